@@ -1,0 +1,29 @@
+# `make demo` and `make test` do all of their own set-up, in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test prove lint venv clean
+
+demo: venv  ## Train, evaluate, export and translate, on the built-in corpus.
+	$(BIN)/kformer demo --output demo --overwrite
+
+test: venv lint  ## The tests, with a sample of the long proofs.
+	$(BIN)/pytest -n 2 -m "not prove"
+
+prove: venv lint  ## All of the tests, however long.
+	$(BIN)/pytest -n 2
+
+lint: venv
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+
+venv: .venv/installed
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+clean:  ## Removes everything that was made.
+	rm -rf .venv build dist demo runs .pytest_cache .ruff_cache .hypothesis kformer.egg-info
+	find kformer tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,48 @@
+"""kformer: the encoder-decoder Transformer for Keras 3, from text to server and phone.
+
+The public names, in the order of a sentence's way:
+
+    text -> ids -> vectors -> encoder -> memory -> decoder -> logits -> search -> ids -> text
+
+Learning is in `kformer.training`, shipping in `kformer.export`. Names are imported when they are
+first used, so that `import kformer` itself costs milliseconds.
+"""
+
+import importlib
+
+_MODULE_OF = {
+    "Tokenizer": "tokenizer",
+    "padding_mask": "masks",
+    "causal_mask": "masks",
+    "TokenEmbedding": "embedding",
+    "PositionalEncoding": "embedding",
+    "scaled_dot_product_attention": "attention",
+    "MultiHeadAttention": "attention",
+    "FeedForward": "feed_forward",
+    "EncoderLayer": "encoder",
+    "Encoder": "encoder",
+    "DecoderLayer": "decoder",
+    "Decoder": "decoder",
+    "Transformer": "transformer",
+    "Greedy": "search",
+    "Beam": "search",
+    "Translator": "translator",
+    "load": "translator",
+    "bleu": "scores",
+    "chrf": "scores",
+    "plot_attention": "plot",
+}
+
+__all__ = list(_MODULE_OF)  # noqa: PLE0604
+
+
+def __getattr__(name):
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("kformer")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'kformer' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"kformer.{_MODULE_OF[name]}"), name)
+
+
+def __dir__():
+    return [*__all__, "__version__"]

@@ -1,0 +1,144 @@
+"""Attention: every query reads the keys that its mask allows.
+
+Axes: B batch, H heads, Q queries, K keys, W width of a head, D d_model.
+Masks are boolean and broadcast to (B, H, Q, K); True means "may attend".
+"""
+
+from typing import Any, NamedTuple
+
+import keras
+from keras import ops
+
+MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
+
+
+class KeysValues(NamedTuple):
+    """What queries read: the keys to match and the values to average."""
+
+    keys: Any  # float (B, H, K, W)
+    values: Any  # float (B, H, K, W)
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    """Averages `value`, weighted by how well each key matches each query.
+
+    Equation 1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+
+    Args:
+        query: float tensor (B, H, Q, W).
+        key, value: float tensors (B, H, K, W).
+        mask: boolean tensor broadcastable to (B, H, Q, K), or None.
+
+    Returns:
+        output: float tensor (B, H, Q, W).
+        weights: float tensor (B, H, Q, K), at least float32; each row sums to 1.
+    """
+    scores = ops.matmul(query, ops.swapaxes(key, -2, -1))  # (B, H, Q, K)
+    scores = _at_least_float32(scores) / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
+    weights = ops.softmax(scores)
+    return ops.matmul(ops.cast(weights, value.dtype), value), weights
+
+
+def _at_least_float32(tensor):
+    narrow = keras.backend.standardize_dtype(tensor.dtype) in ("float16", "bfloat16")
+    return ops.cast(tensor, "float32") if narrow else tensor
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class MultiHeadAttention(keras.layers.Layer):
+    """Attends with `num_heads` independent heads, then mixes their outputs.
+
+    Section 3.2.2 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+
+    Args:
+        d_model: Width of the inputs and of the output.
+        num_heads: Number of heads; must divide `d_model`.
+
+    Call arguments:
+        query: float tensor (B, Q, D).
+        value: float tensor (B, K, D), read as both keys and values.
+        mask: boolean tensor broadcastable to (B, H, Q, K), or None.
+
+    Returns:
+        output: float tensor (B, Q, D).
+        weights: float tensor (B, H, Q, K), at least float32.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, **kwargs):
+        super().__init__(**kwargs)
+        if num_heads < 1 or d_model % num_heads:
+            raise ValueError(
+                "`d_model` must be a multiple of `num_heads`, so that all heads have "
+                f"one width. Received: d_model={d_model}, num_heads={num_heads}."
+            )
+        self.d_model = d_model
+        self.num_heads = num_heads
+
+        def projection(name):
+            return keras.layers.Dense(d_model, name=name, dtype=self.dtype_policy)
+
+        self.query_projection = projection("query")
+        self.key_projection = projection("key")
+        self.value_projection = projection("value")
+        self.output_projection = projection("output")
+
+    def build(self, query_shape, value_shape=None):
+        for projection in (
+            self.query_projection,
+            self.key_projection,
+            self.value_projection,
+            self.output_projection,
+        ):
+            projection.build((None, None, self.d_model))
+
+    def call(self, query, value, mask=None):
+        return self.attend(query, self.project(value), mask)
+
+    def project(self, value):
+        """Computes what can be kept of `value` (B, K, D) between calls: its `KeysValues`."""
+        return KeysValues(
+            self._split(self.key_projection(value)), self._split(self.value_projection(value))
+        )
+
+    def attend(self, query, keys_values, mask=None):
+        """Reads projected `keys_values` with `query` (B, Q, D); returns what `call` returns."""
+        heads, weights = scaled_dot_product_attention(
+            self._split(self.query_projection(query)), *keys_values, mask
+        )
+        return self.output_projection(self._join(heads)), weights
+
+    def _split(self, vectors):
+        """(B, T, D) -> (B, H, T, W)."""
+        width = self.d_model // self.num_heads
+        length = ops.shape(vectors)[1]
+        heads = ops.reshape(vectors, (-1, length, self.num_heads, width))
+        return ops.transpose(heads, (0, 2, 1, 3))
+
+    def _join(self, heads):
+        """(B, H, T, W) -> (B, T, D)."""
+        length = ops.shape(heads)[2]
+        return ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (-1, length, self.d_model))
+
+    def compute_output_spec(self, query, value, mask=None):
+        batch, queries, _ = query.shape
+        weights_dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        return (
+            keras.KerasTensor(query.shape, dtype=self.compute_dtype),
+            keras.KerasTensor((batch, self.num_heads, queries, value.shape[1]), weights_dtype),
+        )
+
+    def get_config(self):
+        return {**super().get_config(), "d_model": self.d_model, "num_heads": self.num_heads}
+
+
+def write_by_select(buffer, row, position):
+    """Writes `row` (B, H, 1, W) at `position` of `buffer` (B, H, T, W): ops that any runtime has."""
+    here = ops.arange(ops.shape(buffer)[2]) == position  # (T,)
+    return ops.where(here[:, None], row, buffer)
+
+
+def write_by_slice(buffer, row, position):
+    """As `write_by_select`, in one op that LiteRT and XLA have and a TensorFlow server has not."""
+    return ops.slice_update(buffer, (0, 0, position, 0), row)

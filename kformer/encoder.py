@@ -1,0 +1,111 @@
+"""The encoder: vectors that have looked at each other.
+
+Axes: B batch, S source length, H heads, D d_model, L layers.
+"""
+
+import keras
+
+from kformer.attention import MultiHeadAttention
+from kformer.feed_forward import FeedForward
+from kformer.residual import Residual
+from kformer.stack import DROPOUT, Stack
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class EncoderLayer(keras.layers.Layer):
+    """Self-attention, then a feed-forward network, each with its residual.
+
+    Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+
+    Args:
+        d_model: Width of the vectors.
+        num_heads: Number of attention heads; must divide `d_model`.
+        d_ff: Inner width of the feed-forward network.
+        dropout: Dropout rate of each sub-layer's output.
+        norm_first: Whether to normalise before each sub-layer instead of after.
+
+    Call arguments:
+        x: float tensor (B, S, D).
+        mask: boolean tensor broadcastable to (B, H, S, S), or None.
+
+    Returns:
+        output: float tensor (B, S, D).
+        weights: float tensor (B, H, S, S), the self-attention.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        dtype = self.dtype_policy
+        self.attention = MultiHeadAttention(d_model, num_heads, name="attention", dtype=dtype)
+        self.attention_residual = Residual(
+            dropout, norm_first, name="attention_residual", dtype=dtype
+        )
+        self.feed_forward = FeedForward(d_model, d_ff, name="feed_forward", dtype=dtype)
+        self.feed_forward_residual = Residual(
+            dropout, norm_first, name="feed_forward_residual", dtype=dtype
+        )
+
+    def build(self, *shapes):
+        shape = (None, None, self.attention.d_model)
+        self.attention.build(shape)
+        self.attention_residual.build(shape)
+        self.feed_forward.build(shape)
+        self.feed_forward_residual.build(shape)
+
+    def call(self, x, mask=None, training=None):
+        inner = self.attention_residual.enter(x)
+        inner, weights = self.attention(inner, inner, mask)
+        x = self.attention_residual.leave(x, inner, training)
+        inner = self.feed_forward(self.feed_forward_residual.enter(x))
+        return self.feed_forward_residual.leave(x, inner, training), weights
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "d_model": self.attention.d_model,
+            "num_heads": self.attention.num_heads,
+            "d_ff": self.feed_forward.d_ff,
+            "dropout": self.feed_forward_residual.rate,
+            "norm_first": self.feed_forward_residual.norm_first,
+        }
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Encoder(Stack):
+    """A stack of `EncoderLayer`s: a feature extractor for any sequence of vectors.
+
+    It adds no positions; see `kformer.PositionalEncoding`. With `norm_first`, a final LayerNorm
+    ends the stack.
+
+    Args:
+        num_layers: Number of layers L.
+        d_model, num_heads, d_ff, dropout, norm_first: As for `EncoderLayer`.
+
+    Call arguments:
+        x: float tensor (B, S, D).
+        mask: boolean tensor broadcastable to (B, H, S, S), or None.
+
+    Returns:
+        float tensor (B, S, D). `attend` returns the attention weights beside it.
+    """
+
+    layer_class = EncoderLayer
+
+    def call(self, x, mask=None, training=None):
+        return self.attend(x, mask, training)[0]
+
+    def attend(self, x, mask=None, training=None):
+        """As `call`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
+        weights = []
+        for layer in self.layers:
+            x, layer_weights = layer(x, mask, training=training)
+            weights.append(layer_weights)
+        return self.finish(x), tuple(weights)

@@ -1,0 +1,59 @@
+"""What encoder and decoder share: layers of one kind, one after the other."""
+
+import keras
+
+from kformer.residual import EPSILON
+
+DROPOUT = 0.1  # P_drop of the base model, Table 3 of Vaswani et al., 2017.
+
+
+class Stack(keras.layers.Layer):
+    """`num_layers` layers of `layer_class`; with `norm_first`, a final LayerNorm ends them."""
+
+    layer_class: type  # Takes (d_model, num_heads, d_ff, dropout, norm_first).
+
+    def __init__(
+        self,
+        num_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if num_layers < 1:
+            raise ValueError(f"`num_layers` must be positive. Received: num_layers={num_layers}.")
+        self.settings = {
+            "num_layers": num_layers,
+            "d_model": d_model,
+            "num_heads": num_heads,
+            "d_ff": d_ff,
+            "dropout": dropout,
+            "norm_first": norm_first,
+        }
+        dtype = self.dtype_policy
+        self.layers = [
+            self.layer_class(
+                d_model, num_heads, d_ff, dropout, norm_first, name=f"layer_{i}", dtype=dtype
+            )
+            for i in range(num_layers)
+        ]
+        self.norm = None
+        if norm_first:
+            self.norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="norm", dtype=dtype)
+
+    def build(self, *shapes):
+        shape = (None, None, self.settings["d_model"])
+        for layer in self.layers:
+            layer.build(shape)
+        if self.norm:
+            self.norm.build(shape)
+
+    def finish(self, x):
+        """What the last layer's output `x` (B, T, D) still needs."""
+        return self.norm(x) if self.norm else x
+
+    def get_config(self):
+        return {**super().get_config(), **self.settings}

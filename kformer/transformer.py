@@ -1,0 +1,170 @@
+"""The Transformer: ids in, logits out, and every station between them to look at.
+
+Axes: B batch, S source length, T target length, H heads, D d_model, V vocabulary, L layers.
+"""
+
+from typing import NamedTuple
+
+import keras
+from keras import ops
+
+from kformer.attention import write_by_select
+from kformer.decoder import Decoder
+from kformer.embedding import PositionalEncoding, TokenEmbedding
+from kformer.encoder import Encoder
+from kformer.masks import causal_mask, padding_mask
+from kformer.search import Cache, Step
+from kformer.stack import DROPOUT
+
+
+class Attention(NamedTuple):
+    """The attention weights of every layer: tuples of L float tensors."""
+
+    encoder_self: tuple  # (B, H, S, S)
+    decoder_self: tuple  # (B, H, T, T)
+    decoder_cross: tuple  # (B, H, T, S)
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Transformer(keras.Model):
+    """The encoder-decoder Transformer of "Attention Is All You Need".
+
+    [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); the defaults are its base model.
+    Source, target and output share one table of vectors, unless `target_vocab_size` says that the
+    target has a vocabulary of its own; then target and output share theirs.
+
+    Args:
+        vocab_size: Number of ids V of the source, and of the target if it has no own number.
+        num_layers: Layers in the encoder and again in the decoder.
+        d_model: Width D of the vectors; even, and a multiple of `num_heads`.
+        num_heads: Attention heads in each layer.
+        d_ff: Inner width of the feed-forward networks.
+        dropout: Dropout rate of each sub-layer's output and of the embedded ids.
+        norm_first: Whether to normalise before each sub-layer (pre-norm) instead of after.
+        target_vocab_size: Number of target ids, if they are not those of the source.
+        padding_id: The id that fills short rows, on both sides.
+
+    Call arguments:
+        inputs: a pair (source, target), integer tensors (B, S) and (B, T); the target is the
+            decoder's input, so it begins with the start id.
+
+    Returns:
+        logits: float tensor (B, T, V); row t scores the id that follows `target[:, :t + 1]`.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        num_layers: int = 6,
+        d_model: int = 512,
+        num_heads: int = 8,
+        d_ff: int = 2048,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        target_vocab_size: int | None = None,
+        padding_id: int = 0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.padding_id = padding_id
+        self.target_vocab_size = target_vocab_size
+        dtype = self.dtype_policy
+        sizes = (num_layers, d_model, num_heads, d_ff, dropout, norm_first)
+        self.source_embedding = TokenEmbedding(
+            vocab_size, d_model, name="source_embedding", dtype=dtype
+        )
+        self.target_embedding = self.source_embedding
+        if target_vocab_size is not None:
+            self.target_embedding = TokenEmbedding(
+                target_vocab_size, d_model, name="target_embedding", dtype=dtype
+            )
+        self.positions = PositionalEncoding(name="positions", dtype=dtype)
+        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=dtype)
+        self.encoder = Encoder(*sizes, name="encoder", dtype=dtype)
+        self.decoder = Decoder(*sizes, name="decoder", dtype=dtype)
+        # Every shape is known here, so that `encode` and the others work before any call.
+        self.source_embedding.build()
+        if target_vocab_size is not None:
+            self.target_embedding.build()
+        self.positions.build((None, None, d_model))
+        self.encoder.build()
+        self.decoder.build()
+        self.built = True
+
+    def build(self, input_shape=None):
+        """Does nothing: all weights exist from the start."""
+
+    def call(self, inputs, training=None):
+        source, target = inputs
+        mask = padding_mask(source, self.padding_id)
+        memory = self.encode(source, training=training)
+        return self.decode(target, memory, mask, training=training)
+
+    def encode(self, source, training=None):
+        """Returns the memory, float (B, S, D), of `source`, integer (B, S)."""
+        x = self._embed(self.source_embedding, source, training=training)
+        return self.encoder(x, padding_mask(source, self.padding_id), training=training)
+
+    def decode(self, target, memory, memory_mask=None, training=None):
+        """Returns logits, float (B, T, V).
+
+        Args:
+            target: integer tensor (B, T), beginning with the start id.
+            memory: float tensor (B, S, D), from `encode`.
+            memory_mask: boolean tensor (B, 1, 1, S), the source's `padding_mask`; None lets
+                every position be seen.
+        """
+        x = self._embed(self.target_embedding, target, training=training)
+        x = self.decoder(x, memory, self._target_mask(target), memory_mask, training=training)
+        return self.target_embedding.logits(x)
+
+    def attend(self, inputs):
+        """Returns the `Attention` of every layer for a pair (source, target), as in `call`."""
+        source, target = inputs
+        mask = padding_mask(source, self.padding_id)
+        x = self._embed(self.source_embedding, source)
+        memory, encoder_self = self.encoder.attend(x, mask)
+        x = self._embed(self.target_embedding, target)
+        _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
+        return Attention(encoder_self, *weights)
+
+    def start_cache(self, source, max_length):
+        """Encodes `source`, integer (B, S), once for `max_length` steps of `decode_step`."""
+        mask = padding_mask(source, self.padding_id)
+        memory = self.decoder.project(self.encode(source))
+        history = self.decoder.empty_history(ops.shape(source)[0], max_length)
+        return Cache(history, (memory, mask))
+
+    def decode_step(self, ids, position, cache, write=write_by_select):
+        """Scores what follows one more id of each row.
+
+        Args:
+            ids: integer tensor (B,), the id at `position`: the start id at 0.
+            position: scalar integer tensor, 0 in the first step, then 1 more each time.
+            cache: from `start_cache` or the step before.
+            write: how a row enters a buffer; see `kformer.attention`.
+
+        Returns:
+            `Step`: logits (B, V); the cache for the next step; attention (B, S), the mean over
+            the heads of the last layer's cross attention.
+        """
+        memory, mask = cache.memory
+        x = self._embed(self.target_embedding, ids[:, None], start=position)
+        x, history, weights = self.decoder.step(x, position, cache.history, memory, mask, write)
+        logits = self.target_embedding.logits(x)[:, 0]
+        return Step(logits, Cache(history, cache.memory), ops.mean(weights[:, :, 0], axis=1))
+
+    def _embed(self, embedding, ids, start=0, training=None):
+        return self.dropout(self.positions(embedding(ids), start=start), training=training)
+
+    def _target_mask(self, target):
+        return causal_mask(ops.shape(target)[1]) & padding_mask(target, self.padding_id)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            **self.encoder.settings,
+            "vocab_size": self.source_embedding.vocab_size,
+            "target_vocab_size": self.target_vocab_size,
+            "padding_id": self.padding_id,
+        }
