@@ -33,7 +33,7 @@ _MODULE_OF = {
     "plot_attention": "plot",
 }
 
-__all__ = list(_MODULE_OF)  # noqa: PLE0604
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name):

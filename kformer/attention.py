@@ -134,7 +134,7 @@ class MultiHeadAttention(keras.layers.Layer):
 
 
 def write_by_select(buffer, row, position):
-    """Writes `row` (B, H, 1, W) at `position` of `buffer` (B, H, T, W): ops that any runtime has."""
+    """Writes `row` (B, H, 1, W) at `position` of `buffer` (B, H, T, W), in ops of any runtime."""
     here = ops.arange(ops.shape(buffer)[2]) == position  # (T,)
     return ops.where(here[:, None], row, buffer)
 

@@ -1,0 +1,30 @@
+"""Files appear whole or not at all."""
+
+import contextlib
+import os
+import shutil
+import uuid
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """Yields a temporary path beside `path`, and renames it to `path` if all went well.
+
+    What is written there may be a file or a folder; an old file of the name is replaced, an old
+    folder too. The temporary name keeps the suffix, since writers look at it.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
+    try:
+        yield temporary
+        if path.is_dir():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    except BaseException:
+        if temporary.is_dir():
+            shutil.rmtree(temporary)
+        else:
+            temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,189 @@
+"""Text to ids and back: a SentencePiece model, run in graph by tensorflow-text.
+
+The model file defines the text, whole: normalisation, white space, pieces, byte fallback. Ids
+are those that the SentencePiece library gives for the same file.
+"""
+
+import gzip
+import io
+import re
+from pathlib import Path
+
+import keras
+import sentencepiece
+import tensorflow as tf
+import tensorflow_text
+
+PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
+_ASSET = "sentencepiece.model"
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Tokenizer(keras.layers.Layer):
+    """Splits text into pieces of a SentencePiece model, and joins them again.
+
+    A Keras layer, so that a `.keras` file holds its model as an asset. Use `Tokenizer.train` or
+    `Tokenizer.load` rather than the constructor.
+
+    Args:
+        model: The bytes of a SentencePiece model file that has ids for padding, unknown, start
+            and end.
+    """
+
+    def __init__(self, model: bytes | None = None, **kwargs):
+        super().__init__(**kwargs)
+        self.model = None
+        self.built = True
+        if model is not None:
+            self._use(model)
+
+    @classmethod
+    def train(cls, files, vocab_size: int = 8000, character_coverage: float = 0.9995):
+        """Learns a unigram model with byte fallback from text files.
+
+        [Kudo, 2018](https://arxiv.org/abs/1804.10959). Padding is 0, unknown 1, start 2, end 3;
+        256 ids spell the bytes of characters that the pieces do not cover.
+
+        Args:
+            files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
+            vocab_size: Number of ids.
+            character_coverage: Share of the text's characters that get pieces of their own; the
+                rarest are left to the bytes.
+
+        Raises:
+            ValueError: The text does not support so many ids; says how many would fit.
+        """
+        files = [files] if isinstance(files, str | Path) else list(files)
+        written = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=_lines(files),
+                model_writer=written,
+                model_type="unigram",
+                vocab_size=vocab_size,
+                character_coverage=character_coverage,
+                byte_fallback=True,
+                pad_id=PADDING_ID,
+                unk_id=UNKNOWN_ID,
+                bos_id=START_ID,
+                eos_id=END_ID,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise ValueError(_why_not_trained(str(error), vocab_size)) from error
+        return cls(written.getvalue())
+
+    @classmethod
+    def load(cls, path):
+        """Reads a SentencePiece model file."""
+        try:
+            return cls(Path(path).read_bytes())
+        except ValueError as error:
+            raise ValueError(f"{error} Received: path={str(path)!r}.") from error
+
+    def save(self, path):
+        """Writes the SentencePiece model file."""
+        Path(path).write_bytes(self.model)
+
+    def _use(self, model):
+        library = sentencepiece.SentencePieceProcessor()
+        try:
+            library.LoadFromSerializedProto(model)
+        except RuntimeError as error:
+            raise ValueError(
+                "A tokenizer needs the bytes of a SentencePiece model. "
+                f"Received: {len(model)} bytes that are none."
+            ) from error
+        special = {
+            "padding": library.pad_id(),
+            "unknown": library.unk_id(),
+            "start": library.bos_id(),
+            "end": library.eos_id(),
+        }
+        if min(special.values()) < 0:
+            raise ValueError(
+                "The SentencePiece model must have ids for padding, unknown, start and end. "
+                f"Received: {special} (-1: missing)."
+            )
+        self.model = model
+        self.vocab_size = library.GetPieceSize()
+        self.padding_id, self.unknown_id, self.start_id, self.end_id = special.values()
+        self._pieces = [library.IdToPiece(i) for i in range(self.vocab_size)]
+        self._text = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
+
+    def tokenize(self, texts):
+        """Returns the ids of `texts`, in graph, without start and end.
+
+        Args:
+            texts: string tensor (B,), or list of strings.
+
+        Returns:
+            int32 `tf.RaggedTensor` (B, None).
+        """
+        return self._text.tokenize(tf.convert_to_tensor(texts, tf.string))
+
+    def detokenize(self, ids):
+        """Returns the text of `ids`, in graph; start, end and padding leave no trace.
+
+        Args:
+            ids: int32 tensor (B, T), or `tf.RaggedTensor` (B, None).
+
+        Returns:
+            string tensor (B,), valid UTF-8.
+        """
+        return self._text.detokenize(ids)
+
+    def encode(self, texts):
+        """Returns what an encoder reads: the pieces of each text and the end id, padded.
+
+        Args:
+            texts: string tensor (B,), or list of strings.
+
+        Returns:
+            int32 tensor (B, S).
+        """
+        return self.with_end(self.tokenize(texts)).to_tensor(self.padding_id)
+
+    def with_start(self, ids):
+        """Puts the start id before each row of a `tf.RaggedTensor` (B, None)."""
+        return tf.concat([self._column(ids, self.start_id), ids], axis=1)
+
+    def with_end(self, ids):
+        """Puts the end id behind each row of a `tf.RaggedTensor` (B, None)."""
+        return tf.concat([ids, self._column(ids, self.end_id)], axis=1)
+
+    def _column(self, ids, value):
+        return tf.fill(tf.stack([ids.nrows(out_type=tf.int32), 1]), value)
+
+    def pieces(self, ids) -> list[str]:
+        """Returns how each of `ids`, a sequence of integers, is written in the vocabulary."""
+        return [self._pieces[i] for i in ids]
+
+    def save_assets(self, folder):
+        (Path(folder) / _ASSET).write_bytes(self.model)
+
+    def load_assets(self, folder):
+        self._use((Path(folder) / _ASSET).read_bytes())
+
+
+def _lines(files):
+    for file in files:
+        opened = gzip.open if Path(file).suffix == ".gz" else open
+        with opened(file, "rt", encoding="utf-8", newline="\n") as lines:
+            yield from (line.rstrip("\r\n") for line in lines)
+
+
+def _why_not_trained(message, vocab_size):
+    """SentencePiece knows how many ids would fit, and says so in the middle of its sentence."""
+    if most := re.search(r"<= (\d+)\.", message):
+        rule = f"`vocab_size` must be at most {most[1]}, which is what this text supports."
+    elif least := re.search(r"required_chars\. \d+ vs (\d+)", message):
+        rule = (
+            f"`vocab_size` must be at least {least[1]}, so that every byte and every frequent "
+            "character has an id."
+        )
+    elif "sentences_.empty()" in message:
+        rule = "A tokenizer can only be trained on text, and the files hold none."
+    else:
+        rule = f"SentencePiece could not train a tokenizer: {message}"
+    return f"{rule} Received: vocab_size={vocab_size}."

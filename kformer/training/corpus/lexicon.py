@@ -1,0 +1,324 @@
+"""The words of the phrasebook: German beside English, with what the grammar must know of each.
+
+A kind says what a word can be combined with, so that one drinks beer and reads books: a verb
+lists the kinds of its subjects and objects, an adjective the kinds of the nouns it describes.
+"""
+
+from typing import NamedTuple
+
+
+class Noun(NamedTuple):
+    name: str
+    plural: str | None
+    gender: str  # "m", "f" or "n"
+    english: str
+    english_plural: str | None
+    kinds: tuple[str, ...]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return ("singular", "plural") if self.plural else ("singular",)
+
+
+class Adjective(NamedTuple):
+    name: str
+    stem: str
+    english: str
+    kinds: tuple[str, ...]
+
+
+class Verb(NamedTuple):
+    """`changed` is the stem of du and er; a verb without participle is a state: present only."""
+
+    name: str
+    particle: str
+    stem: str
+    changed: str | None
+    participle: str | None
+    auxiliary: str | None
+    english: str
+    past: str | None
+    frame: str
+    subjects: tuple[str, ...]
+    objects: tuple[str, ...]
+
+
+class Pronoun(NamedTuple):
+    name: str
+    english: str
+    person: str  # The form of the verb: "1s", "2s", "3s" or "p".
+    group: str  # Who is meant: nobody sees himself, we do not see me.
+
+
+class Word(NamedTuple):
+    """A word, or a fixed phrase, that is never inflected."""
+
+    name: str
+    english: str
+
+
+def _rows(table: str):
+    for line in table.strip().splitlines():
+        yield [None if cell == "-" else cell.replace("_", " ") for cell in line.split()]
+
+
+def _kinds(cell: str | None) -> tuple[str, ...]:
+    return tuple(cell.split(",")) if cell else ()
+
+
+def _verb(infinitive, changed, participle, auxiliary, english, past, frame, subjects, objects):
+    particle, _, simple = infinitive.rpartition("|")
+    return Verb(
+        name=particle + simple,
+        particle=particle,
+        stem=simple.removesuffix("n").removesuffix("e"),
+        changed=changed,
+        participle=participle,
+        auxiliary=auxiliary,
+        english=english,
+        past=past,
+        frame=frame,
+        subjects=_kinds(subjects),
+        objects=_kinds(objects),
+    )
+
+
+# Of the kinds, four choose determiners: `mass` (bread, never breads), `serving` (but: a beer),
+# `own` (may be mine), `kin` (is always somebody's).
+NOUNS = tuple(
+    Noun(*row, kinds=_kinds(kinds))
+    for *row, kinds in _rows("""
+mann       männer      m  man        men         person
+frau       frauen      f  woman      women       person
+mädchen    mädchen     n  girl       girls       person,little
+kind       kinder      n  child      children    person,little,own
+freund     freunde     m  friend     friends     person,skilled,own
+lehrer     lehrer      m  teacher    teachers    person,skilled,own
+arzt       ärzte       m  doctor     doctors     person,skilled,own
+vater      -           m  father     -           person,kin
+mutter     -           f  mother     -           person,kin
+bruder     brüder      m  brother    brothers    person,kin
+schwester  schwestern  f  sister     sisters     person,kin
+hund       hunde       m  dog        dogs        animal,own
+katze      katzen      f  cat        cats        animal,own
+pferd      pferde      n  horse      horses      animal,own
+vogel      vögel       m  bird       birds       animal
+kaffee     -           m  coffee     -           drink,hot,own,mass,serving
+tee        -           m  tea        -           drink,hot,own,mass,serving
+bier       -           n  beer       -           drink,own,mass,serving
+wein       -           m  wine       -           drink,own,mass
+wasser     -           n  water      -           drink,hot,mass
+milch      -           f  milk       -           drink,hot,fresh,mass
+brot       -           n  bread      -           food,fresh,own,mass
+käse       -           m  cheese     -           food,fresh,mass
+fleisch    -           n  meat       -           food,fresh,mass
+suppe      suppen      f  soup       soups       food,dish,own
+apfel      äpfel       m  apple      apples      food,fresh,fruit,own
+ei         eier        n  egg        eggs        food,fresh,own
+kuchen     kuchen      m  cake       cakes       food,fresh,own
+buch       bücher      n  book       books       readable,text,portable,own
+brief      briefe      m  letter     letters     readable,text,portable,own
+zeitung    zeitungen   f  newspaper  newspapers  readable,portable,own
+schlüssel  schlüssel   m  key        keys        ware,portable,own
+tasche     taschen     f  bag        bags        ware,portable,coloured,own
+hut        hüte        m  hat        hats        ware,portable,coloured,own
+jacke      jacken      f  jacket     jackets     ware,portable,coloured,own
+hemd       hemden      n  shirt      shirts      ware,portable,coloured,own
+auto       autos       n  car        cars        ware,coloured,own
+fahrrad    fahrräder   n  bicycle    bicycles    ware,coloured,own
+tisch      tische      m  table      tables      ware,furniture,own
+stuhl      stühle      m  chair      chairs      ware,furniture,coloured,own
+tür        türen       f  door       doors       opening,coloured
+fenster    fenster     n  window     windows     opening
+haus       häuser      n  house      houses      place,building,own
+garten     -           m  garden     -           place,own
+küche      -           f  kitchen    -           place,own
+büro       -           n  office     -           place,own
+park       -           m  park       -           place
+schule     -           f  school     -           place
+stadt      -           f  city       -           place
+kino       -           n  cinema     -           place,sight
+film       filme       m  film       films       event
+konzert    konzerte    n  concert    concerts    event
+zug        züge        m  train      trains      vehicle
+bus        busse       m  bus        buses       vehicle
+""")
+)
+
+ADJECTIVES = tuple(
+    Adjective(name, stem or name, english, _kinds(kinds))
+    for name, stem, english, kinds in _rows("""
+alt     -     old        person,animal,ware,readable,building,opening,vehicle
+neu     -     new        ware,readable,event,opening,vehicle
+groß    -     big        animal,ware,place,opening
+klein   -     small      animal,ware,place,little,opening
+schön   -     beautiful  animal,coloured,place,event
+rot     -     red        coloured,fruit,vehicle
+blau    -     blue       coloured,vehicle
+teuer   teur  expensive  ware,food,drink
+kalt    -     cold       drink,dish
+heiß    -     hot        hot,dish
+frisch  -     fresh      fresh
+gut     -     good       skilled,food,drink,readable,event
+müde    müd   tired      person,animal
+krank   -     sick       person,animal
+nett    -     nice       person
+""")
+)
+
+VERBS = tuple(
+    _verb(*row)
+    for row in _rows("""
+trinken     -       getrunken    haben  drink      drank       transitive    person  drink
+essen       iss     gegessen     haben  eat        ate         transitive    person  food
+lesen       lies    gelesen      haben  read       read        transitive    person  readable
+schreiben   -       geschrieben  haben  write      wrote       transitive    person  text
+kaufen      -       gekauft      haben  buy        bought      transitive    person  drink,food,readable,ware
+suchen      -       gesucht      haben  look_for   looked_for  transitive    person  person,animal,ware,readable
+finden      -       gefunden     haben  find       found       transitive    person  person,animal,ware,readable
+sehen       sieh    gesehen      haben  see        saw         transitive    person  person,animal,ware,event
+besuchen    -       besucht      haben  visit      visited     transitive    person  person
+an|rufen    -       angerufen    haben  call       called      transitive    person  person
+ein|laden   läd     eingeladen   haben  invite     invited     transitive    person  person
+auf|machen  -       aufgemacht   haben  open       opened      transitive    person  opening
+zu|machen   -       zugemacht    haben  close      closed      transitive    person  opening
+geben       gib     gegeben      haben  give       gave        ditransitive  person  food,portable
+zeigen      -       gezeigt      haben  show       showed      ditransitive  person  animal,ware,readable
+helfen      hilf    geholfen     haben  help       helped      dative        person  person
+schlafen    schläf  geschlafen   haben  sleep      slept       intransitive  person,animal  -
+spielen     -       gespielt     haben  play       played      intransitive  person,animal  -
+laufen      läuf    gelaufen     sein   run        ran         intransitive  person,animal  -
+warten      -       gewartet     haben  wait       waited      intransitive  person,animal  -
+arbeiten    -       gearbeitet   haben  work       worked      intransitive  person  -
+tanzen      -       getanzt      haben  dance      danced      intransitive  person  -
+auf|stehen  -       aufgestanden sein   get_up     got_up      timed         person  -
+an|kommen   -       angekommen   sein   arrive     arrived     timed         person,vehicle  -
+kommen      -       gekommen     sein   come       came        timed         person,vehicle  -
+an|fangen   fäng    angefangen   haben  begin      began       timed         event   -
+gehen       -       gegangen     sein   go         went        motion        person  -
+fahren      fähr    gefahren     sein   travel     travelled   journey       person  -
+bleiben     -       geblieben    sein   stay       stayed      remaining     person  -
+wohnen      -       -            -      live       -           residence     person  -
+kennen      -       -            -      know       -           state         person  person
+haben       -       -            -      have       -           state         person  animal,ware,readable
+brauchen    -       -            -      need       -           state         person  drink,food,ware
+möchten     -       -            -      want       -           state         person  drink,food,ware
+mögen       -       -            -      like       -           liking        person  drink,food,animal,event
+gehören     -       -            -      belong_to  -           belonging     animal,ware,portable  person
+kosten      -       -            -      cost       -           price         drink,food,ware,readable  -
+sein        -       -            -      be         -           copula        person,animal  -
+wissen      -       -            -      know       -           thought       person  -
+glauben     -       -            -      think      -           thought       person  -
+hoffen      -       -            -      hope       -           thought       person  -
+regnen      -       -            -      be_raining -           weather       -       -
+schneien    -       -            -      be_snowing -           weather       -       -
+""")  # noqa: E501
+)
+
+# The present of ich, du, er, wir where it does not follow from the stem.
+IRREGULAR = {
+    "sein": ("bin", "bist", "ist", "sind"),
+    "haben": ("habe", "hast", "hat", "haben"),
+    "wissen": ("weiß", "weißt", "weiß", "wissen"),
+    "mögen": ("mag", "magst", "mag", "mögen"),
+    "möchten": ("möchte", "möchtest", "möchte", "möchten"),
+    "können": ("kann", "kannst", "kann", "können"),
+    "müssen": ("muss", "musst", "muss", "müssen"),
+    "wollen": ("will", "willst", "will", "wollen"),
+    "sollen": ("soll", "sollst", "soll", "sollen"),
+    "dürfen": ("darf", "darfst", "darf", "dürfen"),
+}
+# "müssen" is "have to": "must not" would be "nicht dürfen".
+MODALS = (
+    Word("möchten", "want to"),
+    Word("wollen", "want to"),
+    Word("können", "can"),
+    Word("müssen", "have to"),
+    Word("sollen", "should"),
+    Word("dürfen", "may"),
+)
+
+# No "ihr": it would be you, her or their. "sie" is told apart by its verb.
+SUBJECT_PRONOUNS = (
+    Pronoun("ich", "i", "1s", "speaker"),
+    Pronoun("du", "you", "2s", "hearer"),
+    Pronoun("er", "he", "3s", "other"),
+    Pronoun("sie", "she", "3s", "other"),
+    Pronoun("wir", "we", "p", "speaker"),
+    Pronoun("sie", "they", "p", "other"),
+)
+# No "sie" as an object: it would be her or them.
+OBJECT_PRONOUNS = {
+    "accusative": (
+        Pronoun("mich", "me", "1s", "speaker"),
+        Pronoun("dich", "you", "2s", "hearer"),
+        Pronoun("ihn", "him", "3s", "third"),
+        Pronoun("uns", "us", "p", "speaker"),
+    ),
+    "dative": (
+        Pronoun("mir", "me", "1s", "speaker"),
+        Pronoun("dir", "you", "2s", "hearer"),
+        Pronoun("ihm", "him", "3s", "third"),
+        Pronoun("uns", "us", "p", "speaker"),
+    ),
+}
+POSSESSIVES = (
+    Word("mein", "my"),
+    Word("dein", "your"),
+    Word("sein", "his"),
+    Word("unser", "our"),
+)
+NAMES = (Word("anna", "anna"), Word("paul", "paul"), Word("maria", "maria"))
+CITIES = (Word("berlin", "berlin"), Word("hamburg", "hamburg"), Word("wien", "vienna"))
+
+HOURS = tuple(
+    Word(*row)
+    for row in _rows("""
+eins    one
+zwei    two
+drei    three
+vier    four
+fünf    five
+sechs   six
+sieben  seven
+acht    eight
+neun    nine
+zehn    ten
+elf     eleven
+zwölf   twelve
+""")
+)
+TENS = (Word("zwanzig", "twenty"), Word("dreißig", "thirty"), Word("vierzig", "forty"))
+
+DAYS = {
+    "present": (Word("heute", "today"), Word("jetzt", "now")),
+    "modal": (Word("heute", "today"), Word("morgen", "tomorrow")),
+    "past": (Word("gestern", "yesterday"), Word("heute", "today")),
+}
+DAY_PARTS = (Word("am morgen", "in the morning"), Word("am abend", "in the evening"))
+FREQUENCIES = (
+    Word("immer", "always"),
+    Word("oft", "often"),
+    Word("manchmal", "sometimes"),
+    Word("nie", "never"),
+)
+SPOTS = (Word("hier", "here"), Word("dort", "there"), Word("zu hause", "at home"))
+SURFACES = (Word("auf", "on"), Word("unter", "under"), Word("neben", "next to"))
+# What one has in German one is in English; the value is the form of "kein".
+SENSATIONS = (Word("hunger", "hungry"), Word("durst", "thirsty"))
+
+
+def _by_kind(words):
+    kinds = sorted({kind for word in words for kind in word.kinds})
+    return {kind: tuple(w for w in words if kind in w.kinds) for kind in kinds}
+
+
+def _by_frame(verbs):
+    return {frame: tuple(v for v in verbs if v.frame == frame) for frame in {v.frame for v in verbs}}
+
+
+NOUNS_OF = _by_kind(NOUNS)
+VERBS_OF = _by_frame(VERBS)
+ADJECTIVES_FOR = {
+    noun.name: tuple(a for a in ADJECTIVES if set(a.kinds) & set(noun.kinds)) for noun in NOUNS
+}

@@ -1,0 +1,105 @@
+import keras
+import numpy as np
+import pytest
+import reference
+from reference import Model, perturbed, weights_of
+
+from kformer import MultiHeadAttention, scaled_dot_product_attention
+from kformer.attention import write_by_select, write_by_slice
+
+B, H, Q, K, W = 2, 3, 5, 7, 11  # Primes: no two axes can be confused.
+
+
+def random(*shape):
+    return np.random.normal(size=shape)
+
+
+def random_mask(*shape):
+    """At least the first key may be attended to."""
+    return (np.random.uniform(size=shape) < 0.5) | (np.arange(shape[-1]) == 0)
+
+
+def test_it_is_equation_1():
+    query, key, value, mask = random(B, H, Q, W), random(B, H, K, W), random(B, H, K, W), None
+    output, _ = scaled_dot_product_attention(query, key, value, mask)
+    np.testing.assert_allclose(output, reference.attention(query, key, value, True), atol=1e-5)
+
+
+def test_a_case_worked_by_hand():
+    query, key = [[[[2.0, 0, 0, 0]]]], [[[[0.0, 0, 0, 0], [np.log(3), 0, 0, 0]]]]
+    output, weights = scaled_dot_product_attention(
+        keras.ops.array(query), keras.ops.array(key), keras.ops.array([[[[4.0], [8.0]]]])
+    )
+    np.testing.assert_allclose(weights, [[[[0.25, 0.75]]]], rtol=1e-6)
+    np.testing.assert_allclose(output, [[[[7.0]]]], rtol=1e-6)
+
+
+def test_weights_sum_to_1_and_masked_keys_have_none():
+    mask = random_mask(B, H, Q, K)
+    _, weights = scaled_dot_product_attention(
+        random(B, H, Q, W), random(B, H, K, W), random(B, H, K, W), mask
+    )
+    np.testing.assert_allclose(np.sum(weights, axis=-1), np.ones((B, H, Q)), rtol=1e-6)
+    assert (np.array(weights)[~mask] == 0).all()
+    assert (np.array(weights)[mask] > 0).all()
+
+
+def test_a_masked_key_cannot_change_the_output():
+    query, key, value = random(B, H, Q, W), random(B, H, K, W), random(B, H, K, W)
+    mask = np.arange(K) < K - 1
+    changed = np.where(mask[:, None], value, 1e3)
+    output, _ = scaled_dot_product_attention(query, key, value, mask)
+    also, _ = scaled_dot_product_attention(query, np.where(mask[:, None], key, 1e3), changed, mask)
+    np.testing.assert_array_equal(output, also)
+
+
+def test_a_fully_masked_row_gives_the_mean_and_not_nan():
+    value = random(B, H, K, W)
+    output, _ = scaled_dot_product_attention(
+        random(B, H, Q, W), random(B, H, K, W), value, np.zeros(K, bool)
+    )
+    mean = np.broadcast_to(value.mean(axis=2, keepdims=True), (B, H, Q, W))
+    np.testing.assert_allclose(output, mean, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_weights_are_at_least_float32(dtype):
+    query, key = (keras.ops.cast(100 * random(B, H, n, W), dtype) for n in (Q, K))
+    output, weights = scaled_dot_product_attention(query, key, key, random_mask(Q, K))
+    assert output.dtype == dtype and weights.dtype == "float32"
+    assert np.isfinite(weights).all()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)])
+def test_heads_are_those_of_section_3_2_2(dtype, tolerance):
+    layer = MultiHeadAttention(H * W, H, name="attention", dtype=dtype)
+    query, value, mask = random(B, Q, H * W), random(B, K, H * W), random_mask(B, Q, K)
+    layer(query, value)
+    perturbed(layer)
+    output, _ = layer(query, value, mask[:, None])
+    model = Model(weights_of(layer), num_heads=H)
+    expected = reference.multi_head_attention(query, value, mask, model, "attention")
+    np.testing.assert_allclose(output, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_attending_to_kept_keys_and_values_is_the_same_as_calling():
+    layer = MultiHeadAttention(H * W, H)
+    query, value, mask = random(B, Q, H * W), random(B, K, H * W), random_mask(B, 1, Q, K)
+    called = layer(query, value, mask)
+    attended = layer.attend(query, layer.project(value), mask)
+    for one, other in zip(called, attended, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("num_heads", [2, 0, -7])
+def test_heads_must_divide_the_width(num_heads):
+    with pytest.raises(ValueError, match=f"Received: d_model=7, num_heads={num_heads}"):
+        MultiHeadAttention(d_model=7, num_heads=num_heads)
+
+
+@pytest.mark.parametrize("write", [write_by_select, write_by_slice])
+def test_a_row_is_written_at_its_position_and_nowhere_else(write):
+    buffer, row = random(B, H, K, W), random(B, H, 1, W)
+    expected = buffer.copy()
+    expected[:, :, 4:5] = row
+    np.testing.assert_array_equal(write(keras.ops.array(buffer), keras.ops.array(row), 4), expected)
