@@ -1,12 +1,14 @@
 """Attention: every query reads the keys that its mask allows.
 
 Axes: B batch, H heads, Q queries, K keys, W width of a head, D d_model.
-Masks are boolean and broadcast to (B, H, Q, K); True means "may attend".
+Masks are boolean and broadcast to (B, H, Q, K); True means "may attend". No layer calls its own
+`mask`, which is the name of the one that Keras would fill in by itself.
 """
 
 from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 from keras import ops
 
 MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
@@ -37,7 +39,8 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     scores = _at_least_float32(scores) / query.shape[-1] ** 0.5
     if mask is not None:
         scores = ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
-    weights = ops.softmax(scores)
+    # Not an int, or Keras would warn of a softmax over one key: the source of an empty line.
+    weights = ops.softmax(scores, axis=np.int64(-1))
     return ops.matmul(ops.cast(weights, value.dtype), value), weights
 
 
@@ -59,7 +62,7 @@ class MultiHeadAttention(keras.layers.Layer):
     Call arguments:
         query: float tensor (B, Q, D).
         value: float tensor (B, K, D), read as both keys and values.
-        mask: boolean tensor broadcastable to (B, H, Q, K), or None.
+        attention_mask: boolean tensor broadcastable to (B, H, Q, K), or None.
 
     Returns:
         output: float tensor (B, Q, D).
@@ -93,8 +96,8 @@ class MultiHeadAttention(keras.layers.Layer):
         ):
             projection.build((None, None, self.d_model))
 
-    def call(self, query, value, mask=None):
-        return self.attend(query, self.project(value), mask)
+    def call(self, query, value, attention_mask=None):
+        return self.attend(query, self.project(value), attention_mask)
 
     def project(self, value):
         """Computes what can be kept of `value` (B, K, D) between calls: its `KeysValues`."""
@@ -102,10 +105,10 @@ class MultiHeadAttention(keras.layers.Layer):
             self._split(self.key_projection(value)), self._split(self.value_projection(value))
         )
 
-    def attend(self, query, keys_values, mask=None):
+    def attend(self, query, keys_values, attention_mask=None):
         """Reads projected `keys_values` with `query` (B, Q, D); returns what `call` returns."""
         heads, weights = scaled_dot_product_attention(
-            self._split(self.query_projection(query)), *keys_values, mask
+            self._split(self.query_projection(query)), *keys_values, attention_mask
         )
         return self.output_projection(self._join(heads)), weights
 
@@ -121,7 +124,7 @@ class MultiHeadAttention(keras.layers.Layer):
         length = ops.shape(heads)[2]
         return ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (-1, length, self.d_model))
 
-    def compute_output_spec(self, query, value, mask=None):
+    def compute_output_spec(self, query, value, attention_mask=None):
         batch, queries, _ = query.shape
         weights_dtype = "float64" if self.compute_dtype == "float64" else "float32"
         return (

@@ -35,7 +35,7 @@ class DecoderLayer(keras.layers.Layer):
         x: float tensor (B, T, D).
         memory: float tensor (B, S, D), what the encoder returned.
         self_mask: boolean tensor broadcastable to (B, H, T, T), or None.
-        memory_mask: boolean tensor broadcastable to (B, H, T, S), or None.
+        cross_mask: boolean tensor broadcastable to (B, H, T, S), or None.
 
     Returns:
         output: float tensor (B, T, D).
@@ -77,13 +77,13 @@ class DecoderLayer(keras.layers.Layer):
         self.feed_forward.build(shape)
         self.feed_forward_residual.build(shape)
 
-    def call(self, x, memory, self_mask=None, memory_mask=None, training=None):
+    def call(self, x, memory, self_mask=None, cross_mask=None, training=None):
         query = self.self_residual.enter(x)
         own = self.self_attention.project(query)
         seen = self.cross_attention.project(memory)
-        return self._attend(x, query, own, seen, self_mask, memory_mask, training)
+        return self._attend(x, query, own, seen, self_mask, cross_mask, training)
 
-    def step(self, x, position, history, memory, memory_mask=None, write=write_by_select):
+    def step(self, x, position, history, memory, cross_mask=None, write=write_by_select):
         """Runs one position, reading the ones before it from `history`.
 
         Args:
@@ -91,7 +91,7 @@ class DecoderLayer(keras.layers.Layer):
             position: scalar integer tensor.
             history: `KeysValues` of (B, H, T, W), filled before `position`.
             memory: `KeysValues` of (B, H, S, W), from `cross_attention.project(memory)`.
-            memory_mask: boolean tensor broadcastable to (B, H, 1, S), or None.
+            cross_mask: boolean tensor broadcastable to (B, H, 1, S), or None.
             write: `write_by_select` or `write_by_slice`, as the runtime needs.
 
         Returns:
@@ -105,14 +105,14 @@ class DecoderLayer(keras.layers.Layer):
             write(history.keys, own.keys, position), write(history.values, own.values, position)
         )
         past = ops.arange(ops.shape(history.keys)[2]) <= position  # (T,)
-        x, _, cross_weights = self._attend(x, query, history, memory, past, memory_mask)
+        x, _, cross_weights = self._attend(x, query, history, memory, past, cross_mask)
         return x, history, cross_weights
 
-    def _attend(self, x, query, own, memory, self_mask, memory_mask, training=None):
+    def _attend(self, x, query, own, memory, self_mask, cross_mask, training=None):
         inner, self_weights = self.self_attention.attend(query, own, self_mask)
         x = self.self_residual.leave(x, inner, training)
         inner, cross_weights = self.cross_attention.attend(
-            self.cross_residual.enter(x), memory, memory_mask
+            self.cross_residual.enter(x), memory, cross_mask
         )
         x = self.cross_residual.leave(x, inner, training)
         inner = self.feed_forward(self.feed_forward_residual.enter(x))
@@ -144,7 +144,7 @@ class Decoder(Stack):
         x: float tensor (B, T, D).
         memory: float tensor (B, S, D).
         self_mask: boolean tensor broadcastable to (B, H, T, T), or None; see `causal_mask`.
-        memory_mask: boolean tensor broadcastable to (B, H, T, S), or None.
+        cross_mask: boolean tensor broadcastable to (B, H, T, S), or None.
 
     Returns:
         float tensor (B, T, D). `attend` returns the attention weights beside it.
@@ -152,14 +152,14 @@ class Decoder(Stack):
 
     layer_class = DecoderLayer
 
-    def call(self, x, memory, self_mask=None, memory_mask=None, training=None):
-        return self.attend(x, memory, self_mask, memory_mask, training)[0]
+    def call(self, x, memory, self_mask=None, cross_mask=None, training=None):
+        return self.attend(x, memory, self_mask, cross_mask, training)[0]
 
-    def attend(self, x, memory, self_mask=None, memory_mask=None, training=None):
+    def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
         """As `call`, with the `DecoderWeights` beside the output."""
         self_weights, cross_weights = [], []
         for layer in self.layers:
-            x, own, cross = layer(x, memory, self_mask, memory_mask, training=training)
+            x, own, cross = layer(x, memory, self_mask, cross_mask, training=training)
             self_weights.append(own)
             cross_weights.append(cross)
         weights = DecoderWeights(tuple(self_weights), tuple(cross_weights))
@@ -177,7 +177,7 @@ class Decoder(Stack):
         empty = ops.zeros(shape, self.compute_dtype)
         return tuple(KeysValues(empty, empty) for _ in self.layers)
 
-    def step(self, x, position, history, memory, memory_mask=None, write=write_by_select):
+    def step(self, x, position, history, memory, cross_mask=None, write=write_by_select):
         """Runs one position through all layers; arguments and results as `DecoderLayer.step`.
 
         `history` and `memory` are tuples of L `KeysValues`; the cross weights are those of the
@@ -185,6 +185,6 @@ class Decoder(Stack):
         """
         new_history = []
         for layer, past, seen in zip(self.layers, history, memory, strict=True):
-            x, past, cross_weights = layer.step(x, position, past, seen, memory_mask, write)
+            x, past, cross_weights = layer.step(x, position, past, seen, cross_mask, write)
             new_history.append(past)
         return self.finish(x), tuple(new_history), cross_weights

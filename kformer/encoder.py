@@ -26,7 +26,7 @@ class EncoderLayer(keras.layers.Layer):
 
     Call arguments:
         x: float tensor (B, S, D).
-        mask: boolean tensor broadcastable to (B, H, S, S), or None.
+        attention_mask: boolean tensor broadcastable to (B, H, S, S), or None.
 
     Returns:
         output: float tensor (B, S, D).
@@ -60,9 +60,9 @@ class EncoderLayer(keras.layers.Layer):
         self.feed_forward.build(shape)
         self.feed_forward_residual.build(shape)
 
-    def call(self, x, mask=None, training=None):
+    def call(self, x, attention_mask=None, training=None):
         inner = self.attention_residual.enter(x)
-        inner, weights = self.attention(inner, inner, mask)
+        inner, weights = self.attention(inner, inner, attention_mask)
         x = self.attention_residual.leave(x, inner, training)
         inner = self.feed_forward(self.feed_forward_residual.enter(x))
         return self.feed_forward_residual.leave(x, inner, training), weights
@@ -91,7 +91,7 @@ class Encoder(Stack):
 
     Call arguments:
         x: float tensor (B, S, D).
-        mask: boolean tensor broadcastable to (B, H, S, S), or None.
+        attention_mask: boolean tensor broadcastable to (B, H, S, S), or None.
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.
@@ -99,13 +99,13 @@ class Encoder(Stack):
 
     layer_class = EncoderLayer
 
-    def call(self, x, mask=None, training=None):
-        return self.attend(x, mask, training)[0]
+    def call(self, x, attention_mask=None, training=None):
+        return self.attend(x, attention_mask, training)[0]
 
-    def attend(self, x, mask=None, training=None):
+    def attend(self, x, attention_mask=None, training=None):
         """As `call`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
         weights = []
         for layer in self.layers:
-            x, layer_weights = layer(x, mask, training=training)
+            x, layer_weights = layer(x, attention_mask, training=training)
             weights.append(layer_weights)
         return self.finish(x), tuple(weights)

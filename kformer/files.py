@@ -1,7 +1,6 @@
 """Files appear whole or not at all."""
 
 import contextlib
-import os
 import shutil
 import uuid
 from pathlib import Path
@@ -21,7 +20,7 @@ def replacing(path):
         yield temporary
         if path.is_dir():
             shutil.rmtree(path)
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
         if temporary.is_dir():
             shutil.rmtree(temporary)

@@ -91,7 +91,7 @@ class Greedy:
             last=best,
             ids=_write(state.ids, best, state.position),
             score=state.score + gain,
-            ended=state.ended | (best == self.end_id),
+            ended=state.ended | (running & (best == self.end_id)),
             cache=cache,
         )
 

@@ -90,6 +90,9 @@ class Transformer(keras.Model):
         self.encoder.build()
         self.decoder.build()
         self.built = True
+        # TensorFlow's XLA would compile anew for every shape of a batch; Keras's other backends
+        # compile in any case. `compile(jit_compile=True)` still asks for it.
+        self.supports_jit = keras.backend.backend() != "tensorflow"
 
     def build(self, input_shape=None):
         """Does nothing: all weights exist from the start."""

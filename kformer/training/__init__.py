@@ -1,0 +1,38 @@
+"""What learning needs: data, loss, metrics, schedule, and a whole run.
+
+Names are imported when they are first used.
+"""
+
+import importlib
+
+if __name__ != "kformer.training":  # The link of that name, at the top of the repository.
+    raise ImportError(
+        "The package is `kformer.training`: import that. (Under two names its Keras classes would "
+        f"be registered twice.) Received: import {__name__}."
+    )
+
+_MODULE_OF = {
+    "check_parallel": "text_files",
+    "translation_dataset": "dataset",
+    "MaskedCrossEntropy": "loss",
+    "MaskedAccuracy": "metrics",
+    "Perplexity": "metrics",
+    "Tokens": "metrics",
+    "WarmupSchedule": "schedule",
+    "TokensPerSecond": "callbacks",
+    "KeepBest": "callbacks",
+    "Recipe": "recipe",
+    "train": "fit",
+}
+
+__all__ = list(_MODULE_OF)
+
+
+def __getattr__(name):
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'kformer.training' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"kformer.training.{_MODULE_OF[name]}"), name)
+
+
+def __dir__():
+    return __all__

@@ -12,6 +12,10 @@ from typing import NamedTuple
 from kformer.training.corpus.lexicon import Adjective, Noun, Verb
 
 
+class Nonsense(Exception):
+    """Raised by a production whose parts make no sense together; the derivation is given up."""
+
+
 class Production(NamedTuple):
     name: str
     symbol: str
@@ -40,6 +44,7 @@ def alternatives(symbol: str) -> tuple[list[Production], list[float]]:
     """The productions of a symbol and their cumulative weights."""
     if symbol not in _alternatives:
         found = [p for p in PRODUCTIONS if p.symbol == symbol]
+        assert found, f"No production expands {symbol}."
         _alternatives[symbol] = found, list(accumulate(p.weight for p in found))
     return _alternatives[symbol]
 
@@ -48,7 +53,7 @@ class Derivation:
     """One sentence in the making, and the record of what it is made of.
 
     Args:
-        choose: called with the options and, for productions, their cumulative weights (else None).
+        choose: called with the options and, for productions, their cumulative weights.
 
     Attributes:
         productions: names of the productions used.
@@ -69,9 +74,9 @@ class Derivation:
 
     def pick(self, words: Sequence, but: Iterable = ()):
         """Chooses a word, never one of `but`."""
-        word = self.choose(words, None)
+        word = self.choose(words)
         while word in but:
-            word = self.choose(words, None)
+            word = self.choose(words)
         self.lemmas.add(word.name)
         return word
 

@@ -3,7 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-from kformer.training.corpus.lexicon import Word
+from kformer.training.corpus.closed_classes import Word
+from kformer.training.corpus.lexicon import Noun
 
 _BE = {"1s": "am", "2s": "are", "3s": "is", "p": "are"}
 
@@ -18,6 +19,10 @@ class VerbGroup(NamedTuple):
     operator: str
     main: str
     plain: str | None
+
+
+def noun(word: Noun, number: str) -> str:
+    return word.english if number == "singular" else word.english_plural
 
 
 def a(phrase: str) -> str:

@@ -2,7 +2,8 @@
 
 from functools import cache
 
-from kformer.training.corpus.lexicon import IRREGULAR, Adjective, Noun, Verb
+from kformer.training.corpus.closed_classes import IRREGULAR
+from kformer.training.corpus.lexicon import Adjective, Noun, Verb
 
 CASES = ("nominative", "accusative", "dative")
 PERSONS = ("1s", "2s", "3s", "p")  # ich, du, er, and wir or sie: one form of the verb each
@@ -72,7 +73,7 @@ def present(verb: Verb, person: str) -> str:
         stem += "e"
     if person == "3s":
         return stem + "t"
-    return stem + ("t" if stem[-1] in "sß" else "st")  # du liest
+    return stem + ("t" if stem[-1] in "sßz" else "st")  # du liest
 
 
 def irregular(infinitive: str, person: str) -> str:

@@ -1,4 +1,4 @@
-"""The words of the phrasebook: German beside English, with what the grammar must know of each.
+"""Nouns, adjectives and verbs: German beside English, with what the grammar must know of each.
 
 A kind says what a word can be combined with, so that one drinks beer and reads books: a verb
 lists the kinds of its subjects and objects, an adjective the kinds of the nouns it describes.
@@ -43,20 +43,6 @@ class Verb(NamedTuple):
     objects: tuple[str, ...]
 
 
-class Pronoun(NamedTuple):
-    name: str
-    english: str
-    person: str  # The form of the verb: "1s", "2s", "3s" or "p".
-    group: str  # Who is meant: nobody sees himself, we do not see me.
-
-
-class Word(NamedTuple):
-    """A word, or a fixed phrase, that is never inflected."""
-
-    name: str
-    english: str
-
-
 def _rows(table: str):
     for line in table.strip().splitlines():
         yield [None if cell == "-" else cell.replace("_", " ") for cell in line.split()]
@@ -83,22 +69,22 @@ def _verb(infinitive, changed, participle, auxiliary, english, past, frame, subj
     )
 
 
-# Of the kinds, four choose determiners: `mass` (bread, never breads), `serving` (but: a beer),
+# Of the kinds, four govern determiners: `mass` (bread, never breads), `serving` (but: a beer),
 # `own` (may be mine), `kin` (is always somebody's).
 NOUNS = tuple(
     Noun(*row, kinds=_kinds(kinds))
     for *row, kinds in _rows("""
-mann       männer      m  man        men         person
-frau       frauen      f  woman      women       person
-mädchen    mädchen     n  girl       girls       person,little
+mann       männer      m  man        men         person,grown,stranger
+frau       frauen      f  woman      women       person,grown,stranger
+mädchen    mädchen     n  girl       girls       person,little,stranger
 kind       kinder      n  child      children    person,little,own
-freund     freunde     m  friend     friends     person,skilled,own
-lehrer     lehrer      m  teacher    teachers    person,skilled,own
-arzt       ärzte       m  doctor     doctors     person,skilled,own
-vater      -           m  father     -           person,kin
-mutter     -           f  mother     -           person,kin
-bruder     brüder      m  brother    brothers    person,kin
-schwester  schwestern  f  sister     sisters     person,kin
+freund     freunde     m  friend     friends     person,grown,skilled,stranger,own
+lehrer     lehrer      m  teacher    teachers    person,grown,skilled,stranger,own
+arzt       ärzte       m  doctor     doctors     person,grown,skilled,stranger,own
+vater      -           m  father     -           person,grown,kin
+mutter     -           f  mother     -           person,grown,kin
+bruder     brüder      m  brother    brothers    person,grown,kin
+schwester  schwestern  f  sister     sisters     person,grown,kin
 hund       hunde       m  dog        dogs        animal,own
 katze      katzen      f  cat        cats        animal,own
 pferd      pferde      n  horse      horses      animal,own
@@ -120,9 +106,9 @@ buch       bücher      n  book       books       readable,text,portable,own
 brief      briefe      m  letter     letters     readable,text,portable,own
 zeitung    zeitungen   f  newspaper  newspapers  readable,portable,own
 schlüssel  schlüssel   m  key        keys        ware,portable,own
-tasche     taschen     f  bag        bags        ware,portable,coloured,own
-hut        hüte        m  hat        hats        ware,portable,coloured,own
-jacke      jacken      f  jacket     jackets     ware,portable,coloured,own
+tasche     taschen     f  bag        bags        ware,portable,coloured,feature,own
+hut        hüte        m  hat        hats        ware,portable,coloured,feature,own
+jacke      jacken      f  jacket     jackets     ware,portable,coloured,feature,own
 hemd       hemden      n  shirt      shirts      ware,portable,coloured,own
 auto       autos       n  car        cars        ware,coloured,own
 fahrrad    fahrräder   n  bicycle    bicycles    ware,coloured,own
@@ -130,13 +116,13 @@ tisch      tische      m  table      tables      ware,furniture,own
 stuhl      stühle      m  chair      chairs      ware,furniture,coloured,own
 tür        türen       f  door       doors       opening,coloured
 fenster    fenster     n  window     windows     opening
-haus       häuser      n  house      houses      place,building,own
-garten     -           m  garden     -           place,own
+haus       -           n  house      -           place,building,sight,own
+garten     -           m  garden     -           place,outdoors,own
 küche      -           f  kitchen    -           place,own
 büro       -           n  office     -           place,own
-park       -           m  park       -           place
-schule     -           f  school     -           place
-stadt      -           f  city       -           place
+park       -           m  park       -           place,outdoors,sight
+schule     -           f  school     -           place,sight
+stadt      -           f  city       -           place,outdoors
 kino       -           n  cinema     -           place,sight
 film       filme       m  film       films       event
 konzert    konzerte    n  concert    concerts    event
@@ -148,7 +134,7 @@ bus        busse       m  bus        buses       vehicle
 ADJECTIVES = tuple(
     Adjective(name, stem or name, english, _kinds(kinds))
     for name, stem, english, kinds in _rows("""
-alt     -     old        person,animal,ware,readable,building,opening,vehicle
+alt     -     old        grown,animal,ware,readable,building,opening,vehicle
 neu     -     new        ware,readable,event,opening,vehicle
 groß    -     big        animal,ware,place,opening
 klein   -     small      animal,ware,place,little,opening
@@ -185,7 +171,7 @@ zu|machen   -       zugemacht    haben  close      closed      transitive    per
 geben       gib     gegeben      haben  give       gave        ditransitive  person  food,portable
 zeigen      -       gezeigt      haben  show       showed      ditransitive  person  animal,ware,readable
 helfen      hilf    geholfen     haben  help       helped      dative        person  person
-schlafen    schläf  geschlafen   haben  sleep      slept       intransitive  person,animal  -
+schlafen    schläf  geschlafen   haben  sleep      slept       rest          person,animal  -
 spielen     -       gespielt     haben  play       played      intransitive  person,animal  -
 laufen      läuf    gelaufen     sein   run        ran         intransitive  person,animal  -
 warten      -       gewartet     haben  wait       waited      intransitive  person,animal  -
@@ -215,98 +201,6 @@ schneien    -       -            -      be_snowing -           weather       -  
 """)  # noqa: E501
 )
 
-# The present of ich, du, er, wir where it does not follow from the stem.
-IRREGULAR = {
-    "sein": ("bin", "bist", "ist", "sind"),
-    "haben": ("habe", "hast", "hat", "haben"),
-    "wissen": ("weiß", "weißt", "weiß", "wissen"),
-    "mögen": ("mag", "magst", "mag", "mögen"),
-    "möchten": ("möchte", "möchtest", "möchte", "möchten"),
-    "können": ("kann", "kannst", "kann", "können"),
-    "müssen": ("muss", "musst", "muss", "müssen"),
-    "wollen": ("will", "willst", "will", "wollen"),
-    "sollen": ("soll", "sollst", "soll", "sollen"),
-    "dürfen": ("darf", "darfst", "darf", "dürfen"),
-}
-# "müssen" is "have to": "must not" would be "nicht dürfen".
-MODALS = (
-    Word("möchten", "want to"),
-    Word("wollen", "want to"),
-    Word("können", "can"),
-    Word("müssen", "have to"),
-    Word("sollen", "should"),
-    Word("dürfen", "may"),
-)
-
-# No "ihr": it would be you, her or their. "sie" is told apart by its verb.
-SUBJECT_PRONOUNS = (
-    Pronoun("ich", "i", "1s", "speaker"),
-    Pronoun("du", "you", "2s", "hearer"),
-    Pronoun("er", "he", "3s", "other"),
-    Pronoun("sie", "she", "3s", "other"),
-    Pronoun("wir", "we", "p", "speaker"),
-    Pronoun("sie", "they", "p", "other"),
-)
-# No "sie" as an object: it would be her or them.
-OBJECT_PRONOUNS = {
-    "accusative": (
-        Pronoun("mich", "me", "1s", "speaker"),
-        Pronoun("dich", "you", "2s", "hearer"),
-        Pronoun("ihn", "him", "3s", "third"),
-        Pronoun("uns", "us", "p", "speaker"),
-    ),
-    "dative": (
-        Pronoun("mir", "me", "1s", "speaker"),
-        Pronoun("dir", "you", "2s", "hearer"),
-        Pronoun("ihm", "him", "3s", "third"),
-        Pronoun("uns", "us", "p", "speaker"),
-    ),
-}
-POSSESSIVES = (
-    Word("mein", "my"),
-    Word("dein", "your"),
-    Word("sein", "his"),
-    Word("unser", "our"),
-)
-NAMES = (Word("anna", "anna"), Word("paul", "paul"), Word("maria", "maria"))
-CITIES = (Word("berlin", "berlin"), Word("hamburg", "hamburg"), Word("wien", "vienna"))
-
-HOURS = tuple(
-    Word(*row)
-    for row in _rows("""
-eins    one
-zwei    two
-drei    three
-vier    four
-fünf    five
-sechs   six
-sieben  seven
-acht    eight
-neun    nine
-zehn    ten
-elf     eleven
-zwölf   twelve
-""")
-)
-TENS = (Word("zwanzig", "twenty"), Word("dreißig", "thirty"), Word("vierzig", "forty"))
-
-DAYS = {
-    "present": (Word("heute", "today"), Word("jetzt", "now")),
-    "modal": (Word("heute", "today"), Word("morgen", "tomorrow")),
-    "past": (Word("gestern", "yesterday"), Word("heute", "today")),
-}
-DAY_PARTS = (Word("am morgen", "in the morning"), Word("am abend", "in the evening"))
-FREQUENCIES = (
-    Word("immer", "always"),
-    Word("oft", "often"),
-    Word("manchmal", "sometimes"),
-    Word("nie", "never"),
-)
-SPOTS = (Word("hier", "here"), Word("dort", "there"), Word("zu hause", "at home"))
-SURFACES = (Word("auf", "on"), Word("unter", "under"), Word("neben", "next to"))
-# What one has in German one is in English; the value is the form of "kein".
-SENSATIONS = (Word("hunger", "hungry"), Word("durst", "thirsty"))
-
 
 def _by_kind(words):
     kinds = sorted({kind for word in words for kind in word.kinds})
@@ -314,7 +208,8 @@ def _by_kind(words):
 
 
 def _by_frame(verbs):
-    return {frame: tuple(v for v in verbs if v.frame == frame) for frame in {v.frame for v in verbs}}
+    frames = sorted({verb.frame for verb in verbs})
+    return {frame: tuple(v for v in verbs if v.frame == frame) for frame in frames}
 
 
 NOUNS_OF = _by_kind(NOUNS)

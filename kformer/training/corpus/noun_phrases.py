@@ -1,54 +1,65 @@
-"""Productions of noun phrases: determiners, adjectives, pronouns, names, numbers.
+"""Productions of noun phrases: determiners and adjectives around a noun.
 
 A noun phrase gets its case from above and hands up the person that the verb agrees with.
 """
 
+from functools import partial
 from typing import NamedTuple
 
-from kformer.training.corpus import english, german, lexicon
+from kformer.training.corpus import english, german
+from kformer.training.corpus.closed_classes import NUMBERS, POSSESSIVES, Pronoun
 from kformer.training.corpus.derivation import production
+from kformer.training.corpus.lexicon import ADJECTIVES_FOR, NOUNS_OF, Noun
 
 
 class NounPhrase(NamedTuple):
     german: str
     english: str
     person: str = "3s"
-    nouns: tuple[lexicon.Noun, ...] = ()
-    pronoun: lexicon.Pronoun | None = None
+    nouns: tuple[Noun, ...] = ()
+    pronoun: Pronoun | None = None
     relative: str = ""  # The relative pronoun that fits, in the nominative.
+    modified: bool = False  # Holds an adjective.
 
 
-def described(d, kinds, case, but=()):
-    """Picks a noun of one of the kinds and derives the phrase that its own kind allows."""
-    kind = kinds[0] if len(kinds) == 1 else d.choose(kinds, None)
-    return around(d, d.pick(lexicon.NOUNS_OF[kind], but), case)
+class Nominal(NamedTuple):
+    german: str
+    english: str
+    modified: bool
 
 
 def around(d, noun, case):
+    """Derives a phrase of the sort that the noun allows."""
     symbol = "Kin" if "kin" in noun.kinds else "Mass" if "mass" in noun.kinds else "Count"
     return d.derive(symbol, noun=noun, case=case)
 
 
-def _specific(d, noun, case):
-    return d.derive("Own" if "own" in noun.kinds else "Specific", noun=noun, case=case)
+def around_specific(d, noun, case):
+    """Like `around`, but only phrases that "nicht" may follow: the bread, never a bread."""
+    symbol = "Kin" if "kin" in noun.kinds else "Own" if "own" in noun.kinds else "Specific"
+    return d.derive(symbol, noun=noun, case=case)
+
+
+def described(d, kinds, case, but=()):
+    """Picks a noun of one of the kinds, none of `but`, and derives a phrase around it."""
+    return around(d, d.pick(NOUNS_OF[d.choose(kinds)], but), case)
 
 
 def _phrase(d, noun, number, case, determiner, declension, english_determiner):
-    """Joins a determiner and the noun with its adjective; `determiner` is called with the gender."""
+    """Joins a determiner to the noun; `determiner` is a function of gender and case."""
     gender = german.gender_of(noun, number)
-    own, foreign = d.derive(
-        "Nominal", noun=noun, number=number, case=case, declension=declension
-    )
+    nominal = d.derive("Nominal", noun=noun, number=number, case=case, declension=declension)
     if english_determiner == "a":
-        foreign = english.a(foreign)
-    elif english_determiner:
-        foreign = f"{english_determiner} {foreign}"
+        foreign = english.a(nominal.english)
+    else:
+        foreign = f"{english_determiner} {nominal.english}".lstrip()
     return NounPhrase(
-        german=f"{determiner(gender, case)} {own}".lstrip(),
+        german=f"{determiner(gender, case)} {nominal.german}".lstrip(),
         english=foreign,
         person="3s" if number == "singular" else "p",
         nouns=(noun,),
         relative=german.the(gender, "nominative"),
+        modified=nominal.modified,
     )
 
 
@@ -56,51 +67,45 @@ def _no_article(gender, case):
     return ""
 
 
-# Nominal: the noun, with or without an adjective -> (German, English)
+_kein = partial(german.ein_word, "kein")
 
 
-def _english_noun(noun, number):
-    return noun.english if number == "singular" else noun.english_plural
+# Nominal: the noun, with or without an adjective
 
 
-@production("Nominal", 6)
+@production("Nominal", 7)
 def bare_noun(d, noun, number, case, declension):
-    return german.noun(noun, number, case), _english_noun(noun, number)
+    return Nominal(german.noun(noun, number, case), english.noun(noun, number), False)
 
 
-@production("Nominal", 4)
+@production("Nominal", 3)
 def adjective_and_noun(d, noun, number, case, declension):
-    """der rote hut -> the red hat"""
-    adjective = d.pick(lexicon.ADJECTIVES_FOR[noun.name])
-    d.relate(adjective, (noun,))
-    own = german.adjective(adjective, declension, german.gender_of(noun, number), case)
-    return (
-        f"{own} {german.noun(noun, number, case)}",
-        f"{adjective.english} {_english_noun(noun, number)}",
+    """rote hut -> red hat"""
+    word = d.pick(ADJECTIVES_FOR[noun.name])
+    d.relate(word, (noun,))
+    adjective = german.adjective(word, declension, german.gender_of(noun, number), case)
+    return Nominal(
+        f"{adjective} {german.noun(noun, number, case)}",
+        f"{word.english} {english.noun(noun, number)}",
+        True,
     )
 
 
-# Specific: phrases that "nicht" may follow
+# Specific, Own, Kin: what is known, what may be somebody's, who always is
 
 
 @production("Specific", 5)
 def definite(d, noun, case):
     """den alten hund -> the old dog"""
-    number = d.choose(noun.numbers, None)
-    return _phrase(d, noun, number, case, german.the, "weak", "the")
+    return _phrase(d, noun, d.choose(noun.numbers), case, german.the, "weak", "the")
 
 
 @production("Specific", 1)
 def demonstrative(d, noun, case):
     """diese roten hüte -> these red hats"""
-    number = d.choose(noun.numbers, None)
-
-    def this(gender, case):
-        return german.der_word("dies", gender, case)
-
-    return _phrase(
-        d, noun, number, case, this, "weak", "this" if number == "singular" else "these"
-    )
+    number = d.choose(noun.numbers)
+    this = "this" if number == "singular" else "these"
+    return _phrase(d, noun, number, case, partial(german.der_word, "dies"), "weak", this)
 
 
 @production("Own", 3)
@@ -110,67 +115,58 @@ def not_possessed(d, noun, case):
 
 @production("Own", 2)
 def possessed(d, noun, case):
-    return possessive(d, noun, case)
+    return d.derive("Kin", noun=noun, case=case)
 
 
 @production("Kin")
 def possessive(d, noun, case):
-    """meinem kleinen bruder -> my little brother"""
-    number = d.choose(noun.numbers, None)
-    whose = d.pick(lexicon.POSSESSIVES)
-
-    def my(gender, case):
-        return german.ein_word(whose.name, gender, case)
-
+    """meinem alten bruder -> my old brother"""
+    number, whose = d.choose(noun.numbers), d.pick(POSSESSIVES)
+    my = partial(german.ein_word, whose.name)
     return _phrase(d, noun, number, case, my, "mixed", whose.english)
 
 
-# Count: any phrase around a noun that can be counted
+# Count: any phrase around a noun that can be counted; Some: only those that introduce it
 
 
 @production("Count", 5)
 def specific(d, noun, case):
-    return _specific(d, noun, case)
+    return around_specific(d, noun, case)
 
 
-@production("Count", 4)
+@production("Count", 7)
+def some(d, noun, case):
+    return d.derive("Some" if noun.plural else "One", noun=noun, case=case)
+
+
+@production("Some", 4)
+def one_of_many(d, noun, case):
+    return d.derive("One", noun=noun, case=case)
+
+
+@production("One")
 def indefinite(d, noun, case):
     """ein alter hund -> an old dog"""
-
-    def one(gender, case):
-        return german.ein_word("ein", gender, case)
-
-    return _phrase(d, noun, "singular", case, one, "mixed", "a")
+    return _phrase(d, noun, "singular", case, partial(german.ein_word, "ein"), "mixed", "a")
 
 
-@production("Count", 2)
+@production("Some", 2)
 def counted(d, noun, case):
     """zwei rote hüte -> two red hats"""
-    if not noun.plural:
-        return _specific(d, noun, case)
-    number = d.pick(lexicon.HOURS[1:])
-    return _phrase(
-        d, noun, "plural", case, lambda *_: number.name, "strong", number.english
-    )
+    number = d.pick(NUMBERS[1:])
+    return _phrase(d, noun, "plural", case, lambda *_: number.name, "strong", number.english)
 
 
-@production("Count", 1)
+@production("Some", 1)
 def many(d, noun, case):
     """viele rote hüte -> many red hats"""
-    if not noun.plural:
-        return _specific(d, noun, case)
-
-    def viele(gender, case):
-        return german.der_word("viel", gender, case)
-
+    viele = partial(german.der_word, "viel")
     return _phrase(d, noun, "plural", case, viele, "strong", "many")
 
 
-@production("Count", 1)
+@production("Some", 1)
 def plural_without_article(d, noun, case):
     """rote hüte -> red hats"""
-    if not noun.plural:
-        return _specific(d, noun, case)
     return _phrase(d, noun, "plural", case, _no_article, "strong", "")
 
 
@@ -185,7 +181,7 @@ def mass_without_article(d, noun, case):
 
 @production("Mass", 3)
 def specific_mass(d, noun, case):
-    return _specific(d, noun, case)
+    return around_specific(d, noun, case)
 
 
 @production("Mass", 2)
@@ -193,121 +189,51 @@ def serving(d, noun, case):
     """ein kaltes bier -> a cold beer"""
     if "serving" not in noun.kinds:
         return mass_without_article(d, noun, case)
-    return indefinite(d, noun, case)
-
-
-# Denied: "kein" takes the place of "nicht" and the article
-
-
-@production("Denied")
-def denied(d, noun, case):
-    """keinen roten hut -> not a red hat; kein brot -> not any bread"""
-    number = d.choose(noun.numbers, None)
-
-    def no(gender, case):
-        return german.ein_word("kein", gender, case)
-
-    one = number == "singular" and "mass" not in noun.kinds
-    return _phrase(d, noun, number, case, no, "mixed", "a" if one else "any")
+    return d.derive("One", noun=noun, case=case)
 
 
 # Generic: all of a kind, as one likes it
 
 
-@production("Generic", 1)
+def _all_of(d, noun, case, determiner, declension):
+    number = "singular" if "mass" in noun.kinds else "plural"
+    return _phrase(d, noun, number, case, determiner, declension, "")
+
+
+@production("Generic")
 def generic(d, noun, case):
-    """ich mag katzen -> i like cats"""
-    number = "singular" if "mass" in noun.kinds else "plural"
-    return _phrase(d, noun, number, case, _no_article, "strong", "")
+    """katzen -> cats, käse -> cheese"""
+    return _all_of(d, noun, case, _no_article, "strong")
 
 
-@production("DeniedGeneric", 1)
+# Denied, DeniedGeneric: "kein" takes the place of the article and of "nicht"
+
+
+@production("Denied")
+def denied(d, noun, case):
+    """keinen roten hut -> (not) a red hat; kein brot -> (not) any bread"""
+    number = d.choose(noun.numbers)
+    one = number == "singular" and "mass" not in noun.kinds
+    return _phrase(d, noun, number, case, _kein, "mixed", "a" if one else "any")
+
+
+@production("DeniedGeneric")
 def denied_generic(d, noun, case):
-    """ich mag keine katzen -> i do not like cats"""
-    number = "singular" if "mass" in noun.kinds else "plural"
-
-    def no(gender, case):
-        return german.ein_word("kein", gender, case)
-
-    return _phrase(d, noun, number, case, no, "mixed", "")
+    """keine katzen -> (not) cats"""
+    return _all_of(d, noun, case, _kein, "mixed")
 
 
-# Person: whoever can be spoken of without a noun
+# Asked: what a question is about
 
 
-def other_than(subject, case):
-    """The object pronouns that do not mean the subject itself."""
-    group = subject.pronoun.group if subject and subject.pronoun else None
-    return [p for p in lexicon.OBJECT_PRONOUNS[case] if p.group != group]
+@production("Asked", 1)
+def which(d, noun, case):
+    """welche alten hüte -> which old hats"""
+    welch = partial(german.der_word, "welch")
+    return _phrase(d, noun, d.choose(noun.numbers), case, welch, "weak", "which")
 
 
-@production("Person", 5)
-def object_pronoun(d, case, subject):
-    """mir -> me"""
-    pronoun = d.pick(other_than(subject, case))
-    return NounPhrase(pronoun.name, pronoun.english, pronoun.person, pronoun=pronoun)
-
-
-@production("Person", 2)
-def name_as_object(d, case, subject):
-    name = d.pick([n for n in lexicon.NAMES if n.name not in subject.german])
-    return NounPhrase(name.name, name.english)
-
-
-@production("Person", 7)
-def person_as_object(d, case, subject):
-    noun = d.pick(lexicon.NOUNS_OF["person"], subject.nouns)
-    return _specific(d, noun, case) if "kin" not in noun.kinds else around(d, noun, case)
-
-
-# Subject: in the nominative; people may be pronouns, names, or two
-
-
-@production("PersonSubject", 11)
-def subject_pronoun(d):
-    pronoun = d.pick(lexicon.SUBJECT_PRONOUNS)
-    return NounPhrase(pronoun.name, pronoun.english, pronoun.person, pronoun=pronoun)
-
-
-@production("PersonSubject", 2)
-def name_as_subject(d):
-    name = d.pick(lexicon.NAMES)
-    return NounPhrase(name.name, name.english)
-
-
-@production("PersonSubject", 7)
-def person_as_subject(d):
-    return described(d, ("person",), "nominative")
-
-
-@production("PersonSubject", 1)
-def two_people(d):
-    """anna und mein bruder -> anna and my brother"""
-    name = d.pick(lexicon.NAMES)
-    other = around(d, d.pick(lexicon.NOUNS_OF["kin"]), "nominative")
-    return NounPhrase(
-        german=f"{name.name} und {other.german}",
-        english=f"{name.english} and {other.english}",
-        person="p",
-        nouns=other.nouns,
-    )
-
-
-@production("PersonSubject", 1)
-def person_with_something(d):
-    """die frau mit dem hut -> the woman with the hat"""
-    noun = d.pick(lexicon.NOUNS_OF["person"])
-    person = around(d, noun, "nominative")
-    thing = described(d, ("portable",), "dative")
-    return person._replace(
-        german=f"{person.german} mit {thing.german}",
-        english=f"{person.english} with {thing.english}",
-        nouns=person.nouns + thing.nouns,
-    )
-
-
-def subject_of(d, kinds):
-    kind = kinds[0] if len(kinds) == 1 else d.choose(kinds, None)
-    if kind == "person":
-        return d.derive("PersonSubject")
-    return described(d, (kind,), "nominative")
+@production("Asked", 1)
+def how_many(d, noun, case):
+    """wie viele alte hüte -> how many old hats"""
+    return _phrase(d, noun, "plural", case, lambda *_: "wie viele", "strong", "how many")

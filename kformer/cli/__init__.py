@@ -1,0 +1,75 @@
+"""The `kformer` command: one file for each subcommand, errors in one line.
+
+The subcommands check their arguments before they import anything heavy.
+"""
+
+import os
+import sys
+import warnings
+
+import typer
+
+import kformer
+from kformer.cli.attention import attention
+from kformer.cli.demo import demo
+from kformer.cli.evaluate import evaluate
+from kformer.cli.export import export
+from kformer.cli.train import train
+from kformer.cli.translate import translate
+
+app = typer.Typer(
+    help="Train a translator on your own text, serve it, put it on a phone.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (train, translate, evaluate, export, attention, demo):
+    app.command()(command)
+
+
+def _print_version(wanted: bool):
+    if wanted:
+        typer.echo(f"kformer {kformer.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Show the version."
+    ),
+):
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main():
+    """Runs the command: one line on stderr and exit code 2 for what the user can mend."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's greetings.
+    warnings.showwarning = _show_warning
+    try:
+        code = app(standalone_mode=False)
+    except typer.TyperException as error:
+        code = _complain(error.format_message())
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader has gone, as `head` does; nothing more can be written to it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        else:
+            code = _complain(error)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    sys.exit(code)
+
+
+def _complain(error) -> int:
+    print(f"kformer: {' '.join(str(error).split())}", file=sys.stderr)
+    return 2
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None):
+    """Our own warnings are for the user; those of libraries are for programmers."""
+    if category is UserWarning and f"{os.sep}kformer{os.sep}" in filename:
+        print(f"kformer: {message}", file=sys.stderr)

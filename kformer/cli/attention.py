@@ -1,0 +1,5 @@
+"""`kformer attention`."""
+
+
+def attention():
+    """Not yet."""

@@ -1,0 +1,5 @@
+"""`kformer demo`."""
+
+
+def demo():
+    """Not yet."""

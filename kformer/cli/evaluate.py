@@ -1,0 +1,5 @@
+"""`kformer evaluate`."""
+
+
+def evaluate():
+    """Not yet."""

@@ -1,0 +1,5 @@
+"""`kformer export`."""
+
+
+def export():
+    """Not yet."""

@@ -1,0 +1,75 @@
+"""`kformer train`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.training.recipe import Recipe, recipe_names
+from kformer.training.run_folder import check_output
+from kformer.training.text_files import check_parallel
+
+_RECIPE = "Numbers of the recipe, if not its own"
+_Files = list[Path]
+
+
+def _number(help_text):
+    return typer.Option(help=help_text, rich_help_panel=_RECIPE, show_default=False)
+
+
+def train(
+    source: Annotated[_Files, typer.Option(help="Text to translate from; may be repeated.")],
+    target: Annotated[_Files, typer.Option(help="Its translation, line for line.")],
+    output: Annotated[Path, typer.Option(help="Folder for the translator and its history.")],
+    valid_source: Annotated[
+        _Files | None, typer.Option(help="Text to choose the best epoch by.")
+    ] = None,
+    valid_target: Annotated[_Files | None, typer.Option(help="Its translation.")] = None,
+    recipe: Annotated[
+        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
+    ] = "tiny",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Delete an earlier run in the folder.")
+    ] = False,
+    vocab_size: Annotated[int | None, _number("Ids of the joint vocabulary.")] = None,
+    num_layers: Annotated[int | None, _number("Layers in encoder and decoder each.")] = None,
+    d_model: Annotated[int | None, _number("Width of the model.")] = None,
+    num_heads: Annotated[int | None, _number("Attention heads in a layer.")] = None,
+    d_ff: Annotated[int | None, _number("Width of the feed-forward networks.")] = None,
+    dropout: Annotated[float | None, _number("Dropout rate.")] = None,
+    norm_first: Annotated[
+        bool | None, _number("Normalise before each sub-layer, or after.")
+    ] = None,
+    epochs: Annotated[int | None, _number("Passes over the text.")] = None,
+    tokens_per_batch: Annotated[int | None, _number("Ids in a batch.")] = None,
+    max_length: Annotated[int | None, _number("Most ids of a sentence.")] = None,
+    warmup_steps: Annotated[int | None, _number("Steps to the highest learning rate.")] = None,
+    label_smoothing: Annotated[float | None, _number("Share spread over all ids.")] = None,
+    seed: Annotated[int | None, _number("Of weights, dropout and shuffling.")] = None,
+):
+    """Train a translator on parallel text, with Keras's model.fit."""
+    changes = {
+        "vocab_size": vocab_size,
+        "num_layers": num_layers,
+        "d_model": d_model,
+        "num_heads": num_heads,
+        "d_ff": d_ff,
+        "dropout": dropout,
+        "norm_first": norm_first,
+        "epochs": epochs,
+        "tokens_per_batch": tokens_per_batch,
+        "max_length": max_length,
+        "warmup_steps": warmup_steps,
+        "label_smoothing": label_smoothing,
+        "seed": seed,
+    }
+    numbers = Recipe.named(recipe, **{k: v for k, v in changes.items() if v is not None})
+    check_output(output, overwrite)
+    check_parallel(source, target)
+    if valid_source or valid_target:
+        check_parallel(valid_source or [], valid_target or [])
+
+    from kformer.training import fit
+
+    fit.train(numbers, source, target, output, valid_source, valid_target, overwrite=overwrite)
+    typer.echo(f"The translator is {output / 'translator.keras'}")

@@ -1,0 +1,5 @@
+"""`kformer translate`."""
+
+
+def translate():
+    """Not yet."""

@@ -1,0 +1,129 @@
+"""Pictures: attention heat maps and learning curves.
+
+They need matplotlib alone and no window: every function returns a `Figure` of its own.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+FONT = "DejaVu Sans"  # It comes with matplotlib, and has umlauts and the "▁" of SentencePiece.
+SUFFIXES = (".pdf", ".png", ".svg")
+CURVES = {"training": "#1f5fa8", "validation": "#e07b00"}
+VALIDATION = "val_"  # What Keras writes before the name of a metric of the validation data.
+
+
+def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
+    """Draws who looked at whom: queries down, keys across, the darker the more.
+
+    Args:
+        weights: float array (Q, K): one map. (H, Q, K): a row of maps, one for each head.
+            (L, H, Q, K): a grid of maps, a row for each layer. Values in [0, 1].
+        queries: Q pieces of text, those that attend.
+        keys: K pieces of text, those that are attended to.
+        title: What the picture shows.
+
+    Returns:
+        `Figure` whose axes are the maps, layer by layer, then the colour bar.
+    """
+    weights = np.asarray(weights)
+    if weights.ndim not in (2, 3, 4) or weights.shape[-2:] != (len(queries), len(keys)):
+        raise ValueError(
+            "`weights` must be (Q, K), (H, Q, K) or (L, H, Q, K) for Q queries and K keys. "
+            f"Received: weights.shape={weights.shape}, "
+            f"len(queries)={len(queries)}, len(keys)={len(keys)}."
+        )
+    grid = weights.reshape((1,) * (4 - weights.ndim) + weights.shape)  # (L, H, Q, K)
+    layers, heads = grid.shape[:2]
+    cell = _cell_size(max(len(queries), len(keys)), alone=layers * heads == 1)  # Inches.
+    margins = 1.2 + 0.07 * max(map(len, [*queries, *keys]))
+    figure = Figure(
+        figsize=(
+            heads * (len(keys) * cell + 0.2) + margins + 0.8,
+            layers * (len(queries) * cell + 0.4) + margins,
+        ),
+        layout="compressed",
+    )
+    axes = figure.subplots(layers, heads, squeeze=False, sharex=True, sharey=True)
+    for (layer, head), ax in np.ndenumerate(axes):
+        image = ax.imshow(grid[layer, head], cmap="Blues", vmin=0, vmax=1)
+        _rule(ax, len(queries), len(keys))
+        if weights.ndim > 2:
+            row = f"layer {layer + 1}, " if weights.ndim == 4 else ""
+            ax.set_title(f"{row}head {head + 1}", fontsize="small")
+    text = {"fontsize": min(10, 72 * cell * 0.6), "family": FONT, "parse_math": False}
+    for ax in axes[-1]:
+        ax.set_xticks(
+            range(len(keys)), keys, rotation=45, ha="right", rotation_mode="anchor", **text
+        )
+        ax.set_xlabel("keys (attended to)")
+    for ax in axes[:, 0]:
+        ax.set_yticks(range(len(queries)), queries, **text)
+        ax.set_ylabel("queries (attending)")
+    figure.colorbar(image, ax=axes, label="attention weight", fraction=0.05, pad=0.02)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def _cell_size(pieces, alone):
+    """Small maps get larger cells; in a grid all is smaller."""
+    return float(np.clip(3.2 / pieces, 0.22, 0.6) if alone else np.clip(1.8 / pieces, 0.14, 0.4))
+
+
+def _rule(ax, rows, columns):
+    """Draws fine lines between the cells, and no tick marks."""
+    ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="0.88", linewidth=0.5)
+    ax.tick_params(which="both", length=0)
+    ax.spines[:].set_color("0.7")
+
+
+def plot_history(history: dict[str, list[float]]) -> Figure:
+    """Draws learning curves: a panel for each metric, training and validation in it.
+
+    Args:
+        history: The metrics of every epoch, as in the `history` of what `fit` returns: "loss",
+            "val_loss" and so on.
+
+    Returns:
+        `Figure` whose axes are the panels, in the order of `history`.
+    """
+    metrics = list(dict.fromkeys(name.removeprefix(VALIDATION) for name in history))
+    if not metrics:
+        raise ValueError(f"`history` must hold at least one metric. Received: history={history}.")
+    columns, longest = min(3, len(metrics)), max(map(len, history.values()))
+    rows = -(-len(metrics) // columns)
+    figure = Figure(figsize=(4 * columns, 3 * rows), layout="constrained")
+    for i, metric in enumerate(metrics):
+        ax = figure.add_subplot(rows, columns, i + 1)
+        for name, key in [("training", metric), ("validation", VALIDATION + metric)]:
+            values = history.get(key, [])
+            if len(values):
+                epochs = range(1, len(values) + 1)
+                ax.plot(epochs, values, ".-", color=CURVES[name], markersize=5, label=name)
+        ax.set_title(metric.replace("_", " "), family=FONT, parse_math=False)
+        ax.set_xlabel("epoch")
+        ax.set_xlim(0.5, longest + 0.5)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        ax.grid(color="0.9")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def save_figure(figure: Figure, path) -> None:
+    """Writes `figure` as PNG, SVG or PDF, by the suffix of `path`; never half a file."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"A picture's name must end in one of {SUFFIXES}. Received: path={path}.")
+    partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        figure.savefig(partial, dpi=150, bbox_inches="tight", pad_inches=0.1)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""One training run, from text files to a translator in a folder."""
+
+import dataclasses
+import shutil
+import sys
+from pathlib import Path
+
+import keras
+
+from kformer.tokenizer import Tokenizer
+from kformer.training.callbacks import KeepBest, TokensPerSecond
+from kformer.training.dataset import translation_dataset
+from kformer.training.loss import MaskedCrossEntropy
+from kformer.training.metrics import MaskedAccuracy, Perplexity, Tokens
+from kformer.training.recipe import Recipe
+from kformer.training.run_folder import RECORD, check_output, write_json
+from kformer.training.schedule import WarmupSchedule
+from kformer.training.text_files import as_list, check_parallel
+from kformer.transformer import Transformer
+from kformer.translator import Translator, load
+
+
+def train(
+    recipe: Recipe,
+    source,
+    target,
+    output,
+    valid_source=None,
+    valid_target=None,
+    *,
+    overwrite: bool = False,
+    callbacks=(),
+) -> Translator:
+    """Trains a translator and leaves it in a folder.
+
+    The folder holds `translator.keras`, the epoch with the lowest validation perplexity (the last
+    one without validation files); `history.json` and `history.png`; and `run.json`, what was run.
+
+    Args:
+        recipe: All numbers of the run.
+        source, target: A path or a list of paths of parallel text.
+        output: The folder.
+        valid_source, valid_target: The same, of text to choose the best epoch by.
+        overwrite: Whether to delete what an earlier run left in the folder.
+        callbacks: More Keras callbacks.
+
+    Returns:
+        The best `Translator`, as saved.
+
+    Raises:
+        FileExistsError: The folder holds a run, or something else; see `overwrite`.
+        FileNotFoundError, ValueError: Something is wrong with the files or the recipe.
+    """
+    output = Path(output)
+    check_output(output, overwrite)
+    pairs = check_parallel(source, target)
+    if valid_source or valid_target:
+        check_parallel(valid_source, valid_target)
+    keras.utils.set_random_seed(recipe.seed)
+    tokenizer = Tokenizer.train([*as_list(source), *as_list(target)], recipe.vocab_size)
+
+    def dataset(source, target, shuffle):
+        return translation_dataset(
+            source,
+            target,
+            tokenizer,
+            tokens_per_batch=recipe.tokens_per_batch,
+            max_length=recipe.max_length,
+            shuffle=shuffle,
+            seed=recipe.seed,
+        )
+
+    train_batches = dataset(source, target, shuffle=True)
+    valid_batches = dataset(valid_source, valid_target, shuffle=False) if valid_source else None
+    translator = Translator(tokenizer, compiled_transformer(recipe))
+
+    if overwrite and output.exists():
+        shutil.rmtree(output)
+    record = {
+        "recipe": dataclasses.asdict(recipe),
+        "files": {
+            "source": as_list(source),
+            "target": as_list(target),
+            "valid_source": as_list(valid_source) if valid_source else [],
+            "valid_target": as_list(valid_target) if valid_target else [],
+        },
+        "pairs": pairs,
+        "finished": False,
+    }
+    write_json(output / RECORD, record)
+    path = output / "translator.keras"
+    history = translator.transformer.fit(
+        train_batches,
+        validation_data=valid_batches,
+        epochs=recipe.epochs,
+        shuffle=False,  # The batches come shuffled.
+        verbose=1 if sys.stdout.isatty() else 2,
+        callbacks=[TokensPerSecond(), KeepBest(translator, path), *callbacks],
+    ).history
+    write_json(output / "history.json", history)
+    _draw(history, output / "history.png")
+    write_json(output / RECORD, {**record, "finished": True})
+    return load(path)
+
+
+def compiled_transformer(recipe: Recipe) -> Transformer:
+    """Returns a new model of the recipe, ready for `fit`: Adam as in the paper, section 5.3."""
+    transformer = Transformer(
+        recipe.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+    )
+    transformer.compile(
+        optimizer=keras.optimizers.Adam(
+            WarmupSchedule(recipe.d_model, recipe.warmup_steps),
+            beta_1=0.9,
+            beta_2=0.98,
+            epsilon=1e-9,
+        ),
+        loss=MaskedCrossEntropy(recipe.label_smoothing),
+        metrics=[MaskedAccuracy(), Perplexity(), Tokens()],
+    )
+    return transformer
+
+
+def _draw(history, path):
+    from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
+
+    save_figure(plot_history(history), path)

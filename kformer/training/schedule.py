@@ -1,0 +1,37 @@
+"""The learning rate: up in a line, down with the square root."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
+    """d_model^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), also called Noam.
+
+    Section 5.3 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). The highest rate,
+    (d_model * warmup_steps)^-0.5, comes at step `warmup_steps`. Steps count from 0, where the
+    rate is 0.
+
+    Args:
+        d_model: Width of the model.
+        warmup_steps: Steps until the highest rate.
+    """
+
+    def __init__(self, d_model: int, warmup_steps: int = 4000):
+        super().__init__()
+        if d_model < 1 or warmup_steps < 1:
+            raise ValueError(
+                "`d_model` and `warmup_steps` must be positive. "
+                f"Received: d_model={d_model}, warmup_steps={warmup_steps}."
+            )
+        self.d_model = d_model
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step):
+        step = ops.cast(step, "float32")
+        rising = step * self.warmup_steps**-1.5
+        falling = ops.rsqrt(ops.maximum(step, 1.0))  # At step 0 the other one is less anyway.
+        return self.d_model**-0.5 * ops.minimum(rising, falling)
+
+    def get_config(self):
+        return {"d_model": self.d_model, "warmup_steps": self.warmup_steps}

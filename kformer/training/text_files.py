@@ -1,0 +1,66 @@
+"""Parallel text files: line n of the one translates line n of the other."""
+
+import gzip
+from pathlib import Path
+
+
+def as_list(files) -> list[str]:
+    """A path or several, as a list of strings."""
+    return [str(files)] if isinstance(files, str | Path) else [str(file) for file in files]
+
+
+def count_lines(file) -> int:
+    """Counts the lines of a UTF-8 text file, `.gz` or plain, reading all of it.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ValueError: It is empty, or not UTF-8; says at which line.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no such file. Received: {str(file)!r}.")
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"Text files must be UTF-8. Received: {str(file)!r}, where line {number} is not "
+            f"({error.reason})."
+        ) from error
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise ValueError(
+            f"A file named .gz must be gzip. Received: {str(file)!r} ({error})."
+        ) from error
+    if not number:
+        raise ValueError(f"Text files must not be empty. Received: {str(file)!r}.")
+    return number
+
+
+def check_parallel(source_files, target_files) -> int:
+    """Checks that files pair up, line for line; returns the number of pairs.
+
+    Args:
+        source_files, target_files: A path or a list of paths each; the n-th ones belong together.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: Counts differ (says both), or a file is empty or not UTF-8.
+    """
+    source_files, target_files = as_list(source_files), as_list(target_files)
+    if len(source_files) != len(target_files) or not source_files:
+        raise ValueError(
+            "Every source file needs its target file. "
+            f"Received: {len(source_files)} source and {len(target_files)} target files."
+        )
+    total = 0
+    for source, target in zip(source_files, target_files, strict=True):
+        lines = count_lines(source), count_lines(target)
+        if lines[0] != lines[1]:
+            raise ValueError(
+                "Parallel files must have as many lines. "
+                f"Received: {lines[0]} in {source!r}, {lines[1]} in {target!r}."
+            )
+        total += lines[0]
+    return total

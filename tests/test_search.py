@@ -1,0 +1,211 @@
+"""Search over a scripted step: no model, but logits that depend on all that was read.
+
+Every id read at a position votes for what comes next; the logits are the sum of the votes. Only the
+cache remembers what was read, so a history that lost its beam shows at once.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from keras import ops
+
+from kformer import Beam, Greedy
+from kformer.search import Cache, Step
+
+START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
+seeds = st.integers(0, 10**6)
+
+
+def random_votes(batch, seed=0, length=T, vocab_size=V):
+    """(B, T, V, V): how id i, read at position t, votes for each id to come."""
+    return np.random.default_rng(seed).normal(size=(batch, length, vocab_size, vocab_size))
+
+
+def start_cache(votes):
+    votes = ops.cast(votes, "float32")
+    return Cache(history=ops.zeros_like(votes[..., 0]), memory=votes)
+
+
+def scripted_step(ids, position, cache):
+    votes = cache.memory
+    here = (ops.arange(ops.shape(votes)[1]) == position)[:, None]  # (T, 1)
+    read = ops.where(here, ops.one_hot(ids, V)[:, None], cache.history)  # (B, T, V)
+    logits = ops.sum(votes * read[..., None], axis=(1, 2))  # (B, V)
+    return Step(logits, Cache(read, votes), attention=None)
+
+
+def log_probabilities(votes, ids):
+    """What one row's votes (T, V, V) say comes after `ids`, in float64."""
+    logits = sum(votes[t, i] for t, i in enumerate([START, *ids]))
+    return logits - np.log(np.exp(logits).sum())
+
+
+def greedy_by_hand(votes, limit):
+    ids, score = [], 0.0
+    while len(ids) < limit and END not in ids:
+        after = log_probabilities(votes, ids)
+        ids.append(int(after.argmax()))
+        score += after.max()
+    return ids, score
+
+
+def all_sequences(votes, limit, length_penalty):
+    """Every sequence there is as (ended, score, ids), best first, and ended ones before others."""
+    found = []
+    words = [i for i in range(V) if i != END]
+    for length in range(1, limit + 1):
+        for ids in product(words, repeat=length - 1):
+            lasts = range(V) if length == limit else [END]
+            for last in lasts:
+                whole = [*ids, last]
+                score = sum(log_probabilities(votes, whole[:t])[i] for t, i in enumerate(whole))
+                found.append((last == END, score / ((5 + length) / 6) ** length_penalty, whole))
+    return sorted(found, reverse=True)
+
+
+def search(searcher, votes, limits, max_length=None):
+    cache, limits = start_cache(votes), np.array(limits, "int32")
+    return searcher(scripted_step, cache, limits, max_length)
+
+
+def rows(found):
+    return [np.array(part) for part in found]
+
+
+def padded(ids, length):
+    return [*ids, *[0] * (length - len(ids))]
+
+
+@given(seeds, st.integers(1, T))
+def test_greedy_is_a_loop_over_the_best_id(seed, limit):
+    votes = random_votes(1, seed)
+    ids, scores, ended = rows(search(Greedy(), votes, [limit]))
+    expected_ids, expected_score = greedy_by_hand(votes[0], limit)
+    assert ids.tolist() == [[padded(expected_ids, limit)]]
+    assert scores[0, 0] == pytest.approx(expected_score, abs=1e-4)
+    assert ended[0, 0] == (END in expected_ids)
+
+
+@given(seeds, st.integers(1, T), st.sampled_from([0.0, 0.6, 1.0, 2.0]))
+def test_a_wide_beam_finds_the_best_of_all_sequences(seed, limit, length_penalty):
+    votes = random_votes(1, seed)
+    expected = all_sequences(votes[0], limit, length_penalty)
+    count = min(5, len(expected))
+    beam = Beam(beam_size=V**T, length_penalty=length_penalty, n_best=count)
+    ids, scores, ended = rows(search(beam, votes, [limit]))
+    for n, (best_ended, best_score, best_ids) in enumerate(expected[:count]):
+        assert ids[0, n].tolist() == padded(best_ids, limit)
+        assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
+        assert ended[0, n] == best_ended
+
+
+@given(seeds, st.lists(st.integers(1, T), min_size=1, max_size=3))
+def test_one_beam_is_greedy(seed, limits):
+    votes = random_votes(len(limits), seed)
+    for greedy, beam in zip(
+        rows(search(Greedy(), votes, limits)),
+        rows(search(Beam(beam_size=1, length_penalty=0), votes, limits)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(greedy, beam, atol=1e-5)
+
+
+@settings(max_examples=30)
+@given(seeds, st.integers(1, 5), st.lists(st.integers(0, T), min_size=2, max_size=4))
+def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, limits):
+    votes = random_votes(len(limits), seed)
+    for searcher in (Greedy(), Beam(beam_size)):
+        together = rows(search(searcher, votes, limits, max_length=T))
+        for row, limit in enumerate(limits):
+            alone = rows(search(searcher, votes[row : row + 1], [limit], max_length=T))
+            for one, other in zip(together, alone, strict=True):
+                np.testing.assert_allclose(one[row], other[0], atol=1e-5)
+            assert not together[0][row, :, limit:].any()
+
+
+@settings(max_examples=50)
+@given(seeds, st.integers(2, 6), st.data())
+def test_the_n_best_differ_and_are_sorted(seed, beam_size, data):
+    n_best = data.draw(st.integers(2, beam_size))
+    ids, scores, ended = rows(
+        search(Beam(beam_size, n_best=n_best), random_votes(3, seed), [T, T - 1, T])
+    )
+    for row in range(3):
+        assert len({tuple(best) for best in ids[row]}) == n_best
+        finished = ended[row].sum()
+        assert not ended[row, finished:].any()
+        assert (np.diff(scores[row, :finished]) <= 0).all()
+        assert (np.diff(scores[row, finished:]) <= 0).all()
+
+
+def test_a_sequence_has_not_ended_where_the_limit_came_first():
+    votes = np.zeros((2, T, V, V))
+    votes[0, :, :, 1] = 10
+    votes[1, 1, :, END] = 10
+    for searcher in (Greedy(), Beam(1)):
+        ids, _, ended = rows(search(searcher, votes, [T, T]))
+        assert ended.tolist() == [[False], [True]]
+        assert ids[0, 0].tolist() == [1] * T
+        assert ids[1, 0].tolist() == [0, END, 0, 0]
+
+
+def test_what_is_scored_after_the_end_does_not_count():
+    votes = np.zeros((1, T, V, V))
+    votes[0, 0, START, END] = 10
+    for searcher in (Greedy(), Beam(1, length_penalty=0)):
+        _, scores, _ = rows(search(searcher, votes, [T]))
+        assert scores[0, 0] == pytest.approx(-np.log(1 + 3 * np.exp(-10)), abs=1e-6)
+
+
+def test_start_end_and_padding_ids_are_arguments():
+    table = np.full((8, 8), -9.0)  # 5 -> 1 -> 2 -> 6
+    for read, best in [(5, 1), (1, 2), (2, 6)]:
+        table[read, best] = 9
+
+    def step(ids, position, cache):
+        return Step(ops.take(ops.cast(table, "float32"), ids, axis=0), cache, None)
+
+    for searcher in (Greedy(5, 6, 7), Beam(2, start_id=5, end_id=6, padding_id=7)):
+        found = searcher(step, Cache((), ()), np.array([5], "int32"))
+        assert np.array(found.ids).tolist() == [[[1, 2, 6, 7, 7]]]
+
+
+def test_the_padding_id_may_be_the_end_id():
+    votes = np.zeros((1, T, V, V))
+    votes[..., 1] = 10
+    for searcher in (Greedy(end_id=0), Beam(1, end_id=0)):
+        _, _, ended = rows(search(searcher, np.repeat(votes, 2, axis=0), [2, T]))
+        assert ended.tolist() == [[False], [False]]
+
+
+@pytest.mark.parametrize("searcher", [Greedy(), Beam(3, n_best=2)], ids=["greedy", "beam"])
+def test_a_graph_of_unknown_batch_and_length_gives_the_same(searcher):
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec((None, None, V, V), "float32"),
+            tf.TensorSpec((None,), "int32"),
+        ]
+    )
+    def graph(votes, limits):
+        return searcher(scripted_step, start_cache(votes), limits)
+
+    for batch, limits in [(1, [T]), (3, [2, T, 1])]:
+        votes = random_votes(batch, seed=batch)
+        eager = rows(search(searcher, votes, limits))
+        for one, other in zip(eager, graph(votes.astype("float32"), limits), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+@pytest.mark.parametrize(("beam_size", "n_best"), [(0, 0), (0, 1), (3, 4), (3, 0)])
+def test_the_beam_must_hold_the_n_best(beam_size, n_best):
+    with pytest.raises(ValueError, match=f"Received: beam_size={beam_size}, n_best={n_best}"):
+        Beam(beam_size, n_best=n_best)
+
+
+def test_the_length_penalty_must_not_be_negative():
+    with pytest.raises(ValueError, match="Received: length_penalty=-0.5"):
+        Beam(length_penalty=-0.5)
