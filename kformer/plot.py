@@ -3,12 +3,13 @@
 They need matplotlib alone and no window: every function returns a `Figure` of its own.
 """
 
-import os
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+
+from kformer.files import replacing
 
 FONT = "DejaVu Sans"  # It comes with matplotlib, and has umlauts and the "▁" of SentencePiece.
 SUFFIXES = (".pdf", ".png", ".svg")
@@ -121,9 +122,5 @@ def save_figure(figure: Figure, path) -> None:
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"A picture's name must end in one of {SUFFIXES}. Received: path={path}.")
-    partial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
+    with replacing(path) as partial:
         figure.savefig(partial, dpi=150, bbox_inches="tight", pad_inches=0.1)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -82,15 +82,15 @@ class Greedy:
     def _advance(self, step, state, limits):
         logits, cache, _ = step(state.last, state.position, state.cache)
         log_probabilities = ops.log_softmax(ops.cast(logits, "float32"))  # (B, V)
-        best = ops.cast(ops.argmax(log_probabilities, axis=-1), "int32")  # (B,)
+        gain, best = ops.top_k(log_probabilities, 1)  # LiteRT lacks an op of `ops.argmax`.
+        gain, best = gain[:, 0], ops.cast(best[:, 0], "int32")  # (B,)
         running = ops.logical_not(state.ended) & (state.position < limits)
         best = ops.where(running, best, self.padding_id)
-        gain = ops.where(running, ops.max(log_probabilities, axis=-1), 0.0)
         return _GreedyState(
             position=state.position + 1,
             last=best,
             ids=_write(state.ids, best, state.position),
-            score=state.score + gain,
+            score=state.score + ops.where(running, gain, 0.0),
             ended=state.ended | (running & (best == self.end_id)),
             cache=cache,
         )

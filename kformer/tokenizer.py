@@ -109,7 +109,7 @@ class Tokenizer(keras.layers.Layer):
         self.vocab_size = library.GetPieceSize()
         self.padding_id, self.unknown_id, self.start_id, self.end_id = special.values()
         self._pieces = [library.IdToPiece(i) for i in range(self.vocab_size)]
-        self._text = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
+        self.in_graph = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
 
     def tokenize(self, texts):
         """Returns the ids of `texts`, in graph, without start and end.
@@ -120,7 +120,7 @@ class Tokenizer(keras.layers.Layer):
         Returns:
             int32 `tf.RaggedTensor` (B, None).
         """
-        return self._text.tokenize(tf.convert_to_tensor(texts, tf.string))
+        return self.in_graph.tokenize(tf.convert_to_tensor(texts, tf.string))
 
     def detokenize(self, ids):
         """Returns the text of `ids`, in graph; start, end and padding leave no trace.
@@ -131,7 +131,7 @@ class Tokenizer(keras.layers.Layer):
         Returns:
             string tensor (B,), valid UTF-8.
         """
-        return self._text.detokenize(ids)
+        return self.in_graph.detokenize(ids)
 
     def encode(self, texts):
         """Returns what an encoder reads: the pieces of each text and the end id, padded.

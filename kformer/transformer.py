@@ -157,6 +157,13 @@ class Transformer(keras.Model):
         logits = self.target_embedding.logits(x)[:, 0]
         return Step(logits, Cache(history, cache.memory), ops.mean(weights[:, :, 0], axis=1))
 
+    def copy(self):
+        """Returns a float32 copy with the same weights, and without an optimizer: to be shipped."""
+        config = {**self.get_config(), "dtype": "float32"}
+        copied = Transformer.from_config(config)
+        copied.set_weights(self.get_weights())
+        return copied
+
     def _embed(self, embedding, ids, start=0, training=None):
         return self.dropout(self.positions(embedding(ids), start=start), training=training)
 

@@ -51,7 +51,7 @@ def search_ids(transformer, source, search, write=write_by_select, max_length=No
     lengths = ops.sum(real, axis=1)  # (B,)
     limits = ops.where(lengths > 1, lengths + EXTRA_LENGTH, 0)
     if max_length is None:
-        max_length = ops.max(limits)
+        max_length = ops.maximum(ops.max(limits), 1)  # An empty batch has a largest limit, too.
 
     def step(ids, position, cache):
         return transformer.decode_step(ids, position, cache, write)
@@ -152,7 +152,7 @@ class Translator(keras.Model):
         return translations
 
     def source_rows(self, texts):
-        """Returns the ids of each text, pieces and end, cut to `max_source_length` with a warning."""
+        """Returns the ids of each text, pieces and end; warns of what it had to cut."""
         if not len(texts):
             return []
         rows = self.tokenizer.with_end(self.tokenizer.tokenize(texts)).to_list()
@@ -197,12 +197,12 @@ class Translator(keras.Model):
             raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
         translator = self
         if getattr(self.transformer, "optimizer", None) is not None:
-            plain = Transformer.from_config(self.transformer.get_config())
-            plain.set_weights(self.transformer.get_weights())
-            own_target = None
-            if self.target_tokenizer is not self.tokenizer:
-                own_target = self.target_tokenizer
-            translator = Translator(self.tokenizer, plain, own_target, self.max_source_length)
+            translator = Translator(
+                self.tokenizer,
+                self.transformer.copy(),
+                None if self.target_tokenizer is self.tokenizer else self.target_tokenizer,
+                self.max_source_length,
+            )
         with replacing(path) as temporary:
             keras.saving.save_model(translator, temporary)
 

@@ -55,7 +55,7 @@ def assert_same(found, expected):
 def test_greedy_with_a_cache_is_greedy_without(transformer):
     found = search(Greedy(), transformer, SOURCE, LIMITS)
     target = np.full((3, 1), START, "int32")
-    for position in range(max(LIMITS)):
+    for _ in range(max(LIMITS)):
         best = np.argmax(transformer((SOURCE, target))[:, -1], axis=-1)
         target = np.concatenate([target, best[:, None]], axis=1)
     for row, limit in enumerate(LIMITS):

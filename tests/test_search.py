@@ -207,5 +207,5 @@ def test_the_beam_must_hold_the_n_best(beam_size, n_best):
 
 
 def test_the_length_penalty_must_not_be_negative():
-    with pytest.raises(ValueError, match="Received: length_penalty=-0.5"):
+    with pytest.raises(ValueError, match=r"Received: length_penalty=-0\.5"):
         Beam(length_penalty=-0.5)

@@ -45,7 +45,9 @@ def test_decoding_with_a_cache_is_decoding_without(norm_first, write):
     for position in range(T):
         step = transformer.decode_step(TARGET[:, position], position, cache, write=write)
         real = TARGET[:, position] != 0
-        np.testing.assert_allclose(step.logits[real], whole[:, position][real], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            step.logits[real], whole[:, position][real], rtol=1e-4, atol=1e-4
+        )
         looked = np.mean(weights.decoder_cross[-1], axis=1)[:, position]
         np.testing.assert_allclose(step.attention[real], looked[real], atol=1e-5)
         cache = step.cache

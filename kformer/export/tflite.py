@@ -1,0 +1,97 @@
+"""The TFLite file: the whole loop in built-in ops, for LiteRT on phones and anywhere.
+
+Beside `NAME.tflite` stand `NAME.json`, a manifest, and the SentencePiece models that it names;
+`kformer.pocket` reads them, without TensorFlow.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import tensorflow as tf
+
+import kformer
+from kformer.attention import write_by_slice
+from kformer.files import replacing
+from kformer.pocket import FORMAT, SIGNATURE
+from kformer.translator import EXTRA_LENGTH, make_search, search_ids
+
+LONGEST = 128  # Ids of a source: memory and time of every call are for so many.
+
+
+def export_tflite(
+    translator,
+    path,
+    beam_size: int = 1,
+    length_penalty: float = 0.6,
+    max_source_length: int | None = None,
+):
+    """Writes a `.tflite` file, float32, with its tokenizer models and a manifest beside it.
+
+    Its signature `translate_ids` takes `source`, int32 (1, S): pieces, the end id, zeros. It gives
+    `ids`, int32 (1, S + 50), the translation, up to its end id and zeros; and `score`, float32
+    (1,), see `kformer.Greedy` and `kformer.Beam`. Every shape is static, every op built in.
+
+    Args:
+        translator: `kformer.Translator`.
+        path: Where to write; its name ends in `.tflite`.
+        beam_size, length_penalty: See `kformer.Translator.translate`.
+        max_source_length: S; by default 128, or less where the translator's own limit is less.
+
+    Returns:
+        `Path` of the `.tflite` file.
+    """
+    path = Path(path)
+    if path.suffix != ".tflite":
+        raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
+    if max_source_length is None:
+        max_source_length = min(LONGEST, translator.max_source_length)
+    search = make_search(translator.target_tokenizer, beam_size, length_penalty)
+    content = _convert(translator.transformer.copy(), search, max_source_length)
+
+    models = {"source_model": path.with_suffix(".model")}
+    if translator.target_tokenizer is not translator.tokenizer:
+        models = {
+            "source_model": path.with_suffix(".source.model"),
+            "target_model": path.with_suffix(".target.model"),
+        }
+    manifest = {
+        "format": FORMAT,
+        "kformer": kformer.__version__,
+        "signature": SIGNATURE,
+        **{name: file.name for name, file in models.items()},
+        "padding_id": translator.tokenizer.padding_id,
+        "end_id": translator.tokenizer.end_id,
+        "max_source_length": max_source_length,
+        "max_target_length": max_source_length + EXTRA_LENGTH,
+        "beam_size": beam_size,
+        "length_penalty": length_penalty,
+    }
+    _write(path, content)
+    _write(models["source_model"], translator.tokenizer.model)
+    if "target_model" in models:
+        _write(models["target_model"], translator.target_tokenizer.model)
+    _write(path.with_suffix(".json"), json.dumps(manifest, indent=2).encode() + b"\n")
+    return path
+
+
+def _convert(transformer, search, length):
+    module = tf.Module()
+    module.weights = [variable.value for variable in transformer.variables]
+
+    @tf.function(input_signature=[tf.TensorSpec([1, length], tf.int32, name="source")])
+    def translate_ids(source):
+        found = search_ids(transformer, source, search, write_by_slice, length + EXTRA_LENGTH)
+        return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
+
+    module.translate_ids = translate_ids
+    with tempfile.TemporaryDirectory() as folder:  # By way of a file, signatures keep names.
+        tf.saved_model.save(module, folder, {SIGNATURE: translate_ids})
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        return converter.convert()
+
+
+def _write(path, content):
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)

@@ -1,0 +1,156 @@
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from kformer.plot import plot_attention, plot_history, save_figure
+
+PIECES = [
+    "▁Grüße",
+    "▁aus",
+    "▁der",
+    "▁schön",
+    "en",
+    "▁Straßen",
+    "bahn",
+    "▁ÄÖÜ",
+    "$a$",
+    "<0xE2>",
+    ".",
+]
+
+
+def pieces(count):
+    return [PIECES[i % len(PIECES)] for i in range(count)]
+
+
+def random_weights(*shape):
+    weights = np.random.uniform(size=shape)
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def labels(axis):
+    return [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
+
+
+def test_queries_go_down_and_keys_across():
+    weights = random_weights(5, 3)
+    ax, bar = plot_attention(weights, pieces(5), pieces(3), title="Grüße").axes
+    assert labels(ax.xaxis) == pieces(3) and labels(ax.yaxis) == pieces(5)
+    assert ax.get_xticks().tolist() == [0, 1, 2] and ax.get_yticks().tolist() == [0, 1, 2, 3, 4]
+    assert "keys" in ax.get_xlabel() and "queries" in ax.get_ylabel()
+    np.testing.assert_array_equal(ax.images[0].get_array(), weights)
+    assert ax.get_ylim() == (4.5, -0.5)  # The first query is at the top.
+    assert bar.get_ylabel() == "attention weight"
+
+
+def test_the_colours_go_from_0_to_1_whatever_the_weights():
+    figure = plot_attention(np.full((3, 2), 0.5), pieces(3), pieces(2), title="Mean")
+    assert figure.axes[0].images[0].get_clim() == (0, 1)
+    assert figure.axes[1].get_ylim() == (0, 1)
+    assert figure.get_suptitle() == "Mean"
+
+
+def test_a_grid_has_layers_down_and_heads_across_and_labels_outside():
+    weights = random_weights(2, 3, 5, 7)
+    *maps, _ = plot_attention(weights, pieces(5), pieces(7)).axes
+    for ax, expected in zip(maps, weights.reshape(6, 5, 7), strict=True):
+        np.testing.assert_array_equal(ax.images[0].get_array(), expected)
+    titles = [f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2, 3)]
+    assert [ax.get_title() for ax in maps] == titles
+    has_queries = [ax.yaxis.get_tick_params()["labelleft"] for ax in maps]
+    has_keys = [ax.xaxis.get_tick_params()["labelbottom"] for ax in maps]
+    assert has_queries == [True, False, False, True, False, False]
+    assert has_keys == [False, False, False, True, True, True]
+    assert labels(maps[3].yaxis) == pieces(5) and labels(maps[3].xaxis) == pieces(7)
+
+
+def test_a_row_of_heads_is_a_grid_of_one_layer():
+    *maps, _ = plot_attention(random_weights(3, 5, 7), pieces(5), pieces(7)).axes
+    assert [ax.get_title() for ax in maps] == ["head 1", "head 2", "head 3"]
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (40, 40), (3, 40), (2, 3, 11, 5), (1, 2, 40, 31)])
+def test_every_label_is_drawn_inside_the_figure_and_clear_of_the_next(shape):
+    """Missing glyphs would be warnings, and so errors here."""
+    figure = plot_attention(random_weights(*shape), pieces(shape[-2]), pieces(shape[-1]), "Grüße")
+    figure.draw_without_rendering()
+    for ax in figure.axes[:-1]:
+        rows = [x.get_window_extent() for x in ax.yaxis.get_ticklabels() if x.get_visible()]
+        columns = [x.get_window_extent() for x in ax.xaxis.get_ticklabels() if x.get_visible()]
+        for box in rows + columns:
+            assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+            assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1
+        assert all(a.y0 >= b.y1 - 1 for a, b in pairwise(rows))
+
+
+@pytest.mark.parametrize(
+    ("shape", "queries", "keys"), [((3, 5), 5, 3), ((5,), 1, 5), ((2, 3), 2, 2)]
+)
+def test_there_must_be_a_piece_for_every_row_and_column(shape, queries, keys):
+    received = rf"shape=\({', '.join(map(str, shape))},?\), len\(queries\)={queries}"
+    with pytest.raises(ValueError, match=rf"Received: weights.{received}, len\(keys\)={keys}"):
+        plot_attention(np.zeros(shape), pieces(queries), pieces(keys))
+
+
+def test_every_metric_has_a_panel_with_training_and_validation():
+    history = {"loss": [3.0, 2.0, 1.0], "accuracy": [0.1, 0.5, 0.7], "val_loss": [3.5, 2.5, 2.0]}
+    loss, accuracy = plot_history(history).axes
+    training, validation = loss.lines
+    assert loss.get_title() == "loss" and loss.get_xlabel() == "epoch"
+    assert training.get_xydata().tolist() == [[1, 3.0], [2, 2.0], [3, 1.0]]
+    assert validation.get_xydata().tolist() == [[1, 3.5], [2, 2.5], [3, 2.0]]
+    assert [text.get_text() for text in loss.get_legend().texts] == ["training", "validation"]
+    assert accuracy.get_title() == "accuracy" and len(accuracy.lines) == 1
+
+
+def test_one_epoch_and_validation_alone_can_be_drawn():
+    figure = plot_history({"val_bleu": [31.0]})
+    figure.draw_without_rendering()
+    (ax,) = figure.axes
+    assert ax.get_title() == "bleu" and ax.lines[0].get_label() == "validation"
+    assert [x for x in ax.get_xticks() if 0.5 <= x <= 1.5] == [1]
+
+
+def test_an_empty_history_cannot_be_drawn():
+    with pytest.raises(ValueError, match=r"Received: history=\{\}"):
+        plot_history({})
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.b.pdf", b"%PDF")]
+)
+def test_the_suffix_decides_the_format(name, start, tmp_path):
+    save_figure(plot_attention(random_weights(3, 2), pieces(3), pieces(2)), tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(start)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_unknown_suffix_names_the_known_ones(tmp_path):
+    with pytest.raises(ValueError, match=r"'.pdf', '.png', '.svg'.*Received: path=.*a.gif"):
+        save_figure(plot_history({"loss": [1.0]}), tmp_path / "a.gif")
+
+
+def test_a_picture_that_fails_leaves_the_old_one_and_nothing_else(tmp_path, monkeypatch):
+    figure, path = plot_history({"loss": [1.0]}), tmp_path / "a.png"
+    path.write_text("old")
+
+    def fail(partial, **_):
+        partial.write_text("half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(figure, "savefig", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save_figure(figure, path)
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
+
+
+def test_pictures_need_neither_tensorflow_nor_pyplot():
+    heavy = {"tensorflow", "keras", "matplotlib.pyplot"}
+    code = f"import sys, kformer.plot; print({heavy} & {{*sys.modules}})"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "set()"
