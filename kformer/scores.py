@@ -29,11 +29,22 @@ def chrf(translations: list[str], references: list[str]) -> Score:
     return _score(sacrebleu.CHRF(), translations, references)
 
 
+def exact(translations: list[str], references: list[str]) -> float:
+    """Returns the share of translations, in percent, that are their reference to the letter."""
+    _check(translations, references)
+    right = sum(a == b for a, b in zip(translations, references, strict=True))
+    return 100 * right / len(references)
+
+
 def _score(metric, translations, references):
+    _check(translations, references)
+    value = metric.corpus_score(translations, [references]).score
+    return Score(value, str(metric.get_signature()))
+
+
+def _check(translations, references):
     if len(translations) != len(references) or not references:
         raise ValueError(
             "Every translation needs its reference. "
             f"Received: {len(translations)} translations, {len(references)} references."
         )
-    value = metric.corpus_score(translations, [references]).score
-    return Score(value, str(metric.get_signature()))

@@ -1,5 +1,69 @@
 """`kformer attention`."""
 
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
 
-def attention():
-    """Not yet."""
+import typer
+
+from kformer.cli.model import what_is
+from kformer.cli.quiet import quiet
+
+
+class Kind(StrEnum):
+    """Which attention of the model."""
+
+    encoder = "encoder"
+    decoder = "decoder"
+    cross = "cross"
+
+
+def attention(
+    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    text: Annotated[str, typer.Argument(help="The sentence to translate.")],
+    output: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")],
+    kind: Annotated[
+        Kind, typer.Option(help="Encoder or decoder at itself, or across at the source.")
+    ] = Kind.cross,
+    layer: Annotated[int | None, typer.Option(help="Layer, from 1; else all.")] = None,
+    head: Annotated[int | None, typer.Option(help="Head, from 1; else all.")] = None,
+):
+    """Draw where a model looks when it translates a sentence."""
+    if what_is(model) != "keras":
+        raise ValueError(
+            f"Only a .keras file shows its attention. Received: {str(model)!r}, which is none."
+        )
+    if not text.strip():
+        raise ValueError(f"The text must not be blank. Received: text={text!r}.")
+    with quiet():
+        import kformer
+        from kformer.plot import save_figure
+
+        translator = kformer.load(model)
+        figure = draw(translator, text, kind, layer, head)
+    save_figure(figure, output)
+    typer.echo(f"The picture is {output}")
+
+
+def draw(translator, text, kind=Kind.cross, layer=None, head=None):
+    """Returns the figure of one sentence: a grid of layers and heads, or the chosen ones."""
+    import numpy as np
+
+    from kformer.plot import plot_attention
+
+    looked = translator.attend(text)
+    weights, queries, keys = {
+        Kind.encoder: (looked.attention.encoder_self, looked.source, looked.source),
+        Kind.decoder: (looked.attention.decoder_self, looked.target, looked.target),
+        Kind.cross: (looked.attention.decoder_cross, looked.target, looked.source),
+    }[kind]
+    grid = np.stack([np.asarray(one)[0] for one in weights])  # (L, H, Q, K)
+    for name, number, most in (("layer", layer, grid.shape[0]), ("head", head, grid.shape[1])):
+        if number is not None and not 1 <= number <= most:
+            raise ValueError(f"The model has {name}s 1 to {most}. Received: {name}={number}.")
+    layers = slice(None) if layer is None else slice(layer - 1, layer)
+    heads = slice(None) if head is None else slice(head - 1, head)
+    chosen = grid[layers, heads]
+    if chosen.shape[:2] == (1, 1):
+        chosen = chosen[0, 0]
+    return plot_attention(chosen, queries, keys, title=f"{text}  ({kind} attention)")

@@ -1,5 +1,43 @@
 """`kformer evaluate`."""
 
+from pathlib import Path
+from typing import Annotated
 
-def evaluate():
-    """Not yet."""
+import typer
+
+from kformer.cli.lines import read_file, translate_lines
+from kformer.cli.model import open_model, what_is
+
+
+def evaluate(
+    model: Annotated[
+        Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")
+    ],
+    source: Annotated[Path, typer.Option(help="Text to translate.")],
+    reference: Annotated[Path, typer.Option(help="Its true translation, line for line.")],
+    beam_size: Annotated[
+        int | None, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
+    ] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option(help="0 prefers short translations, 1 long ones.")
+    ] = None,
+):
+    """Translate a text and compare with the true translation: BLEU and chrF, by sacreBLEU."""
+    what_is(model)
+    texts, references = read_file(source), read_file(reference)
+    if len(texts) != len(references):
+        raise ValueError(
+            "Parallel files must have as many lines. Received: "
+            f"{len(texts)} in {str(source)!r}, {len(references)} in {str(reference)!r}."
+        )
+    translate = open_model(model, beam_size, length_penalty)
+    translations = list(translate_lines(translate, texts, len(texts)))
+
+    from kformer.scores import bleu, chrf, exact
+
+    for name, score in (
+        ("BLEU", bleu(translations, references)),
+        ("chrF", chrf(translations, references)),
+    ):
+        typer.echo(f"{name:<6}{score.value:6.2f}  {score.signature}")
+    typer.echo(f"exact {exact(translations, references):6.2f}  percent of {len(texts)} sentences")

@@ -1,5 +1,131 @@
 """`kformer export`."""
 
+from pathlib import Path
+from typing import Annotated
 
-def export():
-    """Not yet."""
+import typer
+
+from kformer.cli.lines import read_file
+from kformer.cli.model import what_is
+from kformer.cli.quiet import quiet
+from kformer.training.run_folder import read_record
+
+CHECKED = 1000  # Sentences at most, from the beginning of the file.
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    saved_model: Annotated[
+        Path | None, typer.Option(help="Folder of versions for TF Serving; adds the next one.")
+    ] = None,
+    tflite: Annotated[Path | None, typer.Option(help="The .tflite file to write.")] = None,
+    beam_size: Annotated[
+        int, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
+    ] = 1,
+    length_penalty: Annotated[
+        float, typer.Option(help="0 prefers short translations, 1 long ones.")
+    ] = 0.6,
+    max_source_length: Annotated[
+        int | None, typer.Option(help="Most ids of a sentence in the .tflite file [default: 128].")
+    ] = None,
+    check_source: Annotated[
+        Path | None,
+        typer.Option(help="Sentences to compare with Python, else the run's validation files."),
+    ] = None,
+    check_reference: Annotated[
+        Path | None, typer.Option(help="Their true translations, for BLEU.")
+    ] = None,
+):
+    """Write a SavedModel or a .tflite file, and prove that they say what Python says."""
+    if what_is(model) != "keras":
+        raise ValueError(
+            f"Only a .keras file can be exported. Received: {str(model)!r}, which is none."
+        )
+    if saved_model is None and tflite is None:
+        raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, or both.")
+    texts, references = _held_out(model, check_source, check_reference)
+    with quiet():
+        import kformer
+
+        translator = kformer.load(model)
+    reports = write_exports(
+        translator,
+        texts,
+        references,
+        saved_model=saved_model,
+        tflite=tflite,
+        beam_size=beam_size,
+        length_penalty=length_penalty,
+        max_source_length=max_source_length,
+    )
+    show_reports(reports)
+    for path in (saved_model, tflite):
+        if path:
+            typer.echo(f"Written: {path}")
+
+
+def _held_out(model, source, reference):
+    """The sentences to check with, and their references, if there are any."""
+    if source is None:
+        files = read_record(model.parent).get("files", {})
+        if not files.get("valid_source"):
+            raise ValueError(
+                "An export is checked on held-out sentences, and the run recorded none: give "
+                f"--check-source. Received: {str(model)!r}."
+            )
+        source, reference = Path(files["valid_source"][0]), Path(files["valid_target"][0])
+    texts = read_file(source)
+    references = read_file(reference) if reference else None
+    if references and len(texts) != len(references):
+        raise ValueError(
+            "Parallel files must have as many lines. Received: "
+            f"{len(texts)} in {str(source)!r}, {len(references)} in {str(reference)!r}."
+        )
+    return texts[:CHECKED], references[:CHECKED] if references else None
+
+
+def write_exports(
+    translator,
+    texts,
+    references=None,
+    *,
+    saved_model=None,
+    tflite=None,
+    beam_size=1,
+    length_penalty=0.6,
+    max_source_length=None,
+):
+    """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
+    with quiet():
+        from kformer.export import ServedTranslator, Verifier, export_saved_model, export_tflite
+        from kformer.pocket import PocketTranslator
+
+        verifier = Verifier(translator, texts, references, beam_size, length_penalty)
+
+        def check_served(path):
+            verifier.verify("SavedModel", ServedTranslator(path), path)
+
+        def check_pocket(path):
+            pocket = PocketTranslator(path)
+            verifier.verify(".tflite", pocket, path, pocket.manifest["max_source_length"])
+
+        if saved_model:
+            export_saved_model(translator, saved_model, beam_size, length_penalty, check_served)
+        if tflite:
+            export_tflite(
+                translator, tflite, beam_size, length_penalty, max_source_length, check_pocket
+            )
+    return verifier.reports
+
+
+def show_reports(reports):
+    """Prints the reports as a table."""
+    typer.echo(f"{'form':<12}{'MB':>8}{'sentences/s':>13}{'BLEU':>8}  as Python")
+    for report in reports:
+        size = f"{report.bytes / 1e6:.1f}" if report.bytes else ""
+        score = f"{report.bleu:.2f}" if report.bleu is not None else ""
+        agreement = f"{report.equal} of {report.total}"
+        if report.ties:
+            agreement += f", the other {report.ties} at a tie"
+        speed = f"{report.sentences_per_second:.1f}"
+        typer.echo(f"{report.form:<12}{size:>8}{speed:>13}{score:>8}  {agreement}")

@@ -1,5 +1,42 @@
 """`kformer translate`."""
 
+import contextlib
+import sys
+from pathlib import Path
+from typing import Annotated
 
-def translate():
-    """Not yet."""
+import typer
+
+from kformer.cli.lines import read_file, read_lines, translate_lines
+from kformer.cli.model import open_model, what_is
+from kformer.files import replacing
+
+
+def translate(
+    model: Annotated[
+        Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")
+    ],
+    input: Annotated[Path | None, typer.Option(help="Text to translate, else stdin.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Where to write, else stdout.")] = None,
+    beam_size: Annotated[
+        int | None, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
+    ] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option(help="0 prefers short translations, 1 long ones.")
+    ] = None,
+):
+    """Translate text, a line for a line."""
+    what_is(model)
+    if input:
+        lines = read_file(input)
+        total = len(lines)
+    else:
+        lines, total = read_lines(sys.stdin.buffer, "stdin"), None
+    translations = translate_lines(open_model(model, beam_size, length_penalty), lines, total)
+    with contextlib.ExitStack() as stack:
+        out = sys.stdout.buffer
+        if output:
+            out = stack.enter_context(stack.enter_context(replacing(output)).open("wb"))
+        for translation in translations:
+            out.write(translation.encode("utf-8") + b"\n")
+        out.flush()

@@ -14,7 +14,8 @@ _MODULE_OF = {
     "export_saved_model": "saved_model",
     "ServedTranslator": "saved_model",
     "export_tflite": "tflite",
-    "compare": "verify",
+    "Verifier": "verify",
+    "Report": "verify",
 }
 
 __all__ = list(_MODULE_OF)

@@ -13,7 +13,9 @@ from kformer.files import replacing
 from kformer.translator import batches_by_length, make_search, search_ids
 
 
-def export_saved_model(translator, folder, beam_size: int = 1, length_penalty: float = 0.6):
+def export_saved_model(
+    translator, folder, beam_size: int = 1, length_penalty: float = 0.6, check=None
+):
     """Writes the next version of a model that a server mounts.
 
     Its signature `serving_default` takes `text`, string (B,), and gives `translation`, string
@@ -25,6 +27,8 @@ def export_saved_model(translator, folder, beam_size: int = 1, length_penalty: f
         translator: `kformer.Translator`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next free number.
         beam_size, length_penalty: See `kformer.Translator.translate`.
+        check: Called with the path of the SavedModel before it gets its name; what it raises
+            keeps a server from ever seeing it.
 
     Returns:
         `Path` of the version written.
@@ -38,6 +42,8 @@ def export_saved_model(translator, folder, beam_size: int = 1, length_penalty: f
     module = _Serving(translator, beam_size, length_penalty)
     with replacing(path) as temporary:
         tf.saved_model.save(module, str(temporary), {"serving_default": module.translate})
+        if check:
+            check(temporary)
     return path
 
 

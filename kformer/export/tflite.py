@@ -12,7 +12,6 @@ import tensorflow as tf
 
 import kformer
 from kformer.attention import write_by_slice
-from kformer.files import replacing
 from kformer.pocket import FORMAT, SIGNATURE
 from kformer.translator import EXTRA_LENGTH, make_search, search_ids
 
@@ -25,6 +24,7 @@ def export_tflite(
     beam_size: int = 1,
     length_penalty: float = 0.6,
     max_source_length: int | None = None,
+    check=None,
 ):
     """Writes a `.tflite` file, float32, with its tokenizer models and a manifest beside it.
 
@@ -37,6 +37,8 @@ def export_tflite(
         path: Where to write; its name ends in `.tflite`.
         beam_size, length_penalty: See `kformer.Translator.translate`.
         max_source_length: S; by default 128, or less where the translator's own limit is less.
+        check: Called with the path of the `.tflite` file before it gets its name; what it raises
+            keeps it from appearing.
 
     Returns:
         `Path` of the `.tflite` file.
@@ -49,17 +51,15 @@ def export_tflite(
     search = make_search(translator.target_tokenizer, beam_size, length_penalty)
     content = _convert(translator.transformer.copy(), search, max_source_length)
 
-    models = {"source_model": path.with_suffix(".model")}
+    tokenizers = {"source_model": translator.tokenizer}
     if translator.target_tokenizer is not translator.tokenizer:
-        models = {
-            "source_model": path.with_suffix(".source.model"),
-            "target_model": path.with_suffix(".target.model"),
-        }
+        tokenizers["target_model"] = translator.target_tokenizer
+    names = {key: f"{path.stem}.{key.removesuffix('_model')}.model" for key in tokenizers}
     manifest = {
         "format": FORMAT,
         "kformer": kformer.__version__,
         "signature": SIGNATURE,
-        **{name: file.name for name, file in models.items()},
+        **names,
         "padding_id": translator.tokenizer.padding_id,
         "end_id": translator.tokenizer.end_id,
         "max_source_length": max_source_length,
@@ -67,11 +67,18 @@ def export_tflite(
         "beam_size": beam_size,
         "length_penalty": length_penalty,
     }
-    _write(path, content)
-    _write(models["source_model"], translator.tokenizer.model)
-    if "target_model" in models:
-        _write(models["target_model"], translator.target_tokenizer.model)
-    _write(path.with_suffix(".json"), json.dumps(manifest, indent=2).encode() + b"\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.stem}-", dir=path.parent) as folder:
+        folder = Path(folder)
+        (folder / path.name).write_bytes(content)
+        for key, tokenizer in tokenizers.items():
+            tokenizer.save(folder / names[key])
+        text = json.dumps(manifest, indent=2) + "\n"
+        (folder / path.name).with_suffix(".json").write_text(text, "utf-8")
+        if check:
+            check(folder / path.name)
+        for file in folder.iterdir():
+            file.replace(path.parent / file.name)
     return path
 
 
@@ -90,8 +97,3 @@ def _convert(transformer, search, length):
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         return converter.convert()
-
-
-def _write(path, content):
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)

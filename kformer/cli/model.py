@@ -1,0 +1,51 @@
+"""MODEL on the command line: any of the three saved forms, told apart by what it is."""
+
+from pathlib import Path
+
+from kformer.cli.quiet import quiet
+
+
+def open_model(path: Path, beam_size: int | None = None, length_penalty: float | None = None):
+    """Returns a callable (texts, progress) -> translations, for the form at `path`."""
+    kind = what_is(path)
+    if kind != "keras" and (beam_size is not None or length_penalty is not None):
+        raise ValueError(
+            "The search of a SavedModel or a .tflite file is chosen when it is exported. "
+            f"Received: --beam-size or --length-penalty with {str(path)!r}."
+        )
+    with quiet():
+        if kind == "tflite":
+            from kformer.pocket import PocketTranslator
+
+            return PocketTranslator(path).translate
+        if kind == "saved_model":
+            from kformer.export.saved_model import ServedTranslator
+
+            return ServedTranslator(path).translate
+        import kformer
+
+        settings = {"beam_size": beam_size, "length_penalty": length_penalty}
+        settings = {name: value for name, value in settings.items() if value is not None}
+        translator = kformer.load(path)
+        return lambda texts, progress=None: translator.translate(
+            texts, progress=progress, **settings
+        )
+
+
+def what_is(path: Path) -> str:
+    """Returns "keras", "saved_model" or "tflite", by what is in the file or folder."""
+    path = Path(path)
+    if path.is_dir():
+        return "saved_model"
+    if not path.exists():
+        raise FileNotFoundError(f"There is no such model. Received: {str(path)!r}.")
+    with path.open("rb") as file:
+        head = file.read(8)
+    if head.startswith(b"PK"):
+        return "keras"
+    if head[4:8] == b"TFL3":
+        return "tflite"
+    raise ValueError(
+        "A model is a .keras file, a SavedModel folder or a .tflite file. "
+        f"Received: {str(path)!r}, which is none of them."
+    )

@@ -1,0 +1,21 @@
+"""Silence for libraries that greet on stderr."""
+
+import contextlib
+import os
+
+
+@contextlib.contextmanager
+def quiet():
+    """Sends what native code writes to stderr nowhere: notes of TensorFlow, LiteRT, XNNPACK.
+
+    Python's errors are exceptions and not lost by this.
+    """
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(nowhere)
+        os.close(kept)

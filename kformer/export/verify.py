@@ -1,0 +1,113 @@
+"""Verification: what was exported says what Python says."""
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from kformer.scores import bleu
+from kformer.translator import make_search, search_ids
+
+TIE = 1e-3  # Log-probabilities this close are a tie: float32 sums differ by 1e-4 between runtimes.
+_COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
+
+
+class Report(NamedTuple):
+    """What one form of a translator did with the held-out sentences."""
+
+    form: str
+    bytes: int
+    sentences_per_second: float
+    bleu: float | None  # None without references.
+    total: int  # Sentences compared with Python.
+    equal: int
+    ties: int  # Differ, at a token where Python itself is undecided.
+
+
+class Verifier:
+    """Runs held-out sentences through Python, then through other forms, and compares.
+
+    Args:
+        translator: `kformer.Translator`, the one to be exported.
+        texts: Sentences to translate.
+        references: Their translations, for BLEU; or None.
+        beam_size, length_penalty: As the exports have them.
+    """
+
+    def __init__(self, translator, texts, references=None, beam_size=1, length_penalty=0.6):
+        self.translator = translator
+        self.texts = list(texts)
+        self.references = references
+        self.settings = (beam_size, length_penalty)
+        self.expected, speed = _timed(
+            lambda texts: translator.translate(texts, beam_size, length_penalty), self.texts
+        )
+        score = self._bleu(self.expected)
+        self.reports = [Report("Python", 0, speed, score, len(texts), len(texts), 0)]
+
+    def verify(self, form: str, model, path, max_source_length=None) -> Report:
+        """Compares what `model`, read from `path`, says; sentences over its limit are left out.
+
+        Raises:
+            ValueError: A sentence differs, and Python was not undecided about it.
+        """
+        got, speed = _timed(model.translate, self.texts)
+        rows = self.translator.tokenizer.tokenize(self.texts).row_lengths().numpy()
+        compared = [i for i, n in enumerate(rows) if not max_source_length or n < max_source_length]
+        differ = [i for i in compared if got[i] != self.expected[i]]
+        wrong = [i for i in differ if not self._undecided(self.texts[i], got[i])]
+        if wrong:
+            i = wrong[0]
+            raise ValueError(
+                f"An export must say what Python says. Received: {len(wrong)} of {len(compared)} "
+                f"sentences otherwise from the {form}, the first of them {self.texts[i]!r}: "
+                f"{got[i]!r}, where Python says {self.expected[i]!r}."
+            )
+        equal = len(compared) - len(differ)
+        report = Report(
+            form, _size(path), speed, self._bleu(got), len(compared), equal, len(differ)
+        )
+        self.reports.append(report)
+        return report
+
+    def _bleu(self, translations):
+        return bleu(translations, self.references).value if self.references else None
+
+    def _undecided(self, text, other) -> bool:
+        """Whether noise below `TIE` makes Python, too, say `other`."""
+        tokenizer, target = self.translator.tokenizer, self.translator.target_tokenizer
+        source = tf.repeat(tokenizer.encode([text]), _COPIES, axis=0)
+        noisy = _Noisy(self.translator.transformer)
+        found = search_ids(noisy, source, make_search(target, *self.settings))
+        return other.encode("utf-8") in target.detokenize(found.ids[:, 0]).numpy()
+
+
+class _Noisy:
+    """A transformer whose logits are off by less than half of `TIE`."""
+
+    def __init__(self, transformer):
+        self.padding_id = transformer.padding_id
+        self.start_cache = transformer.start_cache
+        self._step = transformer.decode_step
+        self._seeds = keras.random.SeedGenerator(0)
+
+    def decode_step(self, ids, position, cache, write):
+        step = self._step(ids, position, cache, write)
+        noise = keras.random.uniform(step.logits.shape, -TIE / 2, TIE / 2, seed=self._seeds)
+        return step._replace(logits=step.logits + noise)
+
+
+def _timed(translate, texts):
+    """Returns the translations and the sentences per second, once warm."""
+    translate(texts[:1])
+    start = time.perf_counter()
+    translations = translate(texts)
+    return translations, len(texts) / (time.perf_counter() - start)
+
+
+def _size(path):
+    path = Path(path)
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files)
