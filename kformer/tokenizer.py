@@ -51,7 +51,9 @@ class Tokenizer(keras.layers.Layer):
                 rarest are left to the bytes.
 
         Raises:
-            ValueError: The text does not support so many ids; says how many would fit.
+            FileNotFoundError: A file is missing.
+            ValueError: The text does not support so many ids, says how many would fit; or a file
+                is not UTF-8, says at which line; or the files hold no text.
         """
         files = [files] if isinstance(files, str | Path) else list(files)
         written = io.BytesIO()
@@ -120,6 +122,8 @@ class Tokenizer(keras.layers.Layer):
         Returns:
             int32 `tf.RaggedTensor` (B, None).
         """
+        if isinstance(texts, str):
+            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
         return self.in_graph.tokenize(tf.convert_to_tensor(texts, tf.string))
 
     def detokenize(self, ids):
@@ -169,21 +173,31 @@ class Tokenizer(keras.layers.Layer):
 def _lines(files):
     for file in files:
         opened = gzip.open if Path(file).suffix == ".gz" else open
-        with opened(file, "rt", encoding="utf-8", newline="\n") as lines:
-            yield from (line.rstrip("\r\n") for line in lines)
+        with opened(file, "rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    yield line.decode("utf-8").rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    raise ValueError(
+                        f"Text files must be UTF-8. Received: {str(file)!r}, where line {number} "
+                        f"is not ({error.reason})."
+                    ) from error
 
 
 def _why_not_trained(message, vocab_size):
     """SentencePiece knows how many ids would fit, and says so in the middle of its sentence."""
-    if most := re.search(r"<= (\d+)\.", message):
+    if most := re.search(r"value <= (\d+)\.", message):
         rule = f"`vocab_size` must be at most {most[1]}, which is what this text supports."
     elif least := re.search(r"required_chars\. \d+ vs (\d+)", message):
         rule = (
             f"`vocab_size` must be at least {least[1]}, so that every byte and every frequent "
             "character has an id."
         )
-    elif "sentences_.empty()" in message:
-        rule = "A tokenizer can only be trained on text, and the files hold none."
+    elif "sentences_.empty()" in message or "all_chars_count" in message:
+        rule = (
+            "A tokenizer can only be trained on text, and the files hold none (lines over 4192 "
+            "bytes do not count)."
+        )
     else:
         rule = f"SentencePiece could not train a tokenizer: {message}"
     return f"{rule} Received: vocab_size={vocab_size}."

@@ -3,6 +3,7 @@
 Axes: B batch, S source length, N sequences a row, T target length.
 """
 
+import json
 import warnings
 import zipfile
 from pathlib import Path
@@ -139,6 +140,7 @@ class Translator(keras.Model):
         """
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        texts = list(texts)
         search = self._compiled_search(beam_size, length_penalty)
         rows = self.source_rows(texts)
         translations = [""] * len(texts)
@@ -216,11 +218,7 @@ class Translator(keras.Model):
 
     @classmethod
     def from_config(cls, config):
-        if config["format"] > FORMAT:
-            raise ValueError(
-                f"This kformer reads translators up to format {FORMAT}; update it. "
-                f"Received: format={config['format']}."
-            )
+        _check_format(config["format"])
         return cls(
             Tokenizer(),
             Transformer.from_config(config["transformer"]),
@@ -234,23 +232,47 @@ def load(path) -> Translator:
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: The file holds no translator, or one of a newer format.
+        ValueError: The file holds no translator, or a damaged one, or one of a newer format.
     """
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
-    if not zipfile.is_zipfile(path):
+    received = _format_of(path)
+    if received is None:
         raise ValueError(
-            f"A translator is a .keras file, as `Translator.save` writes it. "
-            f"Received: path={str(path)!r}."
+            "A translator is a .keras file, as `Translator.save` writes it. "
+            f"Received: path={str(path)!r}, which holds none."
         )
-    loaded = keras.saving.load_model(path, compile=False, safe_mode=True)
-    if not isinstance(loaded, Translator):
+    _check_format(received)
+    try:
+        translator = keras.saving.load_model(path, compile=False, safe_mode=True)
+        translator._check_vocabularies()
+    except Exception as error:  # Keras, h5py and zipfile each have their own.
         raise ValueError(
-            "The .keras file must hold a kformer Translator. "
-            f"Received: a {type(loaded).__name__} in path={str(path)!r}."
+            "The file must hold a whole translator, as `Translator.save` writes it. Received: "
+            f"path={str(path)!r} ({type(error).__name__}: {str(error).split(chr(10))[0]})."
+        ) from error
+    return translator
+
+
+def _format_of(path):
+    """Returns the format of the translator in a `.keras` file; None, if there is none in it."""
+    if path.suffix != ".keras" or not path.is_file():
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            held = json.loads(archive.read("config.json"))
+        return held["config"]["format"] if held["registered_name"] == "kformer>Translator" else None
+    except (zipfile.BadZipFile, ValueError, KeyError, TypeError):
+        return None
+
+
+def _check_format(received):
+    if received > FORMAT:
+        raise ValueError(
+            f"This kformer reads translators up to format {FORMAT}; update it. "
+            f"Received: format={received}."
         )
-    return loaded
 
 
 def batches_by_length(lengths, batch_size):

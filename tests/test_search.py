@@ -161,6 +161,17 @@ def test_what_is_scored_after_the_end_does_not_count():
         assert scores[0, 0] == pytest.approx(-np.log(1 + 3 * np.exp(-10)), abs=1e-6)
 
 
+def test_a_long_sequence_may_still_overtake_one_that_has_ended():
+    votes = np.zeros((1, T, V, V))
+    votes[0, 0, START] = [-90, 0, -90, 0.1]  # Ending at once is the best first step,
+    votes[0, 1:, 1, 1] = 30  # but after the second best one all goes by itself,
+    votes[0, 1, :, END] = -200  # and nothing ends in between.
+    votes[0, -1, 1, END] = 400
+    ids, scores, _ = rows(search(Beam(2, length_penalty=1), votes, [T]))
+    assert ids.tolist() == [[[1, 1, 1, END]]]
+    assert scores[0, 0] == pytest.approx(-np.log(1 + np.exp(0.1)) / (9 / 6), abs=1e-4)
+
+
 def test_start_end_and_padding_ids_are_arguments():
     table = np.full((8, 8), -9.0)  # 5 -> 1 -> 2 -> 6
     for read, best in [(5, 1), (1, 2), (2, 6)]:

@@ -53,6 +53,19 @@ def test_decoding_with_a_cache_is_decoding_without(norm_first, write):
         cache = step.cache
 
 
+def test_the_caller_chooses_the_writer():
+    written = []
+
+    def write(buffer, row, position):
+        written.append(tuple(row.shape))
+        return write_by_select(buffer, row, position)
+
+    transformer = small_transformer()
+    cache = transformer.start_cache(SOURCE, max_length=T)
+    transformer.decode_step(TARGET[:, 0], 0, cache, write=write)
+    assert written == [(B, H, 1, D // H)] * 2 * L  # Keys and values of every layer.
+
+
 def test_a_padded_batch_gives_what_single_sentences_give():
     transformer = small_transformer()
     batch = np.array(transformer((SOURCE, TARGET)))

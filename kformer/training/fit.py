@@ -50,12 +50,13 @@ def train(
     Raises:
         FileExistsError: The folder holds a run, or something else; see `overwrite`.
         FileNotFoundError, ValueError: Something is wrong with the files or the recipe.
+        RuntimeError: Learning diverged, so that there is nothing to keep.
     """
     output = Path(output)
     check_output(output, overwrite)
     pairs = check_parallel(source, target)
     if valid_source or valid_target:
-        check_parallel(valid_source, valid_target)
+        check_parallel(valid_source or [], valid_target or [])
     keras.utils.set_random_seed(recipe.seed)
     tokenizer = Tokenizer.train([*as_list(source), *as_list(target)], recipe.vocab_size)
 
@@ -97,6 +98,11 @@ def train(
         verbose=1 if sys.stdout.isatty() else 2,
         callbacks=[TokensPerSecond(), KeepBest(translator, path), *callbacks],
     ).history
+    if not path.exists():
+        raise RuntimeError(
+            "Learning diverged: no epoch had a finite perplexity; a longer warm-up may help. "
+            f"Received: {history}."
+        )
     write_json(output / "history.json", history)
     _draw(history, output / "history.png")
     write_json(output / RECORD, {**record, "finished": True})

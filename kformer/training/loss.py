@@ -50,13 +50,12 @@ class MaskedCrossEntropy(keras.losses.Loss):
         padding_id: int = 0,
         name: str = "masked_cross_entropy",
         reduction="sum",
-        dtype=None,
+        dtype="float32",  # Keras casts the ids to it, whatever `floatx` is.
     ):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
         if not 0 <= label_smoothing < 1:
             raise ValueError(
-                "`label_smoothing` must be in [0, 1). "
-                f"Received: label_smoothing={label_smoothing}."
+                f"`label_smoothing` must be in [0, 1). Received: label_smoothing={label_smoothing}."
             )
         self.label_smoothing = label_smoothing
         self.padding_id = padding_id

@@ -35,6 +35,10 @@ class Recipe:
     label_smoothing: float
     seed: int
 
+    def __post_init__(self):
+        if self.epochs < 1:
+            raise ValueError(f"`epochs` must be positive. Received: epochs={self.epochs}.")
+
     @classmethod
     def named(cls, name: str, **changes):
         """Reads a recipe by its name, with `changes` to some of its numbers."""

@@ -1,6 +1,7 @@
 """Parallel text files: line n of the one translates line n of the other."""
 
 import gzip
+import zlib
 from pathlib import Path
 
 
@@ -29,7 +30,7 @@ def count_lines(file) -> int:
             f"Text files must be UTF-8. Received: {str(file)!r}, where line {number} is not "
             f"({error.reason})."
         ) from error
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(
             f"A file named .gz must be gzip. Received: {str(file)!r} ({error})."
         ) from error
