@@ -94,7 +94,8 @@ class MultiHeadAttention(keras.layers.Layer):
             self.value_projection,
             self.output_projection,
         ):
-            projection.build((None, None, self.d_model))
+            if not projection.built:  # `project` or `attend` may have come before any call.
+                projection.build((None, None, self.d_model))
 
     def call(self, query, value, attention_mask=None):
         return self.attend(query, self.project(value), attention_mask)

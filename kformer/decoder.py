@@ -157,6 +157,7 @@ class Decoder(Stack):
 
     def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
         """As `call`, with the `DecoderWeights` beside the output."""
+        self.build_once()
         self_weights, cross_weights = [], []
         for layer in self.layers:
             x, own, cross = layer(x, memory, self_mask, cross_mask, training=training)

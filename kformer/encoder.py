@@ -104,6 +104,7 @@ class Encoder(Stack):
 
     def attend(self, x, attention_mask=None, training=None):
         """As `call`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
+        self.build_once()
         weights = []
         for layer in self.layers:
             x, layer_weights = layer(x, attention_mask, training=training)

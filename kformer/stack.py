@@ -51,6 +51,11 @@ class Stack(keras.layers.Layer):
         if self.norm:
             self.norm.build(shape)
 
+    def build_once(self):
+        """Builds what is used before any call, as Keras does at the first one."""
+        if not self.built:
+            self.build()
+
     def finish(self, x):
         """What the last layer's output `x` (B, T, D) still needs."""
         return self.norm(x) if self.norm else x

@@ -67,6 +67,32 @@ def all_sequences(votes, limit, length_penalty):
     return sorted(found, reverse=True)
 
 
+def beam_by_hand(votes, limit, beam_size, length_penalty, n_best):
+    """The sequences that a beam finds, as (ended, score, ids), best first."""
+
+    def penalised(score, length):
+        return score / ((5 + length) / 6) ** length_penalty
+
+    beams, finished = [(0.0, [])], []
+    for length in range(1, limit + 1):
+        candidates = [
+            (score + gain, [*ids, i])
+            for score, ids in beams
+            for i, gain in enumerate(log_probabilities(votes, ids))
+        ]
+        candidates.sort(reverse=True)
+        best = candidates[:beam_size]
+        finished += [(penalised(score, length), ids) for score, ids in best if ids[-1] == END]
+        finished = sorted(finished, reverse=True)[:beam_size]
+        beams = [(score, ids) for score, ids in candidates if ids[-1] != END][:beam_size]
+        hope = penalised(beams[0][0], limit)
+        if len(finished) == beam_size or [score for score, _ in finished][n_best - 1 :] >= [hope]:
+            break
+    found = [(True, score, ids) for score, ids in finished]
+    found += [(False, penalised(score, limit), ids) for score, ids in beams]
+    return found[:n_best]
+
+
 def search(searcher, votes, limits, max_length=None):
     cache, limits = start_cache(votes), np.array(limits, "int32")
     return searcher(scripted_step, cache, limits, max_length)
@@ -98,6 +124,21 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(seed, limit, length_penalty
     beam = Beam(beam_size=V**T, length_penalty=length_penalty, n_best=count)
     ids, scores, ended = rows(search(beam, votes, [limit]))
     for n, (best_ended, best_score, best_ids) in enumerate(expected[:count]):
+        assert ids[0, n].tolist() == padded(best_ids, limit)
+        assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
+        assert ended[0, n] == best_ended
+
+
+@given(seeds, st.integers(1, T), st.sampled_from([0.0, 0.6, 1.0, 2.0]), st.data())
+def test_a_narrow_beam_keeps_the_best_and_ends_when_enough_have_ended(
+    seed, limit, length_penalty, data
+):
+    beam_size = data.draw(st.integers(1, 5))
+    n_best = data.draw(st.integers(1, beam_size))
+    votes = random_votes(1, seed)
+    ids, scores, ended = rows(search(Beam(beam_size, length_penalty, n_best), votes, [limit]))
+    expected = beam_by_hand(votes[0], limit, beam_size, length_penalty, n_best)
+    for n, (best_ended, best_score, best_ids) in enumerate(expected):
         assert ids[0, n].tolist() == padded(best_ids, limit)
         assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
         assert ended[0, n] == best_ended
