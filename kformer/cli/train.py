@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.quiet import quiet
 from kformer.training.recipe import Recipe, recipe_names
 from kformer.training.run_folder import check_output
 from kformer.training.text_files import check_parallel
@@ -43,6 +44,7 @@ def train(
     epochs: Annotated[int | None, _number("Passes over the text.")] = None,
     tokens_per_batch: Annotated[int | None, _number("Ids in a batch.")] = None,
     max_length: Annotated[int | None, _number("Most ids of a sentence.")] = None,
+    byte_spelling: Annotated[float | None, _number("Share of pieces spelled in bytes.")] = None,
     warmup_steps: Annotated[int | None, _number("Steps to the highest learning rate.")] = None,
     label_smoothing: Annotated[float | None, _number("Share spread over all ids.")] = None,
     seed: Annotated[int | None, _number("Of weights, dropout and shuffling.")] = None,
@@ -59,6 +61,7 @@ def train(
         "epochs": epochs,
         "tokens_per_batch": tokens_per_batch,
         "max_length": max_length,
+        "byte_spelling": byte_spelling,
         "warmup_steps": warmup_steps,
         "label_smoothing": label_smoothing,
         "seed": seed,
@@ -69,7 +72,8 @@ def train(
     if valid_source or valid_target:
         check_parallel(valid_source or [], valid_target or [])
 
-    from kformer.training import fit
+    with quiet():
+        from kformer.training import fit
 
     fit.train(numbers, source, target, output, valid_source, valid_target, overwrite=overwrite)
     typer.echo(f"The translator is {output / 'translator.keras'}")

@@ -8,6 +8,7 @@ import functools
 import numpy as np
 import tensorflow as tf
 
+from kformer.training.byte_spelling import ByteSpelling
 from kformer.training.text_files import as_list, check_parallel
 
 SHUFFLED = 100_000  # Pairs in the shuffle buffer: some 50 MB.
@@ -22,6 +23,7 @@ def translation_dataset(
     *,
     tokens_per_batch: int = 4096,
     max_length: int = 128,
+    byte_spelling: float = 0.0,
     shuffle: bool = True,
     seed: int = 0,
 ):
@@ -38,8 +40,10 @@ def translation_dataset(
         target_tokenizer: `kformer.Tokenizer` of the target, if it has a vocabulary of its own.
         tokens_per_batch: Ids of the longer side, with padding.
         max_length: Most ids of a sentence, its end (or start) id included.
+        byte_spelling: Share of the pieces that are spelled in bytes, so that the byte ids are
+            learnt; see `kformer.training.byte_spelling`.
         shuffle: Whether to shuffle, anew for every epoch; over a window of 100,000 pairs.
-        seed: Of the shuffling.
+        seed: Of the shuffling and of the choice of pieces to spell.
 
     Returns:
         `tf.data.Dataset` of ((source (B, S), target_in (B, T)), target_out (B, T)), int32. A
@@ -48,6 +52,7 @@ def translation_dataset(
     Raises:
         FileNotFoundError, ValueError: See `check_parallel`; or no pair is left.
     """
+    source_files, target_files = as_list(source_files), as_list(target_files)
     check_parallel(source_files, target_files)
     if tokens_per_batch < max_length:
         raise ValueError(
@@ -57,9 +62,13 @@ def translation_dataset(
     target_tokenizer = target_tokenizer or tokenizer
     lines = tf.data.Dataset.zip(_lines(source_files), _lines(target_files)).batch(_LINES)
 
-    def tokenize(source, target):
-        source = tokenizer.with_end(tokenizer.tokenize(source))
-        target = target_tokenizer.with_end(target_tokenizer.tokenize(target))
+    spell_source = ByteSpelling(tokenizer, byte_spelling, seed)
+    spell_target = ByteSpelling(target_tokenizer, byte_spelling, seed + 1)
+
+    def tokenize(block, texts):
+        source, target = texts
+        source = tokenizer.with_end(spell_source(tokenizer.tokenize(source), block))
+        target = target_tokenizer.with_end(spell_target(target_tokenizer.tokenize(target), block))
         lengths = tf.stack([source.row_lengths(), target.row_lengths()])
         fits = tf.reduce_all((lengths > 1) & (lengths <= max_length), axis=0)  # 1: just the end.
         return tf.ragged.boolean_mask(source, fits), tf.ragged.boolean_mask(target, fits)
@@ -70,7 +79,7 @@ def translation_dataset(
         ended = target_in == target_tokenizer.end_id
         return (source, tf.where(ended, target_tokenizer.padding_id, target_in)), target
 
-    blocks = lines.map(tokenize, tf.data.AUTOTUNE, deterministic=True)
+    blocks = lines.enumerate().map(tokenize, tf.data.AUTOTUNE, deterministic=True)
     # A row of a ragged tensor is a tensor only once a function has seen it.
     pairs = blocks.unbatch().map(lambda source, target: (tf.identity(source), tf.identity(target)))
     if shuffle:
@@ -120,6 +129,6 @@ def bucket_lengths(max_length: int):
 def _lines(files):
     datasets = [
         tf.data.TextLineDataset(file, "GZIP" if file.endswith(".gz") else "")
-        for file in as_list(files)
+        for file in files
     ]
     return functools.reduce(tf.data.Dataset.concatenate, datasets)

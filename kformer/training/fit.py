@@ -54,11 +54,13 @@ def train(
     """
     output = Path(output)
     check_output(output, overwrite)
+    source, target = as_list(source), as_list(target)
+    valid_source, valid_target = as_list(valid_source or []), as_list(valid_target or [])
     pairs = check_parallel(source, target)
     if valid_source or valid_target:
-        check_parallel(valid_source or [], valid_target or [])
+        check_parallel(valid_source, valid_target)
     keras.utils.set_random_seed(recipe.seed)
-    tokenizer = Tokenizer.train([*as_list(source), *as_list(target)], recipe.vocab_size)
+    tokenizer = Tokenizer.train([*source, *target], recipe.vocab_size)
 
     def dataset(source, target, shuffle):
         return translation_dataset(
@@ -67,6 +69,7 @@ def train(
             tokenizer,
             tokens_per_batch=recipe.tokens_per_batch,
             max_length=recipe.max_length,
+            byte_spelling=recipe.byte_spelling if shuffle else 0.0,
             shuffle=shuffle,
             seed=recipe.seed,
         )
@@ -77,14 +80,15 @@ def train(
 
     if overwrite and output.exists():
         shutil.rmtree(output)
+    files = {
+        "source": source,
+        "target": target,
+        "valid_source": valid_source,
+        "valid_target": valid_target,
+    }
     record = {
         "recipe": dataclasses.asdict(recipe),
-        "files": {
-            "source": as_list(source),
-            "target": as_list(target),
-            "valid_source": as_list(valid_source) if valid_source else [],
-            "valid_target": as_list(valid_target) if valid_target else [],
-        },
+        "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
         "pairs": pairs,
         "finished": False,
     }
@@ -130,6 +134,8 @@ def compiled_transformer(recipe: Recipe) -> Transformer:
         loss=MaskedCrossEntropy(recipe.label_smoothing),
         metrics=[MaskedAccuracy(), Perplexity(), Tokens()],
     )
+    # Else its slots are made within the first trace, and `fit` traces a second time.
+    transformer.optimizer.build(transformer.trainable_variables)
     return transformer
 
 

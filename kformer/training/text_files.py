@@ -10,33 +10,49 @@ def as_list(files) -> list[str]:
     return [str(files)] if isinstance(files, str | Path) else [str(file) for file in files]
 
 
-def count_lines(file) -> int:
-    """Counts the lines of a UTF-8 text file, `.gz` or plain, reading all of it.
+def decoded(lines, name: str):
+    """Yields lines of bytes as text, without their ends; `name` is for the error.
+
+    Raises:
+        ValueError: A line is not UTF-8; says which.
+    """
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"Text must be UTF-8. Received: {name}, where line {number} is not "
+                f"({error.reason})."
+            ) from error
+
+
+def read_lines(file):
+    """Yields the lines of a UTF-8 text file, `.gz` or plain, without their ends.
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: It is empty, or not UTF-8; says at which line.
+        ValueError: It is empty, or not UTF-8, says at which line; or not gzip.
     """
     path = Path(file)
     if not path.is_file():
         raise FileNotFoundError(f"There is no such file. Received: {str(file)!r}.")
-    number = 0
+    empty = True
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"Text files must be UTF-8. Received: {str(file)!r}, where line {number} is not "
-            f"({error.reason})."
-        ) from error
+            for line in decoded(lines, repr(str(file))):
+                empty = False
+                yield line
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(
             f"A file named .gz must be gzip. Received: {str(file)!r} ({error})."
         ) from error
-    if not number:
+    if empty:
         raise ValueError(f"Text files must not be empty. Received: {str(file)!r}.")
-    return number
+
+
+def count_lines(file) -> int:
+    """Counts the lines of a text file, reading all of it; errors as for `read_lines`."""
+    return sum(1 for _ in read_lines(file))
 
 
 def check_parallel(source_files, target_files) -> int:
