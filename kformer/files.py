@@ -11,15 +11,15 @@ def replacing(path):
     """Yields a temporary path beside `path`, and renames it to `path` if all went well.
 
     What is written there may be a file or a folder; an old file of the name is replaced, an old
-    folder too. The temporary name keeps the suffix, since writers look at it.
+    folder never. The temporary name keeps the suffix, since writers look at it.
     """
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"A folder is not replaced. Received: {str(path)!r}.")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
     try:
         yield temporary
-        if path.is_dir():
-            shutil.rmtree(path)
         temporary.replace(path)
     except BaseException:
         if temporary.is_dir():

@@ -108,6 +108,9 @@ def plot_history(history: dict[str, list[float]]) -> Figure:
                 epochs = range(1, len(values) + 1)
                 ax.plot(epochs, values, ".-", color=CURVES[name], markersize=5, label=name)
         ax.set_title(metric.replace("_", " "), family=FONT, parse_math=False)
+        if metric == "perplexity":  # Falls from thousands to a few.
+            ax.set_yscale("log")
+            ax.yaxis.set_major_formatter("{x:g}")
         ax.set_xlabel("epoch")
         ax.set_xlim(0.5, longest + 0.5)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

@@ -10,6 +10,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 FORMAT = 1  # Of the manifest; readers refuse what is newer than they are.
 SIGNATURE = "translate_ids"
+NEEDED = ("signature", "source_model", "padding_id", "end_id", "max_source_length")
 
 
 class PocketTranslator:
@@ -30,10 +31,12 @@ class PocketTranslator:
         self._target = self._source
         if "target_model" in self.manifest:
             self._target = _read_tokenizer(path.parent / self.manifest["target_model"])
-        self._run = _read_model(path).get_signature_runner(self.manifest["signature"])
+        self._run = _read_model(path, self.manifest["signature"])
 
     def translate(self, texts, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
+        if isinstance(texts, str):
+            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
         translations = []
         for i, text in enumerate(texts):
             pieces = self._source.encode(text)
@@ -44,31 +47,35 @@ class PocketTranslator:
                     f"only its first {most} were translated.",
                     stacklevel=2,
                 )
-            translations.append(self._target.decode(self.translate_ids(pieces[:most])))
+            translations.append(self._target.decode(self._translate_ids(pieces[:most])))
             if progress:
                 progress(1)
         return translations
 
-    def translate_ids(self, pieces: list[int]) -> list[int]:
-        """Translates the ids of one sentence, without end id; returns ids without end id."""
-        padding, end = self.manifest["padding_id"], self.manifest["end_id"]
-        source = np.full((1, self.manifest["max_source_length"]), padding, np.int32)
-        source[0, : len(pieces) + 1] = [*pieces, end]
-        ids = self._run(source=source)["ids"][0]
-        return ids[(ids != padding) & (ids != end)].tolist()
+    def _translate_ids(self, pieces):
+        """Translates the ids of one sentence; end and padding, in the answer, spell nothing."""
+        manifest = self.manifest
+        source = np.full((1, manifest["max_source_length"]), manifest["padding_id"], np.int32)
+        source[0, : len(pieces) + 1] = [*pieces, manifest["end_id"]]
+        return self._run(source=source)["ids"][0].tolist()
 
 
 def _read_manifest(path):
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
     beside = path.with_suffix(".json")
-    for file in (path, beside):
-        if not file.is_file():
-            raise FileNotFoundError(f"There is no such file. Received: {str(file)!r}.")
+    if not beside.is_file():
+        raise FileNotFoundError(
+            "Beside a .tflite translator stands its manifest, of the same name. "
+            f"Received: {str(path)!r}, without {beside.name!r}."
+        )
     try:
         manifest = json.loads(beside.read_text("utf-8"))
         newer = manifest["format"] > FORMAT
+        lacking = [] if newer else [key for key in NEEDED if key not in manifest]
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
-            f"The manifest of a .tflite translator must be JSON with a format. "
+            "The manifest of a .tflite translator must be JSON with a format. "
             f"Received: {str(beside)!r}."
         ) from error
     if newer:
@@ -76,12 +83,20 @@ def _read_manifest(path):
             f"This kformer reads manifests up to format {FORMAT}; update it. "
             f"Received: format={manifest['format']} in {str(beside)!r}."
         )
+    if lacking:
+        raise ValueError(
+            f"The manifest of a .tflite translator must have {', '.join(NEEDED)}. "
+            f"Received: {str(beside)!r}, without {', '.join(lacking)}."
+        )
     return manifest
 
 
 def _read_tokenizer(path):
     if not path.is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
+        raise FileNotFoundError(
+            "Beside a .tflite translator stand the tokenizer models that its manifest names. "
+            f"Received: no file {str(path)!r}."
+        )
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
     except RuntimeError as error:
@@ -90,8 +105,13 @@ def _read_tokenizer(path):
         ) from error
 
 
-def _read_model(path):
+def _read_model(path, signature):
     try:
-        return Interpreter(model_path=str(path))
+        interpreter = Interpreter(model_path=str(path))
+        interpreter.allocate_tensors()  # Now, so that what is wrong with it shows now.
+        return interpreter.get_signature_runner(signature)
     except (ValueError, RuntimeError) as error:
-        raise ValueError(f"The file must be a TFLite model. Received: {str(path)!r}.") from error
+        raise ValueError(
+            f"The file must be a TFLite model with a signature {signature!r}. "
+            f"Received: {str(path)!r}."
+        ) from error

@@ -5,6 +5,7 @@ are those that the SentencePiece library gives for the same file.
 """
 
 import gzip
+import hashlib
 import io
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ import keras
 import sentencepiece
 import tensorflow as tf
 import tensorflow_text
+from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 _ASSET = "sentencepiece.model"
@@ -111,7 +113,7 @@ class Tokenizer(keras.layers.Layer):
         self.vocab_size = library.GetPieceSize()
         self.padding_id, self.unknown_id, self.start_id, self.end_id = special.values()
         self._pieces = [library.IdToPiece(i) for i in range(self.vocab_size)]
-        self.in_graph = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
+        self.in_graph = _in_graph(model)
 
     def tokenize(self, texts):
         """Returns the ids of `texts`, in graph, without start and end.
@@ -170,6 +172,20 @@ class Tokenizer(keras.layers.Layer):
         self._use((Path(folder) / _ASSET).read_bytes())
 
 
+def _in_graph(model):
+    """Makes a tokenizer of tensorflow-text that outlives a change of the random seed.
+
+    Its model is held by a kernel, and `keras.utils.set_random_seed` clears TensorFlow's cache of
+    kernels ([issue 570](https://github.com/tensorflow/text/issues/570)). With a name, the model
+    stays; what is exported stays as it was, without.
+    """
+    tokenizer = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
+    tokenizer._model_resource._resource_handle = gen_sentencepiece_tokenizer.sentencepiece_op(
+        model=model, shared_name=f"kformer_{hashlib.sha256(model).hexdigest()}"
+    )
+    return tokenizer
+
+
 def _lines(files):
     for file in files:
         opened = gzip.open if Path(file).suffix == ".gz" else open
@@ -193,6 +209,8 @@ def _why_not_trained(message, vocab_size):
             f"`vocab_size` must be at least {least[1]}, so that every byte and every frequent "
             "character has an id."
         )
+    elif "insert_id" in message:
+        rule = "`vocab_size` must be over 260: four special ids, and one for every byte."
     elif "sentences_.empty()" in message or "all_chars_count" in message:
         rule = (
             "A tokenizer can only be trained on text, and the files hold none (lines over 4192 "

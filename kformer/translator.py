@@ -289,7 +289,7 @@ def cut_rows(rows, max_length, end_id):
             warnings.warn(
                 f"Sentence {i + 1} has {len(row)} ids, over the limit of {max_length}: "
                 f"only its first {max_length - 1} were translated.",
-                stacklevel=3,
+                stacklevel=4,  # The line that called `translate`.
             )
             rows[i] = [*row[: max_length - 1], end_id]
     return rows

@@ -1,12 +1,26 @@
 """What all tests share: a quiet TensorFlow, fixed seeds, and examples that never vary."""
 
+import io
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # Before TensorFlow is imported.
 
+import random
+import subprocess
+import warnings
+from itertools import islice
+
 import hypothesis
 import keras
 import pytest
+import sentencepiece
+import toy
+from reference import perturbed
+
+import kformer
+from kformer import Tokenizer, Transformer, Translator
+from kformer.cli import main
+from kformer.training import Recipe, corpus, train
 
 hypothesis.settings.register_profile("kformer", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("kformer")
@@ -15,3 +29,109 @@ hypothesis.settings.load_profile("kformer")
 @pytest.fixture(autouse=True)
 def seed():
     keras.utils.set_random_seed(1)
+
+
+@pytest.fixture(scope="session")
+def parallel_text(tmp_path_factory):
+    """Paths by name, "train.de" and so on: 300 sentences to train on, 40 to validate."""
+    folder = tmp_path_factory.mktemp("parallel")
+    pairs = dict.fromkeys(pair for pair, _ in islice(corpus.sample(random.Random(0)), 400))
+    pairs = list(pairs)[:340]
+    paths = {}
+    for part, of_part in {"train": pairs[:300], "valid": pairs[300:]}.items():
+        for language, sentences in zip(("de", "en"), zip(*of_part, strict=True), strict=True):
+            path = paths[f"{part}.{language}"] = folder / f"{part}.{language}"
+            path.write_text("".join(f"{line}\n" for line in sentences), encoding="utf-8")
+    return paths
+
+
+@pytest.fixture(scope="session")
+def tokenizer(parallel_text):
+    return Tokenizer.train([parallel_text["train.de"], parallel_text["train.en"]], vocab_size=400)
+
+
+@pytest.fixture(scope="session")
+def toy_run(tmp_path_factory):
+    """A `toy.Run`, whose translator is right about most sentences of the toy language."""
+    run = toy.train(tmp_path_factory.mktemp("toy"))
+    assert run.result.returncode == 0, run.result.stderr
+    return run
+
+
+@pytest.fixture(scope="session")
+def toy_exports(toy_run):
+    """What `kformer export` did, which wrote `served` and `toy.tflite` beside the run."""
+    folder = toy_run.folder.parent
+    return toy.run_command(
+        *("export", toy_run.folder / "translator.keras"),
+        *("--saved-model", folder / "served", "--tflite", folder / "toy.tflite"),
+    )
+
+
+@pytest.fixture(scope="session", params=["keras", "SavedModel", "tflite"])
+def toy_model(request, toy_run, toy_exports):
+    """The path of each saved form in turn."""
+    names = {"keras": "run/translator.keras", "SavedModel": "served", "tflite": "toy.tflite"}
+    return toy_run.folder.parent / names[request.param]
+
+
+@pytest.fixture
+def command(monkeypatch, capfdbinary):
+    """A function that runs `kformer` in this process, and returns what a process would."""
+
+    def run(*arguments, stdin=b""):
+        arguments = ["kformer", *map(str, arguments)]
+        monkeypatch.setattr("sys.argv", arguments)
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr("warnings.showwarning", warnings.showwarning)  # To have it back.
+        with pytest.raises(SystemExit) as ended:
+            main()
+        output, errors = (written.decode() for written in capfdbinary.readouterr())
+        return subprocess.CompletedProcess(arguments, ended.value.code or 0, output, errors)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def toy_translator(toy_run):
+    return kformer.load(toy_run.folder / "translator.keras")
+
+
+@pytest.fixture(scope="session")
+def tiny_recipe():
+    """Numbers of a run of seconds, which learns little."""
+    return Recipe.named(
+        "quick",
+        vocab_size=400,
+        d_model=16,
+        d_ff=24,
+        dropout=0.1,
+        epochs=2,
+        tokens_per_batch=1024,
+        max_length=48,
+        warmup_steps=40,
+    )
+
+
+@pytest.fixture(scope="session")
+def tiny_run(parallel_text, tiny_recipe, tmp_path_factory):
+    """The folder of a run and the translator that it returned."""
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    source, target, valid_source, valid_target = parallel_text.values()
+    return folder, train(tiny_recipe, source, target, folder, valid_source, valid_target)
+
+
+@pytest.fixture(scope="session")
+def two_vocabularies(toy_run):
+    """An untrained translator; the target's tokenizer is larger, and has an end id of its own."""
+    source = Tokenizer.train(toy_run.files["train.de"], 285)
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(toy.TARGETS),
+        model_writer=written,
+        vocab_size=290,
+        byte_fallback=True,
+        **{"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "minloglevel": 2},
+    )
+    transformer = Transformer(285, 1, 32, 2, 64, target_vocab_size=290)
+    return Translator(source, perturbed(transformer), Tokenizer(written.getvalue()))

@@ -6,6 +6,7 @@ The subcommands check their arguments before they import anything heavy.
 import os
 import sys
 import warnings
+from pathlib import Path
 
 import typer
 
@@ -16,6 +17,8 @@ from kformer.cli.evaluate import evaluate
 from kformer.cli.export import export
 from kformer.cli.train import train
 from kformer.cli.translate import translate
+
+PACKAGE = Path(kformer.__file__).parent
 
 app = typer.Typer(
     help="Train a translator on your own text, serve it, put it on a phone.",
@@ -52,24 +55,19 @@ def main():
         code = app(standalone_mode=False)
     except typer.TyperException as error:
         code = _complain(error.format_message())
-    except (ValueError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            # The reader has gone, as `head` does; nothing more can be written to it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 0
-        else:
-            code = _complain(error)
+    except (ValueError, OSError, RuntimeError) as error:
+        code = _complain(error)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     sys.exit(code)
 
 
 def _complain(error) -> int:
-    print(f"kformer: {' '.join(str(error).split())}", file=sys.stderr)
+    print("kformer:", *(line.strip() for line in str(error).splitlines()), file=sys.stderr)
     return 2
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None):
     """Our own warnings are for the user; those of libraries are for programmers."""
-    if category is UserWarning and f"{os.sep}kformer{os.sep}" in filename:
+    if category is UserWarning and Path(filename).is_relative_to(PACKAGE):
         print(f"kformer: {message}", file=sys.stderr)

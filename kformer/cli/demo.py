@@ -48,7 +48,8 @@ def demo(
     parts = corpus.phrasebook()
     typer.echo("\nTranslating the held-out sentences in all three forms ...")
     held_out = [*parts.test, *parts.unseen]
-    shutil.rmtree(output / "served", ignore_errors=True)
+    if overwrite:
+        shutil.rmtree(output / "served", ignore_errors=True)
     reports = write_exports(
         translator,
         [pair.source for pair in held_out],

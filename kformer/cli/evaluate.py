@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import read_file, translate_lines
+from kformer.cli.lines import translate_lines
 from kformer.cli.model import open_model, what_is
+from kformer.training.text_files import check_parallel, read_lines
 
 
 def evaluate(
@@ -24,12 +25,8 @@ def evaluate(
 ):
     """Translate a text and compare with the true translation: BLEU and chrF, by sacreBLEU."""
     what_is(model)
-    texts, references = read_file(source), read_file(reference)
-    if len(texts) != len(references):
-        raise ValueError(
-            "Parallel files must have as many lines. Received: "
-            f"{len(texts)} in {str(source)!r}, {len(references)} in {str(reference)!r}."
-        )
+    check_parallel(source, reference)
+    texts, references = list(read_lines(source)), list(read_lines(reference))
     translate = open_model(model, beam_size, length_penalty)
     translations = list(translate_lines(translate, texts, len(texts)))
 

@@ -1,14 +1,15 @@
 """`kformer export`."""
 
+import itertools
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import read_file
 from kformer.cli.model import what_is
 from kformer.cli.quiet import quiet
 from kformer.training.run_folder import read_record
+from kformer.training.text_files import check_parallel, read_lines
 
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
 
@@ -43,6 +44,8 @@ def export(
         )
     if saved_model is None and tflite is None:
         raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, or both.")
+    if tflite and tflite.suffix != ".tflite":  # Else this came only when the folder is written.
+        raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
     texts, references = _held_out(model, check_source, check_reference)
     with quiet():
         import kformer
@@ -67,6 +70,11 @@ def export(
 def _held_out(model, source, reference):
     """The sentences to check with, and their references, if there are any."""
     if source is None:
+        if reference:
+            raise ValueError(
+                "--check-reference translates --check-source, which must be given, too. "
+                f"Received: {str(reference)!r} alone."
+            )
         files = read_record(model.parent).get("files", {})
         if not files.get("valid_source"):
             raise ValueError(
@@ -74,14 +82,18 @@ def _held_out(model, source, reference):
                 f"--check-source. Received: {str(model)!r}."
             )
         source, reference = Path(files["valid_source"][0]), Path(files["valid_target"][0])
-    texts = read_file(source)
-    references = read_file(reference) if reference else None
-    if references and len(texts) != len(references):
-        raise ValueError(
-            "Parallel files must have as many lines. Received: "
-            f"{len(texts)} in {str(source)!r}, {len(references)} in {str(reference)!r}."
-        )
-    return texts[:CHECKED], references[:CHECKED] if references else None
+        if not source.is_file() or not reference.is_file():
+            raise FileNotFoundError(
+                "An export is checked on held-out sentences, and those that the run recorded are "
+                f"not there: give --check-source. Received: {str(source)!r}, {str(reference)!r}."
+            )
+    if reference:
+        check_parallel(source, reference)
+
+    def beginning(file):
+        return list(itertools.islice(read_lines(file), CHECKED))
+
+    return beginning(source), beginning(reference) if reference else None
 
 
 def write_exports(

@@ -1,34 +1,13 @@
-"""Lines of text in and out of the command line: one for one."""
+"""Lines of text through a translator: one for one."""
 
 import itertools
+import re
 import sys
+import warnings
 
 import typer
 
 CHUNK = 2000  # Lines in memory at once, sorted by length among themselves.
-
-
-def read_lines(file, name: str):
-    """Yields the lines of a binary file, without their ends; `name` is for the error."""
-    for number, line in enumerate(file, start=1):
-        try:
-            yield line.decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"Text must be UTF-8. Received: {name}, where line {number} is not "
-                f"({error.reason})."
-            ) from error
-
-
-def read_file(path) -> list[str]:
-    """Returns the lines of a text file, of which there must be some."""
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
-    with path.open("rb") as file:
-        lines = list(read_lines(file, repr(str(path))))
-    if not lines:
-        raise ValueError(f"Text files must not be empty. Received: {str(path)!r}.")
-    return lines
 
 
 def translate_lines(translate, lines, total=None):
@@ -40,9 +19,23 @@ def translate_lines(translate, lines, total=None):
         length=total or 0, label="Translating", file=sys.stderr, hidden=not sys.stderr.isatty()
     )
     with bar:
-        lines = iter(lines)
+        lines, done = iter(lines), 0
         while chunk := list(itertools.islice(lines, CHUNK)):
             if not total:
                 bar.length += len(chunk)
-            for translation in translate(chunk, progress=bar.update):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                translations = translate(chunk, progress=bar.update)
+            _warn_of_lines(caught, done)
+            done += len(chunk)
+            for translation in translations:
                 yield " ".join(translation.splitlines())
+
+
+def _warn_of_lines(caught, done):
+    """Issues warnings again, of lines of the whole text instead of sentences of a chunk."""
+    for warning in caught:
+        message = re.sub(
+            r"^Sentence (\d+)", lambda n: f"Line {done + int(n[1])}", str(warning.message)
+        )
+        warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)

@@ -46,6 +46,9 @@ def train(
     max_length: Annotated[int | None, _number("Most ids of a sentence.")] = None,
     byte_spelling: Annotated[float | None, _number("Share of pieces spelled in bytes.")] = None,
     warmup_steps: Annotated[int | None, _number("Steps to the highest learning rate.")] = None,
+    ema_momentum: Annotated[
+        float | None, _number("Of the average of the weights; 0 for none.")
+    ] = None,
     label_smoothing: Annotated[float | None, _number("Share spread over all ids.")] = None,
     seed: Annotated[int | None, _number("Of weights, dropout and shuffling.")] = None,
 ):
@@ -63,6 +66,7 @@ def train(
         "max_length": max_length,
         "byte_spelling": byte_spelling,
         "warmup_steps": warmup_steps,
+        "ema_momentum": ema_momentum,
         "label_smoothing": label_smoothing,
         "seed": seed,
     }

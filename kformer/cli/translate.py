@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import read_file, read_lines, translate_lines
+from kformer.cli.lines import translate_lines
 from kformer.cli.model import open_model, what_is
 from kformer.files import replacing
+from kformer.training.text_files import decoded, read_lines
 
 
 def translate(
@@ -27,11 +28,13 @@ def translate(
 ):
     """Translate text, a line for a line."""
     what_is(model)
+    if output and output.is_dir():
+        raise IsADirectoryError(f"The output must be a file. Received: folder {str(output)!r}.")
     if input:
-        lines = read_file(input)
+        lines = list(read_lines(input))
         total = len(lines)
     else:
-        lines, total = read_lines(sys.stdin.buffer, "stdin"), None
+        lines, total = decoded(sys.stdin.buffer, "stdin"), None
     translations = translate_lines(open_model(model, beam_size, length_penalty), lines, total)
     with contextlib.ExitStack() as stack:
         out = sys.stdout.buffer

@@ -88,9 +88,15 @@ class ServedTranslator:
 
     def __init__(self, path):
         path = newest_version(path)
-        self._model = tf.saved_model.load(str(path))
+        try:
+            self._model = tf.saved_model.load(str(path))
+        except (OSError, ValueError, tf.errors.OpError) as error:
+            raise ValueError(
+                f"The folder must hold a whole SavedModel. Received: path={str(path)!r} "
+                f"({type(error).__name__})."
+            ) from error
         signature = self._model.signatures.get("serving_default")
-        if signature is None or "translation" not in signature.structured_outputs:
+        if signature is None or not {"translation", "truncated"} <= {*signature.structured_outputs}:
             raise ValueError(
                 "The SavedModel must be a kformer export, with a signature from `text` to "
                 f"`translation`. Received: path={str(path)!r}."
@@ -99,13 +105,15 @@ class ServedTranslator:
 
     def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
+        if isinstance(texts, str):
+            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
         translations = [""] * len(texts)
         for batch in batches_by_length([len(text) for text in texts], batch_size):
             result = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
-            cut = result["truncated"].numpy()
-            for row, i in enumerate(batch):
-                translations[i] = result["translation"][row].numpy().decode("utf-8")
-                if cut[row]:
+            answers = result["translation"].numpy(), result["truncated"].numpy()
+            for i, translation, cut in zip(batch, *answers, strict=True):
+                translations[i] = translation.decode("utf-8")
+                if cut:
                     warnings.warn(
                         f"Sentence {i + 1} is over the model's limit of ids: only its beginning "
                         "was translated.",

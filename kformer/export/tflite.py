@@ -36,7 +36,8 @@ def export_tflite(
         translator: `kformer.Translator`.
         path: Where to write; its name ends in `.tflite`.
         beam_size, length_penalty: See `kformer.Translator.translate`.
-        max_source_length: S; by default 128, or less where the translator's own limit is less.
+        max_source_length: S; by default 128, or less where the translator's own limit is less,
+            which it must not exceed.
         check: Called with the path of the `.tflite` file before it gets its name; what it raises
             keeps it from appearing.
 
@@ -48,6 +49,12 @@ def export_tflite(
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     if max_source_length is None:
         max_source_length = min(LONGEST, translator.max_source_length)
+    if not 2 <= max_source_length <= translator.max_source_length:
+        raise ValueError(
+            "`max_source_length` must leave room for a piece and the end id, and not be over the "
+            f"translator's {translator.max_source_length}. "
+            f"Received: max_source_length={max_source_length}."
+        )
     search = make_search(translator.target_tokenizer, beam_size, length_penalty)
     content = _convert(translator.transformer.copy(), search, max_source_length)
 

@@ -45,7 +45,7 @@ class Verifier:
             lambda texts: translator.translate(texts, beam_size, length_penalty), self.texts
         )
         score = self._bleu(self.expected)
-        self.reports = [Report("Python", 0, speed, score, len(texts), len(texts), 0)]
+        self.reports = [Report("Python", 0, speed, score, len(self.texts), len(self.texts), 0)]
 
     def verify(self, form: str, model, path, max_source_length=None) -> Report:
         """Compares what `model`, read from `path`, says; sentences over its limit are left out.
@@ -77,8 +77,8 @@ class Verifier:
 
     def _undecided(self, text, other) -> bool:
         """Whether noise below `TIE` makes Python, too, say `other`."""
-        tokenizer, target = self.translator.tokenizer, self.translator.target_tokenizer
-        source = tf.repeat(tokenizer.encode([text]), _COPIES, axis=0)
+        target = self.translator.target_tokenizer
+        source = tf.repeat(self.translator.source_rows([text]), _COPIES, axis=0)
         noisy = _Noisy(self.translator.transformer)
         found = search_ids(noisy, source, make_search(target, *self.settings))
         return other.encode("utf-8") in target.detokenize(found.ids[:, 0]).numpy()

@@ -62,20 +62,7 @@ def train(
     keras.utils.set_random_seed(recipe.seed)
     tokenizer = Tokenizer.train([*source, *target], recipe.vocab_size)
 
-    def dataset(source, target, shuffle):
-        return translation_dataset(
-            source,
-            target,
-            tokenizer,
-            tokens_per_batch=recipe.tokens_per_batch,
-            max_length=recipe.max_length,
-            byte_spelling=recipe.byte_spelling if shuffle else 0.0,
-            shuffle=shuffle,
-            seed=recipe.seed,
-        )
-
-    train_batches = dataset(source, target, shuffle=True)
-    valid_batches = dataset(valid_source, valid_target, shuffle=False) if valid_source else None
+    batches = _batches(recipe, tokenizer, source, target, valid_source, valid_target)
     translator = Translator(tokenizer, compiled_transformer(recipe))
 
     if overwrite and output.exists():
@@ -94,13 +81,14 @@ def train(
     }
     write_json(output / RECORD, record)
     path = output / "translator.keras"
+    average = [keras.callbacks.SwapEMAWeights(swap_on_epoch=True)] if recipe.ema_momentum else []
     history = translator.transformer.fit(
-        train_batches,
-        validation_data=valid_batches,
+        batches[0],
+        validation_data=batches[1],
         epochs=recipe.epochs,
         shuffle=False,  # The batches come shuffled.
         verbose=1 if sys.stdout.isatty() else 2,
-        callbacks=[TokensPerSecond(), KeepBest(translator, path), *callbacks],
+        callbacks=[TokensPerSecond(), *average, KeepBest(translator, path), *callbacks],
     ).history
     if not path.exists():
         raise RuntimeError(
@@ -111,6 +99,24 @@ def train(
     _draw(history, output / "history.png")
     write_json(output / RECORD, {**record, "finished": True})
     return load(path)
+
+
+def _batches(recipe, tokenizer, source, target, valid_source, valid_target):
+    """Returns the data sets of training and, if there are files for it, of validation."""
+    sizes = {"tokens_per_batch": recipe.tokens_per_batch, "max_length": recipe.max_length}
+    train_batches = translation_dataset(
+        source,
+        target,
+        tokenizer,
+        byte_spelling=recipe.byte_spelling,
+        seed=recipe.seed,
+        **sizes,
+    )
+    if not valid_source:
+        return train_batches, None
+    return train_batches, translation_dataset(
+        valid_source, valid_target, tokenizer, shuffle=False, **sizes
+    )
 
 
 def compiled_transformer(recipe: Recipe) -> Transformer:
@@ -130,6 +136,8 @@ def compiled_transformer(recipe: Recipe) -> Transformer:
             beta_1=0.9,
             beta_2=0.98,
             epsilon=1e-9,
+            use_ema=bool(recipe.ema_momentum),
+            ema_momentum=recipe.ema_momentum,
         ),
         loss=MaskedCrossEntropy(recipe.label_smoothing),
         metrics=[MaskedAccuracy(), Perplexity(), Tokens()],

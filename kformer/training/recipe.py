@@ -19,6 +19,8 @@ class Recipe:
         tokens_per_batch, max_length: See `translation_dataset`.
         byte_spelling: See `translation_dataset`; for training text alone.
         warmup_steps: See `WarmupSchedule`.
+        ema_momentum: Of the moving average of the weights, which is what is validated and kept; 0
+            keeps the weights themselves.
         label_smoothing: See `MaskedCrossEntropy`.
         seed: Of the weights, the dropout and the shuffling.
     """
@@ -35,6 +37,7 @@ class Recipe:
     max_length: int
     byte_spelling: float
     warmup_steps: int
+    ema_momentum: float
     label_smoothing: float
     seed: int
 
@@ -42,7 +45,7 @@ class Recipe:
         for name in _POSITIVE:
             if (value := getattr(self, name)) < 1:
                 raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
-        for name in ("dropout", "label_smoothing", "byte_spelling"):
+        for name in ("dropout", "label_smoothing", "byte_spelling", "ema_momentum"):
             if not 0 <= (value := getattr(self, name)) < 1:
                 raise ValueError(f"`{name}` must be in [0, 1). Received: {name}={value}.")
         if self.d_model % 2 or self.d_model % self.num_heads:

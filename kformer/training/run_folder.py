@@ -9,7 +9,12 @@ RECORD = "run.json"  # Written when a run starts and again when it ends.
 
 
 def check_output(output, overwrite: bool):
-    """Raises FileExistsError where a run in the folder `output` would destroy something."""
+    """Raises an error where a run in the folder `output` would destroy something.
+
+    Raises:
+        FileExistsError: The folder holds a run, or something else.
+        ValueError: It holds a record that is not one of a run.
+    """
     output = Path(output)
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
@@ -18,18 +23,30 @@ def check_output(output, overwrite: bool):
             "The output folder must be new or empty, or hold an earlier run. Received: "
             f"{str(output)!r}, which holds something else."
         )
+    state = "a finished" if read_record(output).get("finished") else "an unfinished"
     if not overwrite:
-        state = "a finished" if read_record(output).get("finished") else "an unfinished"
         raise FileExistsError(
-            "The output folder must be new or empty, or overwriting be asked for. Received: "
-            f"{str(output)!r}, which holds {state} run."
+            "The output folder must be new or empty, or --overwrite (`overwrite=True`) be given. "
+            f"Received: {str(output)!r}, which holds {state} run."
         )
 
 
 def read_record(folder) -> dict:
-    """Returns what a run in `folder` recorded; nothing, if there is no record."""
+    """Returns what a run in `folder` recorded; nothing, if there is no record.
+
+    Raises:
+        ValueError: The record is not one of a run.
+    """
     path = Path(folder) / RECORD
-    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    try:
+        record = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise ValueError(f"The record of a run must be as `train` writes it. Received: {path}.")
+    return record
 
 
 def write_json(path, content):

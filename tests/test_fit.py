@@ -1,0 +1,201 @@
+"""A whole run, from text files to a translator in a folder."""
+
+import dataclasses
+import json
+
+import keras
+import numpy as np
+import pytest
+
+import kformer
+from kformer.training import Perplexity, Recipe, train, translation_dataset
+
+
+@pytest.fixture(scope="module")
+def again(parallel_text, tiny_recipe):
+    """Trains as in `tiny_run`, with some changes."""
+
+    def again(output, overwrite=False, callbacks=(), valid=True, **numbers):
+        source, target, *valid_files = parallel_text.values()
+        recipe = dataclasses.replace(tiny_recipe, **numbers)
+        files = [source, target, output, *(valid_files if valid else ())]
+        return train(recipe, *files, overwrite=overwrite, callbacks=callbacks)
+
+    return again
+
+
+class PowerCut(keras.callbacks.Callback):
+    def on_train_begin(self, logs=None):
+        raise KeyboardInterrupt("power cut")
+
+
+class Spoil(keras.callbacks.Callback):
+    """Multiplies all weights before an epoch."""
+
+    def __init__(self, epoch, factor):
+        super().__init__()
+        self.epoch = epoch
+        self.factor = factor
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == self.epoch:
+            self.model.set_weights([self.factor * w for w in self.model.get_weights()])
+
+
+def read(path):
+    return json.loads(path.read_text("utf-8"))
+
+
+def test_the_folder_holds_the_translator_its_history_and_what_was_run(tiny_run):
+    folder, _ = tiny_run
+    assert {path.name for path in folder.iterdir()} == {
+        "translator.keras",
+        "history.json",
+        "history.png",
+        "run.json",
+    }
+
+
+def test_the_record_says_what_was_run(tiny_run, tiny_recipe, parallel_text):
+    record = read(tiny_run[0] / "run.json")
+    assert Recipe(**record["recipe"]) == tiny_recipe
+    assert record["files"] == {
+        "source": [str(parallel_text["train.de"])],
+        "target": [str(parallel_text["train.en"])],
+        "valid_source": [str(parallel_text["valid.de"])],
+        "valid_target": [str(parallel_text["valid.en"])],
+    }
+    assert record["pairs"] == 300
+    assert record["finished"] is True
+
+
+def test_the_history_holds_every_metric_of_every_epoch(tiny_run, tiny_recipe):
+    history = read(tiny_run[0] / "history.json")
+    metrics = {"loss", "accuracy", "perplexity"}
+    assert set(history) == metrics | {f"val_{name}" for name in metrics} | {"tokens/s"}
+    assert all(len(values) == tiny_recipe.epochs for values in history.values())
+    assert all(speed > 0 for speed in history["tokens/s"])
+    assert history["val_perplexity"][1] < history["val_perplexity"][0] < tiny_recipe.vocab_size
+
+
+def validation_perplexity(translator, parallel_text):
+    perplexity = Perplexity()
+    files = parallel_text["valid.de"], parallel_text["valid.en"]
+    for inputs, target in translation_dataset(*files, translator.tokenizer, max_length=48):
+        perplexity.update_state(target, translator.transformer(inputs))
+    return float(perplexity.result())
+
+
+def test_the_translator_is_that_of_the_last_epoch_where_that_was_best(tiny_run, parallel_text):
+    folder, translator = tiny_run
+    best = read(folder / "history.json")["val_perplexity"][-1]
+    for one in (translator, kformer.load(folder / "translator.keras")):
+        assert validation_perplexity(one, parallel_text) == pytest.approx(best, rel=1e-3)
+
+
+def test_a_worse_epoch_leaves_the_best_translator_as_it_was(again, parallel_text, tmp_path):
+    translator = again(tmp_path, callbacks=[Spoil(epoch=1, factor=3)])
+    first, second = read(tmp_path / "history.json")["val_perplexity"]
+    assert second > 1.1 * first
+    assert validation_perplexity(translator, parallel_text) == pytest.approx(first, rel=1e-3)
+
+
+def test_the_same_seed_gives_the_same_weights_bit_for_bit(again, tiny_run, tmp_path):
+    _, first = tiny_run
+    second = again(tmp_path)
+    assert second.tokenizer.model == first.tokenizer.model
+    weights = zip(first.transformer.get_weights(), second.transformer.get_weights(), strict=True)
+    for one, other in weights:
+        np.testing.assert_array_equal(one, other)
+    # And the first translator is none the worse for the seed that the second run has set.
+    text = ["der hund läuft"]
+    assert first.translate(text) == second.translate(text)
+
+
+def test_without_validation_the_last_epoch_is_kept_and_another_seed_is_another_run(
+    again, tiny_run, tmp_path
+):
+    translator = again(tmp_path, seed=1, epochs=1, valid=False)
+    assert {"loss", "accuracy", "perplexity", "tokens/s"} == set(read(tmp_path / "history.json"))
+    assert read(tmp_path / "run.json")["files"]["valid_source"] == []
+    embedding = translator.transformer.source_embedding.get_weights()[0]
+    assert np.any(embedding != tiny_run[1].transformer.source_embedding.get_weights()[0])
+
+
+def test_training_that_diverges_says_so(again, tmp_path):
+    with pytest.raises(RuntimeError, match=r"Learning diverged.*'val_perplexity': \[nan\]"):
+        again(tmp_path, epochs=1, callbacks=[Spoil(epoch=0, factor=np.nan)])
+    assert read(tmp_path / "run.json")["finished"] is False
+
+
+def test_a_run_that_breaks_off_stays_unfinished(again, tmp_path):
+    with pytest.raises(KeyboardInterrupt, match="power cut"):
+        again(tmp_path / "run", callbacks=[PowerCut()])
+    assert read(tmp_path / "run" / "run.json")["finished"] is False
+    with pytest.raises(FileExistsError, match="run', which holds an unfinished run"):
+        again(tmp_path / "run")
+
+
+def test_a_finished_run_is_not_overwritten_unasked(again, tiny_run):
+    folder, _ = tiny_run
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(FileExistsError, match="tiny', which holds a finished run"):
+        again(folder)
+    assert before == {path: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_overwriting_deletes_what_the_earlier_run_left(again, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("run.json", "translator.keras", "history.json"):
+        (folder / name).write_text("{}")
+    with pytest.raises(KeyboardInterrupt, match="power cut"):
+        again(folder, overwrite=True, callbacks=[PowerCut()])
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert read(folder / "run.json")["pairs"] == 300
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_that_holds_something_else_is_never_touched(again, tmp_path, overwrite):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(
+        FileExistsError, match=f"Received: '{tmp_path}', which holds something else"
+    ):
+        again(tmp_path, overwrite=overwrite)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_an_error(again, tmp_path):
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(FileExistsError, match="run', which holds something else"):
+        again(tmp_path / "run", overwrite=True)
+    assert (tmp_path / "run").read_text() == "a file"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "received"),
+    [
+        ({"vocab_size": 5000}, "at most .* Received: vocab_size=5000"),
+        ({"max_length": 2}, "No pair is left.* Received: max_length=2"),
+    ],
+)
+def test_numbers_that_do_not_work_leave_nothing_behind(again, tmp_path, numbers, received):
+    with pytest.raises(ValueError, match=received):
+        again(tmp_path / "run", **numbers)
+    assert not any(tmp_path.iterdir())
+
+
+def test_numbers_that_do_not_work_leave_an_earlier_run_alone(again, tiny_run):
+    folder, _ = tiny_run
+    with pytest.raises(ValueError, match="Received: vocab_size=5000"):
+        again(folder, overwrite=True, vocab_size=5000)
+    assert (folder / "translator.keras").exists()
+
+
+def test_validation_needs_both_sides(tiny_recipe, parallel_text, tmp_path):
+    source, target, valid_source, valid_target = parallel_text.values()
+    with pytest.raises(ValueError, match="Received: 1 source and 0 target files"):
+        train(tiny_recipe, source, target, tmp_path / "run", valid_source)
+    with pytest.raises(ValueError, match="Received: 0 source and 1 target files"):
+        train(tiny_recipe, source, target, tmp_path / "run", valid_target=valid_target)
+    assert not any(tmp_path.iterdir())

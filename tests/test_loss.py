@@ -1,0 +1,153 @@
+"""The loss, against the distribution that it never builds."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer.training import MaskedCrossEntropy
+from kformer.training.loss import token_cross_entropy
+
+B, T, V = 3, 5, 7
+smoothings = pytest.mark.parametrize("label_smoothing", [0.0, 0.1, 0.9])
+
+
+def log_softmax(logits):
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def smoothed(ids, label_smoothing):
+    """The expected distribution of each token, float64 (..., V)."""
+    return (1 - label_smoothing) * np.eye(V)[ids] + label_smoothing / V
+
+
+def cross_entropy(ids, logits, label_smoothing):
+    """-sum_v p(v) log q(v) of each token, float64."""
+    return -(smoothed(ids, label_smoothing) * log_softmax(logits.astype("float64"))).sum(axis=-1)
+
+
+def loss_of(ids, logits, label_smoothing):
+    """The mean over real tokens, float64."""
+    return cross_entropy(ids, logits, label_smoothing)[ids != 0].mean()
+
+
+def example(dtype="float32"):
+    ids = np.array([[4, 1, 6, 3, 0], [3, 0, 0, 0, 0], [1, 2, 5, 6, 3]])
+    return ids, np.random.normal(scale=3, size=(B, T, V)).astype(dtype)
+
+
+@given(st.integers(0, 9999), st.floats(0, 0.99))
+def test_each_token_costs_the_cross_entropy_with_the_smoothed_distribution(seed, label_smoothing):
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(0, V, (B, T))
+    logits = rng.normal(scale=rng.choice([0.1, 1, 30]), size=(B, T, V)).astype("float32")
+    expected = cross_entropy(ids, logits, label_smoothing)
+    np.testing.assert_allclose(
+        token_cross_entropy(ids, logits, label_smoothing), expected, rtol=1e-4, atol=1e-4
+    )
+
+
+@smoothings
+def test_the_loss_is_the_mean_over_real_tokens(label_smoothing):
+    ids, logits = example()
+    loss = MaskedCrossEntropy(label_smoothing)(ids, logits)
+    assert loss.shape == () and loss.dtype == "float32"
+    np.testing.assert_allclose(loss, loss_of(ids, logits, label_smoothing), rtol=1e-5)
+
+
+@smoothings
+def test_the_gradient_is_the_probability_less_the_expected_one(label_smoothing):
+    ids, logits = example()
+    logits = tf.constant(logits)
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        loss = MaskedCrossEntropy(label_smoothing)(ids, logits)
+    probabilities = np.exp(log_softmax(logits.numpy().astype("float64")))
+    real = (ids != 0)[..., None]
+    expected = real * (probabilities - smoothed(ids, label_smoothing)) / real.sum()
+    np.testing.assert_allclose(tape.gradient(loss, logits), expected, atol=1e-6)
+
+
+def test_padding_does_not_count():
+    ids, logits = example()
+    loss = MaskedCrossEntropy()
+    changed = np.where((ids == 0)[..., None], 1e3, logits)
+    longer = np.pad(ids, ((0, 1), (0, 2))), np.pad(logits, ((0, 1), (0, 2), (0, 0)))
+    for same in [(ids, changed), longer]:
+        np.testing.assert_allclose(loss(*same), loss(ids, logits), rtol=1e-6)
+
+
+def test_a_batch_without_real_tokens_costs_nothing():
+    loss = MaskedCrossEntropy()
+    logits = tf.constant(example()[1])
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        nothing = loss(np.zeros((B, T), "int32"), logits)
+    assert nothing == 0
+    assert not np.any(tape.gradient(nothing, logits))
+
+
+def test_it_cannot_fall_below_the_entropy_of_the_smoothed_distribution():
+    """Where the model says just what is expected, and nowhere else, the loss is lowest."""
+    ids, _ = example()
+    expected = smoothed(ids, 0.1)
+    entropy = -(expected[0, 0] * np.log(expected[0, 0])).sum()
+    loss = MaskedCrossEntropy(0.1)
+    np.testing.assert_allclose(loss(ids, np.log(expected)), entropy, rtol=1e-6)
+    assert loss(ids, 50 * expected) > entropy + 1
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint16", "float32"])
+def test_ids_may_come_in_any_type(dtype):
+    ids, logits = example()
+    np.testing.assert_allclose(
+        MaskedCrossEntropy()(ids.astype(dtype), logits), loss_of(ids, logits, 0.1), rtol=1e-5
+    )
+
+
+def test_logits_in_half_precision_are_summed_in_full():
+    ids, logits = example()
+    half = tf.cast(logits, "bfloat16")
+    loss = MaskedCrossEntropy()(ids, half)
+    assert loss.dtype == "float32"
+    expected = loss_of(ids, tf.cast(half, "float32").numpy(), 0.1)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+
+
+def test_large_ids_survive_a_small_float_type_of_keras():
+    before = keras.config.floatx()
+    keras.config.set_floatx("bfloat16")  # 8 bits of precision: 257 would become 256.
+    try:
+        logits = np.zeros((1, 1, 300), "float32")
+        logits[..., 257] = 9
+        assert MaskedCrossEntropy(0.0)(np.array([[257]]), logits) < 0.1
+    finally:
+        keras.config.set_floatx(before)
+
+
+def test_the_padding_id_is_an_argument():
+    ids, logits = example()
+    moved = np.where(ids == 0, 6, np.where(ids == 6, 0, ids))
+    swapped = logits[..., [6, 1, 2, 3, 4, 5, 0]]
+    np.testing.assert_allclose(
+        MaskedCrossEntropy(padding_id=6)(moved, swapped),
+        MaskedCrossEntropy()(ids, logits),
+        rtol=1e-6,
+    )
+
+
+def test_keras_can_write_it_down_and_read_it_again():
+    loss = MaskedCrossEntropy(0.2, padding_id=5, name="mine")
+    again = keras.losses.deserialize(keras.losses.serialize(loss))
+    assert type(again) is MaskedCrossEntropy
+    assert again.get_config() == loss.get_config()
+    assert (again.label_smoothing, again.padding_id, again.name) == (0.2, 5, "mine")
+
+
+@pytest.mark.parametrize("label_smoothing", [-0.1, 1, 1.5])
+def test_the_smoothing_is_a_share(label_smoothing):
+    with pytest.raises(ValueError, match=f"Received: label_smoothing={label_smoothing}"):
+        MaskedCrossEntropy(label_smoothing)

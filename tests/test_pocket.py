@@ -1,0 +1,173 @@
+"""The pocket translator: a `.tflite` file, run without TensorFlow, says what Python says."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import toy
+
+from kformer.export import export_tflite
+from kformer.pocket import PocketTranslator
+
+BEAMS = [1, 3]
+S = 29  # Most ids of a source.
+
+
+@pytest.fixture(scope="module")
+def exported(toy_translator, tmp_path_factory):
+    """Files by beam size."""
+    folder = tmp_path_factory.mktemp("pocket")
+    return {
+        beam_size: export_tflite(
+            toy_translator, folder / f"beam{beam_size}.tflite", beam_size, max_source_length=S
+        )
+        for beam_size in BEAMS
+    }
+
+
+@pytest.fixture
+def copied(exported, tmp_path):
+    """A copy of a translator, to be spoilt."""
+    for file in exported[1].parent.glob("beam1.*"):
+        shutil.copy(file, tmp_path)
+    return tmp_path / "beam1.tflite"
+
+
+def change_manifest(path, **changes):
+    """Changes what the manifest says; None takes it away."""
+    manifest = json.loads(path.with_suffix(".json").read_text()) | changes
+    manifest = {key: value for key, value in manifest.items() if value is not None}
+    path.with_suffix(".json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("beam_size", BEAMS)
+def test_it_says_what_python_says(exported, toy_translator, beam_size):
+    texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "ruft\x00wir"]
+    expected = toy_translator.translate(texts, beam_size)
+    assert PocketTranslator(exported[beam_size]).translate(texts) == expected
+
+
+def test_no_text_has_no_translation(exported):
+    assert PocketTranslator(exported[1]).translate([]) == []
+
+
+def test_blank_text_stays_blank(exported):
+    assert PocketTranslator(exported[1]).translate(["", " \t ", "wir"])[:2] == ["", ""]
+
+
+def test_progress_counts_sentences(exported):
+    done = []
+    PocketTranslator(exported[1]).translate(toy.SOURCES[:3], progress=done.append)
+    assert done == [1, 1, 1]
+
+
+def test_a_string_is_no_list_of_texts(exported):
+    with pytest.raises(TypeError, match="Received: texts='wir ruft uns'"):
+        PocketTranslator(exported[1]).translate("wir ruft uns")
+
+
+def test_text_over_the_limit_is_translated_in_part_and_said_so(exported, toy_translator):
+    [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
+    whole, part = (
+        toy_translator.tokenizer.detokenize([ids]).numpy()[0].decode()
+        for ids in (pieces, pieces[: S - 1])
+    )
+    message = f"Sentence 2 has {len(pieces) + 1} ids, over the limit of {S}: only its first {S - 1}"
+    with pytest.warns(UserWarning, match=message):
+        translations = PocketTranslator(exported[1]).translate(["wir", whole])
+    assert translations == toy_translator.translate(["wir", part])
+
+
+def test_the_longest_text_allowed_is_no_cause_for_a_warning(exported, toy_translator):
+    [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
+    text = toy_translator.tokenizer.detokenize([pieces[: S - 1]]).numpy()[0].decode()
+    expected = toy_translator.translate([text])
+    assert PocketTranslator(exported[1]).translate([text]) == expected  # Warnings are errors.
+
+
+def test_it_runs_where_tensorflow_is_never_imported(exported, toy_translator):
+    code = (
+        "import json, sys\n"
+        "from kformer.pocket import PocketTranslator\n"
+        "path, *texts = sys.argv[1:]\n"
+        "print(json.dumps(PocketTranslator(path).translate(texts)))\n"
+        "assert not {'tensorflow', 'keras'} & {*sys.modules}\n"
+    )
+    texts = toy.SOURCES[:5]
+    result = subprocess.run(
+        [sys.executable, "-c", code, exported[1], *texts],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == toy_translator.translate(texts)
+
+
+def test_its_files_may_move_together(copied, toy_translator):
+    folder = copied.parent / "elsewhere" / "ä b"
+    folder.mkdir(parents=True)
+    for file in copied.parent.glob("beam1.*"):
+        file.rename(folder / file.name)
+    texts = toy.SOURCES[:3]
+    translator = PocketTranslator(folder / "beam1.tflite")
+    assert translator.translate(texts) == toy_translator.translate(texts)
+
+
+def test_its_name_is_also_that_of_the_manifest(copied):
+    renamed = copied.rename(copied.with_name("renamed.tflite"))
+    with pytest.raises(FileNotFoundError, match=r"renamed\.tflite', without 'renamed.json'"):
+        PocketTranslator(renamed)
+
+
+def test_a_missing_model_is_said_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no such file. Received: '.*missing.tflite'"):
+        PocketTranslator(tmp_path / "missing.tflite")
+
+
+def test_a_missing_tokenizer_is_said_so(copied):
+    (copied.parent / "beam1.source.model").unlink()
+    with pytest.raises(FileNotFoundError, match=r"Received: no file '.*beam1.source.model'"):
+        PocketTranslator(copied)
+
+
+@pytest.mark.parametrize("content", [b"", b"no model"])
+def test_a_broken_tokenizer_is_said_so(copied, content):
+    (copied.parent / "beam1.source.model").write_bytes(content)
+    with pytest.raises(ValueError, match=r"SentencePiece model. Received: '.*beam1.source.model'"):
+        PocketTranslator(copied)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"format": "new"}', "\xff"])
+def test_a_broken_manifest_is_said_so(copied, content):
+    copied.with_suffix(".json").write_text(content, "latin-1")
+    with pytest.raises(ValueError, match=r"JSON with a format. Received: '.*beam1.json'"):
+        PocketTranslator(copied)
+
+
+def test_a_manifest_that_lacks_something_is_said_so(copied):
+    change_manifest(copied, end_id=None, source_model=None)
+    with pytest.raises(ValueError, match=r"beam1.json', without source_model, end_id"):
+        PocketTranslator(copied)
+
+
+def test_a_manifest_of_a_newer_format_is_said_so(copied):
+    change_manifest(copied, format=2, signature=None)
+    with pytest.raises(ValueError, match=r"format 1; update it. Received: format=2 in '.*json'"):
+        PocketTranslator(copied)
+
+
+@pytest.mark.parametrize("kept", [0, 9, 0.5, 0.99])
+def test_a_broken_model_is_said_so(copied, kept):
+    content = copied.read_bytes()
+    copied.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"must be a TFLite model .* Received: '.*beam1.tflite'"):
+        PocketTranslator(copied)
+
+
+def test_a_model_without_the_signature_is_said_so(copied):
+    change_manifest(copied, signature="translate")
+    with pytest.raises(ValueError, match=r"a signature 'translate'. Received: '.*beam1.tflite'"):
+        PocketTranslator(copied)

@@ -1,0 +1,88 @@
+"""The learning rate, against the formula of the paper."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer import Transformer
+from kformer.training import MaskedAccuracy, MaskedCrossEntropy, Perplexity, Tokens, WarmupSchedule
+
+
+def formula(step, d_model, warmup_steps):
+    return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+
+
+@given(st.integers(1, 4096), st.integers(1, 100_000), st.integers(1, 10_000_000))
+def test_it_is_the_formula_of_the_paper(d_model, warmup_steps, step):
+    rate = WarmupSchedule(d_model, warmup_steps)(step)
+    np.testing.assert_allclose(rate, formula(step, d_model, warmup_steps), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("d_model", "warmup_steps"), [(512, 4000), (128, 77), (2, 1)])
+def test_it_rises_in_a_line_to_its_peak_and_then_falls(d_model, warmup_steps):
+    schedule = WarmupSchedule(d_model, warmup_steps)
+    rates = np.array(
+        [schedule(step) for step in range(0, 3 * warmup_steps + 5, 1 + warmup_steps // 99)]
+    )
+    peak = float(schedule(warmup_steps))
+    np.testing.assert_allclose(peak, (d_model * warmup_steps) ** -0.5, rtol=1e-6)
+    assert rates.max() <= peak * (1 + 1e-6)
+    assert schedule(0) == 0
+    np.testing.assert_allclose(schedule(4 * warmup_steps), peak / 2, rtol=1e-6)
+    np.testing.assert_allclose(2 * schedule(warmup_steps / 2), peak, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
+def test_the_step_may_be_a_tensor_in_a_graph(dtype):
+    schedule = WarmupSchedule(64, 100)
+    rate = tf.function(schedule)(tf.constant(250, dtype))
+    assert rate.dtype == "float32"
+    np.testing.assert_allclose(rate, formula(250, 64, 100), rtol=1e-6)
+
+
+def test_its_config_makes_another_like_it():
+    schedule = WarmupSchedule(512, 8000)
+    again = keras.optimizers.schedules.deserialize(keras.optimizers.schedules.serialize(schedule))
+    assert type(again) is WarmupSchedule
+    assert again.get_config() == schedule.get_config() == {"d_model": 512, "warmup_steps": 8000}
+
+
+@pytest.mark.parametrize(("d_model", "warmup_steps"), [(0, 5), (512, 0)])
+def test_both_numbers_must_be_positive(d_model, warmup_steps):
+    with pytest.raises(ValueError, match=f"d_model={d_model}, warmup_steps={warmup_steps}"):
+        WarmupSchedule(d_model, warmup_steps)
+
+
+def test_a_compiled_model_goes_on_learning_from_a_keras_file(tmp_path):
+    """Schedule, loss, metrics and the optimizer's state all come back: five steps and five more
+    from the file are ten."""
+    source, target = np.random.randint(1, 11, (2, 40, 5))
+    target_in = np.pad(target, ((0, 0), (1, 0)), constant_values=2)[:, :-1]
+    data = tf.data.Dataset.from_tensor_slices(((source, target_in), target)).batch(8)
+
+    transformer = Transformer(11, num_layers=1, d_model=6, num_heads=3, d_ff=7, dropout=0)
+    transformer.compile(
+        keras.optimizers.Adam(WarmupSchedule(6, 4), beta_2=0.98),
+        MaskedCrossEntropy(0.2),
+        metrics=[MaskedAccuracy(), Perplexity(), Tokens()],
+        run_eagerly=True,  # Ten small steps are sooner done than traced.
+    )
+    transformer.fit(data, shuffle=False, verbose=0)
+    transformer.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+
+    schedule = loaded.optimizer._learning_rate
+    assert type(schedule) is WarmupSchedule and schedule.warmup_steps == 4
+    assert loaded.optimizer.iterations == 5
+    assert loaded.loss.label_smoothing == 0.2
+    expected, history = (
+        model.fit(data, shuffle=False, verbose=0).history for model in (transformer, loaded)
+    )
+    assert set(history) == {"loss", "accuracy", "perplexity", "tokens"}
+    for name, values in expected.items():
+        np.testing.assert_allclose(history[name], values, rtol=1e-5)
+    for one, other in zip(transformer.get_weights(), loaded.get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)

@@ -1,0 +1,200 @@
+"""Text to ids and back; the reference is the SentencePiece library."""
+
+import unicodedata
+
+import keras
+import numpy as np
+import pytest
+import sentencepiece
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer import Tokenizer
+
+MIXED = """\
+Grüße aus Köln: 3,50 € für ein Bier!
+Γειά σου Κόσμε, привет мир
+今日は、世界。 안녕하세요 세계
+שלום עולם مرحبا بالعالم
+naïve café, coöperate, façade 😀 👍🏽
+"""
+
+STRANGE = [
+    "",
+    " ",
+    "  \t ",
+    "ich möchte ein bier",
+    " leading, trailing  and   inner ",
+    "line\nbreak\r\nand\rreturn",
+    "\u00a0no\u00a0break\u2003em\u3000wide\u200bzero\u2028line\u2029paragraph\x85next",
+    "▁",
+    "▁a▁▁b",
+    "a ▁ b",
+    "👩‍👩‍👧‍👦 👍🏽 🏳️‍🌈 🇩🇪",
+    "e\u0301 o\u0308 a\u0323\u0302 \u0301alone",
+    "ﬁ ① ｆｕｌｌ ２ ㎏ Ⅷ ½ ™ …",
+    "ǅ ß ẞ İ ı ſ",
+    "Ελληνικά кириллица עברית العربية हिन्दी ไทย 中文 한국어",
+    "\u200f\u202eright to left\u202c",
+    "\ufeffbyte order mark",
+    "a\0b",
+    "\0",
+    "\x01\x07\x1b\x7f\u0080\u009f",
+    "\ufffd\ufffe\uffff\U0010ffff",
+    "<s> </s> <pad> <unk> <0x41> ⁇",
+    "Donaudampfschifffahrtsgesellschaft" * 20,
+    "日本" * 100,
+]
+NOT_UTF8 = [
+    b"\xff",
+    b"a\xffb",
+    b"\xc3",
+    b"ab\xc3 c",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xc0\x80",
+]
+
+letters = st.characters(max_codepoint=0x17F, categories=("L", "N", "P"))
+strange_characters = st.sampled_from(sorted(set("".join(STRANGE))))
+any_text = st.text(st.characters(codec="utf-8") | strange_characters | letters, max_size=30)
+
+
+@pytest.fixture(scope="module")
+def text_files(tmp_path_factory, parallel_text):
+    mixed = tmp_path_factory.mktemp("text") / "mixed.txt"
+    mixed.write_text(MIXED * 3, encoding="utf-8")
+    return [parallel_text["train.de"], parallel_text["train.en"], mixed]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(text_files):
+    return Tokenizer.train(text_files, vocab_size=600)
+
+
+@pytest.fixture(scope="module")
+def library(tokenizer):
+    return sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
+
+
+def text_of(tokenizer, rows):
+    texts = tokenizer.detokenize(tf.ragged.constant(rows, tf.int32, ragged_rank=1))
+    return [text.decode("utf-8") for text in texts.numpy()]
+
+
+@given(st.lists(any_text, min_size=1, max_size=20))
+def test_the_ids_of_any_text_are_those_of_the_library(tokenizer, library, texts):
+    assert tokenizer.tokenize(texts).to_list() == library.encode(texts)
+
+
+@pytest.mark.parametrize("text", STRANGE)
+def test_the_ids_of_strange_text_are_those_of_the_library(tokenizer, library, text):
+    ids = tokenizer.tokenize([text]).to_list()
+    assert ids == [library.encode(text)]
+    assert text_of(tokenizer, ids) == [library.decode(ids[0])]
+
+
+@pytest.mark.parametrize("text", NOT_UTF8)
+def test_the_ids_of_broken_utf8_are_those_of_the_library(tokenizer, library, text):
+    assert tokenizer.tokenize([text]).to_list() == [library.encode(text)]
+
+
+@given(st.lists(st.binary(max_size=20), min_size=1, max_size=20))
+def test_the_ids_of_any_bytes_are_those_of_the_library(tokenizer, library, texts):
+    assert tokenizer.tokenize(texts).to_list() == [library.encode(text) for text in texts]
+
+
+@given(st.lists(st.lists(st.integers(0, 599), max_size=20), min_size=1, max_size=20))
+def test_the_text_of_any_ids_is_that_of_the_library(tokenizer, library, rows):
+    assert text_of(tokenizer, rows) == [library.decode(row) for row in rows]
+
+
+@given(st.text(letters | st.sampled_from(" \t\u3000ａﬁ①"), max_size=40))
+def test_text_comes_back_normalised_with_single_spaces(tokenizer, text):
+    normalised = " ".join(unicodedata.normalize("NFKC", text).split())
+    assert text_of(tokenizer, tokenizer.tokenize([text]).to_list()) == [normalised]
+
+
+def test_characters_never_seen_are_spelt_in_bytes(tokenizer):
+    [ids] = tokenizer.tokenize(["ᚠ"]).to_list()
+    assert tokenizer.pieces(ids) == ["▁", "<0xE1>", "<0x9A>", "<0xA0>"]
+    assert text_of(tokenizer, [ids]) == ["ᚠ"]
+
+
+def test_bytes_that_are_no_character_become_valid_utf8(tokenizer):
+    half = tokenizer.pieces(range(600)).index("<0xE1>")
+    assert text_of(tokenizer, [[half, half]]) == ["\ufffd\ufffd"]
+
+
+def test_the_special_ids_are_the_first_four(tokenizer, library):
+    special = tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id
+    assert special == (0, 1, 2, 3)
+    assert special == (library.pad_id(), library.unk_id(), library.bos_id(), library.eos_id())
+    assert tokenizer.pieces(special) == ["<pad>", "<unk>", "<s>", "</s>"]
+
+
+def test_start_end_and_padding_leave_no_trace_in_the_text(tokenizer):
+    [ids] = tokenizer.tokenize(["ein bier"]).to_list()
+    assert text_of(tokenizer, [[2, *ids, 3, 0, 0]]) == ["ein bier"]
+    assert text_of(tokenizer, [[], [3, 0], [2, 3]]) == ["", "", ""]
+
+
+def test_pieces_are_those_of_the_library(tokenizer, library):
+    ids = library.encode("ich möchte ein bier")
+    assert tokenizer.pieces(ids) == library.encode_as_pieces("ich möchte ein bier")
+    assert len(tokenizer.pieces(range(tokenizer.vocab_size))) == library.vocab_size() == 600
+
+
+def test_start_and_end_are_put_around_each_row(tokenizer):
+    rows = tf.ragged.constant([[5, 7], [], [11]], tf.int32)
+    assert tokenizer.with_start(rows).to_list() == [[2, 5, 7], [2], [2, 11]]
+    assert tokenizer.with_end(rows).to_list() == [[5, 7, 3], [3], [11, 3]]
+    assert tokenizer.with_end(tf.ragged.constant([], tf.int32, ragged_rank=1)).to_list() == []
+
+
+@given(st.lists(any_text, max_size=7))
+def test_encode_gives_pieces_and_end_and_pads(tokenizer, library, texts):
+    rows = [[*library.encode(text), 3] for text in texts]
+    longest = max(map(len, rows), default=0)
+    expected = np.zeros((len(rows), longest), "int32")
+    for i, row in enumerate(rows):
+        expected[i, : len(row)] = row
+    encoded = tokenizer.encode(texts)
+    np.testing.assert_array_equal(encoded, expected)
+    assert encoded.dtype == tf.int32
+
+
+def test_it_runs_in_a_graph_of_unknown_batch(tokenizer, library):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def there_and_back(texts):
+        return tokenizer.encode(texts), tokenizer.detokenize(tokenizer.tokenize(texts))
+
+    for texts in (["ein bier", "", "zwei"], ["ich"]):
+        ids, back = there_and_back(tf.constant(texts))
+        np.testing.assert_array_equal(ids, tokenizer.encode(texts))
+        assert [text.decode() for text in back.numpy()] == texts
+
+
+def test_it_runs_in_a_data_set(tokenizer):
+    texts = ["ein bier", "das haus ist groß", "", "ja"] * 3
+    batches = tf.data.Dataset.from_tensor_slices(texts).batch(5).map(tokenizer.tokenize)
+    rows = [row for batch in batches for row in batch.to_list()]
+    assert rows == tokenizer.tokenize(texts).to_list()
+
+
+@pytest.mark.parametrize(
+    "clear", [lambda: keras.utils.set_random_seed(7), keras.backend.clear_session]
+)
+def test_it_outlives_what_clears_the_kernels_of_tensorflow(text_files, clear):
+    tokenizer = Tokenizer.train(text_files, vocab_size=555)  # A model that no other test uses.
+    before, in_graph = tokenizer.encode(["ein bier"]), tf.function(tokenizer.encode)
+    in_graph(tf.constant(["zwei"]))
+    clear()
+    np.testing.assert_array_equal(tokenizer.encode(["ein bier"]), before)
+    np.testing.assert_array_equal(in_graph(tf.constant(["ein bier"])), before)
+
+
+def test_one_string_instead_of_a_list_is_an_error(tokenizer):
+    with pytest.raises(TypeError, match="Received: texts='ein bier'"):
+        tokenizer.encode("ein bier")
