@@ -31,7 +31,7 @@ def test_each_epoch_better_than_all_before_is_saved(scores, saved):
     epochs = []
     for epoch, score in enumerate(scores):
         before = len(translator)
-        callback.on_epoch_end(epoch, {"val_perplexity": score, "perplexity": 9.0})
+        callback.on_epoch_end(epoch, {"val_loss": score, "loss": 9.0})
         epochs += [epoch] * (len(translator) - before)
     assert epochs == saved
     assert set(translator) <= {Path("best.keras")}
@@ -50,7 +50,7 @@ def test_another_number_may_be_the_one_to_be_low():
     translator = Saved()
     callback = KeepBest(translator, "best.keras", monitor="loss")
     for loss in (1.0, 2.0):
-        callback.on_epoch_end(0, {"loss": loss, "val_perplexity": 1 / loss})
+        callback.on_epoch_end(0, {"loss": loss, "val_loss": 1 / loss})
     assert len(translator) == 1
 
 

@@ -123,7 +123,7 @@ def test_without_validation_the_last_epoch_is_kept_and_another_seed_is_another_r
 
 
 def test_training_that_diverges_says_so(again, tmp_path):
-    with pytest.raises(RuntimeError, match=r"Learning diverged.*'val_perplexity': \[nan\]"):
+    with pytest.raises(FloatingPointError, match=r"Learning diverged.*'val_perplexity': \[nan\]"):
         again(tmp_path, epochs=1, callbacks=[Spoil(epoch=0, factor=np.nan)])
     assert read(tmp_path / "run.json")["finished"] is False
 

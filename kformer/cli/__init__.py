@@ -55,7 +55,7 @@ def main():
         code = app(standalone_mode=False)
     except typer.TyperException as error:
         code = _complain(error.format_message())
-    except (ValueError, OSError, RuntimeError) as error:
+    except (ValueError, OSError, FloatingPointError) as error:
         code = _complain(error)
     except (KeyboardInterrupt, typer.Abort):
         code = 130

@@ -37,10 +37,11 @@ class KeepBest(keras.callbacks.Callback):
     Args:
         translator: `kformer.Translator` of the model in training.
         path: The `.keras` file, always whole: written beside and renamed.
-        monitor: What is to be low. Where the logs lack it, every epoch is saved.
+        monitor: What is to be low. Where the logs lack it, every epoch is saved. (Not the
+            perplexity: with label smoothing it rises while the translations still get better.)
     """
 
-    def __init__(self, translator, path, monitor: str = "val_perplexity"):
+    def __init__(self, translator, path, monitor: str = "val_loss"):
         super().__init__()
         self.translator = translator
         self.path = path

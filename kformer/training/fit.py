@@ -33,8 +33,8 @@ def train(
 ) -> Translator:
     """Trains a translator and leaves it in a folder.
 
-    The folder holds `translator.keras`, the epoch with the lowest validation perplexity (the last
-    one without validation files); `history.json` and `history.png`; and `run.json`, what was run.
+    The folder holds `translator.keras`, the epoch with the lowest validation loss (the last one
+    without validation files); `history.json` and `history.png`; and `run.json`, what was run.
 
     Args:
         recipe: All numbers of the run.
@@ -50,7 +50,7 @@ def train(
     Raises:
         FileExistsError: The folder holds a run, or something else; see `overwrite`.
         FileNotFoundError, ValueError: Something is wrong with the files or the recipe.
-        RuntimeError: Learning diverged, so that there is nothing to keep.
+        FloatingPointError: Learning diverged, so that there is nothing to keep.
     """
     output = Path(output)
     check_output(output, overwrite)
@@ -91,8 +91,8 @@ def train(
         callbacks=[TokensPerSecond(), *average, KeepBest(translator, path), *callbacks],
     ).history
     if not path.exists():
-        raise RuntimeError(
-            "Learning diverged: no epoch had a finite perplexity; a longer warm-up may help. "
+        raise FloatingPointError(
+            "Learning diverged: no epoch had a finite loss; a longer warm-up may help. "
             f"Received: {history}."
         )
     write_json(output / "history.json", history)
