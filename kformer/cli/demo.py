@@ -25,7 +25,7 @@ def demo(
         typer.Option("--quick", help="A smaller model, in a minute: quality is not the point."),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Delete an earlier demo in the folder.")
+        bool, typer.Option("--overwrite", help="Replace an earlier demo in the folder.")
     ] = False,
 ):
     """Train, evaluate, export and translate, on the built-in German-English phrasebook."""

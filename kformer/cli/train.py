@@ -7,7 +7,7 @@ import typer
 
 from kformer.cli.quiet import quiet
 from kformer.training.recipe import Recipe, recipe_names
-from kformer.training.run_folder import check_output
+from kformer.training.run_folder import TRANSLATOR, check_output
 from kformer.training.text_files import check_parallel
 
 _RECIPE = "Numbers of the recipe, if not its own"
@@ -30,7 +30,7 @@ def train(
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
     ] = "tiny",
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Delete an earlier run in the folder.")
+        bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")
     ] = False,
     vocab_size: Annotated[int | None, _number("Ids of the joint vocabulary.")] = None,
     num_layers: Annotated[int | None, _number("Layers in encoder and decoder each.")] = None,
@@ -80,4 +80,4 @@ def train(
         from kformer.training import fit
 
     fit.train(numbers, source, target, output, valid_source, valid_target, overwrite=overwrite)
-    typer.echo(f"The translator is {output / 'translator.keras'}")
+    typer.echo(f"The translator is {output / TRANSLATOR}")

@@ -1,7 +1,6 @@
 """One training run, from text files to a translator in a folder."""
 
 import dataclasses
-import shutil
 import sys
 from pathlib import Path
 
@@ -13,7 +12,15 @@ from kformer.training.dataset import translation_dataset
 from kformer.training.loss import MaskedCrossEntropy
 from kformer.training.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipe import Recipe
-from kformer.training.run_folder import RECORD, check_output, write_json
+from kformer.training.run_folder import (
+    HISTORY,
+    PICTURE,
+    RECORD,
+    TRANSLATOR,
+    check_output,
+    clear,
+    write_json,
+)
 from kformer.training.schedule import WarmupSchedule
 from kformer.training.text_files import as_list, check_parallel
 from kformer.transformer import Transformer
@@ -41,7 +48,7 @@ def train(
         source, target: A path or a list of paths of parallel text.
         output: The folder.
         valid_source, valid_target: The same, of text to choose the best epoch by.
-        overwrite: Whether to delete what an earlier run left in the folder.
+        overwrite: Whether to replace what an earlier run left in the folder.
         callbacks: More Keras callbacks.
 
     Returns:
@@ -65,8 +72,8 @@ def train(
     batches = _batches(recipe, tokenizer, source, target, valid_source, valid_target)
     translator = Translator(tokenizer, compiled_transformer(recipe))
 
-    if overwrite and output.exists():
-        shutil.rmtree(output)
+    if overwrite:
+        clear(output)
     files = {
         "source": source,
         "target": target,
@@ -80,7 +87,7 @@ def train(
         "finished": False,
     }
     write_json(output / RECORD, record)
-    path = output / "translator.keras"
+    path = output / TRANSLATOR
     average = [keras.callbacks.SwapEMAWeights(swap_on_epoch=True)] if recipe.ema_momentum else []
     history = translator.transformer.fit(
         batches[0],
@@ -95,8 +102,8 @@ def train(
             "Learning diverged: no epoch had a finite loss; a longer warm-up may help. "
             f"Received: {history}."
         )
-    write_json(output / "history.json", history)
-    _draw(history, output / "history.png")
+    write_json(output / HISTORY, history)
+    _draw(history, output / PICTURE)
     write_json(output / RECORD, {**record, "finished": True})
     return load(path)
 

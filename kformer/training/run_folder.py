@@ -6,6 +6,9 @@ from pathlib import Path
 from kformer.files import replacing
 
 RECORD = "run.json"  # Written when a run starts and again when it ends.
+TRANSLATOR = "translator.keras"
+HISTORY = "history.json"
+PICTURE = "history.png"
 
 
 def check_output(output, overwrite: bool):
@@ -29,6 +32,12 @@ def check_output(output, overwrite: bool):
             "The output folder must be new or empty, or --overwrite (`overwrite=True`) be given. "
             f"Received: {str(output)!r}, which holds {state} run."
         )
+
+
+def clear(folder):
+    """Deletes what an earlier run left in `folder`, and nothing else."""
+    for name in (RECORD, TRANSLATOR, HISTORY, PICTURE):
+        (Path(folder) / name).unlink(missing_ok=True)
 
 
 def read_record(folder) -> dict:
