@@ -119,6 +119,13 @@ class Translator(keras.Model):
                 f"vocabulary sizes (source, target) {have} of the transformer, {need} of the "
                 "tokenizers."
             )
+        paddings = {self.tokenizer.padding_id, self.target_tokenizer.padding_id}
+        if paddings != {self.transformer.padding_id}:
+            raise ValueError(
+                "The transformer must have the padding id of the tokenizers. Received: "
+                f"padding_id={self.transformer.padding_id} of the transformer, "
+                f"{sorted(paddings)} of the tokenizers."
+            )
 
     def translate(
         self, texts, beam_size=1, length_penalty=0.6, batch_size=32, progress=None
