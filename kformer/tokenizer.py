@@ -176,12 +176,14 @@ def _in_graph(model):
     """Makes a tokenizer of tensorflow-text that outlives a change of the random seed.
 
     Its model is held by a kernel, and `keras.utils.set_random_seed` clears TensorFlow's cache of
-    kernels ([issue 570](https://github.com/tensorflow/text/issues/570)). With a name, the model
-    stays; what is exported stays as it was, without.
+    kernels ([issue 570](https://github.com/tensorflow/text/issues/570)). With a shared name, the
+    model stays. What is exported has no shared name, but a name scope: without that, two
+    tokenizers in one SavedModel are both the first where Python loads it.
     """
-    tokenizer = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32)
+    name = f"kformer_{hashlib.sha256(model).hexdigest()}"
+    tokenizer = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32, name=name)
     tokenizer._model_resource._resource_handle = gen_sentencepiece_tokenizer.sentencepiece_op(
-        model=model, shared_name=f"kformer_{hashlib.sha256(model).hexdigest()}"
+        model=model, shared_name=name
     )
     return tokenizer
 

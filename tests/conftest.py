@@ -12,6 +12,7 @@ from itertools import islice
 
 import hypothesis
 import keras
+import numpy as np
 import pytest
 import sentencepiece
 import toy
@@ -92,6 +93,55 @@ def command(monkeypatch, capfdbinary):
     return run
 
 
+@pytest.fixture
+def refused(command, tmp_path):
+    """A function that runs a command, which must fail as it should, and returns its one line."""
+
+    def run(*arguments, stdin=b""):
+        before = sorted(tmp_path.rglob("*"))
+        result = command(*arguments, stdin=stdin)
+        assert result.returncode == 2
+        assert result.stdout == ""
+        assert result.stderr.startswith("kformer: ")
+        assert result.stderr.count("\n") == 1 and result.stderr.endswith("\n")
+        assert sorted(tmp_path.rglob("*")) == before
+        return result.stderr.removesuffix("\n")
+
+    return run
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A function that writes a file and returns its path."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def training(toy_run, tmp_path):
+    """The arguments of a run that would be in order."""
+    files = toy_run.files
+    return [
+        *("train", "--source", files["train.de"], "--target", files["train.en"]),
+        *("--output", tmp_path / "run", "--recipe", "quick", "--vocab-size", 300),
+    ]
+
+
+@pytest.fixture
+def toy_keras(toy_run):
+    return toy_run.folder / "translator.keras"
+
+
+@pytest.fixture
+def toy_tflite(toy_run, toy_exports):
+    return toy_run.folder.parent / "toy.tflite"
+
+
 @pytest.fixture(scope="session")
 def toy_translator(toy_run):
     return kformer.load(toy_run.folder / "translator.keras")
@@ -133,5 +183,8 @@ def two_vocabularies(toy_run):
         byte_fallback=True,
         **{"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "minloglevel": 2},
     )
-    transformer = Transformer(285, 1, 32, 2, 64, target_vocab_size=290)
-    return Translator(source, perturbed(transformer), Tokenizer(written.getvalue()))
+    transformer = perturbed(Transformer(285, 1, 32, 2, 64, target_vocab_size=290))
+    table = transformer.target_embedding.table
+    often = np.where(np.arange(290) == 3, 9, 1)  # What would be the end of a source.
+    table.assign(table * often[:, None])
+    return Translator(source, transformer, Tokenizer(written.getvalue()))
