@@ -63,7 +63,7 @@ class PocketTranslator:
 def _read_manifest(path):
     if not path.is_file():
         raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
-    beside = path.with_suffix(".json")
+    beside = path.with_name(f"{path.name}.json")
     if not beside.is_file():
         raise FileNotFoundError(
             "Beside a .tflite translator stands its manifest, of the same name. "

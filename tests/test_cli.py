@@ -127,7 +127,7 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert [row.split()[3:] for row in result.stdout.splitlines()[2:3]] == [["2", "of", "2"]]
-    manifest = (tmp_path / "x.json").read_text()
+    manifest = (tmp_path / "x.tflite.json").read_text()
     assert '"beam_size": 3' in manifest and '"max_source_length": 31' in manifest
 
 

@@ -56,7 +56,7 @@ def test_a_truncated_tflite_file_is_named(refused, toy_tflite, written):
 
 def test_a_lonely_tflite_file_is_named(refused, toy_tflite, written):
     path = written("alone.tflite", toy_tflite.read_bytes())
-    assert f"Received: '{path}', without 'alone.json'" in refused("translate", path)
+    assert f"Received: '{path}', without 'alone.tflite.json'" in refused("translate", path)
 
 
 def test_a_folder_that_is_no_model_is_named(refused, tmp_path):

@@ -37,9 +37,9 @@ def copied(exported, tmp_path):
 
 def change_manifest(path, **changes):
     """Changes what the manifest says; None takes it away."""
-    manifest = json.loads(path.with_suffix(".json").read_text()) | changes
+    manifest = json.loads(path.with_suffix(".tflite.json").read_text()) | changes
     manifest = {key: value for key, value in manifest.items() if value is not None}
-    path.with_suffix(".json").write_text(json.dumps(manifest))
+    path.with_suffix(".tflite.json").write_text(json.dumps(manifest))
 
 
 @pytest.mark.parametrize("beam_size", BEAMS)
@@ -118,7 +118,7 @@ def test_its_files_may_move_together(copied, toy_translator):
 
 def test_its_name_is_also_that_of_the_manifest(copied):
     renamed = copied.rename(copied.with_name("renamed.tflite"))
-    with pytest.raises(FileNotFoundError, match=r"renamed\.tflite', without 'renamed.json'"):
+    with pytest.raises(FileNotFoundError, match=r"renamed\.tflite', without 'renamed.tflite.json'"):
         PocketTranslator(renamed)
 
 
@@ -142,14 +142,14 @@ def test_a_broken_tokenizer_is_said_so(copied, content):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"format": "new"}', "\xff"])
 def test_a_broken_manifest_is_said_so(copied, content):
-    copied.with_suffix(".json").write_text(content, "latin-1")
-    with pytest.raises(ValueError, match=r"JSON with a format. Received: '.*beam1.json'"):
+    copied.with_suffix(".tflite.json").write_text(content, "latin-1")
+    with pytest.raises(ValueError, match=r"JSON with a format. Received: '.*beam1.tflite.json'"):
         PocketTranslator(copied)
 
 
 def test_a_manifest_that_lacks_something_is_said_so(copied):
     change_manifest(copied, end_id=None, source_model=None)
-    with pytest.raises(ValueError, match=r"beam1.json', without source_model, end_id"):
+    with pytest.raises(ValueError, match=r"beam1.tflite.json', without source_model, end_id"):
         PocketTranslator(copied)
 
 

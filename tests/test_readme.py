@@ -49,7 +49,12 @@ def test_the_commands_work_in_their_order(folder):
         printed.append(run([sys.executable, "-m", *words, *extra], folder, stdin))
     assert printed[1].count("\n") == 1
     assert "BLEU" in printed[2] and "version:" in printed[2]
-    for made in ("served/de-en/1/saved_model.pb", "de-en.tflite", "de-en.json", "attention.png"):
+    for made in (
+        "served/de-en/1/saved_model.pb",
+        "de-en.tflite",
+        "de-en.tflite.json",
+        "attention.png",
+    ):
         assert (folder / made).is_file(), made
 
 

@@ -85,9 +85,9 @@ def test_weights_are_stored_once(exported, toy_translator):
 def test_beside_it_stand_its_manifest_and_its_tokenizer(exported, toy_translator):
     beam_size, path = exported
     names = sorted(file.name for file in path.parent.iterdir())
-    assert names == ["toy.json", "toy.source.model", "toy.tflite"]
+    assert names == ["toy.source.model", "toy.tflite", "toy.tflite.json"]
     assert (path.parent / "toy.source.model").read_bytes() == toy_translator.tokenizer.model
-    assert json.loads((path.parent / "toy.json").read_text()) == {
+    assert json.loads((path.parent / "toy.tflite.json").read_text()) == {
         "format": 1,
         "kformer": kformer.__version__,
         "signature": "translate_ids",
@@ -103,7 +103,7 @@ def test_beside_it_stand_its_manifest_and_its_tokenizer(exported, toy_translator
 
 def test_two_vocabularies_make_two_tokenizer_files(two_vocabularies, tmp_path):
     path = export_tflite(two_vocabularies, tmp_path / "two.tflite", max_source_length=S)
-    manifest = json.loads((tmp_path / "two.json").read_text())
+    manifest = json.loads((tmp_path / "two.tflite.json").read_text())
     for side, tokenizer in [
         ("source", two_vocabularies.tokenizer),
         ("target", two_vocabularies.target_tokenizer),
@@ -133,7 +133,7 @@ def test_the_length_is_128_where_the_translator_allows_it(toy_translator, tmp_pa
     short = Translator(toy_translator.tokenizer, toy_translator.transformer, max_source_length=13)
     for translator, length in [(toy_translator, 128), (short, 13)]:
         path = export_tflite(translator, tmp_path / "toy.tflite")
-        manifest = json.loads(path.with_suffix(".json").read_text())
+        manifest = json.loads(path.with_suffix(".tflite.json").read_text())
         assert manifest["max_source_length"] == length
         assert manifest["max_target_length"] == length + 50
 

@@ -1,6 +1,6 @@
 """The TFLite file: the whole loop in built-in ops, for LiteRT on phones and anywhere.
 
-Beside `NAME.tflite` stand `NAME.json`, a manifest, and the SentencePiece models that it names;
+Beside `NAME.tflite` stand `NAME.tflite.json`, a manifest, and the SentencePiece models that it names;
 `kformer.pocket` reads them, without TensorFlow.
 """
 
@@ -81,7 +81,7 @@ def export_tflite(
         for key, tokenizer in tokenizers.items():
             tokenizer.save(folder / names[key])
         text = json.dumps(manifest, indent=2) + "\n"
-        (folder / path.name).with_suffix(".json").write_text(text, "utf-8")
+        (folder / f"{path.name}.json").write_text(text, "utf-8")
         if check:
             check(folder / path.name)
         for file in folder.iterdir():
