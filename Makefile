@@ -11,7 +11,7 @@ test: venv lint  ## The tests, with a sample of the long proofs.
 	$(BIN)/pytest -n 2 -m "not prove"
 
 prove: venv lint  ## All of the tests, however long.
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --hypothesis-profile=prove
 
 lint: venv
 	$(BIN)/ruff check --quiet .

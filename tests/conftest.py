@@ -23,7 +23,9 @@ from kformer import Tokenizer, Transformer, Translator
 from kformer.cli import main
 from kformer.training import Recipe, corpus, train
 
-hypothesis.settings.register_profile("kformer", deadline=None, derandomize=True, database=None)
+same_for_all = {"deadline": None, "derandomize": True, "database": None}
+hypothesis.settings.register_profile("kformer", **same_for_all)
+hypothesis.settings.register_profile("prove", max_examples=1000, **same_for_all)  # `make prove`
 hypothesis.settings.load_profile("kformer")
 
 
