@@ -82,8 +82,9 @@ def test_a_string_is_no_list_of_texts(served):
 
 def test_bytes_that_are_no_text_get_a_translation(greedy):
     result = greedy(text=tf.constant([b"\xff\xfe wir \xc3", b"ruft"]))
-    for translation in result["translation"].numpy():
-        translation.decode("utf-8")  # A server must not answer with broken text.
+    # A server must not answer with broken text: decoding it would raise.
+    translations = [text.decode("utf-8") for text in result["translation"].numpy()]
+    assert len(translations) == 2
 
 
 @pytest.mark.parametrize("beam_size", BEAMS)

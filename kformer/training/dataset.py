@@ -61,24 +61,7 @@ def translation_dataset(
         )
     target_tokenizer = target_tokenizer or tokenizer
     lines = tf.data.Dataset.zip(_lines(source_files), _lines(target_files)).batch(_LINES)
-
-    spell_source = ByteSpelling(tokenizer, byte_spelling, seed)
-    spell_target = ByteSpelling(target_tokenizer, byte_spelling, seed + 1)
-
-    def tokenize(block, texts):
-        source, target = texts
-        source = tokenizer.with_end(spell_source(tokenizer.tokenize(source), block))
-        target = target_tokenizer.with_end(spell_target(target_tokenizer.tokenize(target), block))
-        lengths = tf.stack([source.row_lengths(), target.row_lengths()])
-        fits = tf.reduce_all((lengths > 1) & (lengths <= max_length), axis=0)  # 1: just the end.
-        return tf.ragged.boolean_mask(source, fits), tf.ragged.boolean_mask(target, fits)
-
-    def shift(source, target):
-        start = tf.fill([tf.shape(target)[0], 1], target_tokenizer.start_id)
-        target_in = tf.concat([start, target[:, :-1]], axis=1)
-        ended = target_in == target_tokenizer.end_id
-        return (source, tf.where(ended, target_tokenizer.padding_id, target_in)), target
-
+    tokenize = _Tokenize(tokenizer, target_tokenizer, max_length, byte_spelling, seed)
     blocks = lines.enumerate().map(tokenize, tf.data.AUTOTUNE, deterministic=True)
     # A row of a ragged tensor is a tensor only once a function has seen it.
     pairs = blocks.unbatch().map(lambda source, target: (tf.identity(source), tf.identity(target)))
@@ -93,10 +76,38 @@ def translation_dataset(
         padding_values=(tokenizer.padding_id, target_tokenizer.padding_id),
         pad_to_bucket_boundary=True,
     )
+
+    def shift(source, target):
+        start = tf.fill([tf.shape(target)[0], 1], target_tokenizer.start_id)
+        target_in = tf.concat([start, target[:, :-1]], axis=1)
+        ended = target_in == target_tokenizer.end_id
+        return (source, tf.where(ended, target_tokenizer.padding_id, target_in)), target
+
     batches = batches.map(shift, tf.data.AUTOTUNE, deterministic=True).prefetch(tf.data.AUTOTUNE)
     # Keras shows the time left, and ends an epoch without a warning, where it knows this.
     number = _count_batches(blocks, boundaries, sizes)
     return batches.apply(tf.data.experimental.assert_cardinality(number))
+
+
+class _Tokenize:
+    """Maps a numbered block of lines to ragged rows of ids, without the pairs that do not fit."""
+
+    def __init__(self, tokenizer, target_tokenizer, max_length, byte_spelling, seed):
+        self._sides = [
+            (tokenizer, ByteSpelling(tokenizer, byte_spelling, seed)),
+            (target_tokenizer, ByteSpelling(target_tokenizer, byte_spelling, seed + 1)),
+        ]
+        self._max_length = max_length
+
+    def __call__(self, number, texts):
+        source, target = (
+            tokenizer.with_end(spell(tokenizer.tokenize(text), number))
+            for (tokenizer, spell), text in zip(self._sides, texts, strict=True)
+        )
+        lengths = tf.stack([source.row_lengths(), target.row_lengths()])
+        # A length of 1 is just the end: a blank line.
+        fits = tf.reduce_all((lengths > 1) & (lengths <= self._max_length), axis=0)
+        return tf.ragged.boolean_mask(source, fits), tf.ragged.boolean_mask(target, fits)
 
 
 def _count_batches(blocks, boundaries, sizes):

@@ -61,25 +61,22 @@ def train(
     """
     output = Path(output)
     check_output(output, overwrite)
-    source, target = as_list(source), as_list(target)
-    valid_source, valid_target = as_list(valid_source or []), as_list(valid_target or [])
-    pairs = check_parallel(source, target)
+    files = {
+        "source": as_list(source),
+        "target": as_list(target),
+        "valid_source": as_list(valid_source or []),
+        "valid_target": as_list(valid_target or []),
+    }
+    pairs = check_parallel(files["source"], files["target"])
     if valid_source or valid_target:
-        check_parallel(valid_source, valid_target)
+        check_parallel(files["valid_source"], files["valid_target"])
     keras.utils.set_random_seed(recipe.seed)
-    tokenizer = Tokenizer.train([*source, *target], recipe.vocab_size)
-
-    batches = _batches(recipe, tokenizer, source, target, valid_source, valid_target)
+    tokenizer = Tokenizer.train([*files["source"], *files["target"]], recipe.vocab_size)
+    batches = _batches(recipe, tokenizer, **files)
     translator = Translator(tokenizer, compiled_transformer(recipe))
 
     if overwrite:
         clear(output)
-    files = {
-        "source": source,
-        "target": target,
-        "valid_source": valid_source,
-        "valid_target": valid_target,
-    }
     record = {
         "recipe": dataclasses.asdict(recipe),
         "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
@@ -87,11 +84,20 @@ def train(
         "finished": False,
     }
     write_json(output / RECORD, record)
-    path = output / TRANSLATOR
+    history = _fit(recipe, translator, batches, output / TRANSLATOR, callbacks)
+    write_json(output / HISTORY, history)
+    _draw(history, output / PICTURE)
+    write_json(output / RECORD, {**record, "finished": True})
+    return load(output / TRANSLATOR)
+
+
+def _fit(recipe, translator, batches, path, callbacks):
+    """Trains, keeping the best translator at `path`; returns the history."""
+    train_batches, valid_batches = batches
     average = [keras.callbacks.SwapEMAWeights(swap_on_epoch=True)] if recipe.ema_momentum else []
     history = translator.transformer.fit(
-        batches[0],
-        validation_data=batches[1],
+        train_batches,
+        validation_data=valid_batches,
         epochs=recipe.epochs,
         shuffle=False,  # The batches come shuffled.
         verbose=1 if sys.stdout.isatty() else 2,
@@ -102,10 +108,7 @@ def train(
             "Learning diverged: no epoch had a finite loss; a longer warm-up may help. "
             f"Received: {history}."
         )
-    write_json(output / HISTORY, history)
-    _draw(history, output / PICTURE)
-    write_json(output / RECORD, {**record, "finished": True})
-    return load(path)
+    return history
 
 
 def _batches(recipe, tokenizer, source, target, valid_source, valid_target):
