@@ -199,3 +199,14 @@ def test_errors_come_in_one_line_from_a_process_of_their_own(toy_run, toy_keras,
     result = toy.run_command("translate", path)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("kformer: ") and result.stderr.count("\n") == 1
+
+
+def test_the_demo_leaves_a_folder_with_other_things_alone(refused, tmp_path):
+    for name in ("served/mine", "notes.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    for options in ([], ["--overwrite"]):
+        assert "which holds 'notes.txt', too." in refused("demo", "--output", tmp_path, *options)
+    assert (tmp_path / "served" / "mine").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "served"]

@@ -11,9 +11,10 @@ from kformer.cli.export import show_reports, write_exports
 from kformer.cli.quiet import quiet
 from kformer.training import corpus
 from kformer.training.recipe import Recipe
-from kformer.training.run_folder import check_output
+from kformer.training.run_folder import RECORD, check_output
 
 SHOWN = 5  # Held-out sentences printed in full, of each part.
+MADE = ("text", "run", "served", "translator", "attention")  # Stems of what a demo leaves.
 
 
 def demo(
@@ -30,7 +31,10 @@ def demo(
 ):
     """Train, evaluate, export and translate, on the built-in German-English phrasebook."""
     run = output / "run"
+    _check_folder(output)
     check_output(run, overwrite)
+    if (run / RECORD).is_file():  # An earlier demo's, or `served` would not be ours to delete.
+        shutil.rmtree(output / "served", ignore_errors=True)
     files = corpus.write(output / "text")
     recipe = Recipe.named("quick" if quick else "demo")
     with quiet():
@@ -48,8 +52,6 @@ def demo(
     parts = corpus.phrasebook()
     typer.echo("\nTranslating the held-out sentences in all three forms ...")
     held_out = [*parts.test, *parts.unseen]
-    if overwrite:
-        shutil.rmtree(output / "served", ignore_errors=True)
     reports = write_exports(
         translator,
         [pair.source for pair in held_out],
@@ -75,6 +77,17 @@ def demo(
     if quick:
         typer.echo(
             "\nThis was the quick demo: a model too small and trained too briefly to be good."
+        )
+
+
+def _check_folder(output):
+    """Raises FileExistsError where the demo's files would mix with others."""
+    found = output.glob("[!.]*") if output.is_dir() else ()
+    foreign = sorted(file.name for file in found if file.name.split(".")[0] not in MADE)
+    if foreign:
+        raise FileExistsError(
+            "The demo's folder must be new or empty, or hold an earlier demo. Received: "
+            f"{str(output)!r}, which holds {foreign[0]!r}, too."
         )
 
 
