@@ -6,22 +6,16 @@ from typing import Annotated
 import typer
 
 from kformer.cli.lines import translate_lines
-from kformer.cli.model import open_model, what_is
+from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model, what_is
 from kformer.training.text_files import check_parallel, read_lines
 
 
 def evaluate(
-    model: Annotated[
-        Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")
-    ],
+    model: AnyModel,
     source: Annotated[Path, typer.Option(help="Text to translate.")],
     reference: Annotated[Path, typer.Option(help="Its true translation, line for line.")],
-    beam_size: Annotated[
-        int | None, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
-    ] = None,
-    length_penalty: Annotated[
-        float | None, typer.Option(help="0 prefers short translations, 1 long ones.")
-    ] = None,
+    beam_size: BeamSize = None,
+    length_penalty: LengthPenalty = None,
 ):
     """Translate a text and compare with the true translation: BLEU and chrF, by sacreBLEU."""
     what_is(model)

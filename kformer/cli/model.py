@@ -1,8 +1,22 @@
 """MODEL on the command line: any of the three saved forms, told apart by what it is."""
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from kformer.cli.quiet import quiet
+
+# Arguments of the commands that take any form.
+AnyModel = Annotated[
+    Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")
+]
+BeamSize = Annotated[
+    int | None, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
+]
+LengthPenalty = Annotated[
+    float | None, typer.Option(help="0 prefers short translations, 1 long ones.")
+]
 
 
 def open_model(path: Path, beam_size: int | None = None, length_penalty: float | None = None):

@@ -8,23 +8,17 @@ from typing import Annotated
 import typer
 
 from kformer.cli.lines import translate_lines
-from kformer.cli.model import open_model, what_is
+from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model, what_is
 from kformer.files import replacing
 from kformer.training.text_files import decoded, read_lines
 
 
 def translate(
-    model: Annotated[
-        Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")
-    ],
+    model: AnyModel,
     input: Annotated[Path | None, typer.Option(help="Text to translate, else stdin.")] = None,
     output: Annotated[Path | None, typer.Option(help="Where to write, else stdout.")] = None,
-    beam_size: Annotated[
-        int | None, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
-    ] = None,
-    length_penalty: Annotated[
-        float | None, typer.Option(help="0 prefers short translations, 1 long ones.")
-    ] = None,
+    beam_size: BeamSize = None,
+    length_penalty: LengthPenalty = None,
 ):
     """Translate text, a line for a line."""
     what_is(model)
