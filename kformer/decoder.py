@@ -78,7 +78,7 @@ class DecoderLayer(keras.layers.Layer):
         self.feed_forward_residual.build(shape)
 
     def call(self, x, memory, self_mask=None, cross_mask=None, training=None):
-        query = self.self_residual.enter(x)
+        query = self.self_residual.enter(x, training)
         own = self.self_attention.project(query)
         seen = self.cross_attention.project(memory)
         return self._attend(x, query, own, seen, self_mask, cross_mask, training)
@@ -112,10 +112,10 @@ class DecoderLayer(keras.layers.Layer):
         inner, self_weights = self.self_attention.attend(query, own, self_mask)
         x = self.self_residual.leave(x, inner, training)
         inner, cross_weights = self.cross_attention.attend(
-            self.cross_residual.enter(x), memory, cross_mask
+            self.cross_residual.enter(x, training), memory, cross_mask
         )
         x = self.cross_residual.leave(x, inner, training)
-        inner = self.feed_forward(self.feed_forward_residual.enter(x))
+        inner = self.feed_forward(self.feed_forward_residual.enter(x, training))
         x = self.feed_forward_residual.leave(x, inner, training)
         return x, self_weights, cross_weights
 
@@ -164,7 +164,7 @@ class Decoder(Stack):
             self_weights.append(own)
             cross_weights.append(cross)
         weights = DecoderWeights(tuple(self_weights), tuple(cross_weights))
-        return self.finish(x), weights
+        return self.finish(x, training), weights
 
     def project(self, memory):
         """What every step reads of `memory` (B, S, D): a tuple of L `KeysValues`."""

@@ -3,9 +3,27 @@
 Axes: B batch, T length, D d_model, V vocabulary.
 """
 
+from typing import Any, NamedTuple
+
 import keras
 import numpy as np
 from keras import ops
+
+
+class Factors(NamedTuple):
+    """What logits are the product of: vectors x table^T."""
+
+    vectors: Any  # float (B, T, D)
+    table: Any  # float (V, D)
+
+
+def factors_of(logits):
+    """Returns the `Factors` of what `TokenEmbedding.logits` returned, None for other tensors.
+
+    A loss that knows them need not read the logits, the largest tensor of all. They are attached
+    to tensors of TensorFlow, as Keras attaches its masks; other backends compile the whole step.
+    """
+    return getattr(logits, "_kformer_factors", None)
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -57,7 +75,11 @@ class TokenEmbedding(keras.layers.Layer):
             float tensor (B, T, V), in the compute dtype.
         """
         table = ops.cast(self.table, self.compute_dtype)
-        return ops.matmul(ops.cast(vectors, self.compute_dtype), ops.transpose(table))
+        vectors = ops.cast(vectors, self.compute_dtype)
+        logits = ops.matmul(vectors, ops.transpose(table))
+        if keras.backend.backend() == "tensorflow":
+            logits._kformer_factors = Factors(vectors, table)
+        return logits
 
     def compute_output_spec(self, ids):
         return keras.KerasTensor((*ids.shape, self.d_model), dtype=self.compute_dtype)

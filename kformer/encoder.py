@@ -61,10 +61,10 @@ class EncoderLayer(keras.layers.Layer):
         self.feed_forward_residual.build(shape)
 
     def call(self, x, attention_mask=None, training=None):
-        inner = self.attention_residual.enter(x)
+        inner = self.attention_residual.enter(x, training)
         inner, weights = self.attention(inner, inner, attention_mask)
         x = self.attention_residual.leave(x, inner, training)
-        inner = self.feed_forward(self.feed_forward_residual.enter(x))
+        inner = self.feed_forward(self.feed_forward_residual.enter(x, training))
         return self.feed_forward_residual.leave(x, inner, training), weights
 
     def get_config(self):
@@ -109,4 +109,4 @@ class Encoder(Stack):
         for layer in self.layers:
             x, layer_weights = layer(x, attention_mask, training=training)
             weights.append(layer_weights)
-        return self.finish(x), tuple(weights)
+        return self.finish(x, training), tuple(weights)

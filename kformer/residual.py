@@ -2,7 +2,8 @@
 
 import keras
 
-EPSILON = 1e-5  # As torch.nn.Transformer has it; Keras's default of 1e-3 is coarse for this.
+from kformer.dropout import Dropout
+from kformer.layer_norm import LayerNorm
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -13,7 +14,7 @@ class Residual(keras.layers.Layer):
     `norm_first`, x + Dropout(Sublayer(LayerNorm(x))): the pre-norm variant of
     [Xiong et al., 2020](https://arxiv.org/abs/2002.04745).
 
-    Used as `residual.leave(x, sublayer(residual.enter(x)), training)`.
+    Used as `residual.leave(x, sublayer(residual.enter(x, training)), training)`.
 
     Args:
         dropout: Share of the sub-layer's output that training sets to zero, in [0, 1).
@@ -26,22 +27,20 @@ class Residual(keras.layers.Layer):
             raise ValueError(f"`dropout` must be in [0, 1). Received: dropout={dropout}.")
         self.rate = dropout
         self.norm_first = norm_first
-        self.norm = keras.layers.LayerNormalization(
-            epsilon=EPSILON, name="norm", dtype=self.dtype_policy
-        )
-        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
+        self.norm = LayerNorm(name="norm", dtype=self.dtype_policy)
+        self.dropout = Dropout(dropout, name="dropout", dtype=self.dtype_policy)
 
     def build(self, input_shape):
         self.norm.build(input_shape)
 
-    def enter(self, x):
+    def enter(self, x, training=None):
         """What the sub-layer reads: float tensor (B, T, D)."""
-        return self.norm(x) if self.norm_first else x
+        return self.norm(x, training=training) if self.norm_first else x
 
     def leave(self, x, output, training=None):
         """Joins `x` and the sub-layer's `output`, both (B, T, D)."""
         total = x + self.dropout(output, training=training)
-        return total if self.norm_first else self.norm(total)
+        return total if self.norm_first else self.norm(total, training=training)
 
     def get_config(self):
         return {**super().get_config(), "dropout": self.rate, "norm_first": self.norm_first}

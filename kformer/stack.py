@@ -2,7 +2,7 @@
 
 import keras
 
-from kformer.residual import EPSILON
+from kformer.layer_norm import LayerNorm
 
 DROPOUT = 0.1  # P_drop of the base model, Table 3 of Vaswani et al., 2017.
 
@@ -42,7 +42,7 @@ class Stack(keras.layers.Layer):
         ]
         self.norm = None
         if norm_first:
-            self.norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="norm", dtype=dtype)
+            self.norm = LayerNorm(name="norm", dtype=dtype)
 
     def build(self, *shapes):
         shape = (None, None, self.settings["d_model"])
@@ -56,9 +56,9 @@ class Stack(keras.layers.Layer):
         if not self.built:
             self.build()
 
-    def finish(self, x):
+    def finish(self, x, training=None):
         """What the last layer's output `x` (B, T, D) still needs."""
-        return self.norm(x) if self.norm else x
+        return self.norm(x, training=training) if self.norm else x
 
     def get_config(self):
         return {**super().get_config(), **self.settings}

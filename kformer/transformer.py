@@ -10,6 +10,7 @@ from keras import ops
 
 from kformer.attention import write_by_select
 from kformer.decoder import Decoder
+from kformer.dropout import Dropout
 from kformer.embedding import PositionalEncoding, TokenEmbedding
 from kformer.encoder import Encoder
 from kformer.masks import causal_mask, padding_mask
@@ -79,7 +80,7 @@ class Transformer(keras.Model):
                 target_vocab_size, d_model, name="target_embedding", dtype=dtype
             )
         self.positions = PositionalEncoding(name="positions", dtype=dtype)
-        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=dtype)
+        self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
         self.encoder = Encoder(*sizes, name="encoder", dtype=dtype)
         self.decoder = Decoder(*sizes, name="decoder", dtype=dtype)
         # Every shape is known here, so that `encode` and the others work before any call.

@@ -6,24 +6,7 @@ Axes: B batch, T target length, V vocabulary.
 import keras
 from keras import ops
 
-
-def token_cross_entropy(ids, logits, label_smoothing: float = 0.0):
-    """Returns the cross entropy of each token, float32 (B, T).
-
-    With 1 - label_smoothing on the true id and the rest spread evenly over all V, that is
-    logsumexp(z) - (1 - label_smoothing) z[id] - label_smoothing mean(z) for the logits z: no
-    tensor has to hold the distribution.
-
-    Args:
-        ids: integer tensor (B, T).
-        logits: float tensor (B, T, V).
-        label_smoothing: Share that is spread; 0 gives minus the log-probability of each id.
-    """
-    logits = ops.cast(logits, "float32")
-    ids = ops.cast(ids, "int32")
-    chosen = ops.take_along_axis(logits, ids[..., None], axis=-1)[..., 0]
-    losses = ops.logsumexp(logits, axis=-1) - (1 - label_smoothing) * chosen
-    return losses - label_smoothing * ops.mean(logits, axis=-1) if label_smoothing else losses
+from kformer.training.token_scores import token_scores
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -39,6 +22,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
     Call arguments:
         y_true: integer tensor (B, T).
         y_pred: float tensor (B, T, V), logits.
+        sample_weight: float tensor (B,) or (B, T), what each token counts in the sum; or None.
 
     Returns:
         float32 scalar; 0 if there is no real token.
@@ -50,7 +34,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         padding_id: int = 0,
         name: str = "masked_cross_entropy",
         reduction="sum",
-        dtype="float32",  # Keras casts the ids to it, whatever `floatx` is.
+        dtype="float32",
     ):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
         if not 0 <= label_smoothing < 1:
@@ -60,10 +44,19 @@ class MaskedCrossEntropy(keras.losses.Loss):
         self.label_smoothing = label_smoothing
         self.padding_id = padding_id
 
-    def call(self, y_true, y_pred):
-        losses = token_cross_entropy(y_true, y_pred, self.label_smoothing)
-        real = ops.cast(ops.not_equal(y_true, self.padding_id), losses.dtype)
-        return ops.sum(losses * real) / ops.maximum(ops.sum(real), 1.0)
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        # Keras's own would cast the ids to float, and the logits away from their factors.
+        return self.call(y_true, y_pred, sample_weight)
+
+    def call(self, y_true, y_pred, sample_weight=None):
+        # With 1 - s on the true id and the share s spread evenly over all V, the cross entropy
+        # is logsumexp(z) - (1 - s) z[id] - s mean(z): no tensor has to hold the distribution.
+        scores = token_scores(y_true, y_pred, self.padding_id)
+        share = self.label_smoothing
+        losses = scores.normalizer - (1 - share) * scores.chosen - share * scores.mean
+        if sample_weight is not None:
+            losses = losses * _of_tokens(sample_weight, y_true, scores.place)
+        return ops.sum(losses * scores.real) / ops.maximum(ops.sum(scores.real), 1.0)
 
     def get_config(self):
         return {
@@ -71,3 +64,11 @@ class MaskedCrossEntropy(keras.losses.Loss):
             "label_smoothing": self.label_smoothing,
             "padding_id": self.padding_id,
         }
+
+
+def _of_tokens(weights, ids, place):
+    """The weights, (B,) or (B, T), of the tokens at `place` of `ids` (B, T): float32 (N,)."""
+    weights = ops.cast(weights, "float32")
+    if len(weights.shape) == 1:
+        weights = weights[:, None]
+    return ops.take(ops.reshape(ops.broadcast_to(weights, ops.shape(ids)), (-1,)), place)

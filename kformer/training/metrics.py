@@ -6,7 +6,7 @@ Axes: B batch, T target length, V vocabulary.
 import keras
 from keras import ops
 
-from kformer.training.loss import token_cross_entropy
+from kformer.training.token_scores import token_scores
 
 
 class _TokenMean(keras.metrics.Metric):
@@ -18,15 +18,14 @@ class _TokenMean(keras.metrics.Metric):
         self.total = self.add_variable((), "zeros", name="total")
         self.count = self.add_variable((), "zeros", name="count")
 
-    def per_token(self, ids, logits):
-        """Returns float32 (B, T)."""
+    def per_token(self, scores):
+        """Returns float32 (N,) for `TokenScores` of (N,)."""
         raise NotImplementedError
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        ids = ops.cast(y_true, "int32")
-        real = ops.cast(ops.not_equal(ids, self.padding_id), "float32")
-        self.total.assign_add(ops.sum(self.per_token(ids, y_pred) * real))
-        self.count.assign_add(ops.sum(real))
+        scores = token_scores(y_true, y_pred, self.padding_id)
+        self.total.assign_add(ops.sum(self.per_token(scores) * scores.real))
+        self.count.assign_add(ops.sum(scores.real))
 
     def result(self):
         return self.total / ops.maximum(self.count, 1.0)
@@ -46,8 +45,8 @@ class MaskedAccuracy(_TokenMean):
     def __init__(self, padding_id: int = 0, name="accuracy", **kwargs):
         super().__init__(padding_id, name, **kwargs)
 
-    def per_token(self, ids, logits):
-        return ops.cast(ops.equal(ops.cast(ops.argmax(logits, axis=-1), "int32"), ids), "float32")
+    def per_token(self, scores):
+        return scores.best
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -61,8 +60,8 @@ class Perplexity(_TokenMean):
     def __init__(self, padding_id: int = 0, name="perplexity", **kwargs):
         super().__init__(padding_id, name, **kwargs)
 
-    def per_token(self, ids, logits):
-        return token_cross_entropy(ids, logits)
+    def per_token(self, scores):
+        return scores.surprise
 
     def result(self):
         return ops.exp(super().result())
