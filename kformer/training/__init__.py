@@ -21,6 +21,7 @@ _MODULE_OF = {
     "WarmupSchedule": "schedule",
     "TokensPerSecond": "callbacks",
     "KeepBest": "callbacks",
+    "TranslationScores": "translation_scores",
     "Recipe": "recipe",
     "train": "fit",
 }
