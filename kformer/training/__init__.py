@@ -22,6 +22,7 @@ _MODULE_OF = {
     "TokensPerSecond": "callbacks",
     "KeepBest": "callbacks",
     "TranslationScores": "translation_scores",
+    "warm_start": "fine_tuning",
     "Recipe": "recipe",
     "train": "fit",
 }
