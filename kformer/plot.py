@@ -7,14 +7,25 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogFormatter, MaxNLocator
 
 from kformer.files import replacing
 
 FONT = "DejaVu Sans"  # It comes with matplotlib, and has umlauts and the "▁" of SentencePiece.
 SUFFIXES = (".pdf", ".png", ".svg")
 CURVES = {"training": "#1f5fa8", "validation": "#e07b00"}
+BEST = "best epoch"
 VALIDATION = "val_"  # What Keras writes before the name of a metric of the validation data.
+PANELS = {  # The titles of the learning curves that come first, in their order.
+    "loss": "loss",
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "accuracy": "accuracy",
+    "perplexity": "perplexity",
+    "learning_rate": "learning rate",
+    "tokens/s": "tokens/s",
+}
+FROM_ZERO = ("learning_rate", "tokens/s")  # Else small changes would look large.
 
 
 def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
@@ -84,40 +95,75 @@ def _rule(ax, rows, columns):
     ax.spines[:].set_color("0.7")
 
 
-def plot_history(history: dict[str, list[float]]) -> Figure:
+def plot_history(history: dict[str, list[float]], best: int | None = None) -> Figure:
     """Draws learning curves: a panel for each metric, training and validation in it.
 
     Args:
         history: The metrics of every epoch, as in the `history` of what `fit` returns: "loss",
-            "val_loss" and so on.
+            "val_loss" and so on. A NaN leaves a gap.
+        best: The epoch, from 1, that is to be marked: the one whose weights were kept.
 
     Returns:
-        `Figure` whose axes are the panels, in the order of `history`.
+        `Figure` whose axes are the panels: loss, scores, what else was measured, speed.
     """
-    metrics = list(dict.fromkeys(name.removeprefix(VALIDATION) for name in history))
+    metrics = {name.removeprefix(VALIDATION): None for name in history}
     if not metrics:
         raise ValueError(f"`history` must hold at least one metric. Received: history={history}.")
-    columns, longest = min(3, len(metrics)), max(map(len, history.values()))
-    rows = -(-len(metrics) // columns)
-    figure = Figure(figsize=(4 * columns, 3 * rows), layout="constrained")
-    for i, metric in enumerate(metrics):
+    longest = max(map(len, history.values()))
+    if best is not None and not 1 <= best <= longest:
+        raise ValueError(
+            f"`best` must be one of the {longest} epochs, from 1. Received: best={best}."
+        )
+    order = [metric for metric in PANELS if metric in metrics]
+    order += [metric for metric in metrics if metric not in PANELS]
+    columns = 2 if len(order) == 4 else min(3, len(order))
+    rows = -(-len(order) // columns)
+    figure = Figure(figsize=(4 * columns, 3 * rows + 0.4), layout="constrained")
+    lines = {}
+    for i, metric in enumerate(order):
         ax = figure.add_subplot(rows, columns, i + 1)
-        for name, key in [("training", metric), ("validation", VALIDATION + metric)]:
-            values = history.get(key, [])
-            if len(values):
-                epochs = range(1, len(values) + 1)
-                ax.plot(epochs, values, ".-", color=CURVES[name], markersize=5, label=name)
-        ax.set_title(metric.replace("_", " "), family=FONT, parse_math=False)
-        if metric == "perplexity":  # Falls from thousands to a few.
-            ax.set_yscale("log")
-            ax.yaxis.set_major_formatter("{x:g}")
+        lines |= _plot_metric(ax, history, metric, best)
         ax.set_xlabel("epoch")
         ax.set_xlim(0.5, longest + 0.5)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        ax.grid(color="0.9")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, fontsize="small")
+    names = [name for name in (*CURVES, BEST) if name in lines]
+    labels = [f"{name}: {best}" if name == BEST else name for name in names]
+    figure.legend(
+        [lines[name] for name in names],
+        labels,
+        loc="outside upper left",
+        ncols=len(names),
+        frameon=False,
+    )
     return figure
+
+
+def _plot_metric(ax, history, metric, best):
+    """Draws the curves of one metric; returns its lines by what they show."""
+    lines = {}
+    for name, key in [("training", metric), ("validation", VALIDATION + metric)]:
+        values = history.get(key, [])
+        if len(values):
+            epochs = range(1, len(values) + 1)
+            (lines[name],) = ax.plot(epochs, values, ".-", color=CURVES[name], markersize=5)
+    if best is not None:
+        style = {"color": "0.4", "linestyle": "--", "linewidth": 1, "zorder": 1.8}  # Over the grid.
+        lines[BEST] = ax.axvline(best, **style)
+        if VALIDATION + metric in history:
+            value = history[VALIDATION + metric][best - 1]
+            ax.set_title(f"epoch {best}: {value:.4g}", loc="right", fontsize="small", color="0.4")
+    title = PANELS.get(metric) or metric.replace("_", " ")
+    ax.set_title(title, loc="left", family=FONT, parse_math=False)
+    if metric == "perplexity":  # Falls from thousands to a few.
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter(LogFormatter())  # It labels some, where there is no major.
+    elif metric in FROM_ZERO:
+        ax.update_datalim([(1, 0)])
+        ax.autoscale_view()
+    ax.grid(color="0.9")
+    ax.spines[["top", "right"]].set_visible(False)
+    return lines
 
 
 def save_figure(figure: Figure, path) -> None:

@@ -1,5 +1,6 @@
 """How good a translation is, by sacreBLEU."""
 
+import importlib.metadata
 from typing import NamedTuple
 
 import sacrebleu
@@ -27,6 +28,51 @@ def chrf(translations: list[str], references: list[str]) -> Score:
     [Popović, 2015](https://aclanthology.org/W15-3049).
     """
     return _score(sacrebleu.CHRF(), translations, references)
+
+
+def moses_bleu(translations: list[str], references: list[str], language: str) -> Score:
+    """Returns the BLEU of lowercased text that Moses tokenised, as many papers give it.
+
+    It compares with those and with nothing else: it is higher than `bleu` for the same text.
+
+    Args:
+        translations, references: Text as people write it, line for line.
+        language: Of both, by its code: "de".
+
+    Raises:
+        ImportError, ValueError: See `moses_tokenizer`.
+    """
+    tokenize = moses_tokenizer(language)
+    metric = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)  # It comes tokenised.
+    value, signature = _score(
+        metric, [tokenize(line) for line in translations], [tokenize(line) for line in references]
+    )
+    version = importlib.metadata.version("sacremoses")
+    return Score(value, signature.replace("tok:none", f"tok:moses-{language}-{version}"))
+
+
+def moses_tokenizer(language: str):
+    """Returns a function that lowercases a line and puts spaces between its tokens.
+
+    Raises:
+        ImportError: The package sacremoses is not installed.
+        ValueError: It has no rules for `language`.
+    """
+    try:
+        from sacremoses import MosesTokenizer
+        from sacremoses.corpus import NonbreakingPrefixes
+    except ImportError as error:
+        raise ImportError(
+            "Moses's tokenizer needs the package sacremoses: pip install 'kformer[moses]'. "
+            f"Received: {error}."
+        ) from error
+    known = sorted(set(NonbreakingPrefixes().available_langs.values()))
+    if language not in known:  # sacremoses would take it for English.
+        raise ValueError(
+            f"`language` must be one of {', '.join(known)}. Received: language={language!r}."
+        )
+    tokenizer = MosesTokenizer(language)
+    return lambda line: tokenizer.tokenize(line.lower(), escape=False, return_str=True)
 
 
 def exact(translations: list[str], references: list[str]) -> float:

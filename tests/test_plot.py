@@ -97,20 +97,85 @@ def test_there_must_be_a_piece_for_every_row_and_column(shape, queries, keys):
 
 def test_every_metric_has_a_panel_with_training_and_validation():
     history = {"loss": [3.0, 2.0, 1.0], "accuracy": [0.1, 0.5, 0.7], "val_loss": [3.5, 2.5, 2.0]}
-    loss, accuracy = plot_history(history).axes
+    figure = plot_history(history)
+    loss, accuracy = figure.axes
     training, validation = loss.lines
-    assert loss.get_title() == "loss" and loss.get_xlabel() == "epoch"
+    assert loss.get_title("left") == "loss" and loss.get_xlabel() == "epoch"
     assert training.get_xydata().tolist() == [[1, 3.0], [2, 2.0], [3, 1.0]]
     assert validation.get_xydata().tolist() == [[1, 3.5], [2, 2.5], [3, 2.0]]
-    assert [text.get_text() for text in loss.get_legend().texts] == ["training", "validation"]
-    assert accuracy.get_title() == "accuracy" and len(accuracy.lines) == 1
+    colors = training.get_color(), validation.get_color()
+    assert legend(figure) == dict(zip(("training", "validation"), colors, strict=True))
+    (line,) = accuracy.lines
+    assert accuracy.get_title("left") == "accuracy" and line.get_color() == training.get_color()
+
+
+def legend(figure):
+    """What the legend says of which colour."""
+    (found,) = figure.legends
+    lines = zip(found.texts, found.legend_handles, strict=True)
+    return {text.get_text(): line.get_color() for text, line in lines}
+
+
+def titles(figure, loc="left"):
+    return [ax.get_title(loc) for ax in figure.axes]
+
+
+def test_the_loss_comes_first_then_the_scores_and_what_is_not_known_last():
+    names = ["tokens/s", "my_metric", "accuracy", "loss", "val_loss", "val_chrf", "val_bleu"]
+    figure = plot_history({name: [1.0, 2.0] for name in names})
+    assert titles(figure) == ["loss", "BLEU", "chrF", "accuracy", "tokens/s", "my metric"]
+
+
+def test_the_best_epoch_is_marked_in_every_panel_with_its_values_of_validation():
+    history = {"loss": [3.0, 2.0, 1.0], "val_loss": [3.5, 2.5, 2.75], "tokens/s": [7e3, 8e3, 9e3]}
+    figure = plot_history(history, best=2)
+    assert titles(figure, "right") == ["epoch 2: 2.5", ""]
+    for ax in figure.axes:
+        *curves, mark = ax.lines
+        assert mark.get_xdata() == [2, 2]
+        assert all(len(curve.get_xdata()) == 3 for curve in curves)
+    assert list(legend(figure)) == ["training", "validation", "best epoch: 2"]
+
+
+def test_without_a_best_epoch_none_is_marked():
+    figure = plot_history({"loss": [3.0, 2.0], "val_loss": [3.5, 2.5]})
+    assert titles(figure, "right") == [""]
+    assert list(legend(figure)) == ["training", "validation"]
+
+
+@pytest.mark.parametrize("best", [0, 3, -1])
+def test_the_best_epoch_is_one_of_them(best):
+    with pytest.raises(ValueError, match=f"one of the 2 epochs.* Received: best={best}"):
+        plot_history({"loss": [1.0, 2.0]}, best)
+
+
+def test_speed_and_learning_rate_are_drawn_from_zero_and_a_score_is_not():
+    figure = plot_history({"bleu": [30.0, 31.0], "tokens/s": [900, 910], "learning_rate": [2, 1]})
+    bleu, rate, speed = (ax.get_ylim() for ax in figure.axes)
+    assert bleu[0] > 29
+    assert -100 < speed[0] <= 0 and speed[1] > 910
+    assert -0.5 < rate[0] <= 0 and rate[1] > 2
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 20])
+def test_every_panel_stays_clear_of_the_others(epochs):
+    values = [2.0**-i for i in range(epochs)]
+    names = ["loss", "val_loss", "val_bleu", "perplexity", "val_perplexity", "tokens/s"]
+    figure = plot_history(dict.fromkeys(names, values), best=epochs)
+    figure.draw_without_rendering()
+    boxes = [ax.get_tightbbox() for ax in figure.axes]
+    boxes.append(figure.legends[0].get_window_extent())
+    for i, box in enumerate(boxes):
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1
+        assert not any(box.overlaps(other) for other in boxes[:i])
 
 
 def test_one_epoch_and_validation_alone_can_be_drawn():
     figure = plot_history({"val_bleu": [31.0]})
     figure.draw_without_rendering()
     (ax,) = figure.axes
-    assert ax.get_title() == "bleu" and ax.lines[0].get_label() == "validation"
+    assert ax.get_title("left") == "BLEU" and list(legend(figure)) == ["validation"]
     assert [x for x in ax.get_xticks() if 0.5 <= x <= 1.5] == [1]
 
 

@@ -16,19 +16,38 @@ def evaluate(
     reference: Annotated[Path, typer.Option(help="Its true translation, line for line.")],
     beam_size: BeamSize = None,
     length_penalty: LengthPenalty = None,
+    moses: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANGUAGE",
+            help="Also print the BLEU of lowercased text that Moses tokenised by the rules of "
+            "this language (de, en, ...), as many papers give it.",
+        ),
+    ] = None,
 ):
     """Translate a text and compare with the true translation: BLEU and chrF, by sacreBLEU."""
     what_is(model)
     check_parallel(source, reference)
+    if moses is not None:
+        _check_moses(moses)
     texts, references = list(read_lines(source)), list(read_lines(reference))
     translate = open_model(model, beam_size, length_penalty)
     translations = list(translate_lines(translate, texts, len(texts)))
 
-    from kformer.scores import bleu, chrf, exact
+    from kformer.scores import bleu, chrf, exact, moses_bleu
 
-    for name, score in (
-        ("BLEU", bleu(translations, references)),
-        ("chrF", chrf(translations, references)),
-    ):
+    scores = [("BLEU", bleu(translations, references)), ("chrF", chrf(translations, references))]
+    if moses is not None:
+        scores.insert(1, ("BLEU", moses_bleu(translations, references, moses)))
+    for name, score in scores:
         typer.echo(f"{name:<6}{score.value:6.2f}  {score.signature}")
     typer.echo(f"exact {exact(translations, references):6.2f}  percent of {len(texts)} sentences")
+
+
+def _check_moses(language):
+    from kformer.scores import moses_tokenizer
+
+    try:
+        moses_tokenizer(language)
+    except ImportError as error:
+        raise ValueError(f"--moses cannot be used. {error}") from error

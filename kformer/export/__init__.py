@@ -6,9 +6,7 @@ Names are imported when they are first used.
 import importlib
 
 if __name__ != "kformer.export":  # The link of that name, at the top of the repository.
-    raise ImportError(
-        f"The package is `kformer.export`: import that. Received: import {__name__}."
-    )
+    raise ImportError(f"The package is `kformer.export`: import that. Received: import {__name__}.")
 
 _MODULE_OF = {
     "export_saved_model": "saved_model",

@@ -1,7 +1,7 @@
 """The TFLite file: the whole loop in built-in ops, for LiteRT on phones and anywhere.
 
-Beside `NAME.tflite` stand `NAME.tflite.json`, a manifest, and the SentencePiece models that it names;
-`kformer.pocket` reads them, without TensorFlow.
+Beside `NAME.tflite` stand `NAME.tflite.json`, a manifest, and the SentencePiece models that it
+names; `kformer.pocket` reads them, without TensorFlow.
 """
 
 import json

@@ -21,6 +21,8 @@ _MODULE_OF = {
     "WarmupSchedule": "schedule",
     "TokensPerSecond": "callbacks",
     "KeepBest": "callbacks",
+    "TranslationScores": "translation_scores",
+    "warm_start": "fine_tuning",
     "Recipe": "recipe",
     "train": "fit",
 }

@@ -6,13 +6,13 @@ UTF-8 bytes. Text for training hardly has any; a little of it is therefore spell
 
 import re
 
-import tensorflow as tf
+from kformer.training.respelling import Respelling
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 SPACE = "▁"  # U+2581, how SentencePiece writes a space.
 
 
-class ByteSpelling:
+class ByteSpelling(Respelling):
     """Replaces random pieces of rows of ids by the bytes that spell them.
 
     The space at the head of a piece stays a piece, as the tokenizer itself has it.
@@ -37,25 +37,4 @@ class ByteSpelling:
                 return [i]
             return [*(ids[c] for c in space), *(byte_ids[b] for b in word.encode("utf-8"))]
 
-        unchanged = [[i] for i in range(len(pieces))]
-        spelled = [spell(i) for i in range(len(pieces))]
-        self._table = tf.ragged.constant([*unchanged, *spelled], tf.int32)  # (2 V, None)
-        self._vocab_size = len(pieces)
-        self._rate = rate
-        self._seed = seed
-
-    def __call__(self, rows, number):
-        """Spells, in graph.
-
-        Args:
-            rows: int32 `tf.RaggedTensor` (B, None).
-            number: scalar int64 tensor; the same number makes the same choice.
-
-        Returns:
-            int32 `tf.RaggedTensor` (B, None), as long or longer.
-        """
-        seed = tf.stack([tf.constant(self._seed, tf.int64), number])
-        chance = tf.random.stateless_uniform(tf.shape(rows.flat_values), seed)
-        shift = tf.where(chance < self._rate, self._vocab_size, 0)
-        shifted = rows.with_flat_values(rows.flat_values + shift)
-        return tf.gather(self._table, shifted).merge_dims(1, 2)
+        super().__init__([spell(i) for i in range(len(pieces))], rate, seed)
