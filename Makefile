@@ -1,8 +1,8 @@
-# `make demo` and `make test` do all of their own set-up, in .venv.
+# Each target does its own set-up: in .venv, `make bench-train` in .venv-bench.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test prove lint venv clean
+.PHONY: demo test prove bench-train lint venv clean
 
 demo: venv  ## Train, evaluate, export and translate, on the built-in corpus.
 	$(BIN)/kformer demo --output demo --overwrite
@@ -12,6 +12,10 @@ test: venv lint  ## The tests, with a sample of the long proofs.
 
 prove: venv lint  ## All of the tests, however long.
 	$(BIN)/pytest -n 2 --hypothesis-profile=prove
+
+bench-train: .venv-bench/installed  ## Training speed against others; SOURCE=, TARGET=, ARGS=.
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.training \
+		$(if $(SOURCE),--source $(SOURCE)) $(if $(TARGET),--target $(TARGET)) $(ARGS)
 
 lint: venv
 	$(BIN)/ruff check --quiet .
@@ -24,6 +28,12 @@ venv: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
+.venv-bench/installed: pyproject.toml tests/benchmarks/training/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable . --requirement tests/benchmarks/training/requirements.txt
+	touch $@
+
 clean:  ## Removes everything that was made.
-	rm -rf .venv build dist demo runs .pytest_cache .ruff_cache .hypothesis kformer.egg-info
+	rm -rf .venv .venv-bench build dist demo runs .pytest_cache .ruff_cache .hypothesis kformer.egg-info
 	find kformer tests -name __pycache__ -type d -prune -exec rm -rf {} +

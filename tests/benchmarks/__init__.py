@@ -1,0 +1,1 @@
+"""What is measured, as opposed to tested: nothing here runs in `make test`."""

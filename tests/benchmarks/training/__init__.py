@@ -1,0 +1,1 @@
+"""`make bench-train`: see `__main__.py`."""

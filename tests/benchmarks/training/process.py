@@ -1,0 +1,56 @@
+"""A contender's own process: trains a round of batches whenever it is told to, else waits.
+
+A contender is a function `train(size, dtype, options, batches, rounds)` that builds its model and
+then trains for ever, in the loop of its library, between `rounds.begin()` and `rounds.end()`.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.training import batches as batch_files
+from benchmarks.training.sizes import DTYPES, SIZES
+
+
+class Rounds:
+    """The pipe to the benchmark: a line in starts a round, a line of JSON out ends it."""
+
+    def __init__(self):
+        self._messages = os.fdopen(os.dup(1), "w", buffering=1)
+        os.dup2(2, 1)  # What the libraries print is not a message.
+
+    def begin(self):
+        """Waits until a round is wanted, without costing the others anything."""
+        if not sys.stdin.readline():
+            raise SystemExit
+        self._start = time.perf_counter()
+
+    def end(self, **measured):
+        """Reports the round just trained, and whatever was measured in it."""
+        seconds = time.perf_counter() - self._start
+        report = {"seconds": seconds, "peak_bytes": peak_bytes(), **measured}
+        print(json.dumps(report), file=self._messages)
+
+
+def serve(train):
+    """Runs a contender as the command line says: SIZE DTYPE FILE-OF-BATCHES [OPTION ...]."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("size", choices=SIZES)
+    parser.add_argument("dtype", choices=DTYPES)
+    parser.add_argument("batches")
+    parser.add_argument("options", nargs="*")
+    arguments = parser.parse_args()
+    batches = batch_files.load(arguments.batches)
+    train(SIZES[arguments.size], arguments.dtype, arguments.options, batches, Rounds())
+
+
+def peak_bytes() -> int | None:
+    """Returns the most memory that this process held so far; None where the system does not say."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024
