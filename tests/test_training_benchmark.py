@@ -147,7 +147,7 @@ for number in range(2):
     assert (first["loss"], second["loss"]) == (0, 1)
     assert first["seconds"] > 0
     assert second["peak_bytes"] is None or second["peak_bytes"] > 2**20
-    with pytest.raises(ContenderFailed, match="^Epoch 1/1$"):  # The last that it said.
+    with pytest.raises(ContenderFailed, match=r"^Epoch 1/1$"):  # The last that it said.
         contender.round()
     contender.close()
 
