@@ -62,7 +62,10 @@ def arguments():
 
 def main():
     chosen = arguments()
-    print(f"{os.cpu_count()} cores; load before we begin: {os.getloadavg()[0]:.1f}", flush=True)
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} cores, of which others keep {load:.1f} busy.", flush=True)
+    if load > 0.5:
+        print("Do not trust these figures: measure again on a machine that is idle.", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         workloads = {"random ids": write_random(folder / "random", chosen.sizes)}
