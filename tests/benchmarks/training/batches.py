@@ -3,6 +3,7 @@
 Axes: B batch, S source length, T target length.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ def save(path, batches: list[Batch]):
         for number, batch in enumerate(batches)
         for name, array in batch._asdict().items()
     }
-    with open(path, "wb") as file:
+    with Path(path).open("wb") as file:
         np.savez(file, **arrays)
 
 
