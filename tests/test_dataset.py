@@ -133,7 +133,7 @@ def test_all_batches_but_one_hold_as_many_pairs_as_fit(write, tokenizer):
 def test_little_is_padding(write, tokenizer):
     """A translation is about as long as its source; batches at random would be padded to half."""
     words = [random.choices(WORDS, k=random.randint(1, 20)) for _ in range(5000)]
-    pairs = [(" ".join(line), " ".join(line[random.randint(0, 1) :] + ["bier"])) for line in words]
+    pairs = [(" ".join(line), " ".join(["bier", *line[random.randint(0, 1) :]])) for line in words]
     dataset = translation_dataset(*write(pairs), tokenizer, tokens_per_batch=1024)
     for side in range(2):
         batches = [(source, target)[side].numpy() for (source, _), target in dataset]
@@ -173,15 +173,15 @@ def test_the_number_of_the_pass_and_the_seed_are_all_that_a_pass_depends_on(writ
     files = write(many_pairs(200))
     epoch = tf.Variable(0, dtype=tf.int64)
 
-    def batches(number, seed=5, global_seed=0):
-        tf.random.set_seed(global_seed)
-        dataset = spelled(*files, tokenizer, seed=seed, epoch=epoch)
+    dataset = spelled(*files, tokenizer, seed=5, epoch=epoch)
+    other_seed = spelled(*files, tokenizer, seed=6, epoch=epoch)
+
+    def batches(number, dataset=dataset):
         epoch.assign(number)
-        assert len(list(dataset)) == dataset.cardinality() == len(list(dataset))
         return bits(dataset)
 
-    assert batches(7) == batches(7) == batches(7, global_seed=1)
-    assert len({str(batches(*which)) for which in [(7,), (8,), (2**40,), (7, 6)]}) == 4
+    assert batches(7) == batches(7)
+    assert len({str(batches(*which)) for which in [(7,), (8,), (2**40,), (7, other_seed)]}) == 4
 
 
 def spelled(*args, **kwargs):
@@ -196,13 +196,14 @@ def numpy(batches):
     return tf.data.Dataset.as_numpy_iterator(batches)
 
 
-def test_another_process_makes_the_same_pass(write, tokenizer, tmp_path):
+def test_another_process_with_another_global_seed_makes_the_same_pass(write, tokenizer, tmp_path):
     files = [*map(str, write(many_pairs(200)))]
     tokenizer.save(tmp_path / "model")
     code = (
         "import sys, tensorflow as tf; from kformer import Tokenizer;"
         "from kformer.training import translation_dataset;"
-        "epoch = tf.Variable(3, dtype=tf.int64); *files, model = sys.argv[1:];"
+        "tf.random.set_seed(4); epoch = tf.Variable(3, dtype=tf.int64);"
+        "*files, model = sys.argv[1:];"
         "dataset = translation_dataset(*files, Tokenizer.load(model), tokens_per_batch=256,"
         "byte_spelling=0.1, epoch=epoch);"
         "print([(*[x.tolist() for x in i], t.tolist()) for i, t in dataset.as_numpy_iterator()])"

@@ -20,9 +20,8 @@ class Batching:
 
     def __init__(self, tokens_per_batch: int, max_length: int):
         lengths = list(bucket_lengths(max_length))
-        self.num_buckets = len(lengths)
         self._lengths = tf.constant(lengths)
-        self._sizes = [tokens_per_batch // length for length in lengths]
+        self._sizes = tf.constant([tokens_per_batch // length for length in lengths])
 
     def limits(self, source_lengths, target_lengths):
         """Cuts pairs, the longest first, into batches of like length.
@@ -34,17 +33,18 @@ class Batching:
             int32 tensor (number of batches + 1,): batch i holds the pairs from limits[i] up to
             limits[i + 1], if they are in `order`.
         """
-        counts = tf.math.bincount(
-            self.bucket(source_lengths, target_lengths), minlength=self.num_buckets
-        )
-        starts, start, end = [], 0, 0
-        for i, size in reversed(list(enumerate(self._sizes))):
-            end += counts[i]
-            # The last batch of the bucket takes its missing pairs from the next, shorter one.
-            number = tf.maximum(-((start - end) // size), 0)
-            starts.append(start + size * tf.range(number))
-            start += size * number
-        return tf.concat([*starts, [end]], axis=0)
+        bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
+        sizes = tf.gather(self._sizes, bucket)
+        number = tf.size(bucket)
+
+        def one_more(limits):
+            return tf.concat([limits, [limits[-1] + sizes[limits[-1]]]], axis=0)
+
+        start = tf.constant([0])
+        limits = tf.while_loop(
+            lambda limits: limits[-1] < number, one_more, [start], [tf.TensorShape([None])]
+        )[0]
+        return tf.minimum(limits, number)
 
     def order(self, source_lengths, target_lengths, tie):
         """Sorts pairs, the longest first.

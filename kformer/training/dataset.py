@@ -118,7 +118,8 @@ class _Window:
         # A length of 1 is just the end: a blank line.
         lengths = tf.stack([side.row_lengths() for side in rows])
         fits = tf.reduce_all((lengths > 1) & (lengths <= self._max_length), axis=0)
-        rows = [tf.ragged.boolean_mask(side, fits) for side in rows]
+        fitting = tf.where(fits)[:, 0]
+        rows = [tf.gather(side, fitting) for side in rows]
         limits = self._batching.limits(*_lengths(rows))
         tie_seed, batch_seed, *spelling_seeds = tf.unstack(tf.random.split(seed, 4))
         if self._spells:
@@ -141,7 +142,7 @@ def _lengths(rows):
 
 
 def _shuffle_batches(order, limits, seed):
-    batches = tf.RaggedTensor.from_row_splits(order, limits)
+    batches = tf.RaggedTensor.from_row_splits(order, limits, validate=False)
     batches = tf.gather(batches, tf.argsort(tf.random.stateless_uniform([batches.nrows()], seed)))
     return batches.values, batches.row_splits
 
