@@ -14,6 +14,8 @@ if __name__ != "kformer.training":  # The link of that name, at the top of the r
 _MODULE_OF = {
     "check_parallel": "text_files",
     "translation_dataset": "dataset",
+    "DroppedPairs": "pair_filter",
+    "count_dropped_pairs": "pair_filter",
     "MaskedCrossEntropy": "loss",
     "MaskedAccuracy": "metrics",
     "Perplexity": "metrics",

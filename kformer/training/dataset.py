@@ -6,15 +6,12 @@ at once, because a step of `tf.data` for every single pair takes longer than the
 Axes: B batch, S source length, T target length.
 """
 
-import functools
-
 import tensorflow as tf
 
 from kformer.training.batching import Batching
 from kformer.training.byte_spelling import ByteSpelling
-from kformer.training.text_files import as_list, count_pairs
-
-WINDOW = 100_000  # Pairs that are shuffled together.
+from kformer.training.mixture import Mixture
+from kformer.training.pair_filter import PairFilter
 
 
 def translation_dataset(
@@ -25,6 +22,9 @@ def translation_dataset(
     *,
     tokens_per_batch: int = 4096,
     max_length: int = 128,
+    max_length_ratio: float | None = None,
+    weights: list[float] | None = None,
+    temperature: float | None = None,
     byte_spelling: float = 0.0,
     shuffle: bool = True,
     seed: int = 0,
@@ -33,7 +33,7 @@ def translation_dataset(
     """Reads parallel text as batches of about the same number of tokens.
 
     Pairs of which a side is blank or has more than `max_length` ids are left out. The others come
-    once in every pass, in batches of like length. Each side of a batch is padded to what it needs,
+    once in every pass (but see `weights`), in batches of like length. Each side of a batch is padded to what it needs,
     rounded up so that there are few shapes; a batch has `tokens_per_batch` ids or a little less on
     its longer side, before byte spelling.
 
@@ -49,6 +49,11 @@ def translation_dataset(
         target_tokenizer: `kformer.Tokenizer` of the target, if it has a vocabulary of its own.
         tokens_per_batch: Ids of the longer side, with padding.
         max_length: Most ids of a sentence, its end (or start) id included.
+        max_length_ratio: Most ids of a pair's longer side for one of its shorter; see
+            `PairFilter`. None for any ratio.
+        weights: How often a pass goes through each pair of files: 2 for every pair twice, 0.5 for
+            half of the pairs, others in every pass; see `Mixture`. 1 by default.
+        temperature: Instead of `weights`, makes small corpora come more often; see `Mixture`.
         byte_spelling: Share of the pieces that are spelled in bytes, so that the byte ids are
             learnt; see `kformer.training.byte_spelling`.
         shuffle: Whether to shuffle, anew for every pass; within windows of 100,000 pairs.
@@ -63,8 +68,7 @@ def translation_dataset(
     Raises:
         FileNotFoundError, ValueError: See `check_parallel`; or no pair is left.
     """
-    source_files, target_files = as_list(source_files), as_list(target_files)
-    pairs = count_pairs(source_files, target_files)
+    mixture = Mixture(source_files, target_files, weights, temperature)
     if tokens_per_batch < max_length:
         raise ValueError(
             "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
@@ -72,13 +76,19 @@ def translation_dataset(
         )
     tokenizers = tokenizer, target_tokenizer or tokenizer
     batching = Batching(tokens_per_batch, max_length)
-    window = _Window(tokenizers, batching, max_length, byte_spelling, shuffle)
-    texts = functools.partial(_texts, source_files, target_files, pairs)
+    window = _Window(
+        tokenizers,
+        mixture,
+        PairFilter(max_length, max_length_ratio),
+        batching,
+        byte_spelling,
+        shuffle,
+    )
 
     def windows(number):
         seed_of_pass = tf.stack([tf.constant(seed, tf.int64), number])
-        return texts().enumerate().map(
-            lambda i, text: window(text, tf.random.fold_in(seed_of_pass, i))
+        return mixture.windows().enumerate().map(
+            lambda i, text: window(*text, tf.random.fold_in(seed_of_pass, i))
         )
 
     def batches(source, target, order, limits):
@@ -102,38 +112,40 @@ def translation_dataset(
 class _Window:
     """Maps the lines of a window to ragged rows of ids and to their order and limits as batches."""
 
-    def __init__(self, tokenizers, batching, max_length, byte_spelling, shuffle):
+    def __init__(self, tokenizers, mixture, filter_pairs, batching, byte_spelling, shuffle):
         self._tokenizers = tokenizers
+        self._mixture = mixture
+        self._filter = filter_pairs
+        self._batching = batching
         self._spellings = [ByteSpelling(tokenizer, byte_spelling) for tokenizer in tokenizers]
         self._spells = byte_spelling > 0
-        self._batching = batching
-        self._max_length = max_length
         self._shuffle = shuffle
 
-    def __call__(self, text, seed):
+    def __call__(self, source, target, rounds, seed):
+        seeds = tf.unstack(tf.random.split(seed, 5))
         rows = [
-            tokenizer.with_end(tokenizer.tokenize(side))
-            for tokenizer, side in zip(self._tokenizers, text, strict=True)
+            tokenizer.with_end(tokenizer.tokenize(text))
+            for tokenizer, text in zip(self._tokenizers, (source, target), strict=True)
         ]
-        # A length of 1 is just the end: a blank line.
-        lengths = tf.stack([side.row_lengths() for side in rows])
-        fits = tf.reduce_all((lengths > 1) & (lengths <= self._max_length), axis=0)
-        fitting = tf.where(fits)[:, 0]
-        rows = [tf.gather(side, fitting) for side in rows]
+        lengths = _lengths(rows)
+        fit = tf.where(self._filter(*lengths) == 0)[:, 0]
+        bucket = tf.gather(self._batching.bucket(*lengths), fit)
+        chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, seeds[0]))
+        rows = [tf.gather(side, chosen) for side in rows]
+        # Before the spelling, so that there are as many batches in every pass.
         limits = self._batching.limits(*_lengths(rows))
-        tie_seed, batch_seed, *spelling_seeds = tf.unstack(tf.random.split(seed, 4))
         if self._spells:
             rows = [
                 spell(side, seed)
-                for spell, side, seed in zip(self._spellings, rows, spelling_seeds, strict=True)
+                for spell, side, seed in zip(self._spellings, rows, seeds[1:3], strict=True)
             ]
         number = rows[0].nrows()
         tie = tf.range(number)
         if self._shuffle:
-            tie = tf.random.stateless_uniform([number], tie_seed, 0, 2**32, tf.int64)
+            tie = tf.random.stateless_uniform([number], seeds[3], 0, 2**32, tf.int64)
         order = self._batching.order(*_lengths(rows), tie)
         if self._shuffle:
-            order, limits = _shuffle_batches(order, limits, batch_seed)
+            order, limits = _shuffle_batches(order, limits, seeds[4])
         return *rows, order, limits
 
 
@@ -173,21 +185,3 @@ def _count_batches(windows, max_length):
             f"Received: max_length={max_length}."
         )
     return number
-
-
-def _texts(source_files, target_files, pairs):
-    """Yields windows as two string tensors (N,), each with its share of every pair of files."""
-    number = -(-sum(pairs) // WINDOW)
-    empty = tf.data.Dataset.from_tensors(tf.constant([], tf.string)).repeat()
-    parts = []
-    for source, target, count in zip(source_files, target_files, pairs, strict=True):
-        lines = tf.data.Dataset.zip(_lines(source), _lines(target)).batch(-(-count // number))
-        # Rounding up may leave nothing of a small text for the last windows.
-        parts.append(lines.concatenate(tf.data.Dataset.zip(empty, empty)).take(number))
-    return tf.data.Dataset.zip(tuple(parts)).map(
-        lambda *parts: tuple(tf.concat(side, axis=0) for side in zip(*parts, strict=True))
-    )
-
-
-def _lines(file):
-    return tf.data.TextLineDataset(file, "GZIP" if file.endswith(".gz") else "")
