@@ -8,7 +8,7 @@ import re
 
 from kformer.training.respelling import Respelling
 
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # The piece of a byte.
 SPACE = "▁"  # U+2581, how SentencePiece writes a space.
 
 
@@ -25,7 +25,7 @@ class ByteSpelling(Respelling):
     def __init__(self, tokenizer, rate: float):
         pieces = tokenizer.pieces(range(tokenizer.vocab_size))
         ids = {piece: i for i, piece in enumerate(pieces)}
-        byte_ids = {int(m[1], 16): ids[m[0]] for m in map(_BYTE.fullmatch, pieces) if m}
+        byte_ids = {int(m[1], 16): ids[m[0]] for m in map(BYTE.fullmatch, pieces) if m}
         special = {tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id}
 
         def spell(i):
