@@ -185,7 +185,8 @@ def test_the_number_of_the_pass_and_the_seed_are_all_that_a_pass_depends_on(writ
 
 
 def spelled(*args, **kwargs):
-    return translation_dataset(*args, tokens_per_batch=256, byte_spelling=0.1, **kwargs)
+    rates = {"piece_splitting": 0.1, "byte_spelling": 0.1}
+    return translation_dataset(*args, tokens_per_batch=256, **rates, **kwargs)
 
 
 def bits(batches):
@@ -205,7 +206,7 @@ def test_another_process_with_another_global_seed_makes_the_same_pass(write, tok
         "tf.random.set_seed(4); epoch = tf.Variable(3, dtype=tf.int64);"
         "*files, model = sys.argv[1:];"
         "dataset = translation_dataset(*files, Tokenizer.load(model), tokens_per_batch=256,"
-        "byte_spelling=0.1, epoch=epoch);"
+        "piece_splitting=0.1, byte_spelling=0.1, epoch=epoch);"
         "print([(*[x.tolist() for x in i], t.tolist()) for i, t in dataset.as_numpy_iterator()])"
     )
     result = subprocess.run(
@@ -228,7 +229,9 @@ def test_skipping_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
     assert bits(rest) == whole[skipped:]
 
 
-def test_every_pass_spells_other_pieces_of_the_same_text_in_as_many_batches(write, tokenizer):
+def test_every_pass_splits_and_spells_other_pieces_of_the_same_text_in_as_many_batches(
+    write, tokenizer
+):
     pairs = many_pairs(300)
     dataset = spelled(*write(pairs), tokenizer)
     spellings = []

@@ -153,7 +153,5 @@ def test_the_choice_follows_from_the_seed(tokenizer):
 def test_it_runs_in_a_dataset_and_before_the_spelling_in_bytes(tokenizer):
     splitting, spelling = PieceSplitting(tokenizer, 0.5), ByteSpelling(tokenizer, 0.5)
     texts = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3).enumerate()
-    rows = texts.map(
-        lambda n, text: spelling(splitting(tokenizer.tokenize(text), tf.stack([n, 0])), [n, 1])
-    )
+    rows = texts.map(lambda n, text: spelling(splitting(tokenizer.tokenize(text), [n, 0]), [n, 1]))
     assert said(tokenizer, next(iter(rows))) == TEXTS

@@ -12,6 +12,7 @@ from kformer.training.batching import Batching
 from kformer.training.byte_spelling import ByteSpelling
 from kformer.training.mixture import Mixture
 from kformer.training.pair_filter import PairFilter
+from kformer.training.piece_splitting import PieceSplitting
 
 
 def translation_dataset(
@@ -25,6 +26,7 @@ def translation_dataset(
     max_length_ratio: float | None = None,
     weights: list[float] | None = None,
     temperature: float | None = None,
+    piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
     shuffle: bool = True,
     seed: int = 0,
@@ -33,9 +35,10 @@ def translation_dataset(
     """Reads parallel text as batches of about the same number of tokens.
 
     Pairs of which a side is blank or has more than `max_length` ids are left out. The others come
-    once in every pass (but see `weights`), in batches of like length. Each side of a batch is padded to what it needs,
-    rounded up so that there are few shapes; a batch has `tokens_per_batch` ids or a little less on
-    its longer side, before byte spelling.
+    once in every pass (but see `weights`), in batches of like length. Each side of a batch is
+    padded to what it needs, rounded up so that there are few shapes; a batch has
+    `tokens_per_batch` ids or a little less on its longer side. (Pieces that are split or spelled
+    in bytes come on top of that.)
 
     A pass is a function of the files, `seed` and the number of the pass. So a run that was stopped
     goes on where it was: set `epoch` to the number of its pass, and `dataset.skip(k)` is the rest
@@ -54,10 +57,12 @@ def translation_dataset(
         weights: How often a pass goes through each pair of files: 2 for every pair twice, 0.5 for
             half of the pairs, others in every pass; see `Mixture`. 1 by default.
         temperature: Instead of `weights`, makes small corpora come more often; see `Mixture`.
+        piece_splitting: Share of the pieces that are split into smaller ones; see
+            `kformer.training.piece_splitting`.
         byte_spelling: Share of the pieces that are spelled in bytes, so that the byte ids are
             learnt; see `kformer.training.byte_spelling`.
         shuffle: Whether to shuffle, anew for every pass; within windows of 100,000 pairs.
-        seed: Of the shuffling and of the choice of pieces to spell.
+        seed: Of the shuffling, and of the choice of pieces to split and to spell.
         epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch of
             an iteration is fetched. By default the passes count themselves, from 0.
 
@@ -76,19 +81,19 @@ def translation_dataset(
         )
     tokenizers = tokenizer, target_tokenizer or tokenizer
     batching = Batching(tokens_per_batch, max_length)
-    window = _Window(
-        tokenizers,
-        mixture,
-        PairFilter(max_length, max_length_ratio),
-        batching,
-        byte_spelling,
-        shuffle,
-    )
+    kinds = (PieceSplitting, piece_splitting), (ByteSpelling, byte_spelling)
+    respellings = {
+        side: [kind(side, rate) for kind, rate in kinds if rate] for side in {*tokenizers}
+    }
+    filter_pairs = PairFilter(max_length, max_length_ratio)
+    window = _Window(tokenizers, respellings, mixture, filter_pairs, batching, shuffle)
 
     def windows(number):
         seed_of_pass = tf.stack([tf.constant(seed, tf.int64), number])
-        return mixture.windows().enumerate().map(
-            lambda i, text: window(*text, tf.random.fold_in(seed_of_pass, i))
+        return (
+            mixture.windows()
+            .enumerate()
+            .map(lambda i, text: window(*text, tf.random.fold_in(seed_of_pass, i)))
         )
 
     def batches(source, target, order, limits):
@@ -112,17 +117,16 @@ def translation_dataset(
 class _Window:
     """Maps the lines of a window to ragged rows of ids and to their order and limits as batches."""
 
-    def __init__(self, tokenizers, mixture, filter_pairs, batching, byte_spelling, shuffle):
+    def __init__(self, tokenizers, respellings, mixture, filter_pairs, batching, shuffle):
         self._tokenizers = tokenizers
+        self._respellings = respellings
         self._mixture = mixture
         self._filter = filter_pairs
         self._batching = batching
-        self._spellings = [ByteSpelling(tokenizer, byte_spelling) for tokenizer in tokenizers]
-        self._spells = byte_spelling > 0
         self._shuffle = shuffle
 
     def __call__(self, source, target, rounds, seed):
-        seeds = tf.unstack(tf.random.split(seed, 5))
+        seeds = iter(tf.unstack(tf.random.split(seed, 7)))
         rows = [
             tokenizer.with_end(tokenizer.tokenize(text))
             for tokenizer, text in zip(self._tokenizers, (source, target), strict=True)
@@ -130,22 +134,20 @@ class _Window:
         lengths = _lengths(rows)
         fit = tf.where(self._filter(*lengths) == 0)[:, 0]
         bucket = tf.gather(self._batching.bucket(*lengths), fit)
-        chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, seeds[0]))
+        chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         rows = [tf.gather(side, chosen) for side in rows]
-        # Before the spelling, so that there are as many batches in every pass.
+        # Before the respelling, so that there are as many batches in every pass.
         limits = self._batching.limits(*_lengths(rows))
-        if self._spells:
-            rows = [
-                spell(side, seed)
-                for spell, side, seed in zip(self._spellings, rows, seeds[1:3], strict=True)
-            ]
+        for i, tokenizer in enumerate(self._tokenizers):
+            for respell in self._respellings[tokenizer]:
+                rows[i] = respell(rows[i], next(seeds))
         number = rows[0].nrows()
         tie = tf.range(number)
         if self._shuffle:
-            tie = tf.random.stateless_uniform([number], seeds[3], 0, 2**32, tf.int64)
+            tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
         order = self._batching.order(*_lengths(rows), tie)
         if self._shuffle:
-            order, limits = _shuffle_batches(order, limits, seeds[4])
+            order, limits = _shuffle_batches(order, limits, next(seeds))
         return *rows, order, limits
 
 
@@ -161,7 +163,9 @@ def _shuffle_batches(order, limits, seed):
 
 def _inputs_and_target(source, target, tokenizer, target_tokenizer, batching):
     source = batching.pad(source, tokenizer.padding_id)
-    target_in = batching.pad(target_tokenizer.with_start(target[:, :-1]), target_tokenizer.padding_id)
+    target_in = batching.pad(
+        target_tokenizer.with_start(target[:, :-1]), target_tokenizer.padding_id
+    )
     target_out = batching.pad(target, target_tokenizer.padding_id)
     return (source, target_in), target_out
 

@@ -36,8 +36,9 @@ class Mixture:
     def __init__(
         self, source_files, target_files, weights=None, temperature=None, window: int = WINDOW
     ):
-        self._files = list(zip(as_list(source_files), as_list(target_files), strict=False))
+        source_files, target_files = as_list(source_files), as_list(target_files)
         self._pairs = count_pairs(source_files, target_files)
+        self._files = list(zip(source_files, target_files, strict=True))
         self.weights = corpus_weights(self._pairs, weights, temperature)
         self._rounds = [math.ceil(weight) for weight in self.weights]
         read = sum(times * pairs for times, pairs in zip(self._rounds, self._pairs, strict=True))

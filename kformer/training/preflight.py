@@ -184,11 +184,13 @@ def check_corpus(
     Raises:
         FileNotFoundError, ValueError: See `check_parallel`; or an option makes no sense.
     """
-    files = list(zip(as_list(source), as_list(target), strict=False))
+    source, target = as_list(source), as_list(target)
     weights = Mixture(source, target, weights, temperature).weights
     tokenizers = tokenizer, target_tokenizer or tokenizer
     limits = PairFilter(max_length, max_length_ratio), Batching(tokens_per_batch, max_length)
-    parts = [read_statistics(*pair, tokenizers, *limits) for pair in files]
+    parts = [
+        read_statistics(*pair, tokenizers, *limits) for pair in zip(source, target, strict=True)
+    ]
     total = sum_of(*parts)
     of_pass = np.dot(weights, [(part.batches, *part.tokens) for part in parts])
     validation = None

@@ -61,7 +61,9 @@ def read_statistics(source_file, target_file, tokenizers, filter_pairs, batching
     """
 
     def count(source, target, _):
-        rows = [side.tokenize(text) for side, text in zip(tokenizers, (source, target), strict=True)]
+        rows = [
+            side.tokenize(text) for side, text in zip(tokenizers, (source, target), strict=True)
+        ]
         lengths = [tf.cast(side.row_lengths(), tf.int32) + 1 for side in rows]
         reasons = filter_pairs(*lengths)
         kept = [tf.boolean_mask(length, reasons == 0) for length in lengths]
