@@ -62,6 +62,7 @@ def resumable_fit(
     callbacks = [*callbacks]
     found = newest_checkpoint(folder)
     if found:
+        print(f"Going on {_position(found.epoch, found.batch, number)}.", flush=True)
         _restore(model, batches, callbacks, found)
         if found.state["stopped"]:
             return
@@ -168,12 +169,12 @@ class _Saving(keras.callbacks.Callback):
         if done < self.batches:  # Else the end of the epoch is to come.
             if self.interruption.signal_number or time.monotonic() >= self._due:
                 self._save(self._epoch, done)
-            self._leave(f"epoch {self._epoch + 1}, after batch {done} of {self.batches}")
+            self._leave(self._epoch, done)
 
     def on_epoch_end(self, epoch, logs=None):
         self._save(epoch + 1, 0)
         if epoch + 1 < self.epochs and not self.model.stop_training:
-            self._leave(f"epoch {epoch + 1}, at its end")
+            self._leave(epoch + 1, 0)
 
     def _save(self, epoch, batch):
         began = time.monotonic()
@@ -189,6 +190,13 @@ class _Saving(keras.callbacks.Callback):
         now = time.monotonic()
         self._due = now + max(self.every_seconds, _SHARE * (now - began))
 
-    def _leave(self, where):
+    def _leave(self, epoch, batch):
         if number := self.interruption.signal_number:
-            raise Interrupted(f"Stopped in {where}; all is saved.", number)
+            where = _position(epoch, batch, self.batches)
+            raise Interrupted(f"Stopped {where}; all is saved.", number)
+
+
+def _position(epoch, batch, batches):
+    if not batch:
+        return f"after epoch {epoch}"
+    return f"in epoch {epoch + 1}, after batch {batch} of {batches}"
