@@ -108,7 +108,8 @@ def train(
             record["pairs"] = _count_pairs(**files)
         tokenizer = _tokenizer(recipe, files, output, record)
         keras.utils.set_random_seed(recipe.seed)
-        epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
+        with tf.device("CPU:0"):  # Where the data is read.
+            epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
         batches = _batches(recipe, tokenizer, epoch, **files)
         translator = Translator(tokenizer, compiled_transformer(recipe))
 
