@@ -54,7 +54,6 @@ def write_checkpoint(folder, checkpoint: Checkpoint):
     except OSError as error:
         kept = _by_age(folder)
         raise OSError(
-            error.errno,
             f"A checkpoint could not be written ({error.strerror}); "
             f"{f'{kept[-1].name} is kept' if kept else 'there is none before it'}. "
             f"Received: {str(folder)!r}.",
