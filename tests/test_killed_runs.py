@@ -86,35 +86,49 @@ def undisturbed(recipe, parallel_text, tmp_path_factory):
 
 
 def kill_at_random(run, kills):
-    """Kills the run so many times: by turns some time after it has gone on, or as it writes."""
+    """Kills the run so many times: by turns a while after a checkpoint, and as it writes one."""
     chance = random.Random(0)
-    killed = 0
     for i in range(kills):
-        before = run.checkpoints()
-        wait = chance.uniform(0, 0.5)
-        went_on = []
+        if i % 2:
+            assert run.kill_when(lambda: run.checkpoints(".epoch-*"))
+        else:
+            assert run.kill_when(while_after_a_checkpoint(run, chance.uniform(0, 0.5)))
 
-        def some_time_later():
-            if not went_on and run.checkpoints() != before:
-                went_on.append(time.monotonic())
-            return went_on and time.monotonic() > went_on[0] + wait
 
-        def writing():
-            return run.checkpoints() != before and run.checkpoints(".epoch-*")
+def while_after_a_checkpoint(run, seconds):
+    """Returns a callable: whether so much time has passed since there was another checkpoint."""
+    before, seen = run.checkpoints(), []
 
-        killed += run.kill_when(writing if i % 2 else some_time_later)
-    return killed
+    def moment():
+        if not seen and run.checkpoints() != before:
+            seen.append(time.monotonic())
+        return seen and time.monotonic() > seen[0] + seconds
+
+    return moment
 
 
 def test_a_run_killed_three_times_ends_as_if_it_had_not_been(
     undisturbed, recipe, parallel_text, tmp_path
 ):
     run = Run(tmp_path, recipe, parallel_text)
-    assert kill_at_random(run, kills=3) == 3
+    kill_at_random(run, kills=3)
     run.finish()
     assert_equal_to_the_bit(run, undisturbed)
 
 
+@pytest.mark.prove
+def test_so_does_one_killed_twenty_times(recipe, parallel_text, tmp_path_factory):
+    long = dataclasses.replace(recipe, epochs=12, dropout=0.3, ema_momentum=0.99)
+    undisturbed, run = (
+        Run(tmp_path_factory.mktemp(name), long, parallel_text) for name in ("calm", "storm")
+    )
+    undisturbed.finish()
+    kill_at_random(run, kills=20)
+    run.finish()
+    assert_equal_to_the_bit(run, undisturbed)
+
+
+@pytest.mark.prove
 def test_two_runs_in_two_processes_are_equal_to_the_bit(
     undisturbed, recipe, parallel_text, tmp_path
 ):

@@ -43,7 +43,8 @@ def resumable_fit(
         epoch: `tf.Variable` that is set to the number of each pass before it; see
             `translation_dataset`.
         every_seconds: From one checkpoint to the next; longer, where writing one takes more than
-            a twentieth of that. There is one after every epoch in any case.
+            a twentieth of that; 0 for one after every batch. There is one after every epoch in
+            any case.
         callbacks: Keras callbacks.
         **kwargs: More arguments of `model.fit`.
 
@@ -188,7 +189,8 @@ class _Saving(keras.callbacks.Callback):
         state = {"callbacks": get_states(self.others), "stopped": self.model.stop_training}
         write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
         now = time.monotonic()
-        self._due = now + max(self.every_seconds, _SHARE * (now - began))
+        if self.every_seconds:
+            self._due = now + max(self.every_seconds, _SHARE * (now - began))
 
     def _leave(self, epoch, batch):
         if number := self.interruption.signal_number:
