@@ -33,6 +33,7 @@ _MODULE_OF = {
     "EarlyStopping": "callbacks",
     "StopWhenDiverged": "callbacks",
     "Progress": "progress",
+    "TensorBoardLogs": "tensorboard",
     "resumable_fit": "resume",
     "Interrupted": "interruption",
     "Recipe": "recipe",

@@ -41,6 +41,7 @@ from kformer.training.run_folder import (
     write_json,
 )
 from kformer.training.schedule import WarmupSchedule
+from kformer.training.tensorboard import TensorBoardLogs
 from kformer.training.text_files import as_list, check_parallel, read_lines
 from kformer.training.translation_scores import TranslationScores
 from kformer.transformer import Transformer
@@ -135,7 +136,7 @@ def train(
                 *_judging(recipe, translator, output / TRANSLATOR, files),
                 *callbacks,
                 history,
-                *([keras.callbacks.TensorBoard(output / LOGS)] if tensorboard else ()),
+                *([TensorBoardLogs(output / LOGS)] if tensorboard else ()),
                 Progress(int(batches[0].cardinality()), recipe.epochs),
             ],
         )
