@@ -52,7 +52,7 @@ def test_the_average_counts_steps_and_not_batches():
 
 def test_a_schedule_counts_steps_and_not_batches():
     optimizer = AveragedAdam(WarmupSchedule(64, 7), gradient_accumulation_steps=3)
-    optimizer.build([keras.Variable(np.zeros(5))])
+    optimizer.build([keras.Variable(np.zeros(5), dtype="float32")])
     rates = []
     for gradient in GRADIENTS:
         rates.append(float(optimizer.learning_rate))
@@ -127,5 +127,5 @@ def test_validation_and_the_callbacks_within_see_the_average_and_training_does_n
 
 def test_without_an_average_there_is_nothing_to_look_at(model):
     model.compile(keras.optimizers.Adam(), loss="mse")
-    with pytest.raises(ValueError, match="compiled with an `AveragedAdam` .*Received: optimizer="):
+    with pytest.raises(ValueError, match=r"compiled with an `AveragedAdam` .*Received: optimizer="):
         model.fit(X, Y, verbose=0, callbacks=[WithAverage()], validation_data=(X, Y))
