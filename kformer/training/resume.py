@@ -61,14 +61,11 @@ def resumable_fit(
             f"Received: cardinality {number} (-1 is infinite, -2 is unknown)."
         )
     callbacks = [*callbacks]
-    found = newest_checkpoint(folder)
-    if found:
-        print(f"Going on {_position(found.epoch, found.batch, number)}.", flush=True)
-        _restore(model, batches, callbacks, found)
-        if found.state["stopped"]:
-            return
+    first, skipped, metrics, stopped = _go_on(model, batches, folder, callbacks)
+    if stopped:
+        return
     with Interruption() as interruption:
-        saving = _Saving(folder, every_seconds, callbacks, interruption, found, number, epochs)
+        saving = _Saving(folder, every_seconds, callbacks, interruption, number, epochs)
         numbering = [_Numbering(epoch)] if epoch is not None else []
 
         def fit(part, first, last):
@@ -81,9 +78,9 @@ def resumable_fit(
                 **kwargs,
             )
 
-        first = found.epoch if found else 0
-        if found and found.batch:
-            fit(batches.skip(found.batch), first, first + 1)
+        if skipped:
+            saving.begin_after(skipped, metrics)
+            fit(batches.skip(skipped), first, first + 1)
             first += 1
             if model.stop_training:
                 return
@@ -91,11 +88,23 @@ def resumable_fit(
             fit(batches, first, epochs)
 
 
-def _restore(model, batches, callbacks, found):
-    """Puts everything back as it was but the metrics, which `fit` resets before it begins."""
+def _go_on(model, batches, folder, callbacks):
+    """Puts a run back to where its newest checkpoint is; says where that is.
+
+    Returns:
+        epoch, batch: Whole epochs done, and batches done in the next.
+        metrics: Arrays of the metrics, which `fit` resets before it begins.
+        stopped: Whether a callback had stopped training.
+    """
+    found = newest_checkpoint(folder)
+    if not found:
+        return 0, 0, {}, False
+    print(f"Going on {_position(found.epoch, found.batch, int(batches.cardinality()))}.", flush=True)
     _build(model, batches)
     _assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
     set_states(callbacks, found.state["callbacks"])
+    metrics = {name: array for name, array in found.arrays.items() if name.startswith("metrics/")}
+    return found.epoch, found.batch, metrics, found.state["stopped"]
 
 
 def _build(model, batches):
@@ -127,7 +136,7 @@ def _assign(groups, arrays):
 def _arrays(groups):
     """The values of the variables of some groups, by names such as "model/0"."""
     return {
-        f"{name}/{i}": np.array(ops.convert_to_numpy(variable))
+        f"{name}/{i}": ops.convert_to_numpy(variable)
         for name, group in groups.items()
         for i, variable in enumerate(group)
     }
@@ -147,23 +156,27 @@ class _Numbering(keras.callbacks.Callback):
 class _Saving(keras.callbacks.Callback):
     """Writes checkpoints, and ends training where a signal asks for it; the last of callbacks."""
 
-    def __init__(self, folder, every_seconds, others, interruption, found, batches, epochs):
+    def __init__(self, folder, every_seconds, others, interruption, batches, epochs):
         super().__init__()
         self.folder = folder
         self.every_seconds = every_seconds
         self.others = others
         self.interruption = interruption
-        self.found = found  # To go on from, until that is done.
         self.batches = batches  # In an epoch.
         self.epochs = epochs
         self._due = time.monotonic() + every_seconds
+        self._begin = 0, {}
+
+    def begin_after(self, batch, metrics):
+        """Makes the next epoch one of which `batch` batches are done, and the metrics theirs."""
+        self._begin = batch, metrics
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._epoch, self._skipped = epoch, 0
-        if self.found and self.found.batch:
-            self._skipped = self.found.batch
-            _assign({"metrics": self.model.metrics_variables}, self.found.arrays)
-        self.found = None
+        self._epoch = epoch
+        self._skipped, metrics = self._begin
+        if self._skipped:
+            _assign({"metrics": self.model.metrics_variables}, metrics)
+        self._begin = 0, {}
 
     def on_train_batch_end(self, batch, logs=None):
         done = self._skipped + batch + 1
