@@ -52,8 +52,10 @@ class Progress(keras.callbacks.Callback):
         line = "  ".join(
             [
                 f"epoch {epoch}/{self.epochs} {where}",
-                *(f"{value:,.0f} {name}" if name == "tokens/s" else f"{name} {value:.4g}"
-                  for name, value in (logs or {}).items()),
+                *(
+                    f"{value:,.0f} {name}" if name == "tokens/s" else f"{name} {value:.4g}"
+                    for name, value in (logs or {}).items()
+                ),
                 f"{datetime.timedelta(seconds=round(left))} left",
             ]
         )

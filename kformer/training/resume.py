@@ -99,7 +99,9 @@ def _go_on(model, batches, folder, callbacks):
     found = newest_checkpoint(folder)
     if not found:
         return 0, 0, {}, False
-    print(f"Going on {_position(found.epoch, found.batch, int(batches.cardinality()))}.", flush=True)
+    print(
+        f"Going on {_position(found.epoch, found.batch, int(batches.cardinality()))}.", flush=True
+    )
     _build(model, batches)
     _assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
     set_states(callbacks, found.state["callbacks"])
