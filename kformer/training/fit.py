@@ -179,7 +179,7 @@ def _tokenizer(recipe, files, output, record):
 
 
 def _judging(recipe, translator, path, files):
-    """Returns the callbacks that judge an epoch, with the average of the weights if there is one."""
+    """Returns the callbacks that judge an epoch: by the average of the weights, if there is one."""
     score, mode = _SCORES[recipe.monitor]
     callbacks = [KeepBest(translator, path, score, mode)]
     if recipe.monitor == "bleu":

@@ -1,7 +1,6 @@
 """`model.fit` that goes on where it was broken off, as if it had not been."""
 
 import time
-from pathlib import Path
 
 import keras
 import numpy as np

@@ -1,7 +1,7 @@
 """Callbacks with a memory: what they know is saved with the run, and restored.
 
-Such a callback has two methods: `get_state()` returns anything that JSON can say, `set_state(state)`
-takes it back.
+Such a callback has two methods: `get_state()` returns anything that JSON can say, and
+`set_state(state)` takes it back.
 """
 
 
