@@ -11,7 +11,8 @@ def replacing(path):
     """Yields a temporary path beside `path`, and renames it to `path` if all went well.
 
     What is written there may be a file or a folder; an old file of the name is replaced, an old
-    folder never. The temporary name keeps the suffix, since writers look at it.
+    folder never. The temporary name keeps the suffix, since writers look at it. An error that
+    names no file, as that of a full disk, then names `path`.
     """
     path = Path(path)
     if path.is_dir():
@@ -21,7 +22,9 @@ def replacing(path):
     try:
         yield temporary
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)
         if temporary.is_dir():
             shutil.rmtree(temporary)
         else:

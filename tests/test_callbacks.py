@@ -1,11 +1,13 @@
 """Callbacks: a script instead of a model."""
 
+import json
 import math
+import types
 from pathlib import Path
 
 import pytest
 
-from kformer.training import KeepBest, TokensPerSecond
+from kformer.training import EarlyStopping, KeepBest, TokensPerSecond
 from kformer.training import callbacks as module
 
 
@@ -52,6 +54,65 @@ def test_another_number_may_be_the_one_to_be_low():
     for loss in (1.0, 2.0):
         callback.on_epoch_end(0, {"loss": loss, "val_loss": 1 / loss})
     assert len(translator) == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "scores", "saved"),
+    [("max", [1.0, 3.0, 2.0, math.nan, 4.0], [0, 1, 4]), ("min", [3.0, 1.0, 2.0], [0, 1])],
+)
+def test_a_high_score_may_be_the_good_one_and_the_best_is_remembered(mode, scores, saved):
+    state = KeepBest(Saved(), "best.keras", "val_bleu", mode).get_state()
+    epochs = []
+    for epoch, score in enumerate(scores):  # Each in a process of its own.
+        callback = KeepBest(translator := Saved(), "best.keras", "val_bleu", mode)
+        callback.set_state(json.loads(json.dumps(state)))
+        callback.on_epoch_end(epoch, {"val_bleu": score})
+        state = callback.get_state()
+        epochs += [epoch] * len(translator)
+    assert epochs == saved
+
+
+@pytest.mark.parametrize(
+    ("patience", "scores", "epochs"),
+    [
+        (1, [5.0, 4.0, 4.0, 1.0], 3),
+        (2, [5.0, 6.0, 4.0, 6.0, 4.0, 1.0], 5),
+        (2, [math.nan, math.nan, 4.0], 2),
+        (3, [5.0, 6.0, 6.0, 4.0], None),
+    ],
+)
+def test_training_stops_when_epochs_in_a_row_bring_nothing(patience, scores, epochs):
+    callback = EarlyStopping(patience, "val_loss")
+    callback.set_model(model := types.SimpleNamespace(stop_training=False))
+    stopped = []
+    for epoch, score in enumerate(scores, start=1):
+        callback.on_epoch_end(epoch - 1, {"val_loss": score})
+        stopped += [epoch] * model.stop_training
+    assert (stopped or [None])[0] == epochs
+
+
+def test_stopping_needs_a_score_a_direction_and_some_patience():
+    with pytest.raises(ValueError, match=r"monitor='val_bleu', logs of \['loss'\]"):
+        EarlyStopping(1, "val_bleu").on_epoch_end(0, {"loss": 1.0})
+    with pytest.raises(ValueError, match="Received: patience=0"):
+        EarlyStopping(0)
+    with pytest.raises(ValueError, match="Received: mode='low'"):
+        KeepBest(Saved(), "best.keras", mode="low")
+
+
+def test_speed_goes_on_where_the_epoch_was(monkeypatch):
+    clock = iter([100.0, 102.0, 102.0, 5000.0, 5002.0])
+    monkeypatch.setattr(module.time, "perf_counter", lambda: next(clock))
+    callback = TokensPerSecond()
+    callback.on_epoch_begin(0)
+    callback.on_train_batch_end(0, {"tokens": 600.0})
+    state, callback = callback.get_state(), TokensPerSecond()
+    callback.set_state(state)
+    callback.on_epoch_begin(0)
+    callback.on_train_batch_end(0, logs := {"tokens": 1600.0})
+    assert logs == {"tokens/s": 400.0}
+    callback.on_epoch_end(0, {})
+    assert callback.get_state() == 0
 
 
 def test_speed_is_the_tokens_of_the_epoch_by_the_seconds_since_it_began(monkeypatch):

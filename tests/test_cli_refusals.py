@@ -1,11 +1,18 @@
 """Models that are none, and output that would destroy something: one line, exit code 2."""
 
+import dataclasses
+import json
 import shutil
+import subprocess
+import sys
 import zipfile
 
 import keras
 import pytest
 import toy
+
+from kformer.training import Recipe
+from kformer.training.run_folder import locked
 
 SENTENCE = "der hund ruft uns ."
 
@@ -93,12 +100,36 @@ def test_only_a_keras_file_is_exported_or_shows_attention(refused, toy_tflite, t
 
 
 def test_a_run_is_not_overwritten_unasked(refused, training, tmp_path):
+    record = tmp_path / "run" / "run.json"
+    record.parent.mkdir()
+    record.write_text('{"finished": true}')
+    message = refused(*training)
+    assert f"'{tmp_path / 'run'}', which holds a run that is finished." in message
+    assert "--overwrite (`overwrite=True`) be given. Received" in message
+    numbers = dataclasses.asdict(Recipe.named("quick", vocab_size=300, dropout=0.25))
+    del numbers["patience"]  # As of a kformer that had none.
+    record.write_text(json.dumps({"finished": False, "recipe": numbers}))
+    assert refused(*training).endswith(
+        "which holds a run with dropout=0.25 instead of 0.0, patience=None instead of 0, other "
+        "text in --source and --target and --valid-source and --valid-target."
+    )
+
+
+def test_a_folder_where_another_process_trains_is_left_alone(refused, training, tmp_path):
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.json").write_text('{"finished": true}')
-    assert f"Received: '{tmp_path / 'run'}', which holds a finished run" in refused(*training)
-    (tmp_path / "run" / "run.json").write_text('{"finished": false}')
-    assert "(`overwrite=True`) be given. Received" in (message := refused(*training))
-    assert "--overwrite" in message and "which holds an unfinished run" in message
+    hold = "import sys; from kformer.training.run_folder import locked\nwith locked(sys.argv[1]): "
+    hold += "print('held', flush=True); sys.stdin.read()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", hold, tmp_path / "run"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout.readline() == b"held\n"
+    assert f"Received: '{tmp_path / 'run'}', where one is at work." in refused(*training)
+    holder.kill()
+    holder.communicate()
+    with locked(tmp_path / "run"):  # The lock ended with the process.
+        pass
 
 
 @pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])

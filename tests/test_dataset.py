@@ -1,7 +1,11 @@
 """Parallel text as batches; the reference is plain Python over the SentencePiece library."""
 
+import ast
+import gc
 import gzip
 import random
+import subprocess
+import sys
 from collections import Counter
 from itertools import pairwise
 
@@ -14,7 +18,7 @@ from hypothesis import strategies as st
 
 from kformer import Tokenizer
 from kformer.training import translation_dataset
-from kformer.training.dataset import bucket_lengths
+from kformer.training.batching import bucket_lengths
 
 WORDS = ["ich", "möchte", "ein", "bier", "das", "haus", "ist", "groß", "wir", "gehen", "heute"]
 both_orders = pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
@@ -108,17 +112,39 @@ def test_every_pair_that_fits_comes_once_in_an_epoch(
         assert len(batches) == dataset.cardinality()
         for (source, _), target in batches:
             assert max(np.size(source), np.size(target)) <= tokens_per_batch
-            assert source.shape[1] in bucket_lengths(max_length)
+            assert {source.shape[1], target.shape[1]} <= {*bucket_lengths(max_length)}
 
 
 def test_there_are_few_shapes_and_they_are_well_filled(write, tokenizer):
-    pairs = many_pairs(1500)
-    dataset = translation_dataset(*write(pairs), tokenizer, tokens_per_batch=512)
-    shapes = Counter(tuple(source.shape) for (source, _), _ in dataset)
-    full = {shape: count for shape, count in shapes.items() if sum(shape) and count > 1}
-    assert len({shape[1] for shape in shapes}) <= 12
-    assert sum(full.values()) > 0.8 * sum(shapes.values())
-    assert all(512 - length < rows * length <= 512 for rows, length in full)
+    dataset = translation_dataset(*write(many_pairs(1500)), tokenizer, tokens_per_batch=512)
+    shapes = [(source.shape, target.shape) for (source, _), target in dataset]
+    assert len({source[1:] + target[1:] for source, target in shapes}) < 0.7 * len(shapes)
+    rows = sorted(max(source[1], target[1]) * source[0] for source, target in shapes)
+    assert rows[len(rows) // 10] > 0.8 * 512 and rows[-1] <= 512
+
+
+def test_all_batches_but_one_hold_as_many_pairs_as_fit(write, tokenizer):
+    dataset = translation_dataset(*write(many_pairs(1500)), tokenizer, tokens_per_batch=512)
+    sizes = {512 // length for length in bucket_lengths(128)}
+    rows = [source.shape[0] for (source, _), _ in dataset]
+    assert sum(number not in sizes for number in rows) <= 1
+
+
+def test_little_is_padding(write, tokenizer):
+    """A translation is about as long as its source; batches at random would be padded to half."""
+    words = [random.choices(WORDS, k=random.randint(1, 20)) for _ in range(5000)]
+    pairs = [(" ".join(line), " ".join(["bier", *line[random.randint(0, 1) :]])) for line in words]
+    dataset = translation_dataset(*write(pairs), tokenizer, tokens_per_batch=1024)
+    for side in range(2):
+        batches = [(source, target)[side].numpy() for (source, _), target in dataset]
+        slots, tokens = (sum(map(count, batches)) for count in (np.size, np.count_nonzero))
+        assert tokens > 0.9 * slots
+
+
+def test_the_last_pair_of_a_bucket_is_batched_with_the_next_shorter_ones(write, tokenizer):
+    pairs = [(sentence(30), "ein"), *[("bier", "beer")] * 9]
+    [(inputs, _)] = translation_dataset(*write(pairs), tokenizer)
+    assert inputs[0].shape[0] == 10
 
 
 @given(st.integers(2, 2000))
@@ -126,8 +152,8 @@ def test_buckets_grow_by_an_eighth_up_to_the_greatest_length(max_length):
     lengths = list(bucket_lengths(max_length))
     assert lengths[-1] == max_length
     for shorter, longer in pairwise(lengths):
-        assert shorter % 4 == 0
-        assert shorter < longer <= shorter + max(4, shorter / 8)
+        assert shorter % 2 == 0
+        assert shorter < longer <= shorter + max(2, shorter / 8)
 
 
 def test_every_epoch_has_its_own_order_and_a_seed_repeats_them(write, tokenizer):
@@ -143,12 +169,105 @@ def test_every_epoch_has_its_own_order_and_a_seed_repeats_them(write, tokenizer)
     assert two_epochs(seed=6)[0] != first
 
 
+def test_the_number_of_the_pass_and_the_seed_are_all_that_a_pass_depends_on(write, tokenizer):
+    files = write(many_pairs(200))
+    epoch = tf.Variable(0, dtype=tf.int64)
+
+    dataset = spelled(*files, tokenizer, seed=5, epoch=epoch)
+    other_seed = spelled(*files, tokenizer, seed=6, epoch=epoch)
+
+    def batches(number, dataset=dataset):
+        epoch.assign(number)
+        return bits(dataset)
+
+    assert batches(7) == batches(7)
+    assert len({str(batches(*which)) for which in [(7,), (8,), (2**40,), (7, other_seed)]}) == 4
+
+
+def spelled(*args, **kwargs):
+    rates = {"piece_splitting": 0.1, "byte_spelling": 0.1}
+    return translation_dataset(*args, tokens_per_batch=256, **rates, **kwargs)
+
+
+def bits(batches):
+    return [(*map(np.ndarray.tolist, inputs), target.tolist()) for inputs, target in numpy(batches)]
+
+
+def numpy(batches):
+    return tf.data.Dataset.as_numpy_iterator(batches)
+
+
+def test_another_process_with_another_global_seed_makes_the_same_pass(write, tokenizer, tmp_path):
+    files = [*map(str, write(many_pairs(200)))]
+    tokenizer.save(tmp_path / "model")
+    code = (
+        "import sys, tensorflow as tf; from kformer import Tokenizer;"
+        "from kformer.training import translation_dataset;"
+        "tf.random.set_seed(4); epoch = tf.Variable(3, dtype=tf.int64);"
+        "*files, model = sys.argv[1:];"
+        "dataset = translation_dataset(*files, Tokenizer.load(model), tokens_per_batch=256,"
+        "piece_splitting=0.1, byte_spelling=0.1, epoch=epoch);"
+        "print([(*[x.tolist() for x in i], t.tolist()) for i, t in dataset.as_numpy_iterator()])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *files, str(tmp_path / "model")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    epoch = tf.Variable(3, dtype=tf.int64)
+    assert ast.literal_eval(result.stdout) == bits(spelled(*files, tokenizer, epoch=epoch))
+
+
+@both_orders
+def test_skipping_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
+    epoch = tf.Variable(2, dtype=tf.int64)
+    dataset = spelled(*write(many_pairs(200)), tokenizer, shuffle=shuffle, epoch=epoch)
+    whole, skipped = bits(dataset), 7
+    rest = dataset.skip(skipped)
+    assert rest.cardinality() == len(whole) - skipped
+    assert bits(rest) == whole[skipped:]
+
+
+def test_every_pass_splits_and_spells_other_pieces_of_the_same_text_in_as_many_batches(
+    write, tokenizer
+):
+    pairs = many_pairs(300)
+    dataset = spelled(*write(pairs), tokenizer)
+    spellings = []
+    for _ in range(3):
+        batches = list(dataset)
+        assert len(batches) == dataset.cardinality()
+        spellings.append(sorted(rows_of(batches, tokenizer)))
+        sources, targets = zip(*spellings[-1], strict=True)
+        text = zip(in_words(sources, tokenizer), in_words(targets, tokenizer), strict=True)
+        assert Counter(text) == Counter((a.strip(), b.strip()) for a, b in pairs)
+    assert spellings[0] != spellings[1] != spellings[2]
+
+
+def in_words(rows, tokenizer):
+    texts = tokenizer.detokenize(tf.ragged.constant([*map(list, rows)]))
+    return [text.decode() for text in texts.numpy()]
+
+
+def test_passes_that_count_themselves_are_those_of_numbers_from_zero(write, tokenizer):
+    files = write(many_pairs(100))
+    epoch = tf.Variable(0, dtype=tf.int64)
+    numbered, counting = spelled(*files, tokenizer, epoch=epoch), spelled(*files, tokenizer)
+    gc.collect()  # The counter must live as long as the data set.
+    for number in range(3):
+        epoch.assign(number)
+        assert bits(counting) == bits(numbered)
+
+
 def test_without_shuffling_pairs_of_one_length_keep_their_order(write, tokenizer):
     pairs = [(word, word) for word in WORDS * 3]
     dataset = translation_dataset(*write(pairs), tokenizer, max_length=8, shuffle=False)
     rows = rows_of(dataset, tokenizer)
-    assert [s for s, _ in rows] == [(*ids, 3) for ids in tokenizer.tokenize(WORDS * 3).to_list()]
-    assert rows == rows_of(dataset, tokenizer)
+    expected = [(*ids, 3) for ids in tokenizer.tokenize(WORDS * 3).to_list()]
+    for length in {len(row) for row in expected}:
+        of_length = [s for s, _ in rows if len(s) == length]
+        assert of_length == [row for row in expected if len(row) == length]
 
 
 def test_several_files_plain_and_compressed_are_one_text(write, tokenizer):

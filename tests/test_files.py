@@ -1,5 +1,8 @@
 """Files appear whole or not at all."""
 
+import errno
+import os
+
 import pytest
 
 from kformer.files import replacing
@@ -91,3 +94,12 @@ def test_a_folder_is_not_replaced(tmp_path):
     with pytest.raises(IsADirectoryError, match=f"Received: '{tmp_path}'"), replacing(tmp_path):
         pass
     assert names(tmp_path) == ["kept"]
+
+
+def test_a_full_disk_is_said_with_the_file_that_had_no_room(tmp_path):
+    path = tmp_path / "text.txt"
+    said = f"No space left on device: '{path}'"
+    with pytest.raises(OSError, match=said), replacing(path) as temporary:
+        temporary.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert names(tmp_path) == []

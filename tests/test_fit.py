@@ -6,27 +6,35 @@ import json
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import kformer
 from kformer.training import Perplexity, Recipe, train, translation_dataset
+from kformer.training.run_folder import clear, locked
 
 
 @pytest.fixture(scope="module")
 def again(parallel_text, tiny_recipe):
     """Trains as in `tiny_run`, with some changes."""
 
-    def again(output, overwrite=False, callbacks=(), valid=True, **numbers):
+    def again(output, overwrite=False, callbacks=(), valid=True, tensorboard=False, **numbers):
         source, target, *valid_files = parallel_text.values()
         recipe = dataclasses.replace(tiny_recipe, **numbers)
         files = [source, target, output, *(valid_files if valid else ())]
-        return train(recipe, *files, overwrite=overwrite, callbacks=callbacks)
+        options = {"overwrite": overwrite, "tensorboard": tensorboard, "callbacks": callbacks}
+        return train(recipe, *files, **options)
 
     return again
 
 
 class PowerCut(keras.callbacks.Callback):
-    def on_train_begin(self, logs=None):
-        raise KeyboardInterrupt("power cut")
+    def __init__(self, epoch):
+        super().__init__()
+        self.epoch = epoch
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == self.epoch:
+            raise ZeroDivisionError("power cut")
 
 
 class Spoil(keras.callbacks.Callback):
@@ -122,24 +130,116 @@ def test_without_validation_the_last_epoch_is_kept_and_another_seed_is_another_r
     assert np.any(embedding != tiny_run[1].transformer.source_embedding.get_weights()[0])
 
 
-def test_training_that_diverges_says_so(again, tmp_path):
-    with pytest.raises(FloatingPointError, match=r"Learning diverged.*'val_perplexity': \[nan\]"):
+def test_training_that_diverges_says_so_and_at_which_step(again, tmp_path):
+    with pytest.raises(FloatingPointError, match=r"must stay finite.* loss=nan at step 1\."):
         again(tmp_path, epochs=1, callbacks=[Spoil(epoch=0, factor=np.nan)])
     assert read(tmp_path / "run.json")["finished"] is False
 
 
-def test_a_run_that_breaks_off_stays_unfinished(again, tmp_path):
-    with pytest.raises(KeyboardInterrupt, match="power cut"):
-        again(tmp_path / "run", callbacks=[PowerCut()])
+def test_where_it_diverges_later_the_best_translator_is_kept(again, tmp_path):
+    with pytest.raises(FloatingPointError, match="The checkpoints and the best translator"):
+        again(tmp_path, callbacks=[Spoil(epoch=1, factor=np.nan)])
+    assert kformer.load(tmp_path / "translator.keras").translate(["der hund"])
+    assert len(read(tmp_path / "history.json")["loss"]) == 1
+
+
+def test_a_run_that_breaks_off_stays_unfinished_and_goes_on(again, tiny_run, tmp_path, capsys):
+    """With files that lie elsewhere by now."""
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        again(tmp_path / "run", callbacks=[PowerCut(epoch=1)])
     assert read(tmp_path / "run" / "run.json")["finished"] is False
-    with pytest.raises(FileExistsError, match="run', which holds an unfinished run"):
-        again(tmp_path / "run")
+    assert len(read(tmp_path / "run" / "history.json")["loss"]) == 1
+    (tmp_path / "run" / ".translator-0123abcd.keras").touch()  # As if it had been killed.
+    again(tmp_path / "run")
+    assert "Going on after epoch 1.\n" in capsys.readouterr().out
+    assert_same_run(tmp_path / "run", tiny_run[0])
+
+
+def assert_same_run(folder, other):
+    assert {path.name for path in folder.iterdir()} == {path.name for path in other.iterdir()}
+    assert read(folder / "run.json") == read(other / "run.json")
+    history, other_history = read(folder / "history.json"), read(other / "history.json")
+    del history["tokens/s"], other_history["tokens/s"]
+    assert history == other_history
+    weights, others = (
+        kformer.load(one / "translator.keras").transformer.get_weights() for one in (folder, other)
+    )
+    for one, another in zip(weights, others, strict=True):
+        np.testing.assert_array_equal(one, another)
+
+
+def test_a_tokenizer_that_has_changed_is_not_gone_on_with(again, tokenizer, tmp_path):
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        again(tmp_path / "run", callbacks=[PowerCut(epoch=0)], vocab_size=390)
+    path = tmp_path / "run" / "checkpoints" / "tokenizer.model"
+    tokenizer.save(path)
+    with pytest.raises(ValueError, match=f"Received: '{path}', which has changed"):
+        again(tmp_path / "run", vocab_size=390)
+
+
+def test_a_run_of_other_settings_is_refused_by_what_differs(again, tmp_path):
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        again(tmp_path / "run", callbacks=[PowerCut(epoch=0)])
+    with pytest.raises(FileExistsError, match="run', which holds a run with epochs=2 instead of 3"):
+        again(tmp_path / "run", epochs=3)
+    with pytest.raises(
+        FileExistsError, match="a run with other text in --valid-source and --valid-target"
+    ):
+        again(tmp_path / "run", valid=False)
+
+
+def test_two_processes_do_not_train_in_one_folder(again, tmp_path):
+    with locked(tmp_path), pytest.raises(BlockingIOError, match=f"Received: '{tmp_path}', where"):
+        again(tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def test_early_stopping_ends_the_run_and_bleu_may_choose(again, tmp_path):
+    again(tmp_path, epochs=9, patience=1, monitor="bleu", callbacks=[Spoil(epoch=1, factor=0)])
+    history = read(tmp_path / "history.json")
+    assert len(history["val_bleu"]) < 9
+    assert read(tmp_path / "run.json")["finished"] is True
+
+
+@pytest.mark.parametrize("numbers", [{"patience": 1}, {"monitor": "bleu"}])
+def test_a_score_to_choose_by_needs_validation(again, tmp_path, numbers):
+    with pytest.raises(ValueError, match=r"need validation text\. Received: patience="):
+        again(tmp_path / "run", valid=False, **numbers)
+    assert not any(tmp_path.iterdir())
+
+
+def test_bfloat16_learns_too_and_what_is_kept_is_float32(again, tiny_run, tmp_path):
+    translator = again(tmp_path, precision="bfloat16")
+    assert translator.transformer.dtype_policy.name == "float32"
+    assert keras.config.dtype_policy().name == "float32"
+    losses = [read(folder / "history.json")["loss"] for folder in (tmp_path, tiny_run[0])]
+    assert losses[0] != losses[1]
+    np.testing.assert_allclose(*losses, rtol=0.02)
+
+
+def test_tensorboard_finds_its_logs(again, tmp_path):
+    again(tmp_path / "run", epochs=1, tensorboard=True)
+    events = list((tmp_path / "run" / "logs").rglob("events.out.tfevents.*"))
+    shown = {
+        (path.parent.name, value.tag, event.step)
+        for path in events
+        for event in tf.compat.v1.train.summary_iterator(str(path))
+        for value in event.summary.value
+    }
+    names = ["loss", "accuracy", "perplexity"]
+    assert shown == {
+        *(("train", f"epoch/{name}", 1) for name in (*names, "tokens/s", "learning_rate")),
+        *(("validation", f"epoch/{name}", 1) for name in names),
+    }
+    (tmp_path / "run" / "logs" / "mine").touch()
+    clear(tmp_path / "run")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]
 
 
 def test_a_finished_run_is_not_overwritten_unasked(again, tiny_run):
     folder, _ = tiny_run
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(FileExistsError, match="tiny', which holds a finished run"):
+    with pytest.raises(FileExistsError, match="tiny', which holds a run that is finished"):
         again(folder)
     assert before == {path: path.read_bytes() for path in folder.iterdir()}
 
@@ -147,12 +247,14 @@ def test_a_finished_run_is_not_overwritten_unasked(again, tiny_run):
 def test_overwriting_deletes_what_the_earlier_run_left(again, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
-    for name in ("run.json", "translator.keras", "history.json"):
+    (folder / "checkpoints").mkdir()
+    for name in ("run.json", "translator.keras", "history.json", "checkpoints/epoch-1-batch-0.npz"):
         (folder / name).write_text("{}")
-    with pytest.raises(KeyboardInterrupt, match="power cut"):
-        again(folder, overwrite=True, callbacks=[PowerCut()])
-    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        again(folder, overwrite=True, callbacks=[PowerCut(epoch=0)])
+    assert {path.name for path in folder.iterdir()} == {"run.json", "checkpoints"}
     assert read(folder / "run.json")["pairs"] == 300
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["tokenizer.model"]
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

@@ -13,7 +13,7 @@ every_recipe = pytest.mark.parametrize("name", recipe_names())
 
 
 def test_there_are_recipes_for_a_paper_for_your_text_and_for_the_demo():
-    assert {"base", "tiny", "demo", "quick"} <= set(recipe_names())
+    assert set(recipe_names()) == {"base", "big", "demo", "multi30k", "quick", "tiny"}
 
 
 @every_recipe
@@ -42,6 +42,12 @@ def test_the_base_recipe_is_the_base_model_of_the_paper():
     sizes = base.num_layers, base.d_model, base.num_heads, base.d_ff, base.dropout
     assert sizes == (6, 512, 8, 2048, 0.1)
     assert (base.norm_first, base.warmup_steps, base.label_smoothing) == (False, 4000, 0.1)
+    assert base.learning_rate_scale == 1
+
+
+def test_the_big_recipe_is_the_base_one_but_for_the_last_line_of_the_papers_table_3():
+    big = {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3}
+    assert Recipe.named("big") == dataclasses.replace(Recipe.named("base"), **big)
 
 
 def test_some_numbers_may_be_changed():
@@ -50,7 +56,7 @@ def test_some_numbers_may_be_changed():
 
 
 def test_an_unknown_recipe_is_an_error_that_lists_those_there_are():
-    with pytest.raises(ValueError, match=r"base, demo.*Received: recipe='huge'"):
+    with pytest.raises(ValueError, match=r"base, big, demo.*Received: recipe='huge'"):
         Recipe.named("huge")
     with pytest.raises(ValueError, match=r"Received: recipe='../recipes/tiny'"):
         Recipe.named("../recipes/tiny")
@@ -74,6 +80,12 @@ def test_an_unknown_number_is_an_error():
         ({"max_length": 1}, "max_length=1, tokens_per_batch="),
         ({"max_length": 9, "tokens_per_batch": 8}, "max_length=9, tokens_per_batch=8"),
         ({"seed": -1}, "seed=-1"),
+        ({"learning_rate_scale": 0.0}, "learning_rate_scale=0.0"),
+        ({"learning_rate_scale": float("nan")}, "learning_rate_scale=nan"),
+        ({"gradient_accumulation": 0}, "gradient_accumulation=0"),
+        ({"patience": -1}, "patience=-1"),
+        ({"precision": "float16"}, "precision='float16'"),
+        ({"monitor": "perplexity"}, "monitor='perplexity'"),
     ],
 )
 def test_numbers_that_cannot_work_are_an_error(numbers, received):

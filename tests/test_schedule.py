@@ -47,7 +47,8 @@ def test_its_config_makes_another_like_it():
     schedule = WarmupSchedule(512, 8000)
     again = keras.optimizers.schedules.deserialize(keras.optimizers.schedules.serialize(schedule))
     assert type(again) is WarmupSchedule
-    assert again.get_config() == schedule.get_config() == {"d_model": 512, "warmup_steps": 8000}
+    expected = {"d_model": 512, "warmup_steps": 8000, "scale": 1.0}
+    assert again.get_config() == schedule.get_config() == expected
 
 
 @pytest.mark.parametrize(("d_model", "warmup_steps"), [(0, 5), (512, 0)])
@@ -86,3 +87,19 @@ def test_a_compiled_model_goes_on_learning_from_a_keras_file(tmp_path):
         np.testing.assert_allclose(history[name], values, rtol=1e-5)
     for one, other in zip(transformer.get_weights(), loaded.get_weights(), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.5])
+def test_a_scale_multiplies_every_rate_and_stays_with_it(scale):
+    papers, scaled = WarmupSchedule(64, 9), WarmupSchedule(64, 9, scale)
+    restored = WarmupSchedule.from_config(scaled.get_config())
+    for step in (0, 1, 9, 1000):
+        np.testing.assert_allclose(scaled(step), scale * papers(step), rtol=1e-6)
+        np.testing.assert_array_equal(restored(step), scaled(step))
+    np.testing.assert_allclose(scaled(9), scale * (64 * 9) ** -0.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0, -1.0, float("nan")])
+def test_a_scale_must_be_positive(scale):
+    with pytest.raises(ValueError, match=f"Received: scale={scale}"):
+        WarmupSchedule(64, 9, scale)

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from kformer.cli.quiet import quiet
-from kformer.training.recipe import Recipe, recipe_names
-from kformer.training.run_folder import TRANSLATOR, check_output
-from kformer.training.text_files import check_parallel
+from kformer.training.interruption import Interrupted
+from kformer.training.recipe import MONITORS, PRECISIONS, Recipe, recipe_names
+from kformer.training.run_folder import TRANSLATOR, check_output, locked, settings
+from kformer.training.text_files import as_list, check_parallel
 
 _RECIPE = "Numbers of the recipe, if not its own"
 _Files = list[Path]
@@ -30,7 +31,11 @@ def train(
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
     ] = "tiny",
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an earlier run in the folder.")
+        bool,
+        typer.Option("--overwrite", help="Replace an earlier run in the folder, and start anew."),
+    ] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write logs for TensorBoard, too.")
     ] = False,
     vocab_size: Annotated[int | None, _number("Ids of the joint vocabulary.")] = None,
     num_layers: Annotated[int | None, _number("Layers in encoder and decoder each.")] = None,
@@ -46,13 +51,27 @@ def train(
     max_length: Annotated[int | None, _number("Most ids of a sentence.")] = None,
     byte_spelling: Annotated[float | None, _number("Share of pieces spelled in bytes.")] = None,
     warmup_steps: Annotated[int | None, _number("Steps to the highest learning rate.")] = None,
+    learning_rate_scale: Annotated[
+        float | None, _number("Times the paper's learning rate.")
+    ] = None,
+    gradient_accumulation: Annotated[int | None, _number("Batches in a step.")] = None,
     ema_momentum: Annotated[
         float | None, _number("Of the average of the weights; 0 for none.")
     ] = None,
     label_smoothing: Annotated[float | None, _number("Share spread over all ids.")] = None,
+    precision: Annotated[str | None, _number(f"{' or '.join(PRECISIONS)}.")] = None,
+    monitor: Annotated[
+        str | None, _number(f"What chooses the best epoch: {' or '.join(MONITORS)}.")
+    ] = None,
+    patience: Annotated[
+        int | None, _number("Epochs without a best one that end training; 0 for never.")
+    ] = None,
     seed: Annotated[int | None, _number("Of weights, dropout and shuffling.")] = None,
 ):
-    """Train a translator on parallel text, with Keras's model.fit."""
+    """Train a translator on parallel text, with Keras's model.fit.
+
+    The same command goes on where an unfinished run broke off.
+    """
     changes = {
         "vocab_size": vocab_size,
         "num_layers": num_layers,
@@ -66,18 +85,40 @@ def train(
         "max_length": max_length,
         "byte_spelling": byte_spelling,
         "warmup_steps": warmup_steps,
+        "learning_rate_scale": learning_rate_scale,
+        "gradient_accumulation": gradient_accumulation,
         "ema_momentum": ema_momentum,
         "label_smoothing": label_smoothing,
+        "precision": precision,
+        "monitor": monitor,
+        "patience": patience,
         "seed": seed,
     }
     numbers = Recipe.named(recipe, **{k: v for k, v in changes.items() if v is not None})
-    check_output(output, overwrite)
-    check_parallel(source, target)
-    if valid_source or valid_target:
-        check_parallel(valid_source or [], valid_target or [])
+    numbers.check_validation(valid_source)
+    files = {
+        "source": as_list(source),
+        "target": as_list(target),
+        "valid_source": as_list(valid_source or []),
+        "valid_target": as_list(valid_target or []),
+    }
+    with locked(output):
+        resumes = check_output(output, overwrite, settings(numbers, files))
+    if not resumes:  # Else these are the files that were checked.
+        check_parallel(files["source"], files["target"])
+        if valid_source or valid_target:
+            check_parallel(files["valid_source"], files["valid_target"])
 
     with quiet():
         from kformer.training import fit
 
-    fit.train(numbers, source, target, output, valid_source, valid_target, overwrite=overwrite)
+    try:
+        fit.train(
+            *(numbers, source, target, output, valid_source, valid_target),
+            overwrite=overwrite,
+            tensorboard=tensorboard,
+        )
+    except Interrupted as stopped:
+        typer.echo(f"kformer: {stopped} Run the same command to go on.", err=True)
+        raise typer.Exit(stopped.exit_code) from stopped
     typer.echo(f"The translator is {output / TRANSLATOR}")

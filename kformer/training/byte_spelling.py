@@ -8,7 +8,7 @@ import re
 
 from kformer.training.respelling import Respelling
 
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # The piece of a byte.
 SPACE = "▁"  # U+2581, how SentencePiece writes a space.
 
 
@@ -20,13 +20,12 @@ class ByteSpelling(Respelling):
     Args:
         tokenizer: `kformer.Tokenizer` with ids for bytes.
         rate: Share of the pieces that are spelled, in [0, 1].
-        seed: Of the choice.
     """
 
-    def __init__(self, tokenizer, rate: float, seed: int = 0):
+    def __init__(self, tokenizer, rate: float):
         pieces = tokenizer.pieces(range(tokenizer.vocab_size))
         ids = {piece: i for i, piece in enumerate(pieces)}
-        byte_ids = {int(m[1], 16): ids[m[0]] for m in map(_BYTE.fullmatch, pieces) if m}
+        byte_ids = {int(m[1], 16): ids[m[0]] for m in map(BYTE.fullmatch, pieces) if m}
         special = {tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id}
 
         def spell(i):
@@ -37,4 +36,4 @@ class ByteSpelling(Respelling):
                 return [i]
             return [*(ids[c] for c in space), *(byte_ids[b] for b in word.encode("utf-8"))]
 
-        super().__init__([spell(i) for i in range(len(pieces))], rate, seed)
+        super().__init__([spell(i) for i in range(len(pieces))], rate)

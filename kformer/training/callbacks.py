@@ -1,8 +1,32 @@
-"""Callbacks: speed in the progress bar, the best translator on disk."""
+"""Callbacks: speed in the logs, the best translator on disk, and when to stop."""
 
+import math
 import time
 
 import keras
+
+from kformer.training.run_folder import write_json
+
+
+def diverged(model, received: str) -> str:
+    """Returns the message of the error that ends a run which learns nothing any more."""
+    return (
+        "The loss and the weights must stay finite; a longer warm-up, a lower learning rate or "
+        "float32 may help. The checkpoints and the best translator of before are kept. Received: "
+        f"{received} at step {int(model.optimizer.iterations)}."
+    )
+
+
+class StopWhenDiverged(keras.callbacks.Callback):
+    """Ends training by an error at the first batch whose loss is infinite or not a number.
+
+    Raises:
+        FloatingPointError: Says at which step.
+    """
+
+    def on_train_batch_end(self, batch, logs=None):
+        if not math.isfinite(logs["loss"]):  # A mean over the epoch, which never recovers.
+            raise FloatingPointError(diverged(self.model, f"loss={logs['loss']}"))
 
 
 class TokensPerSecond(keras.callbacks.Callback):
@@ -12,9 +36,14 @@ class TokensPerSecond(keras.callbacks.Callback):
     replaces in the logs.
     """
 
+    def __init__(self):
+        super().__init__()
+        self._before = 0.0  # Seconds of the epoch in an earlier process.
+        self._start = None  # Between epochs.
+
     def on_epoch_begin(self, epoch, logs=None):
-        self._start = time.perf_counter()
-        self._speed = 0.0
+        self._start = time.perf_counter() - self._before
+        self._before = self._speed = 0.0
 
     def on_train_batch_end(self, batch, logs=None):
         if "tokens" not in logs:
@@ -29,27 +58,120 @@ class TokensPerSecond(keras.callbacks.Callback):
         logs.pop("tokens", None)
         logs.pop("val_tokens", None)
         logs["tokens/s"] = self._speed
+        self._start = None
+
+    def get_state(self):
+        """Returns the seconds since the epoch began; see `kformer.training.stateful`."""
+        return 0.0 if self._start is None else time.perf_counter() - self._start
+
+    def set_state(self, state):
+        """Makes the next epoch one that began so many seconds ago."""
+        self._before = state
 
 
-class KeepBest(keras.callbacks.Callback):
+class _Monitor(keras.callbacks.Callback):
+    """Knows the best score of all epochs so far."""
+
+    def __init__(self, monitor, mode):
+        super().__init__()
+        if mode not in ("min", "max"):
+            raise ValueError(f"`mode` must be 'min' or 'max'. Received: mode={mode!r}.")
+        self.monitor = monitor
+        self.mode = mode
+        self.best = math.inf if mode == "min" else -math.inf
+
+    def is_best(self, score) -> bool:
+        """Returns whether `score` is better than all before, and remembers it."""
+        better = score < self.best if self.mode == "min" else score > self.best
+        self.best = score if better else self.best
+        return better
+
+    def get_state(self):
+        """Returns what is to be remembered; see `kformer.training.stateful`."""
+        return {"best": self.best}
+
+    def set_state(self, state):
+        """Restores what `get_state` returned."""
+        vars(self).update(state)
+
+
+class KeepBest(_Monitor):
     """Saves the translator after each epoch that is better than all before it.
 
     Args:
         translator: `kformer.Translator` of the model in training.
         path: The `.keras` file, always whole: written beside and renamed.
-        monitor: What is to be low. Where the logs lack it, every epoch is saved. (Not the
+        monitor: The score to choose by. Where the logs lack it, every epoch is saved. (Not the
             perplexity: with label smoothing it rises while the translations still get better.)
+        mode: "min" if a low score is good, "max" if a high one is.
     """
 
-    def __init__(self, translator, path, monitor: str = "val_loss"):
-        super().__init__()
+    def __init__(self, translator, path, monitor: str = "val_loss", mode: str = "min"):
+        super().__init__(monitor, mode)
         self.translator = translator
         self.path = path
-        self.monitor = monitor
-        self.best = float("inf")
 
     def on_epoch_end(self, epoch, logs=None):
         score = (logs or {}).get(self.monitor)
-        if score is None or score < self.best:
-            self.best = self.best if score is None else score
+        if score is None or self.is_best(score):
             self.translator.save(self.path)
+
+
+class EarlyStopping(_Monitor):
+    """Ends training after `patience` epochs in a row without a better score than all before.
+
+    Args:
+        patience: Number of epochs, at least 1.
+        monitor: The score, which must be in the logs.
+        mode: "min" if a low score is good, "max" if a high one is.
+    """
+
+    def __init__(self, patience: int, monitor: str = "val_loss", mode: str = "min"):
+        super().__init__(monitor, mode)
+        if patience < 1:
+            raise ValueError(f"`patience` must be positive. Received: patience={patience}.")
+        self.patience = patience
+        self.waited = 0  # Epochs.
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.monitor not in (logs or {}):
+            raise ValueError(
+                "The score to stop by must be in the logs; that of validation needs validation "
+                f"data. Received: monitor={self.monitor!r}, logs of {sorted(logs or {})}."
+            )
+        self.waited = 0 if self.is_best(logs[self.monitor]) else self.waited + 1
+        if self.waited >= self.patience:
+            self.model.stop_training = True
+
+    def get_state(self):
+        """Returns what is to be remembered; see `kformer.training.stateful`."""
+        return {**super().get_state(), "waited": self.waited}
+
+
+class KeepHistory(keras.callbacks.Callback):
+    """Collects the logs of every epoch, and writes them after each.
+
+    Args:
+        path: The JSON file, always whole: of each number, a list with a value for every epoch.
+
+    Attributes:
+        history: The same as a dict.
+    """
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+        self.history = {}
+
+    def on_epoch_end(self, epoch, logs=None):
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)
+        write_json(self.path, self.history)
+
+    def get_state(self):
+        """Returns the history; see `kformer.training.stateful`."""
+        return self.history
+
+    def set_state(self, state):
+        """Restores what `get_state` returned."""
+        self.history = state

@@ -9,8 +9,6 @@ from sentencepiece import sentencepiece_model_pb2
 
 from kformer.training.respelling import Respelling
 
-_OTHER_CHOICES = 1 << 32  # Added to the seed, so that `ByteSpelling` with the same one differs.
-
 
 class PieceSplitting(Respelling):
     """Replaces random pieces of rows of ids by two or more pieces that make them up.
@@ -22,11 +20,10 @@ class PieceSplitting(Respelling):
     Args:
         tokenizer: `kformer.Tokenizer`.
         rate: Share of the pieces that are split, in [0, 1].
-        seed: Of the choice.
     """
 
-    def __init__(self, tokenizer, rate: float, seed: int = 0):
-        super().__init__(best_splits(tokenizer), rate, seed + _OTHER_CHOICES)
+    def __init__(self, tokenizer, rate: float):
+        super().__init__(best_splits(tokenizer), rate)
 
 
 def best_splits(tokenizer) -> list[list[int]]:

@@ -5,7 +5,12 @@ import tomllib
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "recipes"
-_POSITIVE = ("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "epochs", "warmup_steps")
+_POSITIVE = (
+    *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "epochs", "warmup_steps"),
+    *("learning_rate_scale", "gradient_accumulation"),
+)
+PRECISIONS = ("float32", "bfloat16")
+MONITORS = ("loss", "bleu")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,10 +23,17 @@ class Recipe:
         epochs: Passes over the data.
         tokens_per_batch, max_length: See `translation_dataset`.
         byte_spelling: See `translation_dataset`; for training text alone.
-        warmup_steps: See `WarmupSchedule`.
+        warmup_steps: See `WarmupSchedule`, as for the next.
+        learning_rate_scale: Times the rate of the paper, whose peak is
+            (d_model * warmup_steps)^-0.5.
+        gradient_accumulation: Batches whose mean gradient makes one step.
         ema_momentum: Of the moving average of the weights, which is what is validated and kept; 0
             keeps the weights themselves.
         label_smoothing: See `MaskedCrossEntropy`.
+        precision: "float32", or "bfloat16" for activations of 16 bits beside weights of 32. What
+            is kept is float32.
+        monitor: What the best epoch is chosen by: "loss" or "bleu", of the validation text.
+        patience: Epochs in a row without a best one that end training; 0 for never.
         seed: Of the weights, the dropout and the shuffling.
     """
 
@@ -37,13 +49,18 @@ class Recipe:
     max_length: int
     byte_spelling: float
     warmup_steps: int
+    learning_rate_scale: float
+    gradient_accumulation: int
     ema_momentum: float
     label_smoothing: float
+    precision: str
+    monitor: str
+    patience: int
     seed: int
 
     def __post_init__(self):
         for name in _POSITIVE:
-            if (value := getattr(self, name)) < 1:
+            if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
         for name in ("dropout", "label_smoothing", "byte_spelling", "ema_momentum"):
             if not 0 <= (value := getattr(self, name)) < 1:
@@ -59,8 +76,25 @@ class Recipe:
                 f"`tokens_per_batch`. Received: max_length={self.max_length}, "
                 f"tokens_per_batch={self.tokens_per_batch}."
             )
+        for name, known in (("precision", PRECISIONS), ("monitor", MONITORS)):
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(
+                    f"`{name}` must be one of {', '.join(known)}. Received: {name}={value!r}."
+                )
+        if self.patience < 0:
+            raise ValueError(
+                f"`patience` must not be negative. Received: patience={self.patience}."
+            )
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"`seed` must be in [0, 2^32). Received: seed={self.seed}.")
+
+    def check_validation(self, files):
+        """Raises ValueError where the recipe needs validation text, and `files` of it are none."""
+        if (self.patience or self.monitor != "loss") and not files:
+            raise ValueError(
+                "Early stopping and `monitor`='bleu' need validation text. "
+                f"Received: patience={self.patience}, monitor={self.monitor!r} without any."
+            )
 
     @classmethod
     def named(cls, name: str, **changes):

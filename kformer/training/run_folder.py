@@ -1,6 +1,12 @@
 """The folder of a training run, and the record in it of what was run."""
 
+import contextlib
+import dataclasses
+import fcntl
+import hashlib
 import json
+import os
+import shutil
 from pathlib import Path
 
 from kformer.files import replacing
@@ -9,35 +15,147 @@ RECORD = "run.json"  # Written when a run starts and again when it ends.
 TRANSLATOR = "translator.keras"
 HISTORY = "history.json"
 PICTURE = "history.png"
+CHECKPOINTS = "checkpoints"  # What an unfinished run needs to go on.
+TOKENIZER = "tokenizer.model"  # Among those.
+LOGS = "logs"  # Of TensorBoard.
+_FILES = (RECORD, TRANSLATOR, HISTORY, PICTURE)
+_EVENTS = "events.out.tfevents.*"
 
 
-def check_output(output, overwrite: bool):
-    """Raises an error where a run in the folder `output` would destroy something.
+@contextlib.contextmanager
+def locked(folder):
+    """Makes `folder`, if need be, and holds it for this process alone.
+
+    The lock ends with the process, however that ends. A folder that is made and stays empty is
+    removed again.
 
     Raises:
-        FileExistsError: The folder holds a run, or something else.
+        BlockingIOError: Another process holds it.
+    """
+    folder = Path(folder)
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    if made:
+        folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BlockingIOError(
+                "One process at a time may train in a folder. Received: "
+                f"{str(folder)!r}, where one is at work."
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)
+        with contextlib.suppress(OSError):  # Not empty.
+            for path in made:
+                path.rmdir()
+
+
+def settings(recipe, files: dict[str, list[str]]) -> dict:
+    """Returns what makes a run what it is, as `run.json` records it.
+
+    Args:
+        recipe: `Recipe`.
+        files: Paths for each of "source", "target", "valid_source", "valid_target".
+
+    Raises:
+        FileNotFoundError: A file is missing.
+    """
+    return {
+        "recipe": dataclasses.asdict(recipe),
+        "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
+        "sha256": {side: [sha256(file) for file in files[side]] for side in files},
+    }
+
+
+def sha256(file) -> str:
+    """Returns the SHA-256 of what is in a file, in hexadecimal."""
+    if not Path(file).is_file():
+        raise FileNotFoundError(f"There is no such file. Received: {str(file)!r}.")
+    with Path(file).open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def check_output(output, overwrite: bool, settings: dict | None = None) -> bool:
+    """Returns whether the folder `output` holds an unfinished run that can go on.
+
+    Args:
+        output: The folder of a run that is to be started, or to go on.
+        overwrite: Whether it is to be started anew in any case.
+        settings: Those of the run, see `settings`; None, if it is not to go on.
+
+    Raises:
+        FileExistsError: The folder holds a finished run, one of other settings, or something else.
         ValueError: It holds a record that is not one of a run.
     """
     output = Path(output)
-    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
-        return
+    if not output.exists() or (output.is_dir() and not _content(output)):
+        return False
     if not (output / RECORD).is_file():
         raise FileExistsError(
             "The output folder must be new or empty, or hold an earlier run. Received: "
             f"{str(output)!r}, which holds something else."
         )
-    state = "a finished" if read_record(output).get("finished") else "an unfinished"
-    if not overwrite:
-        raise FileExistsError(
-            "The output folder must be new or empty, or --overwrite (`overwrite=True`) be given. "
-            f"Received: {str(output)!r}, which holds {state} run."
-        )
+    record = read_record(output)
+    if overwrite:
+        return False
+    differs = "that is finished" if record.get("finished") else "that is unfinished"
+    if settings and not record.get("finished"):
+        differs = _difference(record, settings)
+        if differs is None:
+            return True
+    raise FileExistsError(
+        "The output folder must be new or empty, or hold an unfinished run of the same settings, "
+        "which then goes on, or --overwrite (`overwrite=True`) be given. "
+        f"Received: {str(output)!r}, which holds a run {differs}."
+    )
+
+
+def _difference(record, settings):
+    """Says in which settings the recorded run differs; None, if in none."""
+    recorded, wanted = record.get("recipe", {}), settings["recipe"]
+    differing = [
+        f"{name}={recorded.get(name)!r} instead of {wanted.get(name)!r}"
+        for name in {**recorded, **wanted}
+        if recorded.get(name) != wanted.get(name)
+    ]
+    if record.get("sha256") != settings["sha256"]:
+        sides = [
+            side.replace("_", "-")
+            for side in settings["sha256"]
+            if record.get("sha256", {}).get(side) != settings["sha256"][side]
+        ]
+        differing.append(f"other text in --{' and --'.join(sides)}")
+    return f"with {', '.join(differing)}" if differing else None
+
+
+def _content(folder):
+    """What is in `folder`, but for what a run leaves that is killed while it writes a file."""
+    stems = {Path(name).stem for name in _FILES}
+    return [
+        path
+        for path in folder.iterdir()
+        if not (path.name.startswith(".") and path.name[1:].split("-")[0] in stems)
+    ]
 
 
 def clear(folder):
     """Deletes what an earlier run left in `folder`, and nothing else."""
-    for name in (RECORD, TRANSLATOR, HISTORY, PICTURE):
-        (Path(folder) / name).unlink(missing_ok=True)
+    folder = Path(folder)
+    for name in _FILES:
+        (folder / name).unlink(missing_ok=True)
+    for events in (folder / LOGS).rglob(_EVENTS):
+        events.unlink()
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    clear_unfinished(folder)
+
+
+def clear_unfinished(folder):
+    """Deletes what a run left in `folder` that was killed while it wrote a file."""
+    for path in {*Path(folder).iterdir()} - {*_content(Path(folder))}:
+        path.unlink()
 
 
 def read_record(folder) -> dict:

@@ -65,13 +65,18 @@ def check_parallel(source_files, target_files) -> int:
         FileNotFoundError: A file is missing.
         ValueError: Counts differ (says both), or a file is empty or not UTF-8.
     """
+    return sum(count_pairs(source_files, target_files))
+
+
+def count_pairs(source_files, target_files) -> list[int]:
+    """Counts the pairs of each two files; arguments and errors are those of `check_parallel`."""
     source_files, target_files = as_list(source_files), as_list(target_files)
     if len(source_files) != len(target_files) or not source_files:
         raise ValueError(
             "Every source file needs its target file. "
             f"Received: {len(source_files)} source and {len(target_files)} target files."
         )
-    total = 0
+    pairs = []
     for source, target in zip(source_files, target_files, strict=True):
         lines = count_lines(source), count_lines(target)
         if lines[0] != lines[1]:
@@ -79,5 +84,5 @@ def check_parallel(source_files, target_files) -> int:
                 "Parallel files must have as many lines. "
                 f"Received: {lines[0]} in {source!r}, {lines[1]} in {target!r}."
             )
-        total += lines[0]
-    return total
+        pairs.append(lines[0])
+    return pairs

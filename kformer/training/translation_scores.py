@@ -12,7 +12,7 @@ class TranslationScores(keras.callbacks.Callback):
 
     The scores are those of `kformer.bleu` and `kformer.chrf` for what `translator.translate`
     says. Callbacks that read them, as to stop early, come behind this one in the list for `fit`;
-    `keras.callbacks.SwapEMAWeights(swap_on_epoch=True)` comes before, so that it is the average
+    `kformer.training.WithAverage` takes this one among its own, so that it is the average
     which translates. The search is traced once. An untrained model, which never ends a
     sentence, takes a few times as long as a trained one, and no longer: each translation has its
     limit of length.

@@ -1,0 +1,59 @@
+"""Adam, with a moving average of the weights beside them."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class AveragedAdam(keras.optimizers.Adam):
+    """Adam that also keeps an average of the weights, and never touches the weights with it.
+
+    After update t, the average is m average + (1 - m) weights, with m the lesser of
+    `average_momentum` and (t - 1) / (t + 8): the average of a young model is not held back by what
+    its weights were at the start. `kformer.training.WithAverage` validates with it.
+
+    (Keras's `use_ema` overwrites the weights with the average when `fit` ends, for good.)
+
+    With `gradient_accumulation_steps`, a learning rate schedule and the average count updates,
+    not batches.
+
+    Args:
+        learning_rate, beta_1, beta_2, epsilon: See `keras.optimizers.Adam`, as all others.
+        average_momentum: In [0, 1); 0 for no average.
+    """
+
+    def __init__(self, *args, average_momentum: float = 0.0, **kwargs):
+        super().__init__(*args, **kwargs)
+        if not 0 <= average_momentum < 1:
+            raise ValueError(
+                f"`average_momentum` must be in [0, 1). Received: {average_momentum=}."
+            )
+        self.average_momentum = average_momentum
+        self.averages = []  # One for each trainable weight, in their order.
+
+    def build(self, var_list):
+        if self.built:
+            return
+        super().build(var_list)
+        if self.average_momentum:
+            self.averages = self.add_optimizer_variables(var_list, "average")
+
+    def apply(self, grads, trainable_variables=None):
+        before = ops.cast(self.iterations, "float32")
+        super().apply(grads, trainable_variables)
+        if not self.averages:
+            return
+        t = ops.cast(self.iterations, "float32")
+        momentum = ops.minimum(self.average_momentum, (t - 1) / (t + 8))
+        momentum = ops.where(t > before, momentum, 1.0)  # Gradients may have been kept only.
+        for weight, average in zip(self._trainable_variables, self.averages, strict=True):
+            share = ops.cast(1 - momentum, weight.dtype)
+            self.assign_add(average, share * (weight - average))
+
+    def _get_current_learning_rate(self):
+        if isinstance(self._learning_rate, keras.optimizers.schedules.LearningRateSchedule):
+            return self._learning_rate(self.iterations)  # Keras counts batches here.
+        return super()._get_current_learning_rate()
+
+    def get_config(self):
+        return {**super().get_config(), "average_momentum": self.average_momentum}

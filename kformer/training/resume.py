@@ -1,0 +1,218 @@
+"""`model.fit` that goes on where it was broken off, as if it had not been."""
+
+import time
+
+import keras
+import numpy as np
+from keras import ops
+
+from kformer.training.callbacks import diverged
+from kformer.training.checkpoint import Checkpoint, newest_checkpoint, write_checkpoint
+from kformer.training.interruption import Interrupted, Interruption
+from kformer.training.stateful import get_states, set_states
+
+_SHARE = 20  # Writing takes at most one part in so many of the time.
+
+
+def resumable_fit(
+    model,
+    batches,
+    folder,
+    *,
+    epochs: int,
+    epoch=None,
+    every_seconds: float = 60.0,
+    callbacks=(),
+    **kwargs,
+):
+    """Trains like `model.fit`, and goes on from the newest whole checkpoint in `folder`.
+
+    What comes out is, to the bit, what an undisturbed run gives on the same machine: weights,
+    optimizer, dropout, metrics, the memory of callbacks (see `kformer.training.stateful`). For
+    that, a pass over `batches` must depend on nothing but its number, and the optimizer must leave
+    the weights alone when `fit` ends, as `AveragedAdam` does (and Keras's `use_ema` does not).
+
+    SIGTERM and Ctrl-C end it after the batch, with a checkpoint; a second one ends it at once.
+
+    Args:
+        model: A compiled `keras.Model`, as it was when the run began.
+        batches: `tf.data.Dataset` with a known number of batches.
+        folder: Of the checkpoints, and nothing else. For one process at a time.
+        epochs: Passes over the data.
+        epoch: `tf.Variable` that is set to the number of each pass before it; see
+            `translation_dataset`.
+        every_seconds: From one checkpoint to the next; longer, where writing one takes more than
+            a twentieth of that; 0 for one after every batch. There is one after every epoch in
+            any case.
+        callbacks: Keras callbacks.
+        **kwargs: More arguments of `model.fit`.
+
+    Raises:
+        Interrupted: A signal came; a `KeyboardInterrupt` that says how far training is.
+        FloatingPointError: The weights are no longer finite; the last checkpoint is of before.
+        OSError: A checkpoint could not be written; the last one is kept.
+        ValueError: `batches` are of unknown number; or the checkpoint is one of another model, or
+            of other callbacks.
+    """
+    if (number := int(batches.cardinality())) < 1:
+        raise ValueError(
+            "`batches` must have a known, finite number. "
+            f"Received: cardinality {number} (-1 is infinite, -2 is unknown)."
+        )
+    callbacks = [*callbacks]
+    first, skipped, metrics, stopped = _go_on(model, batches, folder, callbacks)
+    if stopped:
+        return
+    with Interruption() as interruption:
+        saving = _Saving(folder, every_seconds, callbacks, interruption, number, epochs)
+        numbering = [_Numbering(epoch)] if epoch is not None else []
+
+        def fit(part, first, last):
+            model.fit(
+                part,
+                initial_epoch=first,
+                epochs=last,
+                shuffle=False,  # Keras would not shuffle a data set anyway.
+                callbacks=[*numbering, *callbacks, saving],
+                **kwargs,
+            )
+
+        if skipped:
+            saving.begin_after(skipped, metrics)
+            fit(batches.skip(skipped), first, first + 1)
+            first += 1
+            if model.stop_training:
+                return
+        if first < epochs:
+            fit(batches, first, epochs)
+
+
+def _go_on(model, batches, folder, callbacks):
+    """Puts a run back to where its newest checkpoint is; says where that is.
+
+    Returns:
+        epoch, batch: Whole epochs done, and batches done in the next.
+        metrics: Arrays of the metrics, which `fit` resets before it begins.
+        stopped: Whether a callback had stopped training.
+    """
+    found = newest_checkpoint(folder)
+    if not found:
+        return 0, 0, {}, False
+    print(
+        f"Going on {_position(found.epoch, found.batch, int(batches.cardinality()))}.", flush=True
+    )
+    _build(model, batches)
+    _assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
+    set_states(callbacks, found.state["callbacks"])
+    metrics = {name: array for name, array in found.arrays.items() if name.startswith("metrics/")}
+    return found.epoch, found.batch, metrics, found.state["stopped"]
+
+
+def _build(model, batches):
+    """Makes the variables that Keras would make at the first batch."""
+    smallest = keras.tree.map_structure(
+        lambda spec: ops.zeros([size or 1 for size in spec.shape], spec.dtype.name),
+        batches.element_spec,
+    )
+    x, y, weight = keras.utils.unpack_x_y_sample_weight(smallest)
+    model.compute_metrics(x, y, model(x), weight)
+    model.optimizer.build(model.trainable_variables)
+
+
+def _assign(groups, arrays):
+    """Gives the variables of some groups what `_arrays` returned for them."""
+    named = {f"{name}/{i}": one for name, group in groups.items() for i, one in enumerate(group)}
+    have = {name: array.shape for name, array in arrays.items() if name.split("/")[0] in groups}
+    need = {name: tuple(variable.shape) for name, variable in named.items()}
+    if have != need:
+        differs = sorted(name for name in {*have, *need} if have.get(name) != need.get(name))[0]
+        raise ValueError(
+            "A checkpoint must be one of the same model, optimizer and metrics. Received: "
+            f"{differs} of shape {have.get(differs)} for shape {need.get(differs)}."
+        )
+    for name, variable in named.items():
+        variable.assign(arrays[name])
+
+
+def _arrays(groups):
+    """The values of the variables of some groups, by names such as "model/0"."""
+    return {
+        f"{name}/{i}": ops.convert_to_numpy(variable)
+        for name, group in groups.items()
+        for i, variable in enumerate(group)
+    }
+
+
+class _Numbering(keras.callbacks.Callback):
+    """Tells the data the number of the pass that is to begin."""
+
+    def __init__(self, variable):
+        super().__init__()
+        self.variable = variable
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.variable.assign(epoch)
+
+
+class _Saving(keras.callbacks.Callback):
+    """Writes checkpoints, and ends training where a signal asks for it; the last of callbacks."""
+
+    def __init__(self, folder, every_seconds, others, interruption, batches, epochs):
+        super().__init__()
+        self.folder = folder
+        self.every_seconds = every_seconds
+        self.others = others
+        self.interruption = interruption
+        self.batches = batches  # In an epoch.
+        self.epochs = epochs
+        self._due = time.monotonic() + every_seconds
+        self._begin = 0, {}
+
+    def begin_after(self, batch, metrics):
+        """Makes the next epoch one of which `batch` batches are done, and the metrics theirs."""
+        self._begin = batch, metrics
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._epoch = epoch
+        self._skipped, metrics = self._begin
+        if self._skipped:
+            _assign({"metrics": self.model.metrics_variables}, metrics)
+        self._begin = 0, {}
+
+    def on_train_batch_end(self, batch, logs=None):
+        done = self._skipped + batch + 1
+        if done < self.batches:  # Else the end of the epoch is to come.
+            if self.interruption.signal_number or time.monotonic() >= self._due:
+                self._save(self._epoch, done)
+            self._leave(self._epoch, done)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._save(epoch + 1, 0)
+        if epoch + 1 < self.epochs and not self.model.stop_training:
+            self._leave(epoch + 1, 0)
+
+    def _save(self, epoch, batch):
+        began = time.monotonic()
+        groups = {"model": self.model.variables, "optimizer": self.model.optimizer.variables}
+        if batch:
+            groups["metrics"] = self.model.metrics_variables
+        arrays = _arrays(groups)
+        for name, array in arrays.items():
+            if name.startswith("model/") and not np.all(np.isfinite(array)):
+                raise FloatingPointError(diverged(self.model, "weights that are not"))
+        state = {"callbacks": get_states(self.others), "stopped": self.model.stop_training}
+        write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
+        now = time.monotonic()
+        if self.every_seconds:
+            self._due = now + max(self.every_seconds, _SHARE * (now - began))
+
+    def _leave(self, epoch, batch):
+        if number := self.interruption.signal_number:
+            where = _position(epoch, batch, self.batches)
+            raise Interrupted(f"Stopped {where}; all is saved.", number)
+
+
+def _position(epoch, batch, batches):
+    if not batch:
+        return f"after epoch {epoch}"
+    return f"in epoch {epoch + 1}, after batch {batch} of {batches}"
