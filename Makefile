@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test prove lint venv clean
+.PHONY: demo test prove bench-input lint venv clean
 
 demo: venv  ## Train, evaluate, export and translate, on the built-in corpus.
 	$(BIN)/kformer demo --output demo --overwrite
@@ -12,6 +12,9 @@ test: venv lint  ## The tests, with a sample of the long proofs.
 
 prove: venv lint  ## All of the tests, however long.
 	$(BIN)/pytest -n 2 --hypothesis-profile=prove
+
+bench-input: venv  ## Speed and memory of the input pipeline, on 1 GB of random words; ARGS=.
+	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)
 
 lint: venv
 	$(BIN)/ruff check --quiet .
