@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test prove bench-train lint venv clean
+.PHONY: demo test prove bench-train bench-input lint venv clean
 
 demo: venv  ## Train, evaluate, export and translate, on the built-in corpus.
 	$(BIN)/kformer demo --output demo --overwrite
@@ -16,6 +16,9 @@ prove: venv lint  ## All of the tests, however long.
 bench-train: .venv-bench/installed  ## Training speed against others; SOURCE=, TARGET=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.training \
 		$(if $(SOURCE),--source $(SOURCE)) $(if $(TARGET),--target $(TARGET)) $(ARGS)
+
+bench-input: venv  ## Speed and memory of the input pipeline, on 1 GB of random words; ARGS=.
+	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)
 
 lint: venv
 	$(BIN)/ruff check --quiet .

@@ -49,6 +49,9 @@ def train(
     epochs: Annotated[int | None, _number("Passes over the text.")] = None,
     tokens_per_batch: Annotated[int | None, _number("Ids in a batch.")] = None,
     max_length: Annotated[int | None, _number("Most ids of a sentence.")] = None,
+    piece_splitting: Annotated[
+        float | None, _number("Share of pieces split into smaller ones.")
+    ] = None,
     byte_spelling: Annotated[float | None, _number("Share of pieces spelled in bytes.")] = None,
     warmup_steps: Annotated[int | None, _number("Steps to the highest learning rate.")] = None,
     learning_rate_scale: Annotated[
@@ -83,6 +86,7 @@ def train(
         "epochs": epochs,
         "tokens_per_batch": tokens_per_batch,
         "max_length": max_length,
+        "piece_splitting": piece_splitting,
         "byte_spelling": byte_spelling,
         "warmup_steps": warmup_steps,
         "learning_rate_scale": learning_rate_scale,

@@ -16,6 +16,8 @@ _MODULE_OF = {
     "translation_dataset": "dataset",
     "DroppedPairs": "pair_filter",
     "count_dropped_pairs": "pair_filter",
+    "TrainingCost": "cost",
+    "training_cost": "cost",
     "CorpusReport": "preflight",
     "check_corpus": "preflight",
     "MaskedCrossEntropy": "loss",

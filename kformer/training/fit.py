@@ -200,6 +200,7 @@ def _batches(recipe, tokenizer, epoch, source, target, valid_source, valid_targe
         source,
         target,
         tokenizer,
+        piece_splitting=recipe.piece_splitting,
         byte_spelling=recipe.byte_spelling,
         seed=recipe.seed,
         epoch=epoch,

@@ -22,7 +22,7 @@ class Recipe:
         num_layers, d_model, num_heads, d_ff, dropout, norm_first: See `kformer.Transformer`.
         epochs: Passes over the data.
         tokens_per_batch, max_length: See `translation_dataset`.
-        byte_spelling: See `translation_dataset`; for training text alone.
+        piece_splitting, byte_spelling: See `translation_dataset`; for training text alone.
         warmup_steps: See `WarmupSchedule`, as for the next.
         learning_rate_scale: Times the rate of the paper, whose peak is
             (d_model * warmup_steps)^-0.5.
@@ -47,6 +47,7 @@ class Recipe:
     epochs: int
     tokens_per_batch: int
     max_length: int
+    piece_splitting: float
     byte_spelling: float
     warmup_steps: int
     learning_rate_scale: float
@@ -62,7 +63,13 @@ class Recipe:
         for name in _POSITIVE:
             if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
-        for name in ("dropout", "label_smoothing", "byte_spelling", "ema_momentum"):
+        for name in (
+            "dropout",
+            "label_smoothing",
+            "piece_splitting",
+            "byte_spelling",
+            "ema_momentum",
+        ):
             if not 0 <= (value := getattr(self, name)) < 1:
                 raise ValueError(f"`{name}` must be in [0, 1). Received: {name}={value}.")
         if self.d_model % 2 or self.d_model % self.num_heads:

@@ -1,6 +1,6 @@
 """How fast `translation_dataset` makes batches, alone, and in how much memory.
 
-    python tests/benchmarks/input_pipeline.py [--megabytes 1000] [--seconds 120]
+    make bench-input [ARGS="--megabytes 1000 --seconds 120"]
 
 Makes a small and a large corpus of random words, each in a process of its own, and prints a table:
 memory is what the process holds beyond TensorFlow and the tokenizer, sampled every half second.
