@@ -9,6 +9,7 @@ _POSITIVE = (
     *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "epochs", "warmup_steps"),
     *("learning_rate_scale", "gradient_accumulation"),
 )
+_SHARES = ("dropout", "label_smoothing", "piece_splitting", "byte_spelling", "ema_momentum")
 PRECISIONS = ("float32", "bfloat16")
 MONITORS = ("loss", "bleu")
 
