@@ -7,13 +7,13 @@ import sys
 import pytest
 
 from kformer.training import Recipe, training_cost
-from kformer.training.fit import compiled_transformer
+from kformer.training.learner import compiled_transformer
 
 # One epoch of batches in which every slot is a token.
 RUN = """
 import json, re, sys, numpy as np, tensorflow as tf
 from kformer.training import Recipe
-from kformer.training.fit import compiled_transformer
+from kformer.training.learner import compiled_transformer
 changes = json.loads(sys.argv[2])
 recipe = Recipe.named(sys.argv[1], **changes)
 model = compiled_transformer(recipe)

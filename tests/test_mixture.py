@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer.training import translation_dataset
-from kformer.training.mixture import Mixture, corpus_weights
+from kformer.training.corpus_weights import corpus_weights
+from kformer.training.mixture import Mixture
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

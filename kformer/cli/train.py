@@ -7,7 +7,7 @@ import typer
 
 from kformer.cli.quiet import quiet
 from kformer.training.interruption import Interrupted
-from kformer.training.recipe import MONITORS, PRECISIONS, Recipe, recipe_names
+from kformer.training.recipe import MONITORS, PRECISIONS, SIZES, Recipe, recipe_names
 from kformer.training.run_folder import TRANSLATOR, check_output, locked, settings
 from kformer.training.text_files import as_list, check_parallel
 
@@ -30,6 +30,21 @@ def train(
     recipe: Annotated[
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
     ] = "tiny",
+    weight: Annotated[
+        list[float] | None,
+        typer.Option(help="How often a pass reads the n-th source file; repeated like --source."),
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(help="Mixes several source files instead: over 1, small ones come often."),
+    ] = None,
+    warm_start: Annotated[
+        Path | None, typer.Option(help="A .keras translator to start from; its sizes hold.")
+    ] = None,
+    new_vocabulary: Annotated[
+        bool,
+        typer.Option("--new-vocabulary", help="Learn a vocabulary then, too."),
+    ] = False,
     overwrite: Annotated[
         bool,
         typer.Option("--overwrite", help="Replace an earlier run in the folder, and start anew."),
@@ -49,6 +64,9 @@ def train(
     epochs: Annotated[int | None, _number("Passes over the text.")] = None,
     tokens_per_batch: Annotated[int | None, _number("Ids in a batch.")] = None,
     max_length: Annotated[int | None, _number("Most ids of a sentence.")] = None,
+    max_length_ratio: Annotated[
+        float | None, _number("Most ids of a pair's longer side for one of its shorter; 0 for any.")
+    ] = None,
     piece_splitting: Annotated[
         float | None, _number("Share of pieces split into smaller ones.")
     ] = None,
@@ -86,6 +104,7 @@ def train(
         "epochs": epochs,
         "tokens_per_batch": tokens_per_batch,
         "max_length": max_length,
+        "max_length_ratio": max_length_ratio,
         "piece_splitting": piece_splitting,
         "byte_spelling": byte_spelling,
         "warmup_steps": warmup_steps,
@@ -98,7 +117,13 @@ def train(
         "patience": patience,
         "seed": seed,
     }
-    numbers = Recipe.named(recipe, **{k: v for k, v in changes.items() if v is not None})
+    changes = {name: value for name, value in changes.items() if value is not None}
+    numbers = Recipe.named(recipe, **changes)
+    if warm_start and (sizes := [name for name in SIZES if name in changes]):
+        raise ValueError(
+            "A model has the sizes of the one that it starts from. "
+            f"Received: {', '.join(f'{name}={changes[name]}' for name in sizes)}."
+        )
     numbers.check_validation(valid_source)
     files = {
         "source": as_list(source),
@@ -106,8 +131,14 @@ def train(
         "valid_source": as_list(valid_source or []),
         "valid_target": as_list(valid_target or []),
     }
+    options = {
+        "weights": weight or None,
+        "temperature": temperature,
+        "warm_start": warm_start,
+        "new_vocabulary": new_vocabulary,
+    }
     with locked(output):
-        resumes = check_output(output, overwrite, settings(numbers, files))
+        resumes = check_output(output, overwrite, settings(numbers, files, **options))
     if not resumes:  # Else these are the files that were checked.
         check_parallel(files["source"], files["target"])
         if valid_source or valid_target:
@@ -119,6 +150,7 @@ def train(
     try:
         fit.train(
             *(numbers, source, target, output, valid_source, valid_target),
+            **options,
             overwrite=overwrite,
             tensorboard=tensorboard,
         )

@@ -4,7 +4,7 @@ import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
-SIZES = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first")  # Same in both models.
+from kformer.training.recipe import SIZES
 
 
 def warm_start(translator, other):

@@ -4,7 +4,6 @@ import hashlib
 import shutil
 from pathlib import Path
 
-import keras
 import tensorflow as tf
 
 from kformer.files import replacing
@@ -17,10 +16,7 @@ from kformer.training.callbacks import (
     StopWhenDiverged,
     TokensPerSecond,
 )
-from kformer.training.dataset import translation_dataset
-from kformer.training.loss import MaskedCrossEntropy
-from kformer.training.metrics import MaskedAccuracy, Perplexity, Tokens
-from kformer.training.optimizer import AveragedAdam
+from kformer.training.learner import new_translator, recipe_from
 from kformer.training.progress import Progress
 from kformer.training.recipe import Recipe
 from kformer.training.resume import resumable_fit
@@ -40,14 +36,11 @@ from kformer.training.run_folder import (
     settings,
     write_json,
 )
-from kformer.training.schedule import WarmupSchedule
 from kformer.training.tensorboard import TensorBoardLogs
-from kformer.training.text_files import as_list, check_parallel, read_lines
+from kformer.training.text_of_run import TextOfRun
 from kformer.training.translation_scores import TranslationScores
-from kformer.transformer import Transformer
 from kformer.translator import Translator, load
 
-_DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 _SCORES = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}  # By what is monitored.
 
 
@@ -59,6 +52,10 @@ def train(
     valid_source=None,
     valid_target=None,
     *,
+    weights=None,
+    temperature: float | None = None,
+    warm_start=None,
+    new_vocabulary: bool = False,
     overwrite: bool = False,
     checkpoint_seconds: float = 60.0,
     tensorboard: bool = False,
@@ -71,11 +68,18 @@ def train(
     the run is unfinished, it has checkpoints there, too: called again with the same settings, it
     goes on from the newest, and ends with the same weights to the bit; see `resumable_fit`.
 
+    Before the first step it prints what `check_corpus` finds in the text.
+
     Args:
         recipe: All numbers of the run.
         source, target: A path or a list of paths of parallel text.
         output: The folder.
         valid_source, valid_target: The same, of text to choose the best epoch by.
+        weights, temperature: How several files are mixed; see `translation_dataset`.
+        warm_start: Path of a `.keras` translator to start from, in place of random weights; its
+            sizes replace those of the recipe. `kformer.training.warm_start` says how.
+        new_vocabulary: Whether to learn a vocabulary from the text then, too, instead of keeping
+            that of the translator.
         overwrite: Whether to replace what an earlier run left in the folder, and start anew.
         checkpoint_seconds: From one checkpoint to the next; see `resumable_fit`.
         tensorboard: Whether to write logs for TensorBoard, in the folder's `logs`.
@@ -92,27 +96,25 @@ def train(
         FloatingPointError: Learning diverged.
         Interrupted: SIGTERM or Ctrl-C came; the state of training is saved.
     """
-    files = {
-        "source": as_list(source),
-        "target": as_list(target),
-        "valid_source": as_list(valid_source or []),
-        "valid_target": as_list(valid_target or []),
-    }
-    recipe.check_validation(files["valid_source"])
+    text = TextOfRun(source, target, valid_source, valid_target, weights, temperature)
+    recipe.check_validation(valid_source)
     output = Path(output)
     with locked(output):
-        record = settings(recipe, files)
+        record = settings(recipe, text.files, weights, temperature, warm_start, new_vocabulary)
         resumes = check_output(output, overwrite, record)
         if resumes:
             record = {**read_record(output), **record}  # The files may have moved.
         else:
-            record["pairs"] = _count_pairs(**files)
-        tokenizer = _tokenizer(recipe, files, output, record)
-        keras.utils.set_random_seed(recipe.seed)
+            record["pairs"] = text.check()
+        other = None if warm_start is None else load(warm_start)
+        kept = None if new_vocabulary or other is None else other.tokenizer
+        tokenizer = _tokenizer(recipe, text.files, output, record, kept)
+        if not resumes:
+            print(text.report(recipe_from(recipe, tokenizer, other), tokenizer), flush=True)
         with tf.device("CPU:0"):  # Where the data is read.
             epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
-        batches = _batches(recipe, tokenizer, epoch, **files)
-        translator = Translator(tokenizer, compiled_transformer(recipe))
+        batches = text.batches(recipe, tokenizer, epoch)
+        translator = new_translator(recipe, tokenizer, other)
 
         if overwrite:
             clear(output)
@@ -133,7 +135,7 @@ def train(
             callbacks=[
                 TokensPerSecond(),
                 StopWhenDiverged(),
-                *_judging(recipe, translator, output / TRANSLATOR, files),
+                *_judging(recipe, translator, output / TRANSLATOR, text),
                 *callbacks,
                 history,
                 *([TensorBoardLogs(output / LOGS)] if tensorboard else ()),
@@ -151,15 +153,10 @@ def train(
         return load(output / TRANSLATOR)
 
 
-def _count_pairs(source, target, valid_source, valid_target):
-    """Checks all files; returns the number of pairs to train on."""
-    if valid_source or valid_target:
-        check_parallel(valid_source, valid_target)
-    return check_parallel(source, target)
+def _tokenizer(recipe, files, output, record, kept):
+    """Returns the tokenizer of the run, and notes it in `record`.
 
-
-def _tokenizer(recipe, files, output, record):
-    """Returns the tokenizer of the run, the one in its folder if it is there; notes it in `record`.
+    It is the one in its folder, if it is there; `kept`, if that is not None; else a new one.
 
     Raises:
         ValueError: It is not the one that the run began with.
@@ -167,6 +164,8 @@ def _tokenizer(recipe, files, output, record):
     path = output / CHECKPOINTS / TOKENIZER
     if "tokenizer" in record and path.is_file():
         tokenizer = Tokenizer.load(path)
+    elif kept is not None:
+        tokenizer = kept
     else:
         tokenizer = Tokenizer.train([*files["source"], *files["target"]], recipe.vocab_size)
     found = hashlib.sha256(tokenizer.model).hexdigest()
@@ -178,69 +177,15 @@ def _tokenizer(recipe, files, output, record):
     return tokenizer
 
 
-def _judging(recipe, translator, path, files):
-    """Returns the callbacks that judge an epoch: by the average of the weights, if there is one."""
+def _judging(recipe, translator, path, text):
+    """Returns the callbacks that judge an epoch, by the average of the weights if there is one."""
     score, mode = _SCORES[recipe.monitor]
     callbacks = [KeepBest(translator, path, score, mode)]
     if recipe.monitor == "bleu":
-        lines = [
-            [line for file in files[side] for line in read_lines(file)]
-            for side in ("valid_source", "valid_target")
-        ]
-        callbacks.insert(0, TranslationScores(translator, *lines))
+        callbacks.insert(0, TranslationScores(translator, *text.validation_lines()))
     if recipe.patience:
         callbacks.append(EarlyStopping(recipe.patience, score, mode))
     return [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
-
-
-def _batches(recipe, tokenizer, epoch, source, target, valid_source, valid_target):
-    """Returns the data sets of training and, if there are files for it, of validation."""
-    sizes = {"tokens_per_batch": recipe.tokens_per_batch, "max_length": recipe.max_length}
-    train_batches = translation_dataset(
-        source,
-        target,
-        tokenizer,
-        piece_splitting=recipe.piece_splitting,
-        byte_spelling=recipe.byte_spelling,
-        seed=recipe.seed,
-        epoch=epoch,
-        **sizes,
-    )
-    if not valid_source:
-        return train_batches, None
-    return train_batches, translation_dataset(
-        valid_source, valid_target, tokenizer, shuffle=False, **sizes
-    )
-
-
-def compiled_transformer(recipe: Recipe) -> Transformer:
-    """Returns a new model of the recipe, ready for `fit`: Adam as in the paper, section 5.3."""
-    accumulated = recipe.gradient_accumulation
-    transformer = Transformer(
-        recipe.vocab_size,
-        recipe.num_layers,
-        recipe.d_model,
-        recipe.num_heads,
-        recipe.d_ff,
-        recipe.dropout,
-        recipe.norm_first,
-        dtype=_DTYPES[recipe.precision],
-    )
-    transformer.compile(
-        optimizer=AveragedAdam(
-            WarmupSchedule(recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale),
-            beta_1=0.9,
-            beta_2=0.98,
-            epsilon=1e-9,
-            average_momentum=recipe.ema_momentum,
-            gradient_accumulation_steps=accumulated if accumulated > 1 else None,
-        ),
-        loss=MaskedCrossEntropy(recipe.label_smoothing),
-        metrics=[MaskedAccuracy(), Perplexity(), Tokens()],
-    )
-    # Else its slots are made within the first trace, and `fit` traces a second time.
-    transformer.optimizer.build(transformer.trainable_variables)
-    return transformer
 
 
 def _draw(history, path):

@@ -7,6 +7,7 @@ import math
 
 import tensorflow as tf
 
+from kformer.training.corpus_weights import corpus_weights
 from kformer.training.text_files import as_list, count_pairs
 
 WINDOW = 100_000  # Pairs that are shuffled together.
@@ -97,34 +98,6 @@ class Mixture:
         kept = tf.math.ceil(share * tf.cast(end - first, tf.float64) - 1e-6)
         rank = tf.range(tf.size(order)) - first
         return tf.sort(tf.boolean_mask(order, rank < tf.cast(kept, tf.int32)))
-
-
-def corpus_weights(pairs, weights=None, temperature=None) -> list[float]:
-    """Returns how often a pass goes through each corpus, to six decimals.
-
-    Args:
-        pairs: Number of pairs of each corpus.
-        weights, temperature: As for `Mixture`.
-    """
-    if weights is not None and temperature is not None:
-        raise ValueError(
-            "Corpora are mixed by `weights` or by `temperature`, not by both. "
-            f"Received: weights={weights}, temperature={temperature}."
-        )
-    if temperature is not None:
-        if not 0 < temperature < math.inf:
-            raise ValueError(f"`temperature` must be over 0. Received: temperature={temperature}.")
-        drawn = [(number / max(pairs)) ** (1 / temperature) for number in pairs]
-        scale = sum(pairs) / sum(drawn)
-        weights = [scale * draw / number for draw, number in zip(drawn, pairs, strict=True)]
-    elif weights is None:
-        weights = [1.0] * len(pairs)
-    elif len(weights) != len(pairs) or not all(1e-6 <= weight < math.inf for weight in weights):
-        raise ValueError(
-            "`weights` must have a positive number for each pair of files. "
-            f"Received: weights={weights} for {len(pairs)} pairs of files."
-        )
-    return [round(weight, 6) for weight in weights]
 
 
 def _lines(file):

@@ -10,6 +10,7 @@ _POSITIVE = (
     *("learning_rate_scale", "gradient_accumulation"),
 )
 _SHARES = ("dropout", "label_smoothing", "piece_splitting", "byte_spelling", "ema_momentum")
+SIZES = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first")  # Of the model.
 PRECISIONS = ("float32", "bfloat16")
 MONITORS = ("loss", "bleu")
 
@@ -23,6 +24,7 @@ class Recipe:
         num_layers, d_model, num_heads, d_ff, dropout, norm_first: See `kformer.Transformer`.
         epochs: Passes over the data.
         tokens_per_batch, max_length: See `translation_dataset`.
+        max_length_ratio: The same; 0 for any ratio.
         piece_splitting, byte_spelling: See `translation_dataset`; for training text alone.
         warmup_steps: See `WarmupSchedule`, as for the next.
         learning_rate_scale: Times the rate of the paper, whose peak is
@@ -48,6 +50,7 @@ class Recipe:
     epochs: int
     tokens_per_batch: int
     max_length: int
+    max_length_ratio: float
     piece_splitting: float
     byte_spelling: float
     warmup_steps: int
@@ -64,13 +67,7 @@ class Recipe:
         for name in _POSITIVE:
             if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
-        for name in (
-            "dropout",
-            "label_smoothing",
-            "piece_splitting",
-            "byte_spelling",
-            "ema_momentum",
-        ):
+        for name in _SHARES:
             if not 0 <= (value := getattr(self, name)) < 1:
                 raise ValueError(f"`{name}` must be in [0, 1). Received: {name}={value}.")
         if self.d_model % 2 or self.d_model % self.num_heads:
@@ -83,6 +80,11 @@ class Recipe:
                 "`max_length` must leave room for a piece and the end id, and fit into "
                 f"`tokens_per_batch`. Received: max_length={self.max_length}, "
                 f"tokens_per_batch={self.tokens_per_batch}."
+            )
+        if self.max_length_ratio and not self.max_length_ratio >= 1:
+            raise ValueError(
+                "`max_length_ratio` is that of the longer side to the shorter, so at least 1; or 0 "
+                f"for any. Received: max_length_ratio={self.max_length_ratio}."
             )
         for name, known in (("precision", PRECISIONS), ("monitor", MONITORS)):
             if (value := getattr(self, name)) not in known:

@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 from kformer.files import replacing
+from kformer.training.corpus_weights import check_weights
 
 RECORD = "run.json"  # Written when a run starts and again when it ends.
 TRANSLATOR = "translator.keras"
@@ -53,18 +54,39 @@ def locked(folder):
                 path.rmdir()
 
 
-def settings(recipe, files: dict[str, list[str]]) -> dict:
+def settings(
+    recipe,
+    files: dict[str, list[str]],
+    weights=None,
+    temperature=None,
+    warm_start=None,
+    new_vocabulary: bool = False,
+) -> dict:
     """Returns what makes a run what it is, as `run.json` records it.
 
     Args:
         recipe: `Recipe`.
         files: Paths for each of "source", "target", "valid_source", "valid_target".
+        weights, temperature, warm_start, new_vocabulary: See `kformer.training.train`.
 
     Raises:
         FileNotFoundError: A file is missing.
+        ValueError: The options contradict each other.
     """
+    if new_vocabulary and warm_start is None:
+        raise ValueError(
+            "A new vocabulary is an option of a warm start; other runs have one in any case. "
+            f"Received: {new_vocabulary=}, {warm_start=}."
+        )
+    check_weights(len(files["source"]), weights, temperature)
     return {
         "recipe": dataclasses.asdict(recipe),
+        "options": {
+            "weights": None if weights is None else [float(weight) for weight in weights],
+            "temperature": temperature,
+            "warm_start": None if warm_start is None else sha256(warm_start),
+            "new_vocabulary": new_vocabulary,
+        },
         "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
         "sha256": {side: [sha256(file) for file in files[side]] for side in files},
     }
@@ -115,7 +137,9 @@ def check_output(output, overwrite: bool, settings: dict | None = None) -> bool:
 
 def _difference(record, settings):
     """Says in which settings the recorded run differs; None, if in none."""
-    recorded, wanted = record.get("recipe", {}), settings["recipe"]
+    recorded, wanted = (
+        {**one.get("recipe", {}), **one.get("options", {})} for one in (record, settings)
+    )
     differing = [
         f"{name}={recorded.get(name)!r} instead of {wanted.get(name)!r}"
         for name in {**recorded, **wanted}

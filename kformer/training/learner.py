@@ -1,0 +1,70 @@
+"""The translator that a run trains: a new one, or one that starts from another."""
+
+import dataclasses
+
+import keras
+
+from kformer.training.fine_tuning import sizes, warm_start
+from kformer.training.loss import MaskedCrossEntropy
+from kformer.training.metrics import MaskedAccuracy, Perplexity, Tokens
+from kformer.training.optimizer import AveragedAdam
+from kformer.training.recipe import Recipe
+from kformer.training.schedule import WarmupSchedule
+from kformer.transformer import Transformer
+from kformer.translator import Translator
+
+_DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
+
+
+def new_translator(recipe: Recipe, tokenizer, other: Translator | None = None) -> Translator:
+    """Returns a translator ready for `fit`.
+
+    Args:
+        recipe: All numbers.
+        tokenizer: `kformer.Tokenizer` of source and target.
+        other: `Translator` to start from, whose sizes then replace those of the recipe.
+    """
+    keras.utils.set_random_seed(recipe.seed)
+    if other is None:
+        return Translator(tokenizer, compiled_transformer(recipe))
+    recipe = recipe_from(recipe, tokenizer, other)
+    translator = Translator(tokenizer, compiled_transformer(recipe))
+    warm_start(translator, other)
+    return translator
+
+
+def recipe_from(recipe: Recipe, tokenizer, other: Translator | None) -> Recipe:
+    """Returns `recipe` with the sizes of `other`, if there is one, and of the vocabulary."""
+    if other is None:
+        return recipe
+    return dataclasses.replace(recipe, vocab_size=tokenizer.vocab_size, **sizes(other.transformer))
+
+
+def compiled_transformer(recipe: Recipe) -> Transformer:
+    """Returns a new model of the recipe, ready for `fit`: Adam as in the paper, section 5.3."""
+    accumulated = recipe.gradient_accumulation
+    transformer = Transformer(
+        recipe.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+        dtype=_DTYPES[recipe.precision],
+    )
+    transformer.compile(
+        optimizer=AveragedAdam(
+            WarmupSchedule(recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale),
+            beta_1=0.9,
+            beta_2=0.98,
+            epsilon=1e-9,
+            average_momentum=recipe.ema_momentum,
+            gradient_accumulation_steps=accumulated if accumulated > 1 else None,
+        ),
+        loss=MaskedCrossEntropy(recipe.label_smoothing),
+        metrics=[MaskedAccuracy(), Perplexity(), Tokens()],
+    )
+    # Else its slots are made within the first trace, and `fit` traces a second time.
+    transformer.optimizer.build(transformer.trainable_variables)
+    return transformer
