@@ -91,8 +91,8 @@ class Transformer(keras.Model):
         self.encoder.build()
         self.decoder.build()
         self.built = True
-        # TensorFlow's XLA would compile anew for every shape of a batch; Keras's other backends
-        # compile in any case. `compile(jit_compile=True)` still asks for it.
+        # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
+        # processor; Keras's other backends compile in any case.
         self.supports_jit = keras.backend.backend() != "tensorflow"
 
     def build(self, input_shape=None):

@@ -1,7 +1,5 @@
 """kformer: `model.fit` of the model that `kformer train` compiles, with its metrics."""
 
-import keras
-
 from benchmarks.training.keras_fit import fit
 from benchmarks.training.process import serve
 from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH, VOCAB_SIZE
@@ -22,9 +20,8 @@ def train(size, dtype, options, batches, rounds):
         max_length=MAX_LENGTH,
         label_smoothing=LABEL_SMOOTHING,
         ema_momentum=0.0,  # The others keep no average of the weights either.
+        precision=dtype,
     )
-    if dtype == "bfloat16":
-        keras.config.set_dtype_policy("mixed_bfloat16")
     fit(compiled_transformer(recipe), batches, rounds, [TokensPerSecond()])
 
 
