@@ -159,7 +159,7 @@ def tiny_recipe():
         d_ff=24,
         dropout=0.1,
         epochs=2,
-        tokens_per_batch=1024,
+        tokens_per_batch=512,
         max_length=48,
         warmup_steps=40,
     )
