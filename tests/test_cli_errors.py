@@ -47,6 +47,11 @@ def test_wrong_options_are_named(refused, arguments, message):
         ("--gradient-accumulation", 0, "Received: gradient_accumulation=0."),
         ("--precision", "float16", "one of float32, bfloat16. Received: precision='float16'."),
         ("--monitor", "chrf", "one of loss, bleu. Received: monitor='chrf'."),
+        ("--max-length-ratio", 0.5, "at least 1; or 0 for any. Received: max_length_ratio=0.5."),
+        ("--piece-splitting", 1, "must be in [0, 1). Received: piece_splitting=1.0."),
+        ("--weight", 0, "Received: weights=[0.0] for 1 pairs of files."),
+        ("--temperature", 0, "`temperature` must be over 0. Received: temperature=0.0."),
+        ("--warm-start", "no.keras", "There is no such file. Received: 'no.keras'."),
         ("--patience", -1, "`patience` must not be negative. Received: patience=-1."),
         ("--patience", 1, "need validation text. Received: patience=1, monitor='loss'"),
         ("--monitor", "bleu", "need validation text. Received: patience=0, monitor='bleu'"),
@@ -63,6 +68,18 @@ def test_wrong_options_are_named(refused, arguments, message):
 )
 def test_numbers_must_make_sense(refused, training, option, value, message):
     assert message in refused(*training, option, value)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (("--weight", 1, "--temperature", 2), "by `weights` or by `temperature`, not by both."),
+        (("--new-vocabulary",), "is an option of a warm start"),
+        (("--warm-start", "a.keras", "--d-model", 32), "Received: d_model=32."),
+    ],
+)
+def test_options_must_go_together(refused, training, options, message):
+    assert message in refused(*training, *options)
 
 
 def test_the_advice_on_what_would_fit_is_good(refused, training):

@@ -301,3 +301,46 @@ def test_validation_needs_both_sides(tiny_recipe, parallel_text, tmp_path):
     with pytest.raises(ValueError, match="Received: 0 source and 1 target files"):
         train(tiny_recipe, source, target, tmp_path / "run", valid_target=valid_target)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_run_may_start_from_a_translator_and_takes_its_sizes_and_vocabulary(
+    parallel_text, tiny_run, tiny_recipe, tmp_path
+):
+    folder, first = tiny_run
+    files = list(parallel_text.values())
+    recipe = dataclasses.replace(
+        tiny_recipe, d_model=8, epochs=1
+    )  # The width is not for it to say.
+    translator = train(
+        recipe, *files[:2], tmp_path, *files[2:], warm_start=folder / "translator.keras"
+    )
+    assert translator.tokenizer.model == first.tokenizer.model
+    assert translator.transformer.source_embedding.d_model == tiny_recipe.d_model
+    best = min(read(folder / "history.json")["val_perplexity"])
+    assert read(tmp_path / "history.json")["val_perplexity"][0] < 1.1 * best
+    assert len(read(tmp_path / "run.json")["options"]["warm_start"]) == 64
+
+
+def test_it_may_have_a_new_vocabulary_then(parallel_text, tiny_run, tiny_recipe, tmp_path):
+    files = list(parallel_text.values())
+    recipe = dataclasses.replace(tiny_recipe, epochs=1, vocab_size=350)
+    path = tiny_run[0] / "translator.keras"
+    translator = train(recipe, *files[:2], tmp_path, warm_start=path, new_vocabulary=True)
+    assert translator.tokenizer.vocab_size == translator.transformer.get_config()["vocab_size"]
+    assert translator.tokenizer.vocab_size == 350
+    assert translator.translate(["der hund"])
+
+
+def test_what_is_in_the_text_is_said_before_the_first_step(again, tmp_path, capsys):
+    again(tmp_path, epochs=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("300 pairs;")
+    assert next(i for i, line in enumerate(lines) if line.startswith("epoch 1/1 done")) > 5
+
+
+def test_other_weights_of_the_corpora_are_another_run(parallel_text, tiny_recipe, tmp_path):
+    files = list(parallel_text.values())[:2]
+    with pytest.raises(ZeroDivisionError):
+        train(tiny_recipe, *files, tmp_path, weights=[2.0], callbacks=[PowerCut(epoch=1)])
+    with pytest.raises(FileExistsError, match=r"with weights=\[2.0\] instead of \[1.0\]"):
+        train(tiny_recipe, *files, tmp_path, weights=[1.0])
