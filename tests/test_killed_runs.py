@@ -46,6 +46,7 @@ class Run:
             if self.process.poll() is not None:
                 assert self.process.returncode == 0, self.process.stderr.read().decode()
                 return False
+            time.sleep(0.001)  # Leaves the processor to the run.
         self.process.kill()
         self.process.communicate()
         return True

@@ -109,5 +109,5 @@ def test_the_wheel_works_from_an_empty_folder(wheel, tmp_path):
     file, version, *recipes, no_training, no_export = result.stdout.split()
     assert Path(file) == target / "kformer" / "__init__.py"
     assert version == kformer.__version__
-    assert recipes == ["base", "demo", "quick", "tiny"]
+    assert recipes == ["base", "big", "demo", "multi30k", "quick", "tiny"]
     assert (no_training, no_export) == ("None", "None")

@@ -93,10 +93,10 @@ def test_fit_has_them_in_its_history_and_stops_early_by_them(translator, batches
 def test_a_model_of_mixed_precision_is_scored_as_it_is_in_training(translator, batches):
     model = learner(translator, "mixed_bfloat16")
     scores = TranslationScores(model, SOURCES, TARGETS)
-    history = fit(model, batches, 12, scores)
+    history = fit(model, batches, 4, scores)
     last = {name: history[name][-1] for name in ("val_bleu", "val_chrf")}
     assert last == scores_of(model.translate(SOURCES))
-    assert last["val_chrf"] > history["val_chrf"][0]
+    assert history["loss"][-1] < history["loss"][0]
 
 
 def test_measuring_changes_nothing_about_the_training(translator, batches):

@@ -137,9 +137,9 @@ def check_output(output, overwrite: bool, settings: dict | None = None) -> bool:
 
 def _difference(record, settings):
     """Says in which settings the recorded run differs; None, if in none."""
-    recorded, wanted = (
-        {**one.get("recipe", {}), **one.get("options", {})} for one in (record, settings)
-    )
+    options = settings["options"]  # Where a record has none, there were none to have.
+    recorded = {**record.get("recipe", {}), **record.get("options", options)}
+    wanted = {**settings["recipe"], **options}
     differing = [
         f"{name}={recorded.get(name)!r} instead of {wanted.get(name)!r}"
         for name in {**recorded, **wanted}
