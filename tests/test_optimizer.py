@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from kformer.training import AveragedAdam, WarmupSchedule, WithAverage
 from kformer.training.average import averaged_weights
@@ -22,13 +23,25 @@ def weights_after_each(optimizer, gradients=GRADIENTS):
     return [np.stack(column) for column in zip(*seen, strict=True)]
 
 
+@pytest.mark.parametrize("amsgrad", [False, True])
 @pytest.mark.parametrize("steps", [None, 3])
-def test_the_weights_are_those_of_keras(steps):
-    settings = {"beta_2": 0.98, "gradient_accumulation_steps": steps}
+def test_the_weights_are_those_of_keras(steps, amsgrad):
+    settings = {"beta_2": 0.98, "gradient_accumulation_steps": steps, "amsgrad": amsgrad}
+    settings |= {"epsilon": 1e-9, "weight_decay": 0.01, "clipnorm": 1.0}
     [expected] = weights_after_each(keras.optimizers.Adam(0.1, **settings))
     for momentum in (0.0, 0.9):
         weights = weights_after_each(AveragedAdam(0.1, average_momentum=momentum, **settings))[0]
-        np.testing.assert_array_equal(weights, expected)
+        np.testing.assert_allclose(weights, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_gradient_of_rows_that_were_looked_up_is_that_of_the_whole_table():
+    table = keras.Variable(np.ones((4, 3)), dtype="float32")
+    optimizer = AveragedAdam(0.1)
+    optimizer.build([table])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(table.value, [1, 1, 2]))
+    optimizer.apply(tape.gradient(loss, [table.value]))
+    np.testing.assert_allclose(table, [[1.0] * 3, [0.9] * 3, [0.9] * 3, [1.0] * 3], atol=1e-6)
 
 
 def test_the_average_is_one_of_the_weights_so_far_and_soon_of_as_many_as_it_should():
