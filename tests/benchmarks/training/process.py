@@ -5,6 +5,7 @@ then trains for ever, in the loop of its library, between `rounds.begin()` and `
 """
 
 import argparse
+import ctypes
 import json
 import os
 import sys
@@ -44,7 +45,19 @@ def serve(train):
     parser.add_argument("options", nargs="*")
     arguments = parser.parse_args()
     batches = batch_files.load(arguments.batches)
+    _stay_in_memory()
     train(SIZES[arguments.size], arguments.dtype, arguments.options, batches, Rounds())
+
+
+def _stay_in_memory():
+    """Keeps the libraries of this process in memory while it waits, where the system allows that.
+
+    Some machines take away what was not used for some seconds, and the next round would pay for it.
+    """
+    current, future, on_fault = 1, 2, 4  # Of <sys/mman.h>: no page comes in that is not needed.
+    lock = getattr(ctypes.CDLL(None), "mlockall", None)
+    if lock:
+        lock(current | future | on_fault)
 
 
 def peak_bytes() -> int | None:
