@@ -26,6 +26,7 @@ _MODULE_OF = {
     "Transformer": "transformer",
     "Greedy": "search",
     "Beam": "search",
+    "Sample": "search",
     "Translator": "translator",
     "load": "translator",
     "bleu": "scores",

@@ -36,7 +36,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         weights: float tensor (B, H, Q, K), at least float32; each row sums to 1.
     """
     scores = ops.matmul(query, ops.swapaxes(key, -2, -1))  # (B, H, Q, K)
-    scores = _at_least_float32(scores) / query.shape[-1] ** 0.5
+    scores = precise(scores) / query.shape[-1] ** 0.5
     if mask is not None:
         scores = ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
     # Not an int, or Keras would warn of a softmax over one key: the source of an empty line.
@@ -44,7 +44,8 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return ops.matmul(ops.cast(weights, value.dtype), value), weights
 
 
-def _at_least_float32(tensor):
+def precise(tensor):
+    """`tensor`, at least as float32."""
     narrow = keras.backend.standardize_dtype(tensor.dtype) in ("float16", "bfloat16")
     return ops.cast(tensor, "float32") if narrow else tensor
 
@@ -135,14 +136,3 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "d_model": self.d_model, "num_heads": self.num_heads}
-
-
-def write_by_select(buffer, row, position):
-    """Writes `row` (B, H, 1, W) at `position` of `buffer` (B, H, T, W), in ops of any runtime."""
-    here = ops.arange(ops.shape(buffer)[2]) == position  # (T,)
-    return ops.where(here[:, None], row, buffer)
-
-
-def write_by_slice(buffer, row, position):
-    """As `write_by_select`, in one op that LiteRT and XLA have and a TensorFlow server has not."""
-    return ops.slice_update(buffer, (0, 0, position, 0), row)

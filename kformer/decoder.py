@@ -1,15 +1,14 @@
 """The decoder: vectors that look back at themselves and across at the memory.
 
-It runs on whole sequences (training) or one position at a time with a cache (search); both are
-the same equations. Axes: B batch, T target length, S source length, H heads, D d_model, L layers.
+It runs on whole sequences; `kformer.decoder_step` runs it one position at a time.
+Axes: B batch, T target length, S source length, H heads, D d_model, L layers.
 """
 
 from typing import NamedTuple
 
 import keras
-from keras import ops
 
-from kformer.attention import KeysValues, MultiHeadAttention, write_by_select
+from kformer.attention import MultiHeadAttention
 from kformer.feed_forward import FeedForward
 from kformer.residual import Residual
 from kformer.stack import DROPOUT, Stack
@@ -83,31 +82,6 @@ class DecoderLayer(keras.layers.Layer):
         seen = self.cross_attention.project(memory)
         return self._attend(x, query, own, seen, self_mask, cross_mask, training)
 
-    def step(self, x, position, history, memory, cross_mask=None, write=write_by_select):
-        """Runs one position, reading the ones before it from `history`.
-
-        Args:
-            x: float tensor (B, 1, D), the vectors at `position`.
-            position: scalar integer tensor.
-            history: `KeysValues` of (B, H, T, W), filled before `position`.
-            memory: `KeysValues` of (B, H, S, W), from `cross_attention.project(memory)`.
-            cross_mask: boolean tensor broadcastable to (B, H, 1, S), or None.
-            write: `write_by_select` or `write_by_slice`, as the runtime needs.
-
-        Returns:
-            output: float tensor (B, 1, D).
-            history: `history`, filled at `position`, too.
-            cross_weights: float tensor (B, H, 1, S).
-        """
-        query = self.self_residual.enter(x)
-        own = self.self_attention.project(query)
-        history = KeysValues(
-            write(history.keys, own.keys, position), write(history.values, own.values, position)
-        )
-        past = ops.arange(ops.shape(history.keys)[2]) <= position  # (T,)
-        x, _, cross_weights = self._attend(x, query, history, memory, past, cross_mask)
-        return x, history, cross_weights
-
     def _attend(self, x, query, own, memory, self_mask, cross_mask, training=None):
         inner, self_weights = self.self_attention.attend(query, own, self_mask)
         x = self.self_residual.leave(x, inner, training)
@@ -165,27 +139,3 @@ class Decoder(Stack):
             cross_weights.append(cross)
         weights = DecoderWeights(tuple(self_weights), tuple(cross_weights))
         return self.finish(x, training), weights
-
-    def project(self, memory):
-        """What every step reads of `memory` (B, S, D): a tuple of L `KeysValues`."""
-        return tuple(layer.cross_attention.project(memory) for layer in self.layers)
-
-    def empty_history(self, batch, max_length):
-        """Buffers for `max_length` steps: a tuple of L `KeysValues` of (batch, H, T, W)."""
-        attention = self.layers[0].self_attention
-        width = attention.d_model // attention.num_heads
-        shape = (batch, attention.num_heads, max_length, width)
-        empty = ops.zeros(shape, self.compute_dtype)
-        return tuple(KeysValues(empty, empty) for _ in self.layers)
-
-    def step(self, x, position, history, memory, cross_mask=None, write=write_by_select):
-        """Runs one position through all layers; arguments and results as `DecoderLayer.step`.
-
-        `history` and `memory` are tuples of L `KeysValues`; the cross weights are those of the
-        last layer.
-        """
-        new_history = []
-        for layer, past, seen in zip(self.layers, history, memory, strict=True):
-            x, past, cross_weights = layer.step(x, position, past, seen, cross_mask, write)
-            new_history.append(past)
-        return self.finish(x), tuple(new_history), cross_weights

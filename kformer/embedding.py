@@ -101,7 +101,6 @@ class PositionalEncoding(keras.layers.Layer):
 
     Call arguments:
         vectors: float tensor (B, T, D), D even.
-        start: int or scalar integer tensor, the position of the first vector.
 
     Returns:
         float tensor (B, T, D).
@@ -114,15 +113,18 @@ class PositionalEncoding(keras.layers.Layer):
                 f"Received: d_model={input_shape[-1]}."
             )
 
-    def call(self, vectors, start=0):
-        length, d_model = ops.shape(vectors)[1], vectors.shape[-1]
+    def call(self, vectors):
+        return vectors + ops.cast(self.encodings(*ops.shape(vectors)[1:]), vectors.dtype)
+
+    def encodings(self, length, d_model):
+        """Returns what the first `length` positions are given: float tensor (length, d_model)."""
         # bfloat16 cannot tell position 257 from 256.
         dtype = "float64" if self.compute_dtype == "float64" else "float32"
-        positions = ops.cast(ops.arange(length) + start, dtype)  # (T,)
+        positions = ops.cast(ops.arange(length), dtype)  # (T,)
         frequencies = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)  # (D/2,)
         angles = positions[:, None] * ops.convert_to_tensor(frequencies, dtype)  # (T, D/2)
         waves = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)  # (T, D/2, 2)
-        return vectors + ops.cast(ops.reshape(waves, (-1, d_model)), vectors.dtype)
+        return ops.reshape(waves, (-1, d_model))
 
-    def compute_output_spec(self, vectors, start=0):
+    def compute_output_spec(self, vectors):
         return keras.KerasTensor(vectors.shape, dtype=self.compute_dtype)

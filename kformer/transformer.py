@@ -8,13 +8,13 @@ from typing import NamedTuple
 import keras
 from keras import ops
 
-from kformer.attention import write_by_select
 from kformer.decoder import Decoder
+from kformer.decoder_step import DecoderStep, write_by_select
 from kformer.dropout import Dropout
 from kformer.embedding import PositionalEncoding, TokenEmbedding
 from kformer.encoder import Encoder
 from kformer.masks import causal_mask, padding_mask
-from kformer.search import Cache, Step
+from kformer.search import Step
 from kformer.stack import DROPOUT
 
 
@@ -132,31 +132,34 @@ class Transformer(keras.Model):
         _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
         return Attention(encoder_self, *weights)
 
-    def start_cache(self, source, max_length):
-        """Encodes `source`, integer (B, S), once for `max_length` steps of `decode_step`."""
-        mask = padding_mask(source, self.padding_id)
-        memory = self.decoder.project(self.encode(source))
-        history = self.decoder.empty_history(ops.shape(source)[0], max_length)
-        return Cache(history, (memory, mask))
-
-    def decode_step(self, ids, position, cache, write=write_by_select):
-        """Scores what follows one more id of each row.
+    def start(self, source, max_length, beams=1, write=write_by_select):
+        """Encodes `source` once, and returns the step that decodes it, and its first cache.
 
         Args:
-            ids: integer tensor (B,), the id at `position`: the start id at 0.
-            position: scalar integer tensor, 0 in the first step, then 1 more each time.
-            cache: from `start_cache` or the step before.
-            write: how a row enters a buffer; see `kformer.attention`.
+            source: integer tensor (B, S).
+            max_length: Most steps T.
+            beams: Beams K that are decoded side by side for each row.
+            write: how a row enters a buffer; see `kformer.decoder_step`.
 
         Returns:
-            `Step`: logits (B, V); the cache for the next step; attention (B, S), the mean over
-            the heads of the last layer's cross attention.
+            step: callable as `kformer.search` has it; its attention is the mean over the heads of
+                the last layer.
+            cache: what its first call gets.
         """
-        memory, mask = cache.memory
-        x = self._embed(self.target_embedding, ids[:, None], start=position)
-        x, history, weights = self.decoder.step(x, position, cache.history, memory, mask, write)
-        logits = self.target_embedding.logits(x)[:, 0]
-        return Step(logits, Cache(history, cache.memory), ops.mean(weights[:, :, 0], axis=1))
+        decoder = DecoderStep(
+            self.decoder, self.encode(source), padding_mask(source, self.padding_id), write
+        )
+        table = ops.cast(self.target_embedding.table, self.compute_dtype)
+        columns = ops.transpose(table)  # (D, V); once, not in every step.
+        d_model = table.shape[-1]
+        positions = ops.cast(self.positions.encodings(max_length, d_model), self.compute_dtype)
+
+        def step(ids, position, visible, cache):
+            x = self.target_embedding(ids) + ops.take(positions, position, axis=0)  # (B, K, D)
+            x, cache, attention = decoder(x, position, visible, cache)
+            return Step(ops.matmul(x, columns), cache, attention)
+
+        return step, decoder.empty_history(ops.shape(source)[0], max_length * beams)
 
     def copy(self):
         """Returns a float32 copy with the same weights, and without an optimizer: to be shipped."""
@@ -165,8 +168,8 @@ class Transformer(keras.Model):
         copied.set_weights(self.get_weights())
         return copied
 
-    def _embed(self, embedding, ids, start=0, training=None):
-        return self.dropout(self.positions(embedding(ids), start=start), training=training)
+    def _embed(self, embedding, ids, training=None):
+        return self.dropout(self.positions(embedding(ids)), training=training)
 
     def _target_mask(self, target):
         return causal_mask(ops.shape(target)[1]) & padding_mask(target, self.padding_id)

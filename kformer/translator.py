@@ -13,7 +13,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kformer.attention import write_by_select
+from kformer.decoder_step import write_by_select
 from kformer.files import replacing
 from kformer.search import Beam, Greedy
 from kformer.tokenizer import Tokenizer
@@ -42,7 +42,7 @@ def search_ids(transformer, source, search, write=write_by_select, max_length=No
         transformer: a `Transformer`.
         source: int32 tensor (B, S), each row its pieces, the end id, padding.
         search: `Greedy` or `Beam`.
-        write: how a row enters a buffer; see `kformer.attention`.
+        write: how a row enters a buffer; see `kformer.decoder_step`.
         max_length: T, where shapes must be static: at least S + 50.
 
     Returns:
@@ -54,10 +54,8 @@ def search_ids(transformer, source, search, write=write_by_select, max_length=No
     if max_length is None:
         max_length = ops.maximum(ops.max(limits), 1)  # An empty batch has a largest limit, too.
 
-    def step(ids, position, cache):
-        return transformer.decode_step(ids, position, cache, write)
-
-    return search(step, transformer.start_cache(source, max_length), limits, max_length)
+    step, cache = transformer.start(source, max_length, search.beam_size, write)
+    return search(step, cache, limits, max_length)
 
 
 def make_search(tokenizer, beam_size=1, length_penalty=0.6, n_best=1):

@@ -5,7 +5,6 @@ import reference
 from reference import Model, perturbed, weights_of
 
 from kformer import MultiHeadAttention, scaled_dot_product_attention
-from kformer.attention import write_by_select, write_by_slice
 
 B, H, Q, K, W = 2, 3, 5, 7, 11  # Primes: no two axes can be confused.
 
@@ -101,11 +100,3 @@ def test_attending_to_kept_keys_and_values_is_the_same_as_calling():
 def test_heads_must_divide_the_width(num_heads):
     with pytest.raises(ValueError, match=f"Received: d_model=7, num_heads={num_heads}"):
         MultiHeadAttention(d_model=7, num_heads=num_heads)
-
-
-@pytest.mark.parametrize("write", [write_by_select, write_by_slice])
-def test_a_row_is_written_at_its_position_and_nowhere_else(write):
-    buffer, row = random(B, H, K, W), random(B, H, 1, W)
-    expected = buffer.copy()
-    expected[:, :, 4:5] = row
-    np.testing.assert_array_equal(write(keras.ops.array(buffer), keras.ops.array(row), 4), expected)

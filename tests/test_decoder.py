@@ -4,7 +4,6 @@ import reference
 from reference import Model, perturbed, weights_of
 
 from kformer import Decoder, DecoderLayer, causal_mask, padding_mask
-from kformer.attention import KeysValues, write_by_select, write_by_slice
 
 B, S, T, H, D, F = 2, 7, 5, 3, 15, 11
 SOURCE = np.array([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]])  # (B, S)
@@ -12,7 +11,6 @@ TARGET = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])  # (B, T)
 
 norms = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 dtypes = pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)])
-writers = pytest.mark.parametrize("write", [write_by_select, write_by_slice])
 
 
 def vectors(length):
@@ -61,39 +59,3 @@ def test_padding_in_the_memory_cannot_change_the_output():
     changed = np.where(SOURCE[..., None], memory, np.float32(1e3))
     before, after = decoder(x, memory, *masks()), decoder(x, changed, *masks())
     np.testing.assert_array_equal(before, after)
-
-
-@norms
-@writers
-def test_one_position_at_a_time_is_the_whole_sequence(norm_first, write):
-    decoder = Decoder(2, D, H, F, norm_first=norm_first)
-    decoder.build()
-    perturbed(decoder)
-    x, memory, memory_mask = vectors(T), vectors(S), padding_mask(SOURCE)
-    whole, weights = decoder.attend(x, memory, causal_mask(T), memory_mask)
-    history, seen = decoder.empty_history(B, T + 2), decoder.project(memory)
-    for position in range(T):
-        output, history, cross = decoder.step(
-            x[:, position : position + 1], position, history, seen, memory_mask, write
-        )
-        np.testing.assert_allclose(output[:, 0], whole[:, position], rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(
-            cross[:, :, 0], weights.decoder_cross[-1][:, :, position], atol=1e-6
-        )
-
-
-def test_a_step_does_not_read_what_comes_later_in_the_history():
-    layer = DecoderLayer(D, H, F)
-    layer.build()
-    x, memory = vectors(1), layer.cross_attention.project(vectors(S))
-    past = np.random.normal(size=(B, H, T, D // H)).astype("float32")
-    later = np.where(np.arange(T)[:, None] > 2, np.float32(1e3), past)
-    output, _, _ = layer.step(x, 2, KeysValues(past, past), memory)
-    also, _, _ = layer.step(x, 2, KeysValues(later, later), memory)
-    np.testing.assert_array_equal(output, also)
-
-
-def test_an_empty_history_has_room_for_every_layer_and_step():
-    history = Decoder(3, D, H, F, dtype="mixed_bfloat16").empty_history(B, T)
-    assert [tuple(keys.shape) for keys, _ in history] == [(B, H, T, D // H)] * 3
-    assert all(values.dtype == "bfloat16" for _, values in history)

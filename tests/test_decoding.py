@@ -4,15 +4,13 @@ The Transformer has half learnt to write its source backwards: its rows end at v
 its beams differ.
 """
 
-from functools import partial
-
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from kformer import Beam, Greedy, Transformer
-from kformer.attention import write_by_select, write_by_slice
+from kformer.decoder_step import write_by_select, write_by_slice
 
 START, END, V = 2, 3, 11
 SOURCE = np.array([[4, 9, 6, 8, 5, 7, 3], [9, 6, 3, 0, 0, 0, 0], [5, 5, 9, 8, 3, 0, 0]], "int32")
@@ -42,8 +40,8 @@ def transformer():
 
 
 def search(searcher, transformer, source, limits, write=write_by_select):
-    step = partial(transformer.decode_step, write=write)
-    return searcher(step, transformer.start_cache(source, max(limits)), limits)
+    step, cache = transformer.start(source, max(limits), searcher.beam_size, write)
+    return searcher(step, cache, limits)
 
 
 def assert_same(found, expected):
@@ -95,8 +93,8 @@ def test_a_graph_of_unknown_batch_and_length_gives_the_same(transformer, searche
         input_signature=[tf.TensorSpec((None, None), "int32"), tf.TensorSpec((None,), "int32")]
     )
     def graph(source, limits):
-        step = partial(transformer.decode_step, write=write)
-        return searcher(step, transformer.start_cache(source, tf.reduce_max(limits)), limits)
+        step, cache = transformer.start(source, tf.reduce_max(limits), searcher.beam_size, write)
+        return searcher(step, cache, limits)
 
     assert_same(graph(SOURCE, LIMITS), search(searcher, transformer, SOURCE, LIMITS))
     assert_same(

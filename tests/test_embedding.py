@@ -19,13 +19,6 @@ def test_positions_are_added_to_the_vectors():
     np.testing.assert_allclose(encoded - vectors, [positional_encoding(5, 6)] * 2, atol=1e-12)
 
 
-def test_positions_count_from_the_start_given():
-    layer, t, start = PositionalEncoding(), 11, 7
-    whole = layer(np.zeros((1, t, 6)))
-    tail = layer(np.zeros((1, t - start, 6)), start=start)
-    np.testing.assert_allclose(tail, whole[:, start:], atol=1e-6)
-
-
 def test_positions_reach_beyond_any_length_seen():
     layer, far = PositionalEncoding(), 5003
     layer(np.zeros((1, 3, 6)))

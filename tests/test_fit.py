@@ -4,12 +4,13 @@ import dataclasses
 import json
 
 import keras
+import matplotlib.figure
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import kformer
-from kformer.training import Perplexity, Recipe, train, translation_dataset
+from kformer.training import Perplexity, Recipe, fit, train, translation_dataset
 from kformer.training.run_folder import clear, locked
 
 
@@ -344,3 +345,18 @@ def test_other_weights_of_the_corpora_are_another_run(parallel_text, tiny_recipe
         train(tiny_recipe, *files, tmp_path, weights=[2.0], callbacks=[PowerCut(epoch=1)])
     with pytest.raises(FileExistsError, match=r"with weights=\[2.0\] instead of \[1.0\]"):
         train(tiny_recipe, *files, tmp_path, weights=[1.0])
+
+
+def test_the_picture_marks_the_epoch_that_was_kept(monkeypatch, tmp_path):
+    marked = []
+
+    def plot_history(history, best):
+        marked.append(best)
+        return matplotlib.figure.Figure()
+
+    monkeypatch.setattr("kformer.plot.plot_history", plot_history)
+    history = {"loss": [3, 2, 1, 1], "val_loss": [3, 1, np.nan, 2], "val_bleu": [3, 9, 9, 4]}
+    fit._draw(history, tmp_path / "loss.png", "val_loss", "min")
+    fit._draw(history, tmp_path / "bleu.png", "val_bleu", "max")
+    fit._draw({"loss": [1]}, tmp_path / "none.png", "val_loss", "min")
+    assert marked == [2, 2, None]

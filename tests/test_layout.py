@@ -18,7 +18,6 @@ ALONE = [
     "tokenizer",
     "pocket",
     "scores",
-    "search",
 ]  # Import nothing of ours.
 TOP_LEVEL = {
     "LICENSE",
@@ -86,6 +85,12 @@ def test_learning_and_shipping_know_the_model_and_not_each_other(name):
 @pytest.mark.parametrize("name", ALONE)
 def test_these_import_nothing_of_ours(name):
     assert imports_of(f"kformer.{name}") == set()
+
+
+def test_search_knows_no_model():
+    rooms = [name for name in MODULES if name.startswith("kformer.search")]
+    reached = {imported for name in rooms for imported in imports_of(name)}
+    assert all(imported.startswith("kformer.search") for imported in reached)
 
 
 def test_no_module_imports_itself_in_a_circle():

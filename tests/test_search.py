@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from keras import ops
 
 from kformer import Beam, Greedy
-from kformer.search import Cache, Step
+from kformer.search import Step
 
 START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
 seeds = st.integers(0, 10**6)
@@ -25,17 +25,22 @@ def random_votes(batch, seed=0, length=T, vocab_size=V):
     return np.random.default_rng(seed).normal(size=(batch, length, vocab_size, vocab_size))
 
 
-def start_cache(votes):
+def scripted(votes, beams):
+    """The step that counts `votes`, and its first cache: what each slot read."""
     votes = ops.cast(votes, "float32")
-    return Cache(history=ops.zeros_like(votes[..., 0]), memory=votes)
+    batch, length = ops.shape(votes)[:2]
 
+    def step(ids, position, visible, cache):
+        slots = ops.arange(ops.shape(cache)[1])  # (T * K,)
+        read = ops.tile(ops.one_hot(ids, V), (1, length, 1))
+        here = (slots // beams == position)[:, None]
+        cache = ops.where(here, read, cache)  # (B, T * K, V)
+        at_slots = ops.repeat(votes, beams, axis=1)  # (B, T * K, V, V)
+        said = ops.sum(at_slots * cache[..., None], axis=2)  # (B, T * K, V)
+        logits = ops.matmul(ops.cast(visible, "float32"), said)  # (B, K, V)
+        return Step(logits, cache, attention=None)
 
-def scripted_step(ids, position, cache):
-    votes = cache.memory
-    here = (ops.arange(ops.shape(votes)[1]) == position)[:, None]  # (T, 1)
-    read = ops.where(here, ops.one_hot(ids, V)[:, None], cache.history)  # (B, T, V)
-    logits = ops.sum(votes * read[..., None], axis=(1, 2))  # (B, V)
-    return Step(logits, Cache(read, votes), attention=None)
+    return step, ops.zeros((batch, length * beams, V))
 
 
 def log_probabilities(votes, ids):
@@ -93,9 +98,9 @@ def beam_by_hand(votes, limit, beam_size, length_penalty, n_best):
     return found[:n_best]
 
 
-def search(searcher, votes, limits, max_length=None):
-    cache, limits = start_cache(votes), np.array(limits, "int32")
-    return searcher(scripted_step, cache, limits, max_length)
+def search(searcher, votes, limits):
+    step, cache = scripted(votes, searcher.beam_size)
+    return searcher(step, cache, np.array(limits, "int32"), votes.shape[1])
 
 
 def rows(found):
@@ -111,7 +116,7 @@ def test_greedy_is_a_loop_over_the_best_id(seed, limit):
     votes = random_votes(1, seed)
     ids, scores, ended = rows(search(Greedy(), votes, [limit]))
     expected_ids, expected_score = greedy_by_hand(votes[0], limit)
-    assert ids.tolist() == [[padded(expected_ids, limit)]]
+    assert ids.tolist() == [[padded(expected_ids, T)]]
     assert scores[0, 0] == pytest.approx(expected_score, abs=1e-4)
     assert ended[0, 0] == (END in expected_ids)
 
@@ -124,7 +129,7 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(seed, limit, length_penalty
     beam = Beam(beam_size=V**T, length_penalty=length_penalty, n_best=count)
     ids, scores, ended = rows(search(beam, votes, [limit]))
     for n, (best_ended, best_score, best_ids) in enumerate(expected[:count]):
-        assert ids[0, n].tolist() == padded(best_ids, limit)
+        assert ids[0, n].tolist() == padded(best_ids, T)
         assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
         assert ended[0, n] == best_ended
 
@@ -139,7 +144,7 @@ def test_a_narrow_beam_keeps_the_best_and_ends_when_enough_have_ended(
     ids, scores, ended = rows(search(Beam(beam_size, length_penalty, n_best), votes, [limit]))
     expected = beam_by_hand(votes[0], limit, beam_size, length_penalty, n_best)
     for n, (best_ended, best_score, best_ids) in enumerate(expected):
-        assert ids[0, n].tolist() == padded(best_ids, limit)
+        assert ids[0, n].tolist() == padded(best_ids, T)
         assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
         assert ended[0, n] == best_ended
 
@@ -160,9 +165,9 @@ def test_one_beam_is_greedy(seed, limits):
 def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, limits):
     votes = random_votes(len(limits), seed)
     for searcher in (Greedy(), Beam(beam_size)):
-        together = rows(search(searcher, votes, limits, max_length=T))
+        together = rows(search(searcher, votes, limits))
         for row, limit in enumerate(limits):
-            alone = rows(search(searcher, votes[row : row + 1], [limit], max_length=T))
+            alone = rows(search(searcher, votes[row : row + 1], [limit]))
             for one, other in zip(together, alone, strict=True):
                 np.testing.assert_allclose(one[row], other[0], atol=1e-5)
             assert not together[0][row, :, limit:].any()
@@ -218,11 +223,11 @@ def test_start_end_and_padding_ids_are_arguments():
     for read, best in [(5, 1), (1, 2), (2, 6)]:
         table[read, best] = 9
 
-    def step(ids, position, cache):
+    def step(ids, position, visible, cache):
         return Step(ops.take(ops.cast(table, "float32"), ids, axis=0), cache, None)
 
     for searcher in (Greedy(5, 6, 7), Beam(2, start_id=5, end_id=6, padding_id=7)):
-        found = searcher(step, Cache((), ()), np.array([5], "int32"))
+        found = searcher(step, (), np.array([5], "int32"))
         assert np.array(found.ids).tolist() == [[[1, 2, 6, 7, 7]]]
 
 
@@ -243,7 +248,8 @@ def test_a_graph_of_unknown_batch_and_length_gives_the_same(searcher):
         ]
     )
     def graph(votes, limits):
-        return searcher(scripted_step, start_cache(votes), limits)
+        step, cache = scripted(votes, searcher.beam_size)
+        return searcher(step, cache, limits, ops.shape(votes)[1])
 
     for batch, limits in [(1, [T]), (3, [2, T, 1])]:
         votes = random_votes(batch, seed=batch)

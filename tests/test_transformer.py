@@ -6,7 +6,7 @@ import tensorflow as tf
 from reference import Model, perturbed, weights_of
 
 from kformer import Greedy, Transformer
-from kformer.attention import write_by_select, write_by_slice
+from kformer.decoder_step import write_by_select, write_by_slice
 
 B, S, T, H, D, F, V, L = 3, 7, 5, 3, 18, 13, 17, 2
 SOURCE = np.array([[4, 5, 6, 7, 8, 9, 3], [16, 1, 3, 0, 0, 0, 0], [5, 5, 5, 5, 3, 0, 0]])  # (B, S)
@@ -41,29 +41,30 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
 def test_decoding_with_a_cache_is_decoding_without(norm_first, write):
     transformer = small_transformer(norm_first=norm_first)
     whole, weights = transformer((SOURCE, TARGET)), transformer.attend((SOURCE, TARGET))
-    cache = transformer.start_cache(SOURCE, max_length=T + 2)
+    step, cache = transformer.start(SOURCE, max_length=T + 2, write=write)
     for position in range(T):
-        step = transformer.decode_step(TARGET[:, position], position, cache, write=write)
+        visible = (np.arange(T + 2) <= position)[None, None]
+        logits, cache, attention = step(
+            TARGET[:, position : position + 1], position, visible, cache
+        )
         real = TARGET[:, position] != 0
         np.testing.assert_allclose(
-            step.logits[real], whole[:, position][real], rtol=1e-4, atol=1e-4
+            logits[real][:, 0], whole[:, position][real], rtol=1e-4, atol=1e-4
         )
         looked = np.mean(weights.decoder_cross[-1], axis=1)[:, position]
-        np.testing.assert_allclose(step.attention[real], looked[real], atol=1e-5)
-        cache = step.cache
+        np.testing.assert_allclose(attention[real][:, 0], looked[real], atol=1e-5)
 
 
 def test_the_caller_chooses_the_writer():
     written = []
 
-    def write(buffer, row, position):
-        written.append(tuple(row.shape))
-        return write_by_select(buffer, row, position)
+    def write(buffer, rows, start):
+        written.append(tuple(rows.shape))
+        return write_by_select(buffer, rows, start)
 
-    transformer = small_transformer()
-    cache = transformer.start_cache(SOURCE, max_length=T)
-    transformer.decode_step(TARGET[:, 0], 0, cache, write=write)
-    assert written == [(B, H, 1, D // H)] * 2 * L  # Keys and values of every layer.
+    step, cache = small_transformer().start(SOURCE, max_length=T, beams=2, write=write)
+    step(np.full((B, 2), 2), 0, np.ones((1, 2, 2 * T), bool), cache)
+    assert written == [(B, H, 2, D // H)] * 2 * L  # Keys and values of every layer.
 
 
 def test_a_padded_batch_gives_what_single_sentences_give():
@@ -171,7 +172,6 @@ def test_the_copy_task_is_learnt_and_greedy_decoding_copies():
 
     unseen = np.random.randint(4, 9, (32, length))
     unseen = np.pad(unseen, ((0, 0), (0, 1)), constant_values=end)
-    cache = transformer.start_cache(unseen, length + 1)
-    limits = np.full(32, length + 1, "int32")
-    found = Greedy(start, end)(transformer.decode_step, cache, limits)
+    step, cache = transformer.start(unseen, length + 1)
+    found = Greedy(start, end)(step, cache, np.full(32, length + 1, "int32"))
     np.testing.assert_array_equal(found.ids[:, 0], unseen)

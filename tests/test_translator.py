@@ -211,9 +211,9 @@ def test_each_way_to_search_is_traced_once(tokenizer, transformer, sentences, be
     calls = []
 
     class Counting(Transformer):
-        def start_cache(self, *arguments):
+        def start(self, *arguments):
             calls.append(arguments)
-            return super().start_cache(*arguments)
+            return super().start(*arguments)
 
     counting = Counting.from_config(transformer.get_config())
     translator = Translator(tokenizer, counting)

@@ -11,7 +11,7 @@ from pathlib import Path
 import tensorflow as tf
 
 import kformer
-from kformer.attention import write_by_slice
+from kformer.decoder_step import write_by_slice
 from kformer.pocket import FORMAT, SIGNATURE
 from kformer.translator import EXTRA_LENGTH, make_search, search_ids
 

@@ -89,14 +89,18 @@ class _Noisy:
 
     def __init__(self, transformer):
         self.padding_id = transformer.padding_id
-        self.start_cache = transformer.start_cache
-        self._step = transformer.decode_step
+        self._start = transformer.start
         self._seeds = keras.random.SeedGenerator(0)
 
-    def decode_step(self, ids, position, cache, write):
-        step = self._step(ids, position, cache, write)
-        noise = keras.random.uniform(step.logits.shape, -TIE / 2, TIE / 2, seed=self._seeds)
-        return step._replace(logits=step.logits + noise)
+    def start(self, *args):
+        step, cache = self._start(*args)
+
+        def noisy(*args):
+            said = step(*args)
+            noise = keras.random.uniform(said.logits.shape, -TIE / 2, TIE / 2, seed=self._seeds)
+            return said._replace(logits=said.logits + noise)
+
+        return noisy, cache
 
 
 def _timed(translate, texts):

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import numpy as np
 import tensorflow as tf
 
 from kformer.files import replacing
@@ -147,7 +148,7 @@ def train(
                 "Learning diverged: no epoch had a finite validation loss; a longer warm-up may "
                 f"help. Received: {history.history}."
             )
-        _draw(history.history, output / PICTURE)
+        _draw(history.history, output / PICTURE, *_SCORES[recipe.monitor])
         write_json(output / RECORD, {**record, "finished": True})
         shutil.rmtree(output / CHECKPOINTS)
         return load(output / TRANSLATOR)
@@ -188,7 +189,12 @@ def _judging(recipe, translator, path, text):
     return [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
 
 
-def _draw(history, path):
+def _draw(history, path, score, mode):
+    """Draws the learning curves, and marks the epoch that `KeepBest` kept."""
     from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
 
-    save_figure(plot_history(history), path)
+    best, values = None, history.get(score)
+    if values:
+        values = np.array(values) * (1 if mode == "min" else -1)
+        best = int(np.nanargmin(values)) + 1
+    save_figure(plot_history(history, best), path)

@@ -18,6 +18,10 @@ COMMANDS = {  # The file beside this one, and its options.
     "kerashub-xla": ("kerashub_fit", "xla"),
 }
 PEAK = "matmul-peak"  # Runs with the contenders, for the machine may be slower at times.
+KEEP_MEMORY = {  # Of the C library: freed memory stays with its process. For a virtual machine to
+    "MALLOC_MMAP_MAX_": "0",  # give it back and take it again can cost from nothing to seconds,
+    "MALLOC_TRIM_THRESHOLD_": str(2**36),  # and chance says whose round that is.
+}
 PACKAGES = Path(__file__).parents[2]  # The folder of `benchmarks`.
 
 
@@ -46,6 +50,7 @@ class Contender:
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(paths),
                     "CUDA_VISIBLE_DEVICES": "",  # All on the processor, or none.
+                    **KEEP_MEMORY,
                 },
                 text=True,
                 bufsize=1,

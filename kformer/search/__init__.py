@@ -1,0 +1,34 @@
+"""Search: from a `step` that scores what comes next to the ids of a whole sequence.
+
+Search knows no model. At every position it calls
+
+    step(ids, position, visible, cache) -> Step(logits, cache, attention)
+
+for all beams of all rows at once. Every position has K slots, one for each beam, and what a step
+keeps of the ids that it reads goes into the slots position * K to position * K + K - 1, for good.
+A beam descends from other beams, so `visible` says which slots are its own past: nothing of a
+cache is ever moved or copied, however the beams cross.
+
+The state has fixed shapes, so that one `while_loop` runs it in Python, on a server and on a phone.
+A row is never influenced by the others: each ends by itself, at its end id or its own limit.
+
+Axes: B batch, K beams, T the longest limit, V vocabulary, S source length, N sequences returned.
+"""
+
+from kformer.search.beam import Beam
+from kformer.search.constraints import MinLength, NoRepeat, Prefix, RepetitionPenalty
+from kformer.search.greedy import Greedy
+from kformer.search.loop import Found, Step
+from kformer.search.sample import Sample
+
+__all__ = [
+    "Beam",
+    "Found",
+    "Greedy",
+    "MinLength",
+    "NoRepeat",
+    "Prefix",
+    "RepetitionPenalty",
+    "Sample",
+    "Step",
+]
