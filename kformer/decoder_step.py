@@ -85,7 +85,7 @@ class DecoderStep:
             attention: float tensor (B, K, S), the mean over the heads of the last layer's
                 attention to the memory.
         """
-        mask = _additive(visible[:, None])  # (B, 1, K, N)
+        mask = _additive(ops.expand_dims(visible, 1))  # (B, 1, K, N)
         start = position * x.shape[1]
         new_history = []
         for layer, past in zip(self._layers, history, strict=True):
@@ -116,7 +116,8 @@ class _LayerStep:
         )
         self._own_output = _weights(own.output_projection, dtype)
         self._query = _weights(across.query_projection, dtype, scale)
-        self._memory = across.project(memory)
+        keys, values = across.project(memory)
+        self._memory = KeysValues(ops.swapaxes(keys, -2, -1), values)  # (B, H, W, S), (B, H, S, W)
         self._output = _weights(across.output_projection, dtype)
         self._inner = _weights(layer.feed_forward.inner, dtype)
         self._outer = _weights(layer.feed_forward.outer, dtype)
@@ -126,18 +127,21 @@ class _LayerStep:
         joined = self._query_key_value(_enter(layer.self_residual, x))  # (B, K, 3 D)
         query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
         history = KeysValues(write(history.keys, key, start), write(history.values, value, start))
-        mixed, _ = self._attend(query, history, mask)
+        keys = ops.swapaxes(history.keys, -2, -1)
+        mixed, _ = self._attend(query, keys, history.values, mask)
         x = _leave(layer.self_residual, x, self._own_output(mixed))
         query = self._split(self._query(_enter(layer.cross_residual, x)))
-        mixed, weights = self._attend(query, self._memory, memory_mask)
+        mixed, weights = self._attend(query, *self._memory, memory_mask)
         x = _leave(layer.cross_residual, x, self._output(mixed))
         inner = ops.relu(self._inner(_enter(layer.feed_forward_residual, x)))
         return _leave(layer.feed_forward_residual, x, self._outer(inner)), history, weights
 
-    def _attend(self, query, keys_values, mask):
-        """Equation 1, its scale already in the query; returns the mix (B, K, D) and its weights."""
-        keys, values = keys_values
-        scores = ops.matmul(query, ops.swapaxes(keys, -2, -1))  # (B, H, K, N)
+    def _attend(self, query, keys, values, mask):
+        """Equation 1 for `keys` (B, H, W, N), its scale already in the query.
+
+        Returns the mix (B, K, D) and the weights (B, H, K, N).
+        """
+        scores = ops.matmul(query, keys)  # (B, H, K, N)
         # Not an int, or Keras would warn of a softmax over one key.
         weights = ops.softmax(precise(scores) + mask, axis=np.int64(-1))
         return self._join(ops.matmul(ops.cast(weights, values.dtype), values)), weights

@@ -9,6 +9,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from kformer.gather import rows_of
+
 
 class Factors(NamedTuple):
     """What logits are the product of: vectors x table^T."""
@@ -62,7 +64,7 @@ class TokenEmbedding(keras.layers.Layer):
         )
 
     def call(self, ids):
-        vectors = ops.cast(ops.take(self.table, ids, axis=0), self.compute_dtype)
+        vectors = ops.cast(rows_of(self.table, ops.cast(ids, "int32")), self.compute_dtype)
         return vectors * self.d_model**0.5
 
     def logits(self, vectors):

@@ -155,7 +155,7 @@ class Transformer(keras.Model):
         positions = ops.cast(self.positions.encodings(max_length, d_model), self.compute_dtype)
 
         def step(ids, position, visible, cache):
-            x = self.target_embedding(ids) + ops.take(positions, position, axis=0)  # (B, K, D)
+            x = self.target_embedding(ids) + ops.slice(positions, (position, 0), (1, d_model))  # (B, K, D)
             x, cache, attention = decoder(x, position, visible, cache)
             return Step(ops.matmul(x, columns), cache, attention)
 

@@ -27,7 +27,7 @@ class Beam:
         length_penalty: 0 prefers short sequences, 1 nearly divides by the length.
         n_best: Number N of sequences returned, at most `beam_size`.
         coverage_penalty: 0 for none; more for sequences that look at all of their source.
-        start_id, end_id, padding_id, constraints: As for `Greedy`.
+        start_id, end_id, padding_id, constraints, top_k: As for `Greedy`.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Beam:
         end_id: int = 3,
         padding_id: int = 0,
         constraints=(),
+        top_k=ops.top_k,
     ):
         if not 1 <= n_best <= beam_size:
             raise ValueError(
@@ -63,6 +64,7 @@ class Beam:
         self.end_id = end_id
         self.padding_id = padding_id
         self.constraints = tuple(constraints)
+        self.top_k = top_k
 
     def __call__(self, step, cache, limits, max_length=None, source_length=None):
         """Searches; arguments as for `Greedy`. Returns `Found` with N = `n_best`.
@@ -93,8 +95,8 @@ class Beam:
     def _advance(self, step, state, limits):
         position, beams = state.position, self.beam_size
         own = ops.arange(beams, dtype="int32")  # (K,)
-        slots = write(state.slots, own[None], position)  # (B, K, T)
-        visible = ops.equal(slots[..., None], own)  # (B, K, T, K)
+        slots = write(state.slots, ops.expand_dims(own, 0), position)  # (B, K, T)
+        visible = ops.equal(ops.expand_dims(slots, -1), own)  # (B, K, T, K)
         visible = ops.reshape(visible, (-1, beams, beams * ops.shape(slots)[-1]))
         logits, cache, attention = step(state.last, position, visible, state.cache)
         coverage = state.coverage + attention if self.coverage_penalty else ()  # (B, K, S)
@@ -107,8 +109,10 @@ class Beam:
         alive, order = ops.top_k(ops.where(ends, LEAST, score), beams)  # (B, K)
         descent = pick(beam, order)  # (B, K), the beams that those alive continue
         # Log-probabilities only fall, coverage costs, and the penalty of the limit is the mildest.
-        hope = alive[:, 0] / self._penalty(limits)
-        settled = (finished_score[:, self.n_best - 1] >= hope) | (finished_score[:, -1] > LEAST / 2)
+        hope = _column(alive, 0) / self._penalty(limits)
+        settled = (_column(finished_score, self.n_best - 1) >= hope) | (
+            _column(finished_score, beams - 1) > LEAST / 2
+        )
         new = _BeamState(
             position=position + 1,
             last=pick(last, order),
@@ -132,9 +136,9 @@ class Beam:
         beams = self.beam_size
         count = min(2 * beams, logits.shape[-1])
         gains, ids = best_continuations(
-            logits, count, self.constraints, state.ids, state.position
+            logits, count, self.constraints, state.ids, state.position, self.top_k
         )  # (B, K, count)
-        totals = ops.reshape(gains + state.score[..., None], (-1, beams * count))
+        totals = ops.reshape(gains + ops.expand_dims(state.score, -1), (-1, beams * count))
         score, choice = ops.top_k(totals, min(2 * beams, beams * count))
         choice = ops.cast(choice, "int32")
         return score, choice // count, pick(ops.reshape(ids, (-1, beams * count)), choice)
@@ -199,3 +203,8 @@ class _BeamState(NamedTuple):
     ended: Any  # bool (B,)
     coverage: Any  # float32 (B, K, S), attention received so far; () without a penalty
     cache: Any
+
+
+def _column(scores, place):
+    """`scores` (B, K) at `place`: (B,)."""
+    return ops.reshape(ops.slice(scores, (0, place), (ops.shape(scores)[0], 1)), (-1,))

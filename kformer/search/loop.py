@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from kformer.gather import rows_of
+
 LEAST = -1e9  # The score of what must not be chosen; finite, so that sums of it stay finite.
 
 
@@ -43,7 +45,7 @@ def loop(state, advance, limits):
     return kind(*ops.while_loop(goes_on, lambda *values: tuple(advance(kind(*values))), state))
 
 
-def best_continuations(logits, count, constraints, ids, position):
+def best_continuations(logits, count, constraints, ids, position, top_k=ops.top_k):
     """The best next ids of each beam, and their log-probabilities.
 
     Args:
@@ -53,6 +55,7 @@ def best_continuations(logits, count, constraints, ids, position):
             see `kformer.search.constraints`.
         ids: int32 tensor (B, K, T), what each beam has chosen so far.
         position: int32 scalar tensor, the number of these.
+        top_k: how the highest are found; see `kformer.search.top_k`.
 
     Returns:
         log_probabilities: float32 tensor (B, K, C), the highest first.
@@ -63,24 +66,24 @@ def best_continuations(logits, count, constraints, ids, position):
         logits = ops.log_softmax(logits)
         for constraint in constraints:
             logits = constraint(logits, ids, position)
-        best, ids = ops.top_k(logits, count)
+        best, ids = top_k(logits, count)
         return best, ops.cast(ids, "int32")
-    best, ids = ops.top_k(logits, count)  # LiteRT lacks an op of `ops.argmax`.
-    highest = best[..., :1]
+    best, ids = top_k(logits, count)
     # Of all V log-probabilities only the best are needed: log-sum-exp is one pass, not three.
+    highest = best if count == 1 else ops.max(best, axis=-1, keepdims=True)
     normalizer = highest + ops.log(ops.sum(ops.exp(logits - highest), axis=-1, keepdims=True))
     return best - normalizer, ops.cast(ids, "int32")
 
 
 def write(ids, new, position):
     """Writes `new` (...,) at `position` of `ids` (..., T)."""
-    here = ops.arange(ops.shape(ids)[-1]) == position  # (T,)
-    return ops.where(here, new[..., None], ids)
+    here = ops.equal(ops.arange(ops.shape(ids)[-1]), position)  # (T,)
+    return ops.where(here, ops.expand_dims(new, -1), ids)
 
 
 def pick(values, order):
     """Picks entries `order` (B, N) from axis 1 of `values` (B, M) or (B, M, T)."""
     shape = ops.shape(values)
-    rows = ops.arange(shape[0], dtype="int32")[:, None] * shape[1] + ops.cast(order, "int32")
+    first = ops.expand_dims(ops.arange(shape[0], dtype="int32") * shape[1], -1)  # (B, 1)
     flat = ops.reshape(values, (-1, *shape[2:]))  # (B * M,) or (B * M, T)
-    return ops.take(flat, rows, axis=0)
+    return rows_of(flat, first + order)
