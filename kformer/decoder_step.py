@@ -7,10 +7,11 @@ value with the scale of equation 1 in it, the masks as numbers to add, the table
 
 What is kept of the past never moves: position t of beam k is slot t * K + k of its row, and a mask
 says which slots are whose past. So keys and values of a whole row meet the queries of all its
-beams in one product.
+beams in one product. A block of positions is kept in small buffers, `Past.recent`, and then goes
+to the large ones, `Past.settled`, at once: most runtimes copy what a loop changes.
 
-Axes: B batch, K beams, T most positions, N = T * K slots, S source length, H heads, W width of a
-head, D d_model, L layers.
+Axes: B batch, K beams, T most positions, N = T * K slots, R = K slots a position * positions of a
+block, S source length, H heads, W width of a head, D d_model, V vocabulary, L layers.
 """
 
 from typing import Any, NamedTuple
@@ -19,22 +20,112 @@ import numpy as np
 from keras import ops
 
 from kformer.attention import MASKED_SCORE, KeysValues, precise
+from kformer.runtime import GRAPH
+from kformer.search.loop import Step
 
 
-def write_by_select(buffer, rows, start):
-    """Writes `rows` (B, H, K, W) at slot `start` of `buffer` (B, H, N, W); any runtime can."""
-    beams = rows.shape[2]
-    slots = ops.arange(ops.shape(buffer)[2])  # (N,)
-    if beams > 1:
-        copies = ops.shape(buffer)[2] // beams
-        rows = ops.tile(rows, (1, 1, copies, 1))
-    here = (slots >= start) & (slots < start + beams)
-    return ops.where(here[:, None], rows, buffer)
+class Past(NamedTuple):
+    """What the steps before left: tuples of L `KeysValues` (B, H, slots, W)."""
+
+    settled: Any  # N slots; () where a single block is enough for all.
+    recent: Any  # R slots
 
 
-def write_by_slice(buffer, rows, start):
-    """As `write_by_select`, in one op that LiteRT and XLA have and a TensorFlow server has not."""
-    return ops.slice_update(buffer, (0, 0, start, 0), rows)
+class DecoderStep:
+    """A decoder that has seen one batch of sources, as a step for `kformer.search`.
+
+    Args:
+        transformer: `kformer.Transformer`.
+        memory: float tensor (B, S, D), what its encoder returned.
+        memory_mask: boolean tensor (B, 1, 1, S), True for what is not padding.
+        max_length: int or int32 tensor, most positions T.
+        beams: Beams K.
+        runtime: `kformer.runtime.Runtime`.
+    """
+
+    def __init__(self, transformer, memory, memory_mask, max_length, beams=1, runtime=GRAPH):
+        decoder, self._dtype = transformer.decoder, transformer.compute_dtype
+        self.top_k = runtime.top_k
+        self._write = runtime.write
+        self._beams = beams
+        single = isinstance(max_length, int) and max_length <= runtime.block
+        self.block = max_length if single else runtime.block
+        self._blocks = 0 if single else -(-max_length // self.block)
+        self._layers = [_LayerStep(layer, memory, self._dtype) for layer in decoder.layers]
+        self._norm = decoder.norm
+        self._memory_mask = _additive(memory_mask)
+        self._any = ops.reshape(ops.slice(memory, (0, 0, 0), (1, 1, 1)), ())
+        self._embedding = transformer.target_embedding
+        table = ops.cast(self._embedding.table, self._dtype)
+        self._columns = ops.transpose(table)  # (D, V); once, not in every step.
+        positions = transformer.positions.encodings(max_length, table.shape[1])
+        self._positions = ops.cast(positions, self._dtype)
+
+    def empty_past(self, batch):
+        """The `Past` of the first step: of no meaning, but of its shapes."""
+
+        def empty(slots):
+            # Slots not yet written get no weight: any number will do, but zeros would be stored in
+            # an exported file, all of them.
+            filled = ops.broadcast_to(self._any, (batch, *self._layers[0].shape(slots)))
+            return tuple(KeysValues(filled, filled) for _ in self._layers)
+
+        settled = empty(self._blocks * self.block * self._beams) if self._blocks else ()
+        return Past(settled, empty(self.block * self._beams))
+
+    def __call__(self, ids, position, visible, past):
+        """Scores what follows; see `kformer.search`.
+
+        Args:
+            ids: int32 tensor (B, K), at `position`.
+            position: int32 scalar tensor.
+            visible: boolean tensor (B or 1, K, N), which slots are the past of each beam, those of
+                this position too.
+            past: what `empty_past` or the step before returned.
+
+        Returns:
+            `Step`; its attention is the mean over the heads of the last layer.
+        """
+        place = ops.slice(self._positions, (position, 0), (1, self._columns.shape[0]))
+        x = self._embedding(ids) + place  # (B, K, D)
+        within = position % self.block
+        masks = self._masks(visible, position - within)
+        recent = []
+        settled = past.settled or (None,) * len(self._layers)
+        for layer, old, new in zip(self._layers, settled, past.recent, strict=True):
+            x, new, weights = layer(
+                x, old, new, within * self._beams, masks, self._memory_mask, self._write
+            )
+            recent.append(new)
+        if self._norm:
+            x = _normalized(x, self._norm)
+        logits = ops.matmul(x, self._columns)  # (B, K, V)
+        return Step(logits, Past(past.settled, tuple(recent)), ops.mean(weights, axis=1))
+
+    def settle(self, past, start):
+        """Moves the block that began at position `start` to the large buffers."""
+        if not self._blocks:
+            return past
+        settled = [
+            KeysValues(
+                self._write(old.keys, new.keys, start * self._beams),
+                self._write(old.values, new.values, start * self._beams),
+            )
+            for old, new in zip(past.settled, past.recent, strict=True)
+        ]
+        return Past(tuple(settled), past.recent)
+
+    def _masks(self, visible, start):
+        """What to add to the scores of settled slots, and of the block that began at `start`."""
+        if not self._blocks:
+            return None, _additive(ops.expand_dims(visible, 1))
+        rest = self._blocks * self.block * self._beams - ops.shape(visible)[2]
+        visible = ops.pad(visible, ((0, 0), (0, 0), (0, rest)))
+        shape = (*ops.shape(visible)[:2], self.block * self._beams)
+        recent = ops.slice(visible, (0, 0, start * self._beams), shape)
+        slots = ops.arange(self._blocks * self.block * self._beams, dtype="int32")
+        settled = visible & (slots < start * self._beams)
+        return _additive(ops.expand_dims(settled, 1)), _additive(ops.expand_dims(recent, 1))
 
 
 class _Affine(NamedTuple):
@@ -45,68 +136,16 @@ class _Affine(NamedTuple):
         return ops.matmul(x, self.kernel) + self.bias
 
 
-class DecoderStep:
-    """A decoder that has seen one batch of memories, ready to run step by step.
-
-    Args:
-        decoder: `kformer.decoder.Decoder`.
-        memory: float tensor (B, S, D).
-        memory_mask: boolean tensor (B, 1, 1, S), True for what is not padding.
-        write: `write_by_select` or `write_by_slice`, as the runtime needs.
-    """
-
-    def __init__(self, decoder, memory, memory_mask, write=write_by_select):
-        self._decoder = decoder
-        self._write = write
-        self._dtype = decoder.compute_dtype
-        self._layers = [_LayerStep(layer, memory, self._dtype) for layer in decoder.layers]
-        self._memory_mask = _additive(memory_mask)
-
-    def empty_history(self, batch, slots):
-        """Buffers for N `slots`: a tuple of L `KeysValues` of (batch, H, N, W)."""
-        attention = self._decoder.layers[0].self_attention
-        width = attention.d_model // attention.num_heads
-        empty = ops.zeros((batch, attention.num_heads, slots, width), self._dtype)
-        return tuple(KeysValues(empty, empty) for _ in self._layers)
-
-    def __call__(self, x, position, visible, history):
-        """Runs one position through all layers.
-
-        Args:
-            x: float tensor (B, K, D), the vectors at `position`.
-            position: int32 scalar tensor.
-            visible: boolean tensor (B or 1, K, N), which slots are the past of each beam, those of
-                this position too.
-            history: what `empty_history` or the step before returned.
-
-        Returns:
-            output: float tensor (B, K, D).
-            history: with this position's slots filled.
-            attention: float tensor (B, K, S), the mean over the heads of the last layer's
-                attention to the memory.
-        """
-        mask = _additive(ops.expand_dims(visible, 1))  # (B, 1, K, N)
-        start = position * x.shape[1]
-        new_history = []
-        for layer, past in zip(self._layers, history, strict=True):
-            x, past, weights = layer(x, start, past, mask, self._memory_mask, self._write)
-            new_history.append(past)
-        if self._decoder.norm:
-            x = _normalized(x, self._decoder.norm)
-        return x, tuple(new_history), ops.mean(weights, axis=1)
-
-
 class _LayerStep:
     """One layer's share of a step."""
 
     def __init__(self, layer, memory, dtype):
         self._layer = layer
-        self._heads = layer.self_attention.num_heads
         own, across = layer.self_attention, layer.cross_attention
-        scale = (own.d_model // own.num_heads) ** -0.5
-        query = _weights(own.query_projection, dtype, scale)
+        self._heads, self._width = own.num_heads, own.d_model // own.num_heads
+        scale = self._width**-0.5
         parts = [
-            query,
+            _weights(own.query_projection, dtype, scale),
             _weights(own.key_projection, dtype),
             _weights(own.value_projection, dtype),
         ]
@@ -117,49 +156,71 @@ class _LayerStep:
         self._own_output = _weights(own.output_projection, dtype)
         self._query = _weights(across.query_projection, dtype, scale)
         keys, values = across.project(memory)
-        self._memory = KeysValues(ops.swapaxes(keys, -2, -1), values)  # (B, H, W, S), (B, H, S, W)
+        self._memory = ops.swapaxes(keys, -2, -1), values  # (B, H, W, S), (B, H, S, W)
         self._output = _weights(across.output_projection, dtype)
         self._inner = _weights(layer.feed_forward.inner, dtype)
         self._outer = _weights(layer.feed_forward.outer, dtype)
 
-    def __call__(self, x, start, history, mask, memory_mask, write):
+    def shape(self, slots):
+        """Shape of the keys, and of the values, without the batch."""
+        return self._heads, slots, self._width
+
+    def __call__(self, x, settled, recent, start, masks, memory_mask, write):
         layer = self._layer
         joined = self._query_key_value(_enter(layer.self_residual, x))  # (B, K, 3 D)
         query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
-        history = KeysValues(write(history.keys, key, start), write(history.values, value, start))
-        keys = ops.swapaxes(history.keys, -2, -1)
-        mixed, _ = self._attend(query, keys, history.values, mask)
-        x = _leave(layer.self_residual, x, self._own_output(mixed))
+        recent = KeysValues(
+            write(recent.keys, key, start),
+            write(recent.values, value, start),
+        )
+        x = _leave(
+            layer.self_residual, x, self._own_output(self._mix(query, settled, recent, masks))
+        )
         query = self._split(self._query(_enter(layer.cross_residual, x)))
-        mixed, weights = self._attend(query, *self._memory, memory_mask)
+        keys, values = self._memory
+        weights = _softmax(ops.matmul(query, keys), memory_mask)  # (B, H, K, S)
+        mixed = self._join(_average(weights, values))
         x = _leave(layer.cross_residual, x, self._output(mixed))
         inner = ops.relu(self._inner(_enter(layer.feed_forward_residual, x)))
-        return _leave(layer.feed_forward_residual, x, self._outer(inner)), history, weights
+        return _leave(layer.feed_forward_residual, x, self._outer(inner)), recent, weights
 
-    def _attend(self, query, keys, values, mask):
-        """Equation 1 for `keys` (B, H, W, N), its scale already in the query.
-
-        Returns the mix (B, K, D) and the weights (B, H, K, N).
-        """
-        scores = ops.matmul(query, keys)  # (B, H, K, N)
-        # Not an int, or Keras would warn of a softmax over one key.
-        weights = ops.softmax(precise(scores) + mask, axis=np.int64(-1))
-        return self._join(ops.matmul(ops.cast(weights, values.dtype), values)), weights
+    def _mix(self, query, settled, recent, masks):
+        """Equation 1 over the past, its scale already in the query: (B, K, D)."""
+        scores = ops.matmul(query, ops.swapaxes(recent.keys, -2, -1))  # (B, H, K, R)
+        if settled is None:
+            return self._join(_average(_softmax(scores, masks[1]), recent.values))
+        before = ops.matmul(query, ops.swapaxes(settled.keys, -2, -1))  # (B, H, K, N)
+        weights = _softmax(ops.concatenate([before, scores], -1), ops.concatenate(masks, -1))
+        slots = recent.keys.shape[2]
+        before, now = weights[..., :-slots], weights[..., -slots:]
+        return self._join(_average(before, settled.values) + _average(now, recent.values))
 
     def _split(self, vectors):
         """(B, K, D) -> (B, H, K, W)."""
-        beams, d_model = vectors.shape[1:]
-        width = d_model // self._heads
+        beams = vectors.shape[1]
         if beams == 1:  # Nothing has to move.
-            return ops.reshape(vectors, (-1, self._heads, 1, width))
-        return ops.transpose(ops.reshape(vectors, (-1, beams, self._heads, width)), (0, 2, 1, 3))
+            return ops.reshape(vectors, (-1, self._heads, 1, self._width))
+        heads = ops.reshape(vectors, (-1, 1, beams, self._heads, self._width))
+        heads = ops.transpose(heads, (0, 1, 3, 2, 4))
+        return ops.reshape(heads, (-1, self._heads, beams, self._width))
 
     def _join(self, heads):
         """(B, H, K, W) -> (B, K, D)."""
-        _, count, beams, width = heads.shape
+        beams = heads.shape[2]
         if beams > 1:
-            heads = ops.transpose(heads, (0, 2, 1, 3))
-        return ops.reshape(heads, (-1, beams, count * width))
+            heads = ops.reshape(heads, (-1, 1, self._heads, beams, self._width))
+            heads = ops.transpose(heads, (0, 1, 3, 2, 4))
+        return ops.reshape(heads, (-1, beams, self._heads * self._width))
+
+
+def _softmax(scores, mask):
+    # Not an int, or Keras would warn of a softmax over one key.
+    return ops.softmax(precise(scores) + mask, axis=np.int64(-1))
+
+
+def _average(weights, values):
+    """Weights (B, H, K, slots), values (B, H, slots, W): (B, H, K, W)."""
+    return ops.matmul(ops.cast(weights, values.dtype), values)
 
 
 def _weights(dense, dtype, scale=1.0):

@@ -9,12 +9,12 @@ import keras
 from keras import ops
 
 from kformer.decoder import Decoder
-from kformer.decoder_step import DecoderStep, write_by_select
+from kformer.decoder_step import DecoderStep
 from kformer.dropout import Dropout
 from kformer.embedding import PositionalEncoding, TokenEmbedding
 from kformer.encoder import Encoder
 from kformer.masks import causal_mask, padding_mask
-from kformer.search import Step
+from kformer.runtime import GRAPH
 from kformer.stack import DROPOUT
 
 
@@ -132,34 +132,22 @@ class Transformer(keras.Model):
         _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
         return Attention(encoder_self, *weights)
 
-    def start(self, source, max_length, beams=1, write=write_by_select):
+    def start(self, source, max_length, beams=1, runtime=GRAPH):
         """Encodes `source` once, and returns the step that decodes it, and its first cache.
 
         Args:
             source: integer tensor (B, S).
             max_length: Most steps T.
             beams: Beams K that are decoded side by side for each row.
-            write: how a row enters a buffer; see `kformer.decoder_step`.
+            runtime: What the step will run on; see `kformer.runtime`.
 
         Returns:
-            step: callable as `kformer.search` has it; its attention is the mean over the heads of
-                the last layer.
+            step: `kformer.decoder_step.DecoderStep`, as `kformer.search` wants it.
             cache: what its first call gets.
         """
-        decoder = DecoderStep(
-            self.decoder, self.encode(source), padding_mask(source, self.padding_id), write
-        )
-        table = ops.cast(self.target_embedding.table, self.compute_dtype)
-        columns = ops.transpose(table)  # (D, V); once, not in every step.
-        d_model = table.shape[-1]
-        positions = ops.cast(self.positions.encodings(max_length, d_model), self.compute_dtype)
-
-        def step(ids, position, visible, cache):
-            x = self.target_embedding(ids) + ops.slice(positions, (position, 0), (1, d_model))  # (B, K, D)
-            x, cache, attention = decoder(x, position, visible, cache)
-            return Step(ops.matmul(x, columns), cache, attention)
-
-        return step, decoder.empty_history(ops.shape(source)[0], max_length * beams)
+        memory, mask = self.encode(source), padding_mask(source, self.padding_id)
+        step = DecoderStep(self, memory, mask, max_length, beams, runtime)
+        return step, step.empty_past(ops.shape(source)[0])
 
     def copy(self):
         """Returns a float32 copy with the same weights, and without an optimizer: to be shipped."""

@@ -13,8 +13,8 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from kformer.decoder_step import write_by_select
 from kformer.files import replacing
+from kformer.runtime import GRAPH
 from kformer.search import Beam, Greedy
 from kformer.tokenizer import Tokenizer
 from kformer.transformer import Attention, Transformer
@@ -31,7 +31,7 @@ class Looked(NamedTuple):
     attention: Attention  # of one sentence: B is 1
 
 
-def search_ids(transformer, source, search, write=write_by_select, max_length=None):
+def search_ids(transformer, source, search, runtime=GRAPH, max_length=None):
     """Translates ids: what Python, the SavedModel and the TFLite file all run.
 
     A row may get 50 ids more than its source has, as in section 6.1 of
@@ -42,7 +42,7 @@ def search_ids(transformer, source, search, write=write_by_select, max_length=No
         transformer: a `Transformer`.
         source: int32 tensor (B, S), each row its pieces, the end id, padding.
         search: `Greedy` or `Beam`.
-        write: how a row enters a buffer; see `kformer.decoder_step`.
+        runtime: What it runs on; see `kformer.runtime`.
         max_length: T, where shapes must be static: at least S + 50.
 
     Returns:
@@ -54,7 +54,7 @@ def search_ids(transformer, source, search, write=write_by_select, max_length=No
     if max_length is None:
         max_length = ops.maximum(ops.max(limits), 1)  # An empty batch has a largest limit, too.
 
-    step, cache = transformer.start(source, max_length, search.beam_size, write)
+    step, cache = transformer.start(source, max_length, search.beam_size, runtime)
     return search(step, cache, limits, max_length)
 
 

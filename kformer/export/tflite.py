@@ -11,11 +11,13 @@ from pathlib import Path
 import tensorflow as tf
 
 import kformer
-from kformer.decoder_step import write_by_slice
 from kformer.pocket import FORMAT, SIGNATURE
+from kformer.runtime import LITERT
 from kformer.translator import EXTRA_LENGTH, make_search, search_ids
 
-LONGEST = 128  # Ids of a source: memory and time of every call are for so many.
+LONGEST = 128  # Ids of a source, unless told otherwise.
+SHORTER = (32, 64, 128, 256)  # Lengths that have signatures of their own: time is for all of them.
+PRECISIONS = ("float32", "float16", "int8")
 
 
 def export_tflite(
@@ -24,13 +26,17 @@ def export_tflite(
     beam_size: int = 1,
     length_penalty: float = 0.6,
     max_source_length: int | None = None,
+    precision: str = "float32",
+    batch_size: int = 1,
     check=None,
 ):
-    """Writes a `.tflite` file, float32, with its tokenizer models and a manifest beside it.
+    """Writes a `.tflite` file, with its tokenizer models and a manifest beside it.
 
     Its signature `translate_ids` takes `source`, int32 (1, S): pieces, the end id, zeros. It gives
     `ids`, int32 (1, S + 50), the translation, up to its end id and zeros; and `score`, float32
-    (1,), see `kformer.Greedy` and `kformer.Beam`. Every shape is static, every op built in.
+    (1,), see `kformer.Greedy` and `kformer.Beam`. Every shape is static, every op built in. Other
+    signatures do the same for shorter sources and for batches, at less cost; the manifest names
+    them with their shapes. All share one copy of the weights.
 
     Args:
         translator: `kformer.Translator`.
@@ -38,6 +44,10 @@ def export_tflite(
         beam_size, length_penalty: See `kformer.Translator.translate`.
         max_source_length: S; by default 128, or less where the translator's own limit is less,
             which it must not exceed.
+        precision: Of the weights: "float32"; "float16", half the size; or "int8", a quarter of it
+            and several times as fast, whose translations may differ. All compute in float32
+            but for int8's products.
+        batch_size: B; over 1 there are signatures for B sources at once, too.
         check: Called with the path of the `.tflite` file before it gets its name; what it raises
             keeps it from appearing.
 
@@ -55,8 +65,16 @@ def export_tflite(
             f"translator's {translator.max_source_length}. "
             f"Received: max_source_length={max_source_length}."
         )
+    if precision not in PRECISIONS:
+        raise ValueError(
+            f"`precision` must be one of {', '.join(PRECISIONS)}. "
+            f"Received: precision={precision!r}."
+        )
+    if batch_size < 1:
+        raise ValueError(f"`batch_size` must be positive. Received: batch_size={batch_size}.")
     search = make_search(translator.target_tokenizer, beam_size, length_penalty)
-    content = _convert(translator.transformer.copy(), search, max_source_length)
+    shapes = _shapes(batch_size, max_source_length)
+    content = _convert(translator.transformer.copy(), search, shapes, precision)
 
     tokenizers = {"source_model": translator.tokenizer}
     if translator.target_tokenizer is not translator.tokenizer:
@@ -66,6 +84,8 @@ def export_tflite(
         "format": FORMAT,
         "kformer": kformer.__version__,
         "signature": SIGNATURE,
+        "signatures": {name: list(shape) for name, shape in shapes.items()},
+        "precision": precision,
         **names,
         "padding_id": translator.tokenizer.padding_id,
         "end_id": translator.tokenizer.end_id,
@@ -89,18 +109,38 @@ def export_tflite(
     return path
 
 
-def _convert(transformer, search, length):
+def _shapes(batch_size, max_source_length):
+    """Returns name -> (B, S) of every signature."""
+    lengths = [*(length for length in SHORTER if length < max_source_length), max_source_length]
+    batches = [1] if batch_size == 1 else [1, batch_size]
+    shapes = {
+        f"{SIGNATURE}_{batch}x{length}": (batch, length) for batch in batches for length in lengths
+    }
+    del shapes[f"{SIGNATURE}_1x{max_source_length}"]
+    return {SIGNATURE: (1, max_source_length), **shapes}
+
+
+def _convert(transformer, search, shapes, precision):
     module = tf.Module()
     module.weights = [variable.value for variable in transformer.variables]
+    module.functions = {}
+    for name, (batch, length) in shapes.items():
+        module.functions[name] = _signature(transformer, search, batch, length)
+    with tempfile.TemporaryDirectory() as folder:  # By way of a file, signatures keep names.
+        tf.saved_model.save(module, folder, dict(module.functions))
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[*shapes])
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        if precision != "float32":
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        if precision == "float16":
+            converter.target_spec.supported_types = [tf.float16]
+        return converter.convert()
 
-    @tf.function(input_signature=[tf.TensorSpec([1, length], tf.int32, name="source")])
+
+def _signature(transformer, search, batch, length):
+    @tf.function(input_signature=[tf.TensorSpec([batch, length], tf.int32, name="source")])
     def translate_ids(source):
-        found = search_ids(transformer, source, search, write_by_slice, length + EXTRA_LENGTH)
+        found = search_ids(transformer, source, search, LITERT, length + EXTRA_LENGTH)
         return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
 
-    module.translate_ids = translate_ids
-    with tempfile.TemporaryDirectory() as folder:  # By way of a file, signatures keep names.
-        tf.saved_model.save(module, folder, {SIGNATURE: translate_ids})
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
-        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        return converter.convert()
+    return translate_ids

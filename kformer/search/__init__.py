@@ -9,6 +9,9 @@ keeps of the ids that it reads goes into the slots position * K to position * K 
 A beam descends from other beams, so `visible` says which slots are its own past: nothing of a
 cache is ever moved or copied, however the beams cross.
 
+A step may have a `top_k`, its runtime's own, see `kformer.search.top_k`; and a `block`, a number
+of positions, and a method `settle(cache, start)`, called after the block from `start`.
+
 The state has fixed shapes, so that one `while_loop` runs it in Python, on a server and on a phone.
 A row is never influenced by the others: each ends by itself, at its end id or its own limit.
 

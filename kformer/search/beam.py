@@ -27,7 +27,7 @@ class Beam:
         length_penalty: 0 prefers short sequences, 1 nearly divides by the length.
         n_best: Number N of sequences returned, at most `beam_size`.
         coverage_penalty: 0 for none; more for sequences that look at all of their source.
-        start_id, end_id, padding_id, constraints, top_k: As for `Greedy`.
+        start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 
     def __init__(
@@ -40,7 +40,6 @@ class Beam:
         end_id: int = 3,
         padding_id: int = 0,
         constraints=(),
-        top_k=ops.top_k,
     ):
         if not 1 <= n_best <= beam_size:
             raise ValueError(
@@ -64,7 +63,6 @@ class Beam:
         self.end_id = end_id
         self.padding_id = padding_id
         self.constraints = tuple(constraints)
-        self.top_k = top_k
 
     def __call__(self, step, cache, limits, max_length=None, source_length=None):
         """Searches; arguments as for `Greedy`. Returns `Found` with N = `n_best`.
@@ -89,7 +87,7 @@ class Beam:
             coverage=ops.zeros((batch, beams, source_length)) if self.coverage_penalty else (),
             cache=cache,
         )
-        state = loop(state, lambda state: self._advance(step, state, limits), limits)
+        state = loop(state, lambda state: self._advance(step, state, limits), limits, step)
         return self._best(state, limits)
 
     def _advance(self, step, state, limits):
@@ -101,7 +99,7 @@ class Beam:
         logits, cache, attention = step(state.last, position, visible, state.cache)
         coverage = state.coverage + attention if self.coverage_penalty else ()  # (B, K, S)
 
-        score, beam, last = self._candidates(logits, state)  # (B, C) each, C about 2 K
+        score, beam, last = self._candidates(step, logits, state)  # (B, C) each, C about 2 K
         ids = write(pick(state.ids, beam), last, position)  # (B, C, T)
         ends = last == self.end_id
         penalised = score / self._penalty(position + 1) + self._uncovered(coverage, beam)
@@ -127,7 +125,7 @@ class Beam:
         )
         return self._keep_ended(state, new, limits)
 
-    def _candidates(self, logits, state):
+    def _candidates(self, step, logits, state):
         """The best continuations of a row: their scores, the beams they continue, and their ids.
 
         Of 2 K candidates, at least K go on: each beam has one end id. And the best 2 K of all are
@@ -136,7 +134,7 @@ class Beam:
         beams = self.beam_size
         count = min(2 * beams, logits.shape[-1])
         gains, ids = best_continuations(
-            logits, count, self.constraints, state.ids, state.position, self.top_k
+            step, logits, count, self.constraints, state.ids, state.position
         )  # (B, K, count)
         totals = ops.reshape(gains + ops.expand_dims(state.score, -1), (-1, beams * count))
         score, choice = ops.top_k(totals, min(2 * beams, beams * count))

@@ -20,24 +20,15 @@ class Greedy:
         end_id: What ends a sequence.
         padding_id: What fills a row after its end.
         constraints: What restrains the choice; see `kformer.search.constraints`.
-        top_k: How the best ids are found, as the runtime needs; see `kformer.search.top_k`.
     """
 
     beam_size = 1
 
-    def __init__(
-        self,
-        start_id: int = 2,
-        end_id: int = 3,
-        padding_id: int = 0,
-        constraints=(),
-        top_k=ops.top_k,
-    ):
+    def __init__(self, start_id: int = 2, end_id: int = 3, padding_id: int = 0, constraints=()):
         self.start_id = start_id
         self.end_id = end_id
         self.padding_id = padding_id
         self.constraints = tuple(constraints)
-        self.top_k = top_k
 
     def __call__(self, step, cache, limits, max_length=None):
         """Searches.
@@ -61,7 +52,7 @@ class Greedy:
             ended=ops.zeros((batch,), "bool"),
             cache=cache,
         )
-        state = loop(state, lambda state: self._advance(step, state, limits), limits)
+        state = loop(state, lambda state: self._advance(step, state, limits), limits, step)
         return Found(state.ids, state.score, ops.expand_dims(state.ended, -1))
 
     def _advance(self, step, state, limits):
@@ -69,7 +60,7 @@ class Greedy:
         places = ops.arange(ops.shape(state.ids)[-1], dtype="int32")
         visible = ops.less_equal(ops.reshape(places, (1, 1, -1)), position)  # (1, 1, T)
         logits, cache, _ = step(state.last, position, visible, state.cache)
-        gain, chosen = self._choose(logits, state.ids, position)  # (B, 1) each
+        gain, chosen = self._choose(step, logits, state.ids, position)  # (B, 1) each
         running = ops.logical_not(state.ended) & (position < limits)  # (B,)
         running = ops.expand_dims(running, -1)
         chosen = ops.where(running, chosen, self.padding_id)
@@ -82,9 +73,9 @@ class Greedy:
             cache=cache,
         )
 
-    def _choose(self, logits, ids, position):
+    def _choose(self, step, logits, ids, position):
         """Returns what the next id adds to the score, and that id; (B, 1) each."""
-        gain, best = best_continuations(logits, 1, self.constraints, ids, position, self.top_k)
+        gain, best = best_continuations(step, logits, 1, self.constraints, ids, position)
         return ops.squeeze(gain, -1), ops.squeeze(best, -1)
 
 

@@ -28,39 +28,59 @@ class Found(NamedTuple):
     ended: Any  # bool (B, N): False where the limit came before the end id.
 
 
-def loop(state, advance, limits):
+def loop(state, advance, limits, step):
     """Advances `state` until every row has ended or reached its limit.
 
     Args:
-        state: NamedTuple of tensors, with `position`, int32 (), and `ended`, bool (B,).
+        state: NamedTuple of tensors, with `position`, int32 (), `ended`, bool (B,), and `cache`.
         advance: callable state -> state, of the same shapes.
         limits: int32 tensor (B,), the most ids that each row may get.
+        step: as `kformer.search` has it. If it has a `block`, its `settle` is called at the end of
+            every block of so many positions.
     """
     kind = type(state)
 
-    def goes_on(*values):
-        now = kind(*values)
+    def goes_on(now):
         return ops.any(ops.logical_not(now.ended) & (now.position < limits))
 
-    return kind(*ops.while_loop(goes_on, lambda *values: tuple(advance(kind(*values))), state))
+    def run(state, condition, body):
+        values = ops.while_loop(
+            lambda *values: condition(kind(*values)),
+            lambda *values: tuple(body(kind(*values))),
+            tuple(state),
+        )
+        return kind(*values)
+
+    block = getattr(step, "block", None)
+    if block is None:
+        return run(state, goes_on, advance)
+
+    def run_block(state):
+        start = state.position
+        end = start + block
+        state = run(state, lambda now: goes_on(now) & (now.position < end), advance)
+        return state._replace(cache=step.settle(state.cache, start))
+
+    return run(state, goes_on, run_block)
 
 
-def best_continuations(logits, count, constraints, ids, position, top_k=ops.top_k):
+def best_continuations(step, logits, count, constraints, ids, position):
     """The best next ids of each beam, and their log-probabilities.
 
     Args:
+        step: as `kformer.search` has it; its `top_k`, if it has one, is used.
         logits: float tensor (B, K, V).
         count: How many C.
         constraints: callables (log_probabilities (B, K, V), ids, position) -> log_probabilities;
             see `kformer.search.constraints`.
         ids: int32 tensor (B, K, T), what each beam has chosen so far.
         position: int32 scalar tensor, the number of these.
-        top_k: how the highest are found; see `kformer.search.top_k`.
 
     Returns:
         log_probabilities: float32 tensor (B, K, C), the highest first.
         ids: int32 tensor (B, K, C).
     """
+    top_k = getattr(step, "top_k", ops.top_k)
     logits = ops.cast(logits, "float32")
     if constraints:
         logits = ops.log_softmax(logits)

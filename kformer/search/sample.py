@@ -40,10 +40,10 @@ class Sample(Greedy):
         self.top_k = top_k
         self.top_p = top_p
 
-    def _choose(self, logits, ids, position):
+    def _choose(self, step, logits, ids, position):
         vocab_size = logits.shape[-1]
         count = min(self.top_k or vocab_size, vocab_size)
-        gains, candidates = best_continuations(logits, count, self.constraints, ids, position)
+        gains, candidates = best_continuations(step, logits, count, self.constraints, ids, position)
         shares = ops.exp((gains - gains[..., :1]) / self.temperature)  # (B, 1, C), highest first
         sums = ops.cumsum(shares, axis=-1)
         kept = ops.where(sums - shares < self.top_p * sums[..., -1:], shares, 0.0)

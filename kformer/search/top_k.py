@@ -8,7 +8,6 @@ Axes: R rows, V values, C chunks, M width of a chunk.
 
 import math
 
-import keras
 import numpy as np
 from keras import ops
 
