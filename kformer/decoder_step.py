@@ -48,9 +48,12 @@ class DecoderStep:
         self.top_k = runtime.top_k
         self._write = runtime.write
         self._beams = beams
-        single = isinstance(max_length, int) and max_length <= runtime.block
-        self.block = max_length if single else runtime.block
-        self._blocks = 0 if single else -(-max_length // self.block)
+        # Whether one block is enough for all.
+        self._single = runtime.block is None or (
+            isinstance(max_length, int) and max_length <= runtime.block
+        )
+        self.block = max_length if self._single else runtime.block
+        self._blocks = -(-max_length // self.block)
         self._layers = [_LayerStep(layer, memory, self._dtype) for layer in decoder.layers]
         self._norm = decoder.norm
         self._memory_mask = _additive(memory_mask)
@@ -70,7 +73,7 @@ class DecoderStep:
             filled = ops.broadcast_to(self._any, (batch, *self._layers[0].shape(slots)))
             return tuple(KeysValues(filled, filled) for _ in self._layers)
 
-        settled = empty(self._blocks * self.block * self._beams) if self._blocks else ()
+        settled = empty(self._blocks * self.block * self._beams) if not self._single else ()
         return Past(settled, empty(self.block * self._beams))
 
     def __call__(self, ids, position, visible, past):
@@ -104,7 +107,7 @@ class DecoderStep:
 
     def settle(self, past, start):
         """Moves the block that began at position `start` to the large buffers."""
-        if not self._blocks:
+        if self._single:
             return past
         settled = [
             KeysValues(
@@ -117,7 +120,7 @@ class DecoderStep:
 
     def _masks(self, visible, start):
         """What to add to the scores of settled slots, and of the block that began at `start`."""
-        if not self._blocks:
+        if self._single:
             return None, _additive(ops.expand_dims(visible, 1))
         rest = self._blocks * self.block * self._beams - ops.shape(visible)[2]
         visible = ops.pad(visible, ((0, 0), (0, 0), (0, rest)))

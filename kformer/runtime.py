@@ -36,14 +36,14 @@ class Runtime(NamedTuple):
         write: (buffer, rows, start) -> buffer, see `write_by_select`.
         top_k: (values, count) -> (highest, indices), see `kformer.search.top_k`.
         block: Positions that are written into a small buffer of their own, before all of them go
-            to the large one at once: a loop copies whatever it changes, so it should be small.
+            to the large one at once: a loop copies whatever it changes, so it should be small. None for no such buffer.
     """
 
     write: Callable
     top_k: Callable
-    block: int
+    block: int | None
 
 
 GRAPH = Runtime(write_by_select, ops.top_k, 16)  # TensorFlow's own operations, as in TF Serving.
-XLA = Runtime(write_by_slice, ops.top_k, 2**31 - 1)  # It writes in place.
+XLA = Runtime(write_by_slice, ops.top_k, None)  # It writes in place.
 LITERT = Runtime(write_by_slice, top_k_in_chunks, 16)

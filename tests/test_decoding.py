@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from kformer import Beam, Greedy, Transformer
-from kformer.decoder_step import write_by_select, write_by_slice
+from kformer.runtime import GRAPH, XLA
 
 START, END, V = 2, 3, 11
 SOURCE = np.array([[4, 9, 6, 8, 5, 7, 3], [9, 6, 3, 0, 0, 0, 0], [5, 5, 9, 8, 3, 0, 0]], "int32")
@@ -19,7 +19,11 @@ LIMITS = np.array([11, 7, 3], "int32")
 searchers = pytest.mark.parametrize(
     "searcher", [Greedy(), Beam(1), Beam(5, n_best=3)], ids=["greedy", "one beam", "five beams"]
 )
-writers = pytest.mark.parametrize("write", [write_by_select, write_by_slice])
+runtimes = pytest.mark.parametrize(
+    "runtime",
+    [GRAPH, XLA, GRAPH._replace(block=4)],
+    ids=["large blocks", "no blocks", "small blocks"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +43,8 @@ def transformer():
     return transformer
 
 
-def search(searcher, transformer, source, limits, write=write_by_select):
-    step, cache = transformer.start(source, max(limits), searcher.beam_size, write)
+def search(searcher, transformer, source, limits, runtime=GRAPH):
+    step, cache = transformer.start(source, max(limits), searcher.beam_size, runtime)
     return searcher(step, cache, limits)
 
 
@@ -87,13 +91,13 @@ def test_the_score_of_a_beam_is_what_the_uncached_model_says(transformer, search
 
 
 @searchers
-@writers
-def test_a_graph_of_unknown_batch_and_length_gives_the_same(transformer, searcher, write):
+@runtimes
+def test_a_graph_of_unknown_batch_and_length_gives_the_same(transformer, searcher, runtime):
     @tf.function(
         input_signature=[tf.TensorSpec((None, None), "int32"), tf.TensorSpec((None,), "int32")]
     )
     def graph(source, limits):
-        step, cache = transformer.start(source, tf.reduce_max(limits), searcher.beam_size, write)
+        step, cache = transformer.start(source, tf.reduce_max(limits), searcher.beam_size, runtime)
         return searcher(step, cache, limits)
 
     assert_same(graph(SOURCE, LIMITS), search(searcher, transformer, SOURCE, LIMITS))

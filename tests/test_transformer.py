@@ -6,7 +6,7 @@ import tensorflow as tf
 from reference import Model, perturbed, weights_of
 
 from kformer import Greedy, Transformer
-from kformer.decoder_step import write_by_select, write_by_slice
+from kformer.runtime import GRAPH, LITERT, XLA
 
 B, S, T, H, D, F, V, L = 3, 7, 5, 3, 18, 13, 17, 2
 SOURCE = np.array([[4, 5, 6, 7, 8, 9, 3], [16, 1, 3, 0, 0, 0, 0], [5, 5, 5, 5, 3, 0, 0]])  # (B, S)
@@ -14,7 +14,7 @@ TARGET = np.array([[2, 4, 6, 8, 10], [2, 12, 1, 0, 0], [2, 11, 7, 16, 0]])  # (B
 
 norms = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 dtypes = pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)])
-writers = pytest.mark.parametrize("write", [write_by_select, write_by_slice])
+runtimes = pytest.mark.parametrize("runtime", [GRAPH, XLA, LITERT], ids=["graph", "xla", "litert"])
 
 
 def small_transformer(**settings):
@@ -37,11 +37,11 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
 
 
 @norms
-@writers
-def test_decoding_with_a_cache_is_decoding_without(norm_first, write):
+@runtimes
+def test_decoding_with_a_cache_is_decoding_without(norm_first, runtime):
     transformer = small_transformer(norm_first=norm_first)
     whole, weights = transformer((SOURCE, TARGET)), transformer.attend((SOURCE, TARGET))
-    step, cache = transformer.start(SOURCE, max_length=T + 2, write=write)
+    step, cache = transformer.start(SOURCE, max_length=T + 2, runtime=runtime)
     for position in range(T):
         visible = (np.arange(T + 2) <= position)[None, None]
         logits, cache, attention = step(
@@ -55,14 +55,15 @@ def test_decoding_with_a_cache_is_decoding_without(norm_first, write):
         np.testing.assert_allclose(attention[real][:, 0], looked[real], atol=1e-5)
 
 
-def test_the_caller_chooses_the_writer():
+def test_the_caller_chooses_the_runtime():
     written = []
 
     def write(buffer, rows, start):
         written.append(tuple(rows.shape))
-        return write_by_select(buffer, rows, start)
+        return GRAPH.write(buffer, rows, start)
 
-    step, cache = small_transformer().start(SOURCE, max_length=T, beams=2, write=write)
+    runtime = GRAPH._replace(write=write)
+    step, cache = small_transformer().start(SOURCE, max_length=T, beams=2, runtime=runtime)
     step(np.full((B, 2), 2), 0, np.ones((1, 2, 2 * T), bool), cache)
     assert written == [(B, H, 2, D // H)] * 2 * L  # Keys and values of every layer.
 

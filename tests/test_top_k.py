@@ -1,0 +1,31 @@
+"""The highest of many numbers: as NumPy sorts them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer.search.top_k import top_k_in_chunks
+
+
+@given(st.integers(0, 10**6), st.integers(1, 300), st.data())
+def test_the_highest_are_those_of_a_whole_sort(seed, size, data):
+    count = data.draw(st.integers(1, min(size, 9)))
+    values = np.random.default_rng(seed).normal(size=(2, 3, size)).astype("float32")
+    highest, indices = (np.array(x) for x in top_k_in_chunks(values, count))
+    expected = np.argsort(-values, axis=-1)[..., :count]
+    np.testing.assert_array_equal(indices, expected)
+    np.testing.assert_array_equal(highest, np.take_along_axis(values, expected, axis=-1))
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_of_equal_numbers_any_are_found_but_none_twice(count):
+    _, indices = top_k_in_chunks(np.zeros((1, 101), "float32"), count)
+    assert len({*np.array(indices)[0].tolist()}) == count
+    assert (np.array(indices) < 101).all()
+
+
+def test_numbers_far_apart_are_no_trouble():
+    values = np.array([[-1e9, -3e38, 7.0, -1e9, 3e38]], "float32")
+    for count, expected in [(1, [4]), (2, [4, 2])]:
+        assert np.array(top_k_in_chunks(values, count)[1])[0].tolist() == expected
