@@ -36,7 +36,8 @@ class Runtime(NamedTuple):
         write: (buffer, rows, start) -> buffer, see `write_by_select`.
         top_k: (values, count) -> (highest, indices), see `kformer.search.top_k`.
         block: Positions that are written into a small buffer of their own, before all of them go
-            to the large one at once: a loop copies whatever it changes, so it should be small. None for no such buffer.
+            to the large one at once: a loop copies whatever it changes, so it should be small.
+            None for no such buffer.
     """
 
     write: Callable
