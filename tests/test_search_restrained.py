@@ -52,6 +52,10 @@ def seldom_again(after, ids):
     return after * np.where(np.isin(np.arange(V), ids), 1.7, 1.0)
 
 
+def prefix_then_bigrams(after, ids):
+    return only([1, 1, 1])(after, ids) if len(ids) < 3 else no_bigram_twice(after, ids)
+
+
 def row(values):
     return np.array([values], "int32")
 
@@ -59,6 +63,10 @@ def row(values):
 RESTRAINTS = {
     "minimum": (MinLength(np.array([3], "int32"), END), no_end_before(3)),
     "prefix": (Prefix(row([1, 1, 2])), only([1, 1, 2])),
+    "prefix that does what is forbidden after it": (
+        Prefix(row([1, 1, 1]), then=[NoRepeat(2)]),
+        prefix_then_bigrams,
+    ),
     "no bigram twice": (NoRepeat(2), no_bigram_twice),
     "seldom again": (RepetitionPenalty(1.7), seldom_again),
 }

@@ -1,0 +1,55 @@
+"""Texts to rows of ids, whatever the text: what is too long for a model is cut, and said so."""
+
+import re
+import warnings
+from typing import NamedTuple
+
+MAX_CHARACTERS = 100_000  # Of a text that are read: so memory has a bound, whatever comes.
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class TextRows(NamedTuple):
+    """What `read_texts` returns."""
+
+    ids: list  # for each text a list of ids, the end id last
+    cut: set  # the indices of the texts of which only the beginning is there
+
+
+def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", stacklevel=3):
+    """Returns the ids of `texts` as `TextRows`.
+
+    A text over 100,000 characters is read up to there; then a row over `max_length` ids is cut to
+    that, its end id kept. Half of a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD.
+
+    Args:
+        tokenizer: `Tokenizer`.
+        texts: list of strings.
+        max_length: Most ids of a row, its end id included.
+        name, did: What a text is called in warnings, and what happened to its beginning.
+        stacklevel: Of the warnings, seen from here.
+
+    Warns:
+        UserWarning: A text was cut.
+    """
+    if not texts:
+        return TextRows([], set())
+
+    def warn(i, length, unit, limit, kept):
+        cut.add(i)
+        warnings.warn(
+            f"{name} {i + 1} has {length} {unit}, over the limit of {limit}: "
+            f"only its first {kept} were {did}.",
+            stacklevel=stacklevel + 1,
+        )
+
+    cut = set()
+    for i, text in enumerate(texts):
+        if len(text) > MAX_CHARACTERS:
+            warn(i, len(text), "characters", MAX_CHARACTERS, MAX_CHARACTERS)
+    texts = [_LONE_SURROGATES.sub("\ufffd", text[:MAX_CHARACTERS]) for text in texts]
+    rows = tokenizer.with_end(tokenizer.tokenize(texts)).to_list()
+    for i, row in enumerate(rows):
+        if len(row) > max_length:
+            warn(i, len(row), "ids", max_length, max_length - 1)
+            rows[i] = [*row[: max_length - 1], tokenizer.end_id]
+    return TextRows(rows, cut)
