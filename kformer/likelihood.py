@@ -43,10 +43,13 @@ class Scored:
 
 def perplexity(scored) -> float:
     """exp of minus the mean log-probability of all tokens of all `Scored`, end ids included."""
-    tokens = sum(len(one.tokens) for one in scored)
+    total, tokens = 0.0, 0
+    for one in scored:
+        total += one.log_probability
+        tokens += len(one.tokens)
     if not tokens:
         raise ValueError("Perplexity is of at least one translation. Received: none.")
-    return math.exp(-math.fsum(one.log_probability for one in scored) / tokens)
+    return math.exp(-total / tokens)
 
 
 class OfTokens(NamedTuple):
