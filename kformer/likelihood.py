@@ -94,14 +94,14 @@ class BatchLikelihood:
 
     Args:
         transformer: `Transformer`.
-        start_id: That of the target.
+        tokenizer: `Tokenizer` of the target.
     """
 
-    def __init__(self, transformer, start_id):
+    def __init__(self, transformer, tokenizer):
         self._transformer = transformer
 
         def compute(source, target):
-            return likelihood(transformer, source, target, start_id)
+            return likelihood(transformer, source, target, tokenizer.start_id)
 
         if keras.backend.backend() == "tensorflow":
             ids = tf.TensorSpec([None, None], tf.int32)

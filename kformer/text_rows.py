@@ -1,8 +1,10 @@
-"""Texts to rows of ids, whatever the text: what is too long for a model is cut, and said so."""
+"""Texts to rows of ids and back, whatever the text: what is too long is cut, and said so."""
 
 import re
 import warnings
 from typing import NamedTuple
+
+import tensorflow as tf
 
 MAX_CHARACTERS = 100_000  # Of a text that are read: so memory has a bound, whatever comes.
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
@@ -53,3 +55,37 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
             warn(i, len(row), "ids", max_length, max_length - 1)
             rows[i] = [*row[: max_length - 1], tokenizer.end_id]
     return TextRows(rows, cut)
+
+
+def write_texts(tokenizer, rows) -> list[str]:
+    """Returns the text of each row of ids; an end id leaves no trace."""
+    flat = tf.constant([i for row in rows for i in row], tf.int32)
+    lengths = tf.constant([len(row) for row in rows], tf.int64)
+    texts = tokenizer.detokenize(tf.RaggedTensor.from_row_lengths(flat, lengths))
+    return [text.decode("utf-8") for text in texts.numpy()]
+
+
+def cut_flags(i, **sides) -> tuple[str, ...]:
+    """Says which sides of pair `i` were cut: "source cut" and so on.
+
+    Args:
+        **sides: `TextRows` by name, or None.
+    """
+    return tuple(f"{name} cut" for name, rows in sides.items() if rows and i in rows.cut)
+
+
+def as_texts(texts, name) -> list:
+    """The argument `name` as a list; refuses a single string."""
+    if isinstance(texts, str):
+        raise TypeError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
+    return list(texts)
+
+
+def check_as_many(**lists):
+    """Refuses two lists, given by name, of different lengths."""
+    (one, its), (other, others) = lists.items()
+    if len(its) != len(others):
+        raise ValueError(
+            f"There must be as many `{other}` as `{one}`. "
+            f"Received: {len(its)} {one}, {len(others)} {other}."
+        )

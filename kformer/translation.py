@@ -7,6 +7,8 @@ import dataclasses
 
 import numpy as np
 
+from kformer.runaway import runaway_flags
+
 
 @dataclasses.dataclass(frozen=True)
 class Translation:
@@ -41,3 +43,10 @@ class Translation:
         if self.attention is None:
             return None
         return [(t, int(s)) for t, s in enumerate(self.attention.argmax(axis=1))]
+
+
+def found_flags(source, found) -> tuple[str, ...]:
+    """What is wrong with a `Decoded` sequence for a row of ids, its end id last."""
+    if found.ended:
+        return runaway_flags(source[:-1], found.ids[:-1])
+    return ("length limit", *runaway_flags(source[:-1], found.ids))

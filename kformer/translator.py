@@ -12,12 +12,11 @@ import tensorflow as tf
 from kformer.decoding import BatchDecoder, batches_by_length, make_search, search_ids
 from kformer.files import replacing
 from kformer.likelihood import BatchLikelihood, Scored
-from kformer.runaway import runaway_flags
 from kformer.search_options import EXTRA_LENGTH, SearchOptions
-from kformer.text_rows import read_texts
+from kformer.text_rows import as_texts, check_as_many, cut_flags, read_texts, write_texts
 from kformer.tokenizer import Tokenizer
 from kformer.transformer import Attention, Transformer
-from kformer.translation import Translation
+from kformer.translation import Translation, found_flags
 from kformer.translator_format import FORMAT, check_format, format_of
 
 __all__ = ["EXTRA_LENGTH", "FORMAT", "Looked", "Translator", "batches_by_length", "load"]
@@ -64,7 +63,7 @@ class Translator(keras.Model):
         self.max_source_length = max_source_length
         self.built = True
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
-        self._likelihood = None  # Made when it is first needed.
+        self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
             self._check_vocabularies()
 
@@ -117,11 +116,8 @@ class Translator(keras.Model):
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
         options = SearchOptions(beam_size, length_penalty, **options)
-        texts = _as_list(texts, "texts")
-        rows = self._read(texts).ids
-        forced = self._read_prefixes(prefixes, texts)
-        found = self._decode(rows, options, forced and forced.ids, batch_size, progress)
-        return self._texts_of([best.ids for best, *_ in found])
+        _, _, found = self._search(texts, options, prefixes, batch_size, progress)
+        return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
 
     def translations(
         self, texts, options=None, prefixes=None, batch_size=32, progress=None, details=True
@@ -141,26 +137,29 @@ class Translator(keras.Model):
         Warns:
             UserWarning: As `translate`.
         """
-        texts = _as_list(texts, "texts")
-        sources = self._read(texts)
-        forced = self._read_prefixes(prefixes, texts)
         options = options or SearchOptions()
-        found = self._decode(sources.ids, options, forced and forced.ids, batch_size, progress)
+        sources, forced, found = self._search(texts, options, prefixes, batch_size, progress)
         pairs = [(i, one) for i, several in enumerate(found) for one in several]
         ids = [one.ids for _, one in pairs]
-        known = [(None, None)] * len(pairs)
+        known = [None] * len(pairs)
         if details:
-            of_tokens = self._of_tokens([sources.ids[i] for i, _ in pairs], ids)
-            known = [(tuple(one.log_probabilities.tolist()), one.attention) for one in of_tokens]
-        results = [[] for _ in texts]
-        for (i, one), text, detail in zip(pairs, self._texts_of(ids), known, strict=True):
-            flags = ["source cut"] if i in sources.cut else []
-            flags += ["prefix cut"] if forced and i in forced.cut else []
-            flags += self._flags(sources.ids[i], one)
-            source_tokens = tuple(self.tokenizer.pieces(sources.ids[i]))
-            tokens = tuple(self.target_tokenizer.pieces(one.ids))
+            known = self._likelihood([sources.ids[i] for i, _ in pairs], ids)
+        results = [[] for _ in found]
+        written = write_texts(self.target_tokenizer, ids)
+        for (i, one), text, of_tokens in zip(pairs, written, known, strict=True):
             results[i].append(
-                Translation(text, one.score, tuple(flags), tokens, source_tokens, *detail)
+                Translation(
+                    text,
+                    one.score,
+                    (
+                        *cut_flags(i, source=sources, prefix=forced),
+                        *found_flags(sources.ids[i], one),
+                    ),
+                    tuple(self.target_tokenizer.pieces(one.ids)),
+                    tuple(self.tokenizer.pieces(sources.ids[i])),
+                    tuple(of_tokens.log_probabilities.tolist()) if details else None,
+                    of_tokens.attention if details else None,
+                )
             )
         return results
 
@@ -179,65 +178,46 @@ class Translator(keras.Model):
             UserWarning: A source was over `max_source_length` ids, or a target over 50 more; only
                 the beginning was scored.
         """
-        sources, targets = _as_list(sources, "sources"), _as_list(targets, "targets")
-        _check_as_many(sources, "sources", targets, "targets")
+        sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
+        check_as_many(sources=sources, targets=targets)
         read = self._read(sources, "Source of sentence", "scored")
-        said = read_texts(
-            self.target_tokenizer,
-            targets,
-            self.max_source_length + EXTRA_LENGTH,
-            *("Target of sentence", "scored"),
-        )
-        results = []
-        for i, one in enumerate(self._of_tokens(read.ids, said.ids, progress)):
-            flags = [
-                f"{side} cut" for side, of in (("source", read), ("target", said)) if i in of.cut
-            ]
-            values = tuple(one.log_probabilities.tolist())
-            tokens = tuple(self.target_tokenizer.pieces(said.ids[i]))
-            results.append(Scored(sum(values), tokens, values, tuple(flags)))
-        return results
+        said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
+        return [
+            Scored(
+                float(one.log_probabilities.sum(dtype="float64")),
+                tuple(self.target_tokenizer.pieces(said.ids[i])),
+                tuple(one.log_probabilities.tolist()),
+                cut_flags(i, source=read, target=said),
+            )
+            for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
+        ]
 
     def source_rows(self, texts):
         """Returns the ids of each text, pieces and end; warns of what it had to cut."""
-        return self._read(texts).ids
+        return self._read(list(texts), "Sentence", "translated").ids
 
-    def _read(self, texts, name="Sentence", did="translated"):
-        return read_texts(
-            self.tokenizer, list(texts), self.max_source_length, name, did, stacklevel=4
+    def _search(self, texts, options, prefixes, batch_size, progress):
+        """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
+        texts = as_texts(texts, "texts")
+        sources = self._read(texts, "Sentence", "translated", stacklevel=1)
+        forced = None
+        if prefixes is not None:
+            prefixes = as_texts(prefixes, "prefixes")
+            check_as_many(texts=texts, prefixes=prefixes)
+            forced = self._read_target(prefixes, "Prefix of sentence", "kept", stacklevel=1)
+            forced = forced._replace(ids=[row[:-1] for row in forced.ids])  # No end ids.
+        found = self._decode(
+            sources.ids, options, forced.ids if forced else None, batch_size, progress
         )
+        return sources, forced, found
 
-    def _read_prefixes(self, prefixes, texts):
-        """Returns the `TextRows` of prefixes, without end ids; None, if there are none."""
-        if prefixes is None:
-            return None
-        prefixes = _as_list(prefixes, "prefixes")
-        _check_as_many(texts, "texts", prefixes, "prefixes")
-        rows = read_texts(
-            self.target_tokenizer,
-            prefixes,
-            self.max_source_length,
-            *("Prefix of sentence", "kept"),
-            stacklevel=4,
-        )
-        return rows._replace(ids=[row[:-1] for row in rows.ids])
+    def _read(self, texts, name, did, stacklevel=0):
+        most = self.max_source_length
+        return read_texts(self.tokenizer, texts, most, name, did, stacklevel + 4)
 
-    def _texts_of(self, rows):
-        """Returns the text of each row of ids."""
-        flat = tf.constant([i for row in rows for i in row], tf.int32)
-        ragged = tf.RaggedTensor.from_row_lengths(flat, tf.constant(list(map(len, rows)), tf.int64))
-        return [text.decode("utf-8") for text in self.target_tokenizer.detokenize(ragged).numpy()]
-
-    def _of_tokens(self, sources, targets, progress=None):
-        if self._likelihood is None:
-            self._likelihood = BatchLikelihood(self.transformer, self.target_tokenizer.start_id)
-        return self._likelihood(sources, targets, progress)
-
-    def _flags(self, source, found):
-        """What is wrong with what was `found` for a row of ids."""
-        if found.ended:
-            return runaway_flags(source[:-1], found.ids[:-1])
-        return ("length limit", *runaway_flags(source[:-1], found.ids))
+    def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
+        most = self.max_source_length + extra_length
+        return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)
 
     def attend(self, text, target=None) -> Looked:
         """Returns the attention of every layer for one sentence.
@@ -316,17 +296,3 @@ def load(path) -> Translator:
             f"path={str(path)!r} ({type(error).__name__}: {str(error).split(chr(10))[0]})."
         ) from error
     return translator
-
-
-def _as_list(texts, name):
-    if isinstance(texts, str):
-        raise TypeError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
-    return list(texts)
-
-
-def _check_as_many(one, its_name, other, other_name):
-    if len(one) != len(other):
-        raise ValueError(
-            f"There must be as many `{other_name}` as `{its_name}`. "
-            f"Received: {len(one)} {its_name}, {len(other)} {other_name}."
-        )
