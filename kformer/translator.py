@@ -3,24 +3,24 @@
 Axes: B batch, S source length, N sequences a row, T target length.
 """
 
-import json
-import warnings
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 import keras
 import tensorflow as tf
-from keras import ops
 
+from kformer.decoding import BatchDecoder, batches_by_length, make_search, search_ids
 from kformer.files import replacing
-from kformer.runtime import GRAPH
-from kformer.search import Beam, Greedy
+from kformer.likelihood import BatchLikelihood, Scored
+from kformer.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.text_rows import as_texts, check_as_many, cut_flags, read_texts, write_texts
 from kformer.tokenizer import Tokenizer
 from kformer.transformer import Attention, Transformer
+from kformer.translation import Translation, found_flags
+from kformer.translator_format import FORMAT, check_format, format_of
 
-FORMAT = 1  # Of the `.keras` file; readers refuse what is newer than they are.
-EXTRA_LENGTH = 50  # A translation may have this many more ids than its source.
+__all__ = ["EXTRA_LENGTH", "FORMAT", "Looked", "Translator", "batches_by_length", "load"]
+__all__ += ["make_search", "search_ids"]
 
 
 class Looked(NamedTuple):
@@ -29,45 +29,6 @@ class Looked(NamedTuple):
     source: list  # S pieces
     target: list  # T pieces that the decoder read, the start first
     attention: Attention  # of one sentence: B is 1
-
-
-def search_ids(transformer, source, search, runtime=GRAPH, max_length=None):
-    """Translates ids: what Python, the SavedModel and the TFLite file all run.
-
-    A row may get 50 ids more than its source has, as in section 6.1 of
-    [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). A row that holds nothing but its
-    end id, a blank line, gets none.
-
-    Args:
-        transformer: a `Transformer`.
-        source: int32 tensor (B, S), each row its pieces, the end id, padding.
-        search: `Greedy` or `Beam`.
-        runtime: What it runs on; see `kformer.runtime`.
-        max_length: T, where shapes must be static: at least S + 50.
-
-    Returns:
-        `kformer.search.Found`.
-    """
-    real = ops.cast(ops.not_equal(source, transformer.padding_id), "int32")
-    lengths = ops.sum(real, axis=1)  # (B,)
-    limits = ops.where(lengths > 1, lengths + EXTRA_LENGTH, 0)
-    if max_length is None:
-        max_length = ops.maximum(ops.max(limits), 1)  # An empty batch has a largest limit, too.
-
-    step, cache = transformer.start(source, max_length, search.beam_size, runtime)
-    return search(step, cache, limits, max_length)
-
-
-def make_search(tokenizer, beam_size=1, length_penalty=0.6, n_best=1):
-    """Returns `Greedy` for one beam and `Beam` for more, with the ids of the target tokenizer."""
-    special = {
-        "start_id": tokenizer.start_id,
-        "end_id": tokenizer.end_id,
-        "padding_id": tokenizer.padding_id,
-    }
-    if beam_size == 1 and n_best == 1:
-        return Greedy(**special)
-    return Beam(beam_size, length_penalty, n_best, **special)
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -101,7 +62,8 @@ class Translator(keras.Model):
         self.transformer = transformer
         self.max_source_length = max_source_length
         self.built = True
-        self._compiled_searches = {}
+        self._decode = BatchDecoder(transformer, self.target_tokenizer)
+        self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
             self._check_vocabularies()
 
@@ -126,44 +88,136 @@ class Translator(keras.Model):
             )
 
     def translate(
-        self, texts, beam_size=1, length_penalty=0.6, batch_size=32, progress=None
+        self,
+        texts,
+        beam_size=SearchOptions.beam_size,
+        length_penalty=SearchOptions.length_penalty,
+        batch_size=32,
+        progress=None,
+        *,
+        prefixes=None,
+        **options,
     ) -> list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
 
         Args:
             texts: list of strings. A blank one translates to an empty one.
-            beam_size: 1 takes the best id at every step; more searches wider, for longer.
-            length_penalty: See `kformer.Beam`; for more than one beam.
+            beam_size, length_penalty: See `kformer.SearchOptions`.
             batch_size: Sentences translated at once. It changes speed, not answers.
             progress: Called with the number of sentences done, after each batch.
+            prefixes: What the translations must begin with: as many strings, or None.
+            **options: The others of `kformer.SearchOptions`.
 
         Returns:
-            list of as many strings.
+            list of as many strings, the best translations. Whether they are good for anything is
+            what `translations` tells.
 
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
-        if isinstance(texts, str):
-            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        texts = list(texts)
-        search = self._compiled_search(beam_size, length_penalty)
-        rows = self.source_rows(texts)
-        translations = [""] * len(texts)
-        for batch in batches_by_length([len(row) for row in rows], batch_size):
-            source = tf.ragged.constant([rows[i] for i in batch], tf.int32, ragged_rank=1)
-            ids = search(source.to_tensor(self.tokenizer.padding_id))
-            for i, text in zip(batch, self.target_tokenizer.detokenize(ids).numpy(), strict=True):
-                translations[i] = text.decode("utf-8")
-            if progress:
-                progress(len(batch))
-        return translations
+        options = SearchOptions(beam_size, length_penalty, **options)
+        _, _, found = self._search(texts, options, prefixes, batch_size, progress)
+        return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
+
+    def translations(
+        self, texts, options=None, prefixes=None, batch_size=32, progress=None, details=True
+    ) -> list[list[Translation]]:
+        """As `translate`, but with all that is known: scores, tokens, flags, attention.
+
+        Args:
+            texts, prefixes, batch_size, progress: As for `translate`.
+            options: `kformer.SearchOptions`; None for the defaults.
+            details: Whether to find out log-probabilities of tokens and attention, too: it takes
+                one more pass of the model.
+
+        Returns:
+            for each text a list of `kformer.Translation`, best first: `options.n_best`, or as
+            many as there are.
+
+        Warns:
+            UserWarning: As `translate`.
+        """
+        options = options or SearchOptions()
+        sources, forced, found = self._search(texts, options, prefixes, batch_size, progress)
+        pairs = [(i, one) for i, several in enumerate(found) for one in several]
+        ids = [one.ids for _, one in pairs]
+        known = [None] * len(pairs)
+        if details:
+            known = self._likelihood([sources.ids[i] for i, _ in pairs], ids)
+        results = [[] for _ in found]
+        written = write_texts(self.target_tokenizer, ids)
+        for (i, one), text, of_tokens in zip(pairs, written, known, strict=True):
+            results[i].append(
+                Translation(
+                    text,
+                    one.score,
+                    (
+                        *cut_flags(i, source=sources, prefix=forced),
+                        *found_flags(sources.ids[i], one),
+                    ),
+                    tuple(self.target_tokenizer.pieces(one.ids)),
+                    tuple(self.tokenizer.pieces(sources.ids[i])),
+                    tuple(of_tokens.log_probabilities.tolist()) if details else None,
+                    of_tokens.attention if details else None,
+                )
+            )
+        return results
+
+    def score(self, sources, targets, progress=None) -> list[Scored]:
+        """Tells how likely the model finds given translations; in batches of about one length.
+
+        Args:
+            sources: list of strings.
+            targets: as many strings, their translations.
+            progress: Called with the number of pairs done, after each batch.
+
+        Returns:
+            list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
+
+        Warns:
+            UserWarning: A source was over `max_source_length` ids, or a target over 50 more; only
+                the beginning was scored.
+        """
+        sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
+        check_as_many(sources=sources, targets=targets)
+        read = self._read(sources, "Source of sentence", "scored")
+        said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
+        return [
+            Scored(
+                float(one.log_probabilities.sum(dtype="float64")),
+                tuple(self.target_tokenizer.pieces(said.ids[i])),
+                tuple(one.log_probabilities.tolist()),
+                cut_flags(i, source=read, target=said),
+            )
+            for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
+        ]
 
     def source_rows(self, texts):
         """Returns the ids of each text, pieces and end; warns of what it had to cut."""
-        if not len(texts):
-            return []
-        rows = self.tokenizer.with_end(self.tokenizer.tokenize(texts)).to_list()
-        return cut_rows(rows, self.max_source_length, self.tokenizer.end_id)
+        return self._read(list(texts), "Sentence", "translated").ids
+
+    def _search(self, texts, options, prefixes, batch_size, progress):
+        """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
+        texts = as_texts(texts, "texts")
+        sources = self._read(texts, "Sentence", "translated", stacklevel=1)
+        forced = None
+        if prefixes is not None:
+            prefixes = as_texts(prefixes, "prefixes")
+            check_as_many(texts=texts, prefixes=prefixes)
+            forced = self._read_target(prefixes, "Prefix of sentence", "kept", stacklevel=1)
+            forced = forced._replace(ids=[row[:-1] for row in forced.ids])  # No end ids.
+        found = self._decode(
+            sources.ids, options, forced.ids if forced else None, batch_size, progress
+        )
+        return sources, forced, found
+
+    def _read(self, texts, name, did, stacklevel=0):
+        most = self.max_source_length
+        return read_texts(self.tokenizer, texts, most, name, did, stacklevel + 4)
+
+    def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
+        most = self.max_source_length + extra_length
+        return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)
 
     def attend(self, text, target=None) -> Looked:
         """Returns the attention of every layer for one sentence.
@@ -181,22 +235,6 @@ class Translator(keras.Model):
             self.target_tokenizer.pieces(read[0].numpy()),
             attention,
         )
-
-    def _compiled_search(self, beam_size, length_penalty):
-        """One traced function for each way to search; any batch and length runs in it."""
-        key = (beam_size, length_penalty)
-        if key not in self._compiled_searches:
-            search = make_search(self.target_tokenizer, beam_size, length_penalty)
-
-            def best_ids(source):
-                return search_ids(self.transformer, source, search).ids[:, 0]
-
-            if keras.backend.backend() == "tensorflow":
-                best_ids = tf.function(
-                    best_ids, input_signature=[tf.TensorSpec([None, None], tf.int32)]
-                )
-            self._compiled_searches[key] = best_ids
-        return self._compiled_searches[key]
 
     def save(self, path):
         """Writes one `.keras` file that holds all that `kformer.load` needs; no optimizer."""
@@ -223,7 +261,7 @@ class Translator(keras.Model):
 
     @classmethod
     def from_config(cls, config):
-        _check_format(config["format"])
+        check_format(config["format"])
         return cls(
             Tokenizer(),
             Transformer.from_config(config["transformer"]),
@@ -242,13 +280,13 @@ def load(path) -> Translator:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
-    received = _format_of(path)
+    received = format_of(path)
     if received is None:
         raise ValueError(
             "A translator is a .keras file, as `Translator.save` writes it. "
             f"Received: path={str(path)!r}, which holds none."
         )
-    _check_format(received)
+    check_format(received)
     try:
         translator = keras.saving.load_model(path, compile=False, safe_mode=True)
         translator._check_vocabularies()
@@ -258,43 +296,3 @@ def load(path) -> Translator:
             f"path={str(path)!r} ({type(error).__name__}: {str(error).split(chr(10))[0]})."
         ) from error
     return translator
-
-
-def _format_of(path):
-    """Returns the format of the translator in a `.keras` file; None, if there is none in it."""
-    if path.suffix != ".keras" or not path.is_file():
-        return None
-    try:
-        with zipfile.ZipFile(path) as archive:
-            held = json.loads(archive.read("config.json"))
-        return held["config"]["format"] if held["registered_name"] == "kformer>Translator" else None
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError):
-        return None
-
-
-def _check_format(received):
-    if received > FORMAT:
-        raise ValueError(
-            f"This kformer reads translators up to format {FORMAT}; update it. "
-            f"Received: format={received}."
-        )
-
-
-def batches_by_length(lengths, batch_size):
-    """Yields lists of indices, the longest first, of rows of about one length."""
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
-
-
-def cut_rows(rows, max_length, end_id):
-    """Cuts rows of ids to `max_length`, their end id kept, and warns of each."""
-    for i, row in enumerate(rows):
-        if len(row) > max_length:
-            warnings.warn(
-                f"Sentence {i + 1} has {len(row)} ids, over the limit of {max_length}: "
-                f"only its first {max_length - 1} were translated.",
-                stacklevel=4,  # The line that called `translate`.
-            )
-            rows[i] = [*row[: max_length - 1], end_id]
-    return rows

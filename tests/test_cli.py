@@ -17,7 +17,12 @@ from kformer.scores import bleu, chrf, exact
 
 SENTENCE = "der hund ruft uns ."
 HEAVY = {"tensorflow", "keras", "numpy", "matplotlib", "sacrebleu", "sentencepiece", "h5py"}
-SUBCOMMANDS = ["train", "translate", "evaluate", "export", "attention", "demo"]
+SUBCOMMANDS = ["train", "translate", "evaluate", "score", "export", "attention", "demo"]
+
+
+def but_for_runaways(errors):
+    """What is on stderr but for warnings of what the toy model says of words it hardly knows."""
+    return re.sub(r"kformer: Line \d+: its translation .*\n", "", errors)
 
 
 def test_train_says_nothing_on_stderr_and_where_the_translator_is(toy_run):
@@ -47,7 +52,7 @@ def test_export_writes_both_forms_and_reports_on_them(toy_run, toy_exports, toy_
 def test_every_form_of_a_model_says_the_same(toy_model, toy_translator):
     """In a process of its own, so that it shows what libraries write on stderr."""
     result = toy.run_command("translate", toy_model, stdin="\n".join(toy.SOURCES))
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, but_for_runaways(result.stderr)) == (0, "")
     assert result.stdout.splitlines() == toy_translator.translate(toy.SOURCES)
 
 
@@ -87,7 +92,7 @@ def test_a_line_gives_a_line(command, toy_model, toy_translator, text, number):
     result = command("translate", toy_model, stdin=text)
     texts = [line.removesuffix(b"\r").decode() for line in text.removesuffix(b"\n").split(b"\n")]
     texts = texts if text else []
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, but_for_runaways(result.stderr)) == (0, "")
     assert result.stdout.count("\n") == number
     assert "\r" not in result.stdout
     assert result.stdout.split("\n")[:-1] == toy_translator.translate(texts)
@@ -139,7 +144,8 @@ def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     text = f"{SENTENCE}\n" * 2 + "🐕" * 99 + f"\n{SENTENCE}\n"
     result = command("translate", toy_model, stdin=text.encode())
     assert result.returncode == 0
-    assert re.fullmatch(r"kformer: Line 3 .* over the .*limit.* translated\.\n", result.stderr)
+    errors = but_for_runaways(result.stderr)
+    assert re.fullmatch(r"kformer: Line 3 .* over the .*limit.* translated\.\n", errors)
     assert result.stdout.count("\n") == 4
 
 

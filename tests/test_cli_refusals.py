@@ -78,11 +78,24 @@ def test_a_damaged_saved_model_is_named(refused, tmp_path):
     assert f"a whole SavedModel. Received: path='{tmp_path / '1'}'" in message
 
 
-@pytest.mark.parametrize("option", ["--beam-size", "--length-penalty"])
-def test_an_export_has_its_search_in_it(refused, toy_run, toy_exports, option):
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--beam-size", 1),
+        ("--length-penalty", 1),
+        ("--n-best", 1),
+        ("--sample",),
+        ("--max-length-ratio", 2),
+        ("--format", "tsv"),
+        ("--prefix", "file"),
+    ],
+)
+def test_an_export_has_its_search_in_it_and_gives_text_alone(
+    refused, toy_run, toy_exports, options
+):
     for name in ("served", "toy.tflite"):
         path = toy_run.folder.parent / name
-        assert f"--length-penalty with '{path}'" in refused("translate", path, option, 1)
+        assert f"Received: {options[0]} with '{path}'" in refused("translate", path, *options)
 
 
 def test_no_beam_is_no_search(refused, toy_keras):

@@ -1,8 +1,4 @@
-"""Search over a scripted step: no model, but logits that depend on all that was read.
-
-Every id read at a position votes for what comes next; the logits are the sum of the votes. Only the
-cache remembers what was read, so a history that lost its beam shows at once.
-"""
+"""Search over a scripted step, against searches written out by hand."""
 
 from itertools import product
 
@@ -12,50 +8,26 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
+from scripted import (
+    END,
+    START,
+    T,
+    V,
+    beam_by_hand,
+    greedy_by_hand,
+    length_penalised,
+    log_probabilities,
+    padded,
+    random_votes,
+    rows,
+    scripted,
+    search,
+)
 
 from kformer import Beam, Greedy
 from kformer.search import Step
 
-START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
 seeds = st.integers(0, 10**6)
-
-
-def random_votes(batch, seed=0, length=T, vocab_size=V):
-    """(B, T, V, V): how id i, read at position t, votes for each id to come."""
-    return np.random.default_rng(seed).normal(size=(batch, length, vocab_size, vocab_size))
-
-
-def scripted(votes, beams):
-    """The step that counts `votes`, and its first cache: what each slot read."""
-    votes = ops.cast(votes, "float32")
-    batch, length = ops.shape(votes)[:2]
-
-    def step(ids, position, visible, cache):
-        slots = ops.arange(ops.shape(cache)[1])  # (T * K,)
-        read = ops.tile(ops.one_hot(ids, V), (1, length, 1))
-        here = (slots // beams == position)[:, None]
-        cache = ops.where(here, read, cache)  # (B, T * K, V)
-        at_slots = ops.repeat(votes, beams, axis=1)  # (B, T * K, V, V)
-        said = ops.sum(at_slots * cache[..., None], axis=2)  # (B, T * K, V)
-        logits = ops.matmul(ops.cast(visible, "float32"), said)  # (B, K, V)
-        return Step(logits, cache, attention=None)
-
-    return step, ops.zeros((batch, length * beams, V))
-
-
-def log_probabilities(votes, ids):
-    """What one row's votes (T, V, V) say comes after `ids`, in float64."""
-    logits = sum(votes[t, i] for t, i in enumerate([START, *ids]))
-    return logits - np.log(np.exp(logits).sum())
-
-
-def greedy_by_hand(votes, limit):
-    ids, score = [], 0.0
-    while len(ids) < limit and END not in ids:
-        after = log_probabilities(votes, ids)
-        ids.append(int(after.argmax()))
-        score += after.max()
-    return ids, score
 
 
 def all_sequences(votes, limit, length_penalty):
@@ -68,47 +40,9 @@ def all_sequences(votes, limit, length_penalty):
             for last in lasts:
                 whole = [*ids, last]
                 score = sum(log_probabilities(votes, whole[:t])[i] for t, i in enumerate(whole))
-                found.append((last == END, score / ((5 + length) / 6) ** length_penalty, whole))
+                score = length_penalised(score, length, length_penalty)
+                found.append((last == END, score, whole))
     return sorted(found, reverse=True)
-
-
-def beam_by_hand(votes, limit, beam_size, length_penalty, n_best):
-    """The sequences that a beam finds, as (ended, score, ids), best first."""
-
-    def penalised(score, length):
-        return score / ((5 + length) / 6) ** length_penalty
-
-    beams, finished = [(0.0, [])], []
-    for length in range(1, limit + 1):
-        candidates = [
-            (score + gain, [*ids, i])
-            for score, ids in beams
-            for i, gain in enumerate(log_probabilities(votes, ids))
-        ]
-        candidates.sort(reverse=True)
-        best = candidates[:beam_size]
-        finished += [(penalised(score, length), ids) for score, ids in best if ids[-1] == END]
-        finished = sorted(finished, reverse=True)[:beam_size]
-        beams = [(score, ids) for score, ids in candidates if ids[-1] != END][:beam_size]
-        hope = penalised(beams[0][0], limit)
-        if len(finished) == beam_size or [score for score, _ in finished][n_best - 1 :] >= [hope]:
-            break
-    found = [(True, score, ids) for score, ids in finished]
-    found += [(False, penalised(score, limit), ids) for score, ids in beams]
-    return found[:n_best]
-
-
-def search(searcher, votes, limits):
-    step, cache = scripted(votes, searcher.beam_size)
-    return searcher(step, cache, np.array(limits, "int32"), votes.shape[1])
-
-
-def rows(found):
-    return [np.array(part) for part in found]
-
-
-def padded(ids, length):
-    return [*ids, *[0] * (length - len(ids))]
 
 
 @given(seeds, st.integers(1, T))

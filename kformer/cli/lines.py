@@ -1,41 +1,91 @@
-"""Lines of text through a translator: one for one."""
+"""Lines of text through a model: one for one, in chunks, so that memory has a bound."""
 
-import itertools
+import contextlib
 import re
 import sys
 import warnings
 
 import typer
 
-CHUNK = 2000  # Lines in memory at once, sorted by length among themselves.
+from kformer.files import replacing
+
+CHUNK = 2000  # Lines in memory at once, sorted by length among themselves,
+CHUNK_CHARACTERS = 4_000_000  # or fewer, if they have so many characters.
 
 
 def translate_lines(translate, lines, total=None):
-    """Yields a translation for each of `lines`, with a bar on stderr if that is a terminal.
+    """Yields a translation for each of `lines`, one line each, whatever is in it."""
+    for translation in in_chunks(translate, lines, total):
+        yield one_line(translation)
 
-    A translation is one line, whatever is in it.
+
+def in_chunks(work, items, total=None, chunk=None, label="Translating"):
+    """Yields what `work` makes of each item, with a bar on stderr if that is a terminal.
+
+    Args:
+        work: callable (items, progress) -> results, as many; warns of sentences by number.
+        items: iterable of lines, or of tuples of lines that belong together.
+        total: How many, if that is known.
+        chunk: Most items at once; by default 2,000.
+        label: What the bar says.
     """
     bar = typer.progressbar(
-        length=total or 0, label="Translating", file=sys.stderr, hidden=not sys.stderr.isatty()
+        length=total or 0, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()
     )
     with bar:
-        lines, done = iter(lines), 0
-        while chunk := list(itertools.islice(lines, CHUNK)):
+        done = 0
+        for part in _chunks(items, chunk or CHUNK):
             if not total:
-                bar.length += len(chunk)
+                bar.length += len(part)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                translations = translate(chunk, progress=bar.update)
+                results = work(part, progress=bar.update)
             _warn_of_lines(caught, done)
-            done += len(chunk)
-            for translation in translations:
-                yield " ".join(translation.splitlines())
+            done += len(part)
+            yield from results
+
+
+def one_line(text):
+    """The text without the line ends that may be in it."""
+    return " ".join(text.splitlines())
+
+
+@contextlib.contextmanager
+def writing(output):
+    """Opens the file `output`, which appears whole or not at all, or stdout if that is None."""
+    if output is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with replacing(output) as temporary, temporary.open("wb") as file:
+            yield file
+
+
+def check_output(output):
+    """Refuses a folder where a file is to be written."""
+    if output and output.is_dir():
+        raise IsADirectoryError(f"The output must be a file. Received: folder {str(output)!r}.")
+
+
+def _chunks(items, most):
+    chunk, characters = [], 0
+    for item in items:
+        chunk.append(item)
+        characters += len(item) if isinstance(item, str) else sum(map(len, item))
+        if len(chunk) == most or characters >= CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
 
 
 def _warn_of_lines(caught, done):
     """Issues warnings again, of lines of the whole text instead of sentences of a chunk."""
     for warning in caught:
         message = re.sub(
-            r"^Sentence (\d+)", lambda n: f"Line {done + int(n[1])}", str(warning.message)
+            r"\b(?:Sentence|(\w+ of) sentence) (\d+)",
+            lambda found: f"{found[1] + ' line' if found[1] else 'Line'} {done + int(found[2])}",
+            str(warning.message),
+            count=1,
         )
         warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)

@@ -21,12 +21,11 @@ LengthPenalty = Annotated[
 
 def open_model(path: Path, beam_size: int | None = None, length_penalty: float | None = None):
     """Returns a callable (texts, progress) -> translations, for the form at `path`."""
+    settings = {"beam_size": beam_size, "length_penalty": length_penalty}
+    settings = {name: value for name, value in settings.items() if value is not None}
     kind = what_is(path)
-    if kind != "keras" and (beam_size is not None or length_penalty is not None):
-        raise ValueError(
-            "The search of a SavedModel or a .tflite file is chosen when it is exported. "
-            f"Received: --beam-size or --length-penalty with {str(path)!r}."
-        )
+    if kind != "keras":
+        check_no_options(path, settings)
     with quiet():
         if kind == "tflite":
             from kformer.pocket import PocketTranslator
@@ -38,11 +37,27 @@ def open_model(path: Path, beam_size: int | None = None, length_penalty: float |
             return ServedTranslator(path).translate
         import kformer
 
-        settings = {"beam_size": beam_size, "length_penalty": length_penalty}
-        settings = {name: value for name, value in settings.items() if value is not None}
         translator = kformer.load(path)
         return lambda texts, progress=None: translator.translate(
             texts, progress=progress, **settings
+        )
+
+
+def open_translator(path: Path):
+    """Returns the `kformer.Translator` of a .keras file."""
+    with quiet():
+        import kformer
+
+        return kformer.load(path)
+
+
+def check_no_options(path: Path, names):
+    """Refuses options with a form that has its search in it."""
+    if names:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise ValueError(
+            "The search of a SavedModel or a .tflite file is chosen when it is exported, and it "
+            f"gives text alone. Received: {options} with {str(path)!r}."
         )
 
 

@@ -1,39 +1,157 @@
 """`kformer translate`."""
 
-import contextlib
+import itertools
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import translate_lines
-from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model, what_is
-from kformer.files import replacing
-from kformer.training.text_files import decoded, read_lines
+from kformer.cli.lines import check_output, in_chunks, translate_lines, writing
+from kformer.cli.model import (
+    AnyModel,
+    BeamSize,
+    LengthPenalty,
+    check_no_options,
+    open_model,
+    open_translator,
+    what_is,
+)
+from kformer.cli.output_format import OutputFormat, warn_of_runaway, written
+from kformer.search_options import SearchOptions
+from kformer.training.text_files import check_parallel, decoded, read_lines
+
+_DETAILED = 200  # Lines in memory at once, where all of their attention is.
+
+
+def _option(help):
+    return typer.Option(help=f"{help} For a .keras file.", show_default=False)
 
 
 def translate(
     model: AnyModel,
     input: Annotated[Path | None, typer.Option(help="Text to translate, else stdin.")] = None,
     output: Annotated[Path | None, typer.Option(help="Where to write, else stdout.")] = None,
+    format: Annotated[
+        OutputFormat,
+        typer.Option(
+            help="text: a line for a line; tsv: number of the line, score, text; jsonl: all that "
+            "is known. Others than text are for a .keras file."
+        ),
+    ] = OutputFormat.text,
+    prefix: Annotated[
+        Path | None, _option("What the translations must begin with, line for line.")
+    ] = None,
     beam_size: BeamSize = None,
     length_penalty: LengthPenalty = None,
+    coverage_penalty: Annotated[
+        float | None, _option("0 for none; more for beams that look at all of the source.")
+    ] = None,
+    n_best: Annotated[
+        int | None, _option("Translations of each line, with --format tsv or jsonl.")
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw by chance, not the best. For a .keras file.")
+    ] = False,
+    temperature: Annotated[
+        float | None, _option("Of sampling: under 1 likely ids become likelier.")
+    ] = None,
+    top_k: Annotated[int | None, _option("Draw among so many of the likeliest ids.")] = None,
+    top_p: Annotated[
+        float | None, _option("Draw among the likeliest ids of this probability together.")
+    ] = None,
+    seed: Annotated[int | None, _option("Of sampling.")] = None,
+    min_length: Annotated[int | None, _option("Fewest ids of a translation.")] = None,
+    max_length: Annotated[int | None, _option("Most ids of a translation.")] = None,
+    min_length_ratio: Annotated[
+        float | None, _option("Fewest ids of a translation for one of its source.")
+    ] = None,
+    max_length_ratio: Annotated[
+        float | None, _option("Most ids of a translation for one of its source.")
+    ] = None,
+    no_repeat_ngram: Annotated[int | None, _option("No so many ids come twice in a row.")] = None,
+    repetition_penalty: Annotated[
+        float | None, _option("Over 1 makes what came before less likely to come again.")
+    ] = None,
 ):
     """Translate text, a line for a line."""
-    what_is(model)
-    if output and output.is_dir():
-        raise IsADirectoryError(f"The output must be a file. Received: folder {str(output)!r}.")
+    given = {
+        "beam_size": beam_size,
+        "length_penalty": length_penalty,
+        "coverage_penalty": coverage_penalty,
+        "n_best": n_best,
+        "sample": sample or None,
+        "temperature": temperature,
+        "top_k": top_k,
+        "top_p": top_p,
+        "seed": seed,
+        "min_length": min_length,
+        "max_length": max_length,
+        "min_length_ratio": min_length_ratio,
+        "max_length_ratio": max_length_ratio,
+        "no_repeat_ngram": no_repeat_ngram,
+        "repetition_penalty": repetition_penalty,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    kind = what_is(model)
+    check_output(output)
+    if kind != "keras":
+        others = {"format": format != OutputFormat.text, "prefix": prefix}
+        check_no_options(model, [*given, *(name for name, value in others.items() if value)])
+    options = SearchOptions(**given)
+    if options.n_best > 1 and format == OutputFormat.text:
+        raise ValueError(
+            "Several translations of a line need --format tsv or jsonl, which tell them apart. "
+            f"Received: n_best={n_best}, format=text."
+        )
+    lines, total = _lines(input)
+    if kind == "keras":
+        pairs = _with_prefixes(lines, input, prefix)
+        results = _search(open_translator(model), pairs, total, options, format)
+    else:
+        results = translate_lines(open_model(model), lines, total)
+    with writing(output) as out:
+        for result in results:
+            out.write(result.encode("utf-8") + b"\n")
+
+
+def _lines(input):
+    """The lines to translate, and how many, if that is known."""
     if input:
         lines = list(read_lines(input))
-        total = len(lines)
-    else:
-        lines, total = decoded(sys.stdin.buffer, "stdin"), None
-    translations = translate_lines(open_model(model, beam_size, length_penalty), lines, total)
-    with contextlib.ExitStack() as stack:
-        out = sys.stdout.buffer
-        if output:
-            out = stack.enter_context(stack.enter_context(replacing(output)).open("wb"))
-        for translation in translations:
-            out.write(translation.encode("utf-8") + b"\n")
-        out.flush()
+        return lines, len(lines)
+    return decoded(sys.stdin.buffer, "stdin"), None
+
+
+def _with_prefixes(lines, input, prefix):
+    """Pairs of a line and what its translation must begin with."""
+    if prefix is None:
+        return ((line, "") for line in lines)
+    if input:
+        check_parallel(input, prefix)
+    return _paired(lines, read_lines(prefix), prefix)
+
+
+def _paired(lines, prefixes, file):
+    for pair in itertools.zip_longest(lines, prefixes):
+        if None in pair:
+            more = "more" if pair[0] is None else "fewer"
+            raise ValueError(
+                "Every line needs its prefix, a blank one for none. "
+                f"Received: {more} lines in {str(file)!r} than to translate."
+            )
+        yield pair
+
+
+def _search(translator, pairs, total, options, format):
+    """Yields what is to be written, and warns of what may be no translation."""
+    details = format == OutputFormat.jsonl
+
+    def work(pairs, progress):
+        texts, prefixes = zip(*pairs, strict=True)
+        return translator.translations(texts, options, prefixes, progress=progress, details=details)
+
+    chunk = _DETAILED if details else None
+    for number, translations in enumerate(in_chunks(work, pairs, total, chunk), start=1):
+        warn_of_runaway(number, translations[0])
+        yield from written(format, number, translations)

@@ -182,11 +182,15 @@ class Beam:
         ended = rank < count  # (B, N)
         order = ops.where(ended, rank, self.beam_size + rank - count)
         unfinished = state.score / self._penalty(limits)[:, None]
+        unfinished = ops.where(state.score > LEAST / 2, unfinished, LEAST)
+        unfinished_ids = state.ids
         if self.coverage_penalty:
             own = ops.arange(self.beam_size, dtype="int32") + ops.zeros_like(state.last)
             unfinished = unfinished + self._uncovered(state.coverage, own)
+            unfinished, best_first = ops.top_k(unfinished, self.beam_size)
+            unfinished_ids = pick(state.ids, best_first)
         scores = ops.concatenate([state.finished_score, unfinished], axis=1)
-        ids = ops.concatenate([state.finished_ids, state.ids], axis=1)
+        ids = ops.concatenate([state.finished_ids, unfinished_ids], axis=1)
         return Found(pick(ids, order), pick(scores, order), ended)
 
 

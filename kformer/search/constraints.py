@@ -39,18 +39,23 @@ class Prefix:
     Args:
         prefix: int32 tensor (B, P), filled up with padding; P is at least 1.
         padding_id: What leaves the choice free.
+        then: constraints for where the choice is free: a prefix may do what they forbid.
     """
 
-    def __init__(self, prefix, padding_id: int = 0):
+    def __init__(self, prefix, padding_id: int = 0, then=()):
         self.prefix = prefix
         self.padding_id = padding_id
+        self.then = tuple(then)
 
     def __call__(self, log_probabilities, ids, position):
         length = ops.shape(self.prefix)[1]
         wanted = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)  # (B,)
-        forced = (position < length) & (wanted != self.padding_id)
+        forced = ((position < length) & (wanted != self.padding_id))[:, None, None]  # (B, 1, 1)
         others = ops.arange(log_probabilities.shape[-1]) != wanted[:, None]  # (B, V)
-        return ops.where((forced[:, None] & others)[:, None], LEAST, log_probabilities)
+        chained = ops.where(others[:, None], LEAST, log_probabilities)
+        for constraint in self.then:
+            log_probabilities = constraint(log_probabilities, ids, position)
+        return ops.where(forced, chained, log_probabilities)
 
 
 class NoRepeat:

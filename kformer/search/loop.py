@@ -24,7 +24,7 @@ class Found(NamedTuple):
     """What a search returns: N sequences a row, best first."""
 
     ids: Any  # int32 (B, N, T), without the start id; padding after the end id.
-    scores: Any  # float32 (B, N)
+    scores: Any  # float32 (B, N); `LEAST` where there are not so many sequences
     ended: Any  # bool (B, N): False where the limit came before the end id.
 
 

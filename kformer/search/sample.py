@@ -48,7 +48,7 @@ class Sample(Greedy):
         sums = ops.cumsum(shares, axis=-1)
         kept = ops.where(sums - shares < self.top_p * sums[..., -1:], shares, 0.0)
         sums = ops.cumsum(kept, axis=-1)
-        here = ops.take(self.uniform, position, axis=1)[:, None, None]  # (B, 1, 1)
+        here = ops.cast(ops.take(self.uniform, position, axis=1), "float32")[:, None, None]
         below = ops.cast(sums <= here * sums[..., -1:], "int32")
         # Sums of rounded numbers may stop short of their own end: the last kept is the last.
         last = ops.sum(ops.cast(kept > 0, "int32"), axis=-1, keepdims=True) - 1

@@ -1,0 +1,234 @@
+"""Decoding: rows of ids in, rows of ids out.
+
+Axes: B batch, S source length, N sequences a row, T target length, P prefix length.
+"""
+
+from typing import NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from kformer.runtime import GRAPH
+from kformer.search import Beam, Greedy, MinLength, NoRepeat, Prefix, RepetitionPenalty, Sample
+from kformer.search.loop import LEAST
+from kformer.search_options import EXTRA_LENGTH, SearchOptions
+
+
+def search_ids(transformer, source, search, runtime=GRAPH, max_length=None, limits=None):
+    """Translates ids: what Python, the SavedModel and the TFLite file all run.
+
+    A row may get 50 ids more than its source has, as in section 6.1 of
+    [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). A row that holds nothing but its
+    end id, a blank line, gets none.
+
+    Args:
+        transformer: a `Transformer`.
+        source: int32 tensor (B, S), each row its pieces, the end id, padding.
+        search: `Greedy`, `Beam` or `Sample`.
+        runtime: What it runs on; see `kformer.runtime`.
+        max_length: T, where shapes must be static: at least S + 50.
+        limits: int32 tensor (B,), the most ids of each row, if not these.
+
+    Returns:
+        `kformer.search.Found`.
+    """
+    if limits is None:
+        real = ops.cast(ops.not_equal(source, transformer.padding_id), "int32")
+        lengths = ops.sum(real, axis=1)  # (B,)
+        limits = ops.where(lengths > 1, lengths + EXTRA_LENGTH, 0)
+    if max_length is None:
+        max_length = ops.maximum(ops.max(limits), 1)  # An empty batch has a largest limit, too.
+
+    step, cache = transformer.start(source, max_length, search.beam_size, runtime)
+    of_beam = {"source_length": ops.shape(source)[1]} if isinstance(search, Beam) else {}
+    return search(step, cache, limits, max_length, **of_beam)
+
+
+def make_search(
+    tokenizer,
+    beam_size=SearchOptions.beam_size,
+    length_penalty=SearchOptions.length_penalty,
+    n_best=SearchOptions.n_best,
+):
+    """Returns `Greedy` for one beam and `Beam` for more, with the ids of the target tokenizer."""
+    return search_by(SearchOptions(beam_size, length_penalty, n_best=n_best), tokenizer)
+
+
+def search_by(options, tokenizer, minimum=None, prefix=None, uniform=None):
+    """Returns the search that `options` describe.
+
+    Args:
+        options: `SearchOptions`.
+        tokenizer: That of the target.
+        minimum: int32 tensor (B,), see `kformer.search.MinLength`; or None.
+        prefix: int32 tensor (B, P), see `kformer.search.Prefix`; or None.
+        uniform: float tensor (B, T), see `kformer.Sample`; for that alone.
+    """
+    constraints = []
+    if options.repetition_penalty > 1:
+        constraints.append(RepetitionPenalty(options.repetition_penalty))
+    if options.no_repeat_ngram:
+        constraints.append(NoRepeat(options.no_repeat_ngram))
+    if minimum is not None:
+        constraints.append(MinLength(minimum, tokenizer.end_id))
+    if prefix is not None:
+        constraints = [Prefix(prefix, tokenizer.padding_id, then=constraints)]
+    shared = {
+        "start_id": tokenizer.start_id,
+        "end_id": tokenizer.end_id,
+        "padding_id": tokenizer.padding_id,
+        "constraints": constraints,
+    }
+    if options.sample:
+        return Sample(uniform, options.temperature, options.top_k, options.top_p, **shared)
+    if options.beam_size == 1:
+        return Greedy(**shared)
+    return Beam(
+        options.beam_size,
+        options.length_penalty,
+        options.n_best,
+        options.coverage_penalty,
+        **shared,
+    )
+
+
+class Decoded(NamedTuple):
+    """A sequence that a search has found."""
+
+    ids: list  # of int, the end id last if it came
+    score: float  # see `kformer.Greedy` and `kformer.Beam`
+    ended: bool  # False where the limit came before the end id
+
+
+class BatchDecoder:
+    """Decodes any number of rows, in batches of about one length.
+
+    A way to search is traced once; any batch, length, limit, prefix and seed runs in it.
+
+    Args:
+        transformer: `Transformer`.
+        tokenizer: `Tokenizer` of the target.
+    """
+
+    def __init__(self, transformer, tokenizer):
+        self._transformer = transformer
+        self._tokenizer = tokenizer
+        self._graphs = {}
+
+    def __call__(self, rows, options, prefixes=None, batch_size=32, progress=None):
+        """Decodes.
+
+        Args:
+            rows: list of lists of ids, each ending in the end id. A row of just that gives [].
+            options: `SearchOptions`.
+            prefixes: as many lists of ids that the translations must begin with; or None.
+            batch_size: Rows decoded at once. It changes speed, not answers.
+            progress: Called with the number of rows done, after each batch.
+
+        Returns:
+            for each row a list of `Decoded`, best first: `options.n_best` of them, or as many as
+            there are.
+        """
+        prefixes = prefixes or [[]] * len(rows)
+        graph = self._graph(options, forced=any(prefixes))
+        results = [[Decoded([], 0.0, True)] for _ in rows]  # What a blank one gives.
+        lengths = [len(row) for row in rows]
+        for batch in batches_by_length(lengths, batch_size):
+            real = [i for i in batch if lengths[i] > 1]
+            if real:
+                inputs = self._inputs([rows[i] for i in real], options, [prefixes[i] for i in real])
+                found = graph(*inputs)
+                decoded = self._unpack(found, inputs.limits)
+                for i, sequences in zip(real, decoded, strict=True):
+                    results[i] = sequences
+            if progress:
+                progress(len(batch))
+        return results
+
+    def _inputs(self, rows, options, prefixes):
+        padding = self._tokenizer.padding_id
+        sizes = [(len(row), len(prefix)) for row, prefix in zip(rows, prefixes, strict=True)]
+        limits = [options.limit(*size) for size in sizes]
+        minimum = [
+            options.minimum(length, limit) for (length, _), limit in zip(sizes, limits, strict=True)
+        ]
+        uniform = [[]] * len(rows)
+        if options.sample:
+            uniform = [
+                np.random.default_rng([options.seed, *row]).random(limit, np.float32)
+                for row, limit in zip(rows, limits, strict=True)
+            ]
+        return _Inputs(
+            source=padded(rows, padding),
+            limits=np.array(limits, np.int32),
+            minimum=np.array(minimum, np.int32),
+            prefix=padded(prefixes, padding),
+            uniform=padded(uniform, 0, np.float32),
+        )
+
+    def _graph(self, options, forced):
+        key = (options.graph(), options.has_minimum, forced)
+        if key not in self._graphs:
+
+            def decode(*inputs):
+                inputs = _Inputs(*inputs)
+                search = search_by(
+                    options,
+                    self._tokenizer,
+                    inputs.minimum if options.has_minimum else None,
+                    inputs.prefix if forced else None,
+                    inputs.uniform if options.sample else None,
+                )
+                return search_ids(self._transformer, inputs.source, search, limits=inputs.limits)
+
+            if keras.backend.backend() == "tensorflow":
+                decode = tf.function(decode, input_signature=_SIGNATURE)
+            self._graphs[key] = decode
+        return self._graphs[key]
+
+    def _unpack(self, found, limits):
+        all_ids, scores, ended = (ops.convert_to_numpy(part) for part in found)
+        for row, limit in enumerate(limits):
+            sequences = []
+            for ids, score, whole in zip(all_ids[row], scores[row], ended[row], strict=True):
+                if sequences and score <= LEAST / 2:
+                    break  # There are no more.
+                ids = ids[:limit].tolist()
+                if whole:
+                    ids = ids[: ids.index(self._tokenizer.end_id) + 1]
+                sequences.append(Decoded(ids, float(score), bool(whole)))
+            yield sequences
+
+
+class _Inputs(NamedTuple):
+    source: np.ndarray  # int32 (B, S)
+    limits: np.ndarray  # int32 (B,)
+    minimum: np.ndarray  # int32 (B,)
+    prefix: np.ndarray  # int32 (B, P)
+    uniform: np.ndarray  # float32 (B, T), or (B, 0) where nothing is drawn
+
+
+_SIGNATURE = [
+    tf.TensorSpec([None, None], tf.int32),
+    tf.TensorSpec([None], tf.int32),
+    tf.TensorSpec([None], tf.int32),
+    tf.TensorSpec([None, None], tf.int32),
+    tf.TensorSpec([None, None], tf.float32),
+]
+
+
+def batches_by_length(lengths, batch_size):
+    """Yields lists of indices, the longest first, of rows of about one length."""
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]
+
+
+def padded(rows, padding, dtype=np.int32):
+    """Returns an array (B, longest) of rows of numbers, filled up with `padding`."""
+    filled = np.full((len(rows), max(map(len, rows), default=0)), padding, dtype)
+    for i, row in enumerate(rows):
+        filled[i, : len(row)] = row
+    return filled

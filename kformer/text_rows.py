@@ -1,0 +1,91 @@
+"""Texts to rows of ids and back, whatever the text: what is too long is cut, and said so."""
+
+import re
+import warnings
+from typing import NamedTuple
+
+import tensorflow as tf
+
+MAX_CHARACTERS = 100_000  # Of a text that are read: so memory has a bound, whatever comes.
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class TextRows(NamedTuple):
+    """What `read_texts` returns."""
+
+    ids: list  # for each text a list of ids, the end id last
+    cut: set  # the indices of the texts of which only the beginning is there
+
+
+def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", stacklevel=3):
+    """Returns the ids of `texts` as `TextRows`.
+
+    A text over 100,000 characters is read up to there; then a row over `max_length` ids is cut to
+    that, its end id kept. Half of a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD.
+
+    Args:
+        tokenizer: `Tokenizer`.
+        texts: list of strings.
+        max_length: Most ids of a row, its end id included.
+        name, did: What a text is called in warnings, and what happened to its beginning.
+        stacklevel: Of the warnings, seen from here.
+
+    Warns:
+        UserWarning: A text was cut.
+    """
+    if not texts:
+        return TextRows([], set())
+
+    def warn(i, length, unit, limit, kept):
+        cut.add(i)
+        warnings.warn(
+            f"{name} {i + 1} has {length} {unit}, over the limit of {limit}: "
+            f"only its first {kept} were {did}.",
+            stacklevel=stacklevel + 1,
+        )
+
+    cut = set()
+    for i, text in enumerate(texts):
+        if len(text) > MAX_CHARACTERS:
+            warn(i, len(text), "characters", MAX_CHARACTERS, MAX_CHARACTERS)
+    texts = [_LONE_SURROGATES.sub("\ufffd", text[:MAX_CHARACTERS]) for text in texts]
+    rows = tokenizer.with_end(tokenizer.tokenize(texts)).to_list()
+    for i, row in enumerate(rows):
+        if len(row) > max_length:
+            warn(i, len(row), "ids", max_length, max_length - 1)
+            rows[i] = [*row[: max_length - 1], tokenizer.end_id]
+    return TextRows(rows, cut)
+
+
+def write_texts(tokenizer, rows) -> list[str]:
+    """Returns the text of each row of ids; an end id leaves no trace."""
+    flat = tf.constant([i for row in rows for i in row], tf.int32)
+    lengths = tf.constant([len(row) for row in rows], tf.int64)
+    texts = tokenizer.detokenize(tf.RaggedTensor.from_row_lengths(flat, lengths))
+    return [text.decode("utf-8") for text in texts.numpy()]
+
+
+def cut_flags(i, **sides) -> tuple[str, ...]:
+    """Says which sides of pair `i` were cut: "source cut" and so on.
+
+    Args:
+        **sides: `TextRows` by name, or None.
+    """
+    return tuple(f"{name} cut" for name, rows in sides.items() if rows and i in rows.cut)
+
+
+def as_texts(texts, name) -> list:
+    """The argument `name` as a list; refuses a single string."""
+    if isinstance(texts, str):
+        raise TypeError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
+    return list(texts)
+
+
+def check_as_many(**lists):
+    """Refuses two lists, given by name, of different lengths."""
+    (one, its), (other, others) = lists.items()
+    if len(its) != len(others):
+        raise ValueError(
+            f"There must be as many `{other}` as `{one}`. "
+            f"Received: {len(its)} {one}, {len(others)} {other}."
+        )
