@@ -31,10 +31,10 @@ venv: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
-.venv-bench/installed: pyproject.toml tests/benchmarks/training/requirements.txt
+.venv-bench/installed: pyproject.toml tests/benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
-		--editable . --requirement tests/benchmarks/training/requirements.txt
+		--editable . --requirement tests/benchmarks/requirements.txt
 	touch $@
 
 clean:  ## Removes everything that was made.
