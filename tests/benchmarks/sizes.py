@@ -15,5 +15,4 @@ class ModelSize:
     num_heads: int
 
 
-TINY = ModelSize(4, 128, 256, 4)
-BASE = ModelSize(6, 512, 2048, 8)
+MODEL_SIZES = {"tiny": ModelSize(4, 128, 256, 4), "base": ModelSize(6, 512, 2048, 8)}

@@ -5,7 +5,7 @@ Axes: B batch, S source length, T target length, D d_model, V vocabulary.
 
 from dataclasses import astuple, dataclass
 
-from benchmarks.sizes import BASE, TINY, VOCAB_SIZE, ModelSize
+from benchmarks.sizes import MODEL_SIZES, VOCAB_SIZE, ModelSize
 
 DROPOUT = 0.1
 LABEL_SMOOTHING = 0.1
@@ -28,8 +28,8 @@ class Size(ModelSize):
 
 
 SIZES = {
-    "tiny": Size(*astuple(TINY), batch=128, length=24, steps=10),
-    "base": Size(*astuple(BASE), batch=32, length=24, steps=5),
+    "tiny": Size(*astuple(MODEL_SIZES["tiny"]), batch=128, length=24, steps=10),
+    "base": Size(*astuple(MODEL_SIZES["base"]), batch=32, length=24, steps=5),
 }
 
 
