@@ -16,8 +16,8 @@ once. Random models never end: source 24 ids and 32 steps in the first two, sour
 file. A trained model, given as a `.keras` file, takes its sentences from a text.
 
 Beams: length penalty 0, for kformer and CTranslate2 mean different things by any other. They also
-stop searching by different rules, and CTranslate2 has one limit for all of a batch: a trained model's
-translations may differ for that, and the report says how many do.
+stop searching by different rules, and CTranslate2 has one limit for all of a batch: a trained
+model's translations may differ for that, and the report says how many do.
 
 Columns: tokens, without ends; `load`, from the file on disk to a blank line translated, with all
 that is traced or compiled at first use, but not the import of the library; the process's peak of
