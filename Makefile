@@ -1,8 +1,8 @@
-# Each target does its own set-up: in .venv, `make bench-train` in .venv-bench.
+# Each target does its own set-up: in .venv, the benchmarks against others in .venv-bench.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test prove bench-train bench-input lint venv clean
+.PHONY: demo test prove bench-train bench-decode bench-input lint venv clean
 
 demo: venv  ## Train, evaluate, export and translate, on the built-in corpus.
 	$(BIN)/kformer demo --output demo --overwrite
@@ -16,6 +16,10 @@ prove: venv lint  ## All of the tests, however long.
 bench-train: .venv-bench/installed  ## Training speed against others; SOURCE=, TARGET=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.training \
 		$(if $(SOURCE),--source $(SOURCE)) $(if $(TARGET),--target $(TARGET)) $(ARGS)
+
+bench-decode: .venv-bench/installed  ## Decoding speed against CTranslate2; MODEL=, SOURCE=, ARGS=.
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.decoding \
+		$(if $(MODEL),--model $(MODEL)) $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
 
 bench-input: venv  ## Speed and memory of the input pipeline, on 1 GB of random words; ARGS=.
 	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)
@@ -31,10 +35,10 @@ venv: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
-.venv-bench/installed: pyproject.toml tests/benchmarks/training/requirements.txt
+.venv-bench/installed: pyproject.toml tests/benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
-		--editable . --requirement tests/benchmarks/training/requirements.txt
+		--editable . --requirement tests/benchmarks/requirements.txt
 	touch $@
 
 clean:  ## Removes everything that was made.

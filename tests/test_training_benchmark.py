@@ -8,13 +8,17 @@ from math import prod
 import numpy as np
 import pytest
 import tensorflow as tf
+from benchmarks.contender import PACKAGES, Contender, ContenderFailed
+from benchmarks.medians import best, ratio
+from benchmarks.round_robin import round_robin
+from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training import batches as batch_files
 from benchmarks.training import report
+from benchmarks.training.__main__ import check_first_loss
 from benchmarks.training.batches import Batch, random_batches, target_tokens
-from benchmarks.training.contenders import PACKAGES, PEAK, Contender, ContenderFailed
+from benchmarks.training.contenders import PEAK
 from benchmarks.training.keras_fit import dataset
-from benchmarks.training.round_robin import round_robin
-from benchmarks.training.sizes import SIZES, VOCAB_SIZE, Size, step_flops
+from benchmarks.training.sizes import SIZES, Size, step_flops
 
 from kformer import Transformer
 
@@ -59,7 +63,7 @@ def test_contenders_take_turns_and_the_warm_up_does_not_count():
         "kformer": Scripted("kformer", asked, [99, 1, 2]),
         "torch": Scripted("torch", asked, [99, 3, 4]),
     }
-    measured = round_robin(contenders, rounds=2, show=lambda line: None)
+    measured = round_robin(contenders, 2, check_first_loss, show=lambda line: None)
     assert asked == ["kformer", "torch"] * 3
     times = {name: [report["seconds"] for report in of] for name, of in measured.items()}
     assert times == {"kformer": [1, 2], "torch": [3, 4]}
@@ -72,7 +76,7 @@ def test_a_contender_that_fails_is_named_and_the_others_go_on():
 
     contenders = {"torch-compile": Broken(), "kformer": Scripted("kformer", [], itertools.count(1))}
     shown = []
-    measured = round_robin(contenders, rounds=3, show=shown.append)
+    measured = round_robin(contenders, 3, check_first_loss, show=shown.append)
     assert list(measured) == ["kformer"] and len(measured["kformer"]) == 3
     assert [line for line in shown if "FAILED" in line] == [
         "warm-up: torch-compile FAILED: no compiler"
@@ -85,7 +89,7 @@ def test_a_new_model_that_does_not_guess_is_not_measured(loss):
         "right": Scripted("right", [], itertools.count(1), loss=np.log(VOCAB_SIZE) + 0.4),
         "wrong": Scripted("wrong", [], itertools.count(1), loss=loss),
     }
-    assert list(round_robin(contenders, rounds=1, show=lambda line: None)) == ["right"]
+    assert list(round_robin(contenders, 1, check_first_loss, lambda line: None)) == ["right"]
 
 
 def rounds_of(*seconds, **more):
@@ -94,9 +98,9 @@ def rounds_of(*seconds, **more):
 
 def test_ratios_are_of_rounds_that_were_neighbours():
     """The machine halves its speed after the first round: the ratio is 3 all the same."""
-    found = report.ratio(rounds_of(1, 2, 2), rounds_of(3, 6, 6))
+    found = ratio(rounds_of(1, 2, 2), rounds_of(3, 6, 6))
     assert found == (3, 3, 3)
-    assert report.ratio(rounds_of(2, 2, 2), rounds_of(2, 8, 6)) == (3, 1, 4)
+    assert ratio(rounds_of(2, 2, 2), rounds_of(2, 8, 6)) == (3, 1, 4)
 
 
 def test_the_best_of_a_rival_is_the_fastest_by_median():
@@ -105,8 +109,8 @@ def test_the_best_of_a_rival_is_the_fastest_by_median():
         "torch": rounds_of(2, 2, 90),
         "torch-compile": rounds_of(3, 3, 1),
     }
-    assert report.best(measured, "torch") == "torch"
-    assert report.best(measured, "kerashub") is None
+    assert best(measured, "torch") == "torch"
+    assert best(measured, "kerashub") is None
 
 
 def test_the_table_says_speed_share_of_the_peak_memory_and_ratios():
@@ -135,7 +139,7 @@ def process(tmp_path, script):
 
 def test_a_process_trains_a_round_whenever_it_is_told_to(tmp_path):
     script = """
-from benchmarks.training.process import Rounds
+from benchmarks.process import Rounds
 rounds = Rounds()
 print("Epoch 1/1")
 for number in range(2):

@@ -16,30 +16,24 @@ their library's mixed precision. kformer alone also counts accuracy and perplexi
 `kformer train`; the others only learn.
 """
 
-import argparse
 import contextlib
-import os
-import subprocess
-import sys
+import math
 import tempfile
 from pathlib import Path
 
+from benchmarks.command_line import Parser, show_machine
+from benchmarks.contender import Contender, ContenderFailed
+from benchmarks.preparation import prepare
+from benchmarks.round_robin import round_robin
+from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training import batches as batch_files
 from benchmarks.training import report
-from benchmarks.training.contenders import COMMANDS, PACKAGES, PEAK, Contender, command
-from benchmarks.training.round_robin import round_robin
+from benchmarks.training.contenders import COMMANDS, PEAK, command
 from benchmarks.training.sizes import DTYPES, SIZES, step_flops
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        self.exit(2, f"bench-train: {message}\n")
-
-
 def arguments():
-    parser = Parser(
-        "bench-train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser("bench-train", __doc__)
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=DTYPES)
     parser.add_argument("--contenders", nargs="+", choices=COMMANDS, default=list(COMMANDS))
@@ -47,25 +41,19 @@ def arguments():
     parser.add_argument("--source", type=Path, help="real text to train on, too")
     parser.add_argument("--target", type=Path, help="its translation, line by line")
     chosen = parser.parse_args()
-    if chosen.rounds < 1:
-        parser.error(f"`--rounds` must be positive. Received: --rounds {chosen.rounds}.")
+    parser.check_positive("--rounds", chosen.rounds)
     if (chosen.source is None) != (chosen.target is None):
         parser.error(
             "`--source` and `--target` belong together. "
             f"Received: --source {chosen.source} --target {chosen.target}."
         )
-    for file in filter(None, (chosen.source, chosen.target)):
-        if not file.is_file():
-            parser.error(f"There must be such a file. Received: {str(file)!r}.")
+    parser.check_files(chosen.source, chosen.target)
     return chosen
 
 
 def main():
     chosen = arguments()
-    load = os.getloadavg()[0]
-    print(f"{os.cpu_count()} cores, of which others keep {load:.1f} busy.", flush=True)
-    if load > 0.5:
-        print("Do not trust these figures: measure again on a machine that is idle.", flush=True)
+    show_machine()
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         workloads = {"random ids": write_random(folder / "random", chosen.sizes)}
@@ -92,18 +80,8 @@ def write_random(folder, sizes):
 def write_text(folder, chosen):
     """Like `write_random`, in a process of its own, because it needs TensorFlow."""
     folder.mkdir()
-    module = "benchmarks.training.text_batches"
     files = [str(path.absolute()) for path in (chosen.source, chosen.target, folder)]
-    done = subprocess.run(
-        [sys.executable, "-m", module, *files, *chosen.sizes],
-        cwd=PACKAGES,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"bench-train: {done.stderr.strip().splitlines()[-1]}")
+    prepare("bench-train", "benchmarks.training.text_batches", [*files, *chosen.sizes])
     return folder
 
 
@@ -126,10 +104,21 @@ def measure(title, size, dtype, file, chosen):
             contender = Contender(command(name, size, dtype, file), log)
             contenders[name] = running.enter_context(contextlib.closing(contender))
         measured = round_robin(
-            contenders, chosen.rounds, lambda line: print(f"  {line}", flush=True)
+            contenders,
+            chosen.rounds,
+            check_first_loss,
+            lambda line: print(f"  {line}", flush=True),
         )
     print("", *report.table(measured, tokens, flops), sep="\n", flush=True)
     return measured
+
+
+def check_first_loss(name, measured):
+    """A new model's guess is about as good as any: it is about log V surprised."""
+    if "loss" in measured and not abs(measured["loss"] - math.log(VOCAB_SIZE)) < 1:
+        raise ContenderFailed(
+            f"the first loss is {measured['loss']:.3f}, not near {math.log(VOCAB_SIZE):.3f}"
+        )
 
 
 if __name__ == "__main__":

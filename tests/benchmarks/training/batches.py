@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.training.sizes import VOCAB_SIZE, Size
+from benchmarks.sizes import VOCAB_SIZE
+from benchmarks.training.sizes import Size
 
 PADDING, START, FIRST_PIECE = 0, 2, 4  # As in `kformer.Tokenizer`.
 

@@ -10,10 +10,11 @@ import keras
 import keras_hub
 from keras import ops
 
+from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.batches import PADDING
 from benchmarks.training.keras_fit import fit
 from benchmarks.training.process import serve
-from benchmarks.training.sizes import DROPOUT, MAX_LENGTH, VOCAB_SIZE
+from benchmarks.training.sizes import DROPOUT, MAX_LENGTH
 
 
 def translation_model(size) -> keras.Model:

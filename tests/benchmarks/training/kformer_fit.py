@@ -1,8 +1,9 @@
 """kformer: `model.fit` of the model that `kformer train` compiles, with its metrics."""
 
+from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.keras_fit import fit
 from benchmarks.training.process import serve
-from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH, VOCAB_SIZE
+from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH
 from kformer.training import Recipe, TokensPerSecond
 from kformer.training.learner import compiled_transformer
 

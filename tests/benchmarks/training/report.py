@@ -1,36 +1,11 @@
-"""What the rounds say: medians, ratios, shares of the peak, as a table."""
+"""What the rounds say: speeds, shares of the peak, ratios, as a table."""
 
 from statistics import median
-from typing import NamedTuple
 
+from benchmarks.medians import best, gibibytes, ratio, seconds
 from benchmarks.training.contenders import PEAK
 
 RIVALS = {"PyTorch": "torch", "KerasHub": "kerashub"}  # Their contenders' names begin with this.
-
-
-class Ratio(NamedTuple):
-    """How many times as fast one contender is as another."""
-
-    median: float
-    least: float
-    most: float
-
-
-def ratio(ours: list[dict], theirs: list[dict]) -> Ratio:
-    """Compares round by round: two rounds of one number are neighbours in time."""
-    ratios = [b["seconds"] / a["seconds"] for a, b in zip(ours, theirs, strict=True)]
-    return Ratio(median(ratios), min(ratios), max(ratios))
-
-
-def best(measured: dict[str, list[dict]], prefix: str) -> str | None:
-    """Returns the fastest contender, by median, whose name begins with `prefix`; None if none."""
-    names = [name for name in measured if name.startswith(prefix)]
-    return min(names, key=lambda name: seconds(measured[name]), default=None)
-
-
-def seconds(rounds: list[dict]) -> float:
-    """Returns the median duration."""
-    return median(report["seconds"] for report in rounds)
 
 
 def table(measured: dict[str, list[dict]], tokens: int, flops: int) -> list[str]:
@@ -52,11 +27,10 @@ def table(measured: dict[str, list[dict]], tokens: int, flops: int) -> list[str]
             continue
         times = [report["seconds"] for report in rounds]
         share = f"{flops / seconds(rounds) / peak:.0%}" if peak else "?"
-        memory = rounds[-1]["peak_bytes"]
         lines.append(
             f"{name:24}{tokens / median(times):16,.0f}{tokens / max(times):9,.0f}"
             f"{tokens / min(times):9,.0f}{share:>9}"
-            f"{f'{memory / 2**30:.2f} GiB' if memory else '?':>10}"
+            f"{gibibytes(rounds):>10}"
         )
     if peak:
         lines.append(f"The peak, TensorFlow's matmul: {peak / 1e9:,.0f} GFLOP/s.")

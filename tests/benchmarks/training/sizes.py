@@ -3,9 +3,10 @@
 Axes: B batch, S source length, T target length, D d_model, V vocabulary.
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-VOCAB_SIZE = 8000
+from benchmarks.sizes import MODEL_SIZES, VOCAB_SIZE, ModelSize
+
 DROPOUT = 0.1
 LABEL_SMOOTHING = 0.1
 MAX_LENGTH = 128  # Of a sentence of real text.
@@ -13,27 +14,22 @@ DTYPES = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
-class Size:
+class Size(ModelSize):
     """A model, the batch that it is trained on, and how many batches make a round.
 
     Attributes:
-        num_layers, d_model, d_ff, num_heads: See `kformer.Transformer`.
         batch, length: Shape of a batch of random ids; of real text, a batch has as many ids.
         steps: Batches in a round.
     """
 
-    num_layers: int
-    d_model: int
-    d_ff: int
-    num_heads: int
     batch: int
     length: int
     steps: int
 
 
 SIZES = {
-    "tiny": Size(4, 128, 256, 4, batch=128, length=24, steps=10),
-    "base": Size(6, 512, 2048, 8, batch=32, length=24, steps=5),
+    "tiny": Size(*astuple(MODEL_SIZES["tiny"]), batch=128, length=24, steps=10),
+    "base": Size(*astuple(MODEL_SIZES["base"]), batch=32, length=24, steps=5),
 }
 
 

@@ -7,8 +7,9 @@ epoch, of as many ids as the batches of random ids have.
 import sys
 from pathlib import Path
 
+from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.batches import Batch, save
-from benchmarks.training.sizes import MAX_LENGTH, SIZES, VOCAB_SIZE
+from benchmarks.training.sizes import MAX_LENGTH, SIZES
 from kformer import Tokenizer
 from kformer.training import translation_dataset
 

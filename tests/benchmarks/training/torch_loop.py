@@ -14,9 +14,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.batches import PADDING
 from benchmarks.training.process import serve
-from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH, VOCAB_SIZE
+from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH
 
 
 class Translation(nn.Module):

@@ -1,18 +1,16 @@
 """Rounds in turn: all contenders meet the same hours of the machine."""
 
-import math
-
-from benchmarks.training.contenders import ContenderFailed
-from benchmarks.training.sizes import VOCAB_SIZE
+from benchmarks.contender import ContenderFailed
 
 
-def round_robin(contenders: dict, rounds: int, show=print) -> dict[str, list[dict]]:
-    """Lets every contender train a round, again and again, one at a time.
+def round_robin(contenders: dict, rounds: int, check, show=print) -> dict[str, list[dict]]:
+    """Lets every contender do a round of work, again and again, one at a time.
 
     Args:
         contenders: name -> object with a method `round()`, which returns what was measured: at
-            least `seconds`, and `loss` of the first step if it is a model.
+            least `seconds`.
         rounds: Rounds that count, after one to warm up: traces, compilations, first allocations.
+        check: Is called with a name and what its warm-up returned; raises ContenderFailed.
         show: Is called with a line about each round.
 
     Returns:
@@ -25,7 +23,7 @@ def round_robin(contenders: dict, rounds: int, show=print) -> dict[str, list[dic
             try:
                 report = contenders[name].round()
                 if not number:
-                    _check_first_loss(report)
+                    check(name, report)
             except ContenderFailed as failed:
                 del measured[name]
                 show(f"{title}: {name} FAILED: {failed}")
@@ -34,11 +32,3 @@ def round_robin(contenders: dict, rounds: int, show=print) -> dict[str, list[dic
             if number:
                 measured[name].append(report)
     return measured
-
-
-def _check_first_loss(report):
-    """A new model's guess is about as good as any: it is about log V surprised."""
-    if "loss" in report and not abs(report["loss"] - math.log(VOCAB_SIZE)) < 1:
-        raise ContenderFailed(
-            f"the first loss is {report['loss']:.3f}, not near {math.log(VOCAB_SIZE):.3f}"
-        )

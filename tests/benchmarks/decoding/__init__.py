@@ -1,0 +1,1 @@
+"""`make bench-decode`: see `__main__.py`."""

@@ -1,0 +1,140 @@
+"""Decoding speed: what kformer saves, in all its forms, against CTranslate2.
+
+    make bench-decode
+    make bench-decode ARGS="--sizes tiny --cases one batch --beams 1 --rounds 3"
+    make bench-decode MODEL=translator.keras SOURCE=test.en
+
+All contenders have the same weights and the same sentences, as ids; each waits in a process of its
+own while the others translate. They take turns; the first round does not count, but it is looked
+at: whether all say the same, and as much. Medians are shown, and the ratios of neighbouring rounds.
+Every contender runs with each number of threads, and the best of each counts. The machine must
+have nothing else to do.
+
+Cases: `one`, a sentence at a time; `batch`, 32 at a time; `file`, 1,000 sentences of all lengths,
+32 of about one length at a time, where LiteRT and CTranslate2 may also translate several batches at
+once. Random models never end: source 24 ids and 32 steps in the first two, source + 8 steps in the
+file. A trained model, given as a `.keras` file, takes its sentences from a text.
+
+Beams: length penalty 0, for kformer and CTranslate2 mean different things by any other. They also
+stop searching by different rules, and CTranslate2 has one limit for all of a batch: a trained
+model's translations may differ for that, and the report says how many do.
+
+Columns: tokens, without ends; `load`, from the file on disk to a blank line translated, with all
+that is traced or compiled at first use, but not the import of the library; the process's peak of
+memory. What each contender is given stands at the top of its file: python_graph, saved_model,
+tflite_file, ctranslate2_model.
+"""
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+from benchmarks.command_line import Parser, show_machine
+from benchmarks.contender import Contender, ContenderFailed
+from benchmarks.decoding import report, workloads
+from benchmarks.decoding.agreement import Agreement
+from benchmarks.decoding.contenders import FORMS, PRECISIONS, entries
+from benchmarks.decoding.workloads import CASES
+from benchmarks.preparation import prepare
+from benchmarks.round_robin import round_robin
+from benchmarks.sizes import MODEL_SIZES
+
+
+def arguments():
+    parser = Parser("bench-decode", __doc__)
+    parser.add_argument("--sizes", nargs="+", choices=MODEL_SIZES, default=list(MODEL_SIZES))
+    parser.add_argument("--model", type=Path, help="a trained one, instead of all sizes")
+    parser.add_argument("--source", type=Path, help="text for it to translate")
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--beams", nargs="+", type=int, default=[1, 4], help="1 is greedy")
+    parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=PRECISIONS)
+    parser.add_argument("--contenders", nargs="+", choices=FORMS, default=list(FORMS))
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=5, help="that count, after one to warm up")
+    chosen = parser.parse_args()
+    for option in ("beams", "threads"):
+        for value in getattr(chosen, option):
+            parser.check_positive(f"--{option}", value)
+    parser.check_positive("--rounds", chosen.rounds)
+    if (chosen.model is None) != (chosen.source is None):
+        parser.error(
+            "`--model` and `--source` belong together. "
+            f"Received: --model {chosen.model} --source {chosen.source}."
+        )
+    parser.check_files(chosen.model, chosen.source)
+    return chosen
+
+
+def main():
+    chosen = arguments()
+    show_machine()
+    summary = []
+    for model in [str(chosen.model)] if chosen.model else chosen.sizes:
+        for case in chosen.cases:
+            for beam_size in chosen.beams:
+                with tempfile.TemporaryDirectory() as folder:
+                    lines = measure(model, case, beam_size, Path(folder), chosen)
+                title = f"{Path(model).name}, {case}, {searched(beam_size)}"
+                summary += [f"{title}: {line}" for line in lines]
+    print("", *summary, sep="\n")
+
+
+def searched(beam_size):
+    return "greedy" if beam_size == 1 else f"beam {beam_size}"
+
+
+def measure(model, case, beam_size, folder, chosen):
+    """Lets the contenders take turns; prints what they did and returns the last lines of it."""
+    racing = entries(chosen.contenders, chosen.precisions, chosen.threads, case == "file")
+    forms = dict.fromkeys(f"{entry.form}/{entry.precision}" for entry in racing)
+    source = ["--source", str(chosen.source.absolute())] if chosen.source else []
+    prepare(
+        "bench-decode",
+        "benchmarks.decoding.write_models",
+        [str(folder), case, str(beam_size), model, *forms, *source],
+    )
+    file = folder / "workload.npz"
+    workload = workloads.load(file)
+    print(
+        f"\n{Path(model).name}, {case}, {searched(beam_size)}: {workload.sentences:,} sentences, "
+        f"{workload.largest} at a time, up to {workload.longest} ids, and "
+        f"{workload.extra_length} more in the translation",
+        flush=True,
+    )
+    agreement = Agreement(show)
+    with contextlib.ExitStack() as running:
+        contenders, loads = start(racing, folder, file, beam_size, running)
+        measured = round_robin(contenders, chosen.rounds, agreement.check, show)
+    lines = [*report.ratios(measured), *agreement.unfair]
+    table = report.table(measured, loads, agreement.tokens, workload.sentences)
+    print("", *table, *lines, sep="\n", flush=True)
+    return lines
+
+
+def show(line):
+    print(f"  {line}", flush=True)
+
+
+def start(racing, folder, workload, beam_size, running):
+    """Starts the contenders one after the other, so that none disturbs what another loads.
+
+    Returns:
+        contenders: name -> `Contender`, of those that could load.
+        loads: name -> seconds.
+    """
+    contenders, loads = {}, {}
+    for entry in racing:
+        command = entry.command(folder, workload, beam_size)
+        contender = Contender(command, folder / f"{entry.name}.log")
+        running.enter_context(contextlib.closing(contender))
+        try:
+            loads[entry.name] = contender.round()["seconds"]
+        except ContenderFailed as failed:
+            show(f"load: {entry.name} FAILED: {failed}")
+            continue
+        contenders[entry.name] = contender
+    return contenders, loads
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""kformer in Python: the function that `kformer.Translator` traces, from ids to ids."""
+
+import keras
+import tensorflow as tf
+
+from benchmarks.decoding.process import serve
+from benchmarks.decoding.search import limited_to, search_of
+from benchmarks.decoding.tensorflow_function import Function
+from kformer.translator import search_ids
+
+
+class PythonGraph(Function):
+    def load(self, settings):
+        limited_to(settings.workload.extra_length)
+        transformer = keras.saving.load_model(settings.model, compile=False)
+        search = search_of(settings.beam_size)
+
+        @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
+        def best_ids(source):
+            return search_ids(transformer, source, search).ids[:, 0]
+
+        return best_ids
+
+
+if __name__ == "__main__":
+    serve(PythonGraph)

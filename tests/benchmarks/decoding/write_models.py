@@ -1,0 +1,123 @@
+"""Writes a workload and the models that translate it, one for each form and precision.
+
+    python -m benchmarks.decoding.write_models FOLDER CASE BEAMS MODEL FORM/PRECISION ...
+
+MODEL is a size of random weights, or a `.keras` file; then --source is the text to translate.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+import kformer
+from benchmarks.decoding import workloads
+from benchmarks.decoding.contenders import RIVAL, Entry
+from benchmarks.decoding.random_model import random_transformer
+from benchmarks.decoding.search import limited_to, search_of
+from benchmarks.decoding.workloads import END, PADDING, START
+from benchmarks.sizes import MODEL_SIZES
+from kformer.decoder_step import write_by_select, write_by_slice
+from kformer.translator import EXTRA_LENGTH, search_ids
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("case")
+    parser.add_argument("beam_size", type=int)
+    parser.add_argument("model")
+    parser.add_argument("forms", nargs="+")
+    parser.add_argument("--source", type=Path)
+    chosen = parser.parse_args()
+    if chosen.source:
+        translator = kformer.load(chosen.model)
+        check_ids(translator)
+        transformer = translator.transformer.copy()
+        workload = workload_of_text(translator, chosen.source, chosen.case)
+    else:
+        transformer = random_transformer(MODEL_SIZES[chosen.model])
+        workload = workloads.random_workload(chosen.case)
+    workloads.save(chosen.folder / "workload.npz", workload)
+    limited_to(workload.extra_length)
+    for name in chosen.forms:
+        form, precision = name.split("/")
+        path = Entry(form, precision, threads=1, workers=1).model(chosen.folder)
+        WRITERS[form](transformer, path, precision, search_of(chosen.beam_size), workload)
+
+
+def check_ids(translator):
+    """Raises ValueError unless the model has the special ids of our own tokenizers."""
+    for tokenizer in (translator.tokenizer, translator.target_tokenizer):
+        ids = (tokenizer.padding_id, tokenizer.start_id, tokenizer.end_id)
+        if ids != (PADDING, START, END):
+            raise ValueError(
+                "The model must have the ids for padding, start and end that `Tokenizer.train` "
+                f"gives: {(PADDING, START, END)}. Received: {ids}."
+            )
+
+
+def workload_of_text(translator, source, case):
+    """Returns the sentences of a file that are not blank, as ids."""
+    lines = source.read_text("utf-8").split("\n")
+    texts = [line for line in map(str.strip, lines) if line]
+    if not texts:
+        raise ValueError(f"The file must have sentences to translate. Received: {str(source)!r}.")
+    most, _ = workloads.CASES["file"]
+    rows = translator.source_rows(texts[:most])
+    return workloads.text_workload(case, rows, EXTRA_LENGTH)
+
+
+def write_keras(transformer, path, precision, search, workload):
+    keras.saving.save_model(transformer, path)
+
+
+def write_saved_model(transformer, path, precision, search, workload):
+    """As `kformer.export.export_saved_model`, from ids to ids."""
+    save_graph(transformer, path, search, [None, None])
+
+
+def write_tflite(transformer, path, precision, search, workload):
+    """As `kformer.export.export_tflite`, with the workload's shape, and 8 bits if wanted."""
+    shape = [workload.largest, workload.longest]
+    longest = workload.longest + workload.extra_length
+    with tempfile.TemporaryDirectory() as folder:
+        save_graph(transformer, folder, search, shape, write_by_slice, longest)
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder)
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        if precision == "int8":
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        path.write_bytes(converter.convert())
+
+
+def save_graph(transformer, folder, search, shape, write=write_by_select, max_length=None):
+    """Writes a SavedModel from `source`, int32 of that shape, to `ids`, int32 (B, T)."""
+    module = tf.Module()
+    module.weights = [variable.value for variable in transformer.variables]
+
+    @tf.function(input_signature=[tf.TensorSpec(shape, tf.int32, name="source")])
+    def translate_ids(source):
+        return {"ids": search_ids(transformer, source, search, write, max_length).ids[:, 0]}
+
+    module.translate_ids = translate_ids
+    tf.saved_model.save(module, str(folder), {"serving_default": translate_ids})
+
+
+def write_rival(transformer, path, precision, search, workload):
+    from benchmarks.decoding.ctranslate2_weights import write_ctranslate2
+
+    longest = workload.longest + workload.extra_length
+    write_ctranslate2(transformer, path, precision, longest)
+
+
+WRITERS = {
+    "python": write_keras,
+    "savedmodel": write_saved_model,
+    "tflite": write_tflite,
+    RIVAL: write_rival,
+}
+
+if __name__ == "__main__":
+    main()
