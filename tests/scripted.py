@@ -109,10 +109,13 @@ def beam_by_hand(
         finished += [(final(score, ids, length), ids) for score, ids in best if ids[-1] == END]
         finished = sorted(finished, reverse=True)[:beam_size]
         beams = [(score, ids) for score, ids in candidates if ids[-1] != END][:beam_size]
-        if not beams or len(finished) == beam_size:
+        if not beams:
             break
-        hope = length_penalised(beams[0][0], limit, length_penalty)
-        if [score for score, _ in finished][n_best - 1 :] >= [hope]:
+        returned = [score for score, _ in finished][n_best - 1 :][:1]
+        if returned >= [length_penalised(beams[0][0], limit, length_penalty)]:
+            break  # Beyond hope.
+        now = length_penalised(beams[0][0], length, length_penalty)
+        if len(finished) == beam_size and returned >= [now]:
             break
     found = [(True, score, ids) for score, ids in finished]
     unfinished = [(final(score, ids, limit), ids) for score, ids in beams]

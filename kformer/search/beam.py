@@ -18,9 +18,9 @@ class Beam:
     The score of a sequence is the sum of its ids' log-probabilities, the end id included, divided
     by ((5 + length) / 6)^length_penalty, plus, with a coverage penalty, that times the sum over
     the source of log(min(attention received, 1)): equation 14 of
-    [Wu et al., 2016](https://arxiv.org/abs/1609.08144). A row ends when `beam_size` sequences have
-    ended, or sooner, when no unfinished one can still overtake its `n_best`. With one beam this is
-    `Greedy`.
+    [Wu et al., 2016](https://arxiv.org/abs/1609.08144). A row ends when no unfinished sequence can
+    still overtake its `n_best`; or sooner, when `beam_size` have ended and no unfinished one would
+    be among the best if it ended now. With one beam this is `Greedy`.
 
     Args:
         beam_size: Number K of sequences kept, at least 1.
@@ -106,11 +106,7 @@ class Beam:
         finished_ids, finished_score = self._finish(state, ids, score, penalised, ends)
         alive, order = ops.top_k(ops.where(ends, LEAST, score), beams)  # (B, K)
         descent = pick(beam, order)  # (B, K), the beams that those alive continue
-        # Log-probabilities only fall, coverage costs, and the penalty of the limit is the mildest.
-        hope = _column(alive, 0) / self._penalty(limits)
-        settled = (_column(finished_score, self.n_best - 1) >= hope) | (
-            _column(finished_score, beams - 1) > LEAST / 2
-        )
+        settled = self._settled(finished_score, alive, position + 1, limits)
         new = _BeamState(
             position=position + 1,
             last=pick(last, order),
@@ -149,6 +145,15 @@ class Beam:
         penalised = ops.where(finishes, penalised[:, :beams], LEAST)
         scores, order = ops.top_k(ops.concatenate([state.finished_score, penalised], axis=1), beams)
         return pick(ops.concatenate([state.finished_ids, ids[:, :beams]], axis=1), order), scores
+
+    def _settled(self, finished, alive, length, limits):
+        """Whether a row's answer is found; scores (B, K) of finished and of unfinished sequences."""
+        worst = _column(finished, self.n_best - 1)  # Of those that would be returned.
+        best = _column(alive, 0)
+        # Log-probabilities only fall, coverage costs, and the penalty of the limit is the mildest.
+        beyond_hope = worst >= best / self._penalty(limits)
+        enough = _column(finished, self.beam_size - 1) > LEAST / 2
+        return beyond_hope | (enough & (worst >= best / self._penalty(length)))
 
     def _penalty(self, length):
         return ops.power((5.0 + ops.cast(length, "float32")) / 6.0, self.length_penalty)
