@@ -1,5 +1,6 @@
 """What the README says to type works as it stands there."""
 
+import inspect
 import re
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kformer.cli.translate import translate
 from kformer.training.corpus import phrasebook
 
 README = Path(__file__).parent.parent.joinpath("README.md").read_text("utf-8")
@@ -49,6 +51,8 @@ def test_the_commands_work_in_their_order(folder):
         printed.append(run([sys.executable, "-m", *words, *extra], folder, stdin))
     assert printed[1].count("\n") == 1
     assert "BLEU" in printed[2] and "version:" in printed[2]
+    assert [line.split("\t")[0] for line in printed[-2].splitlines()] == ["1", "1", "1"]
+    assert printed[-1].startswith("perplexity ")
     for made in (
         "served/de-en/1/saved_model.pb",
         "de-en.tflite",
@@ -65,6 +69,13 @@ def test_the_scripts_work_but_for_their_numbers(folder):
     assert run([sys.executable, "-W", "error::UserWarning", "-c", small], folder)
     assert (folder / "translator.keras").is_file()
     run([sys.executable, "-c", second], folder)
+
+
+def test_the_flags_of_translating_exist():
+    section = README.split("## Translating\n")[1].split("\n## ")[0]
+    flags = {flag.replace("-", "_") for flag in re.findall("`--([a-z-]+)", section)}
+    assert flags - {"summary"} <= {*inspect.signature(translate).parameters}
+    assert len(flags) > 15
 
 
 def test_the_script_around_fit_has_about_ten_statements():

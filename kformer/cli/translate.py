@@ -24,8 +24,8 @@ from kformer.training.text_files import check_parallel, decoded, read_lines
 _DETAILED = 200  # Lines in memory at once, where all of their attention is.
 
 
-def _option(help):
-    return typer.Option(help=f"{help} For a .keras file.", show_default=False)
+def _option(help, *flag):
+    return typer.Option(*flag, help=help, rich_help_panel="Search, for a .keras file")
 
 
 def translate(
@@ -50,9 +50,7 @@ def translate(
     n_best: Annotated[
         int | None, _option("Translations of each line, with --format tsv or jsonl.")
     ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Draw by chance, not the best. For a .keras file.")
-    ] = False,
+    sample: Annotated[bool, _option("Draw by chance, instead of the best.", "--sample")] = False,
     temperature: Annotated[
         float | None, _option("Of sampling: under 1 likely ids become likelier.")
     ] = None,
@@ -69,7 +67,9 @@ def translate(
     max_length_ratio: Annotated[
         float | None, _option("Most ids of a translation for one of its source.")
     ] = None,
-    no_repeat_ngram: Annotated[int | None, _option("No so many ids come twice in a row.")] = None,
+    no_repeat_ngram: Annotated[
+        int | None, _option("No sequence of so many ids comes twice.")
+    ] = None,
     repetition_penalty: Annotated[
         float | None, _option("Over 1 makes what came before less likely to come again.")
     ] = None,
