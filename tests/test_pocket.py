@@ -27,6 +27,13 @@ def exported(toy_translator, tmp_path_factory):
     }
 
 
+@pytest.fixture(scope="module")
+def batched(toy_translator, tmp_path_factory):
+    """A file of several lengths and batches."""
+    path = tmp_path_factory.mktemp("batched") / "toy.tflite"
+    return export_tflite(toy_translator, path, max_source_length=40, batch_size=5)
+
+
 @pytest.fixture
 def copied(exported, tmp_path):
     """A copy of a translator, to be spoilt."""
@@ -47,6 +54,18 @@ def test_it_says_what_python_says(exported, toy_translator, beam_size):
     texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "ruft\x00wir"]
     expected = toy_translator.translate(texts, beam_size)
     assert PocketTranslator(exported[beam_size]).translate(texts) == expected
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 23])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_in_batches_and_by_several_workers_it_says_the_same(
+    toy_translator, batched, count, workers
+):
+    texts = [" ".join(toy.SOURCES[i : i + 1 + i % 2]) for i in range(count)]
+    done = []
+    translations = PocketTranslator(batched, workers).translate(texts, progress=done.append)
+    assert translations == toy_translator.translate(texts)
+    assert sum(done) == count
 
 
 def test_no_text_has_no_translation(exported):

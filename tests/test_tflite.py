@@ -91,6 +91,8 @@ def test_beside_it_stand_its_manifest_and_its_tokenizer(exported, toy_translator
         "format": 1,
         "kformer": kformer.__version__,
         "signature": "translate_ids",
+        "signatures": {"translate_ids": [1, S]},
+        "precision": "float32",
         "source_model": "toy.source.model",
         "padding_id": 0,
         "end_id": 3,
@@ -161,3 +163,57 @@ def test_a_failed_check_leaves_nothing_new_and_everything_old(toy_translator, tm
         export_tflite(toy_translator, tmp_path / "toy.tflite", max_source_length=S, check=check)
     assert [path.name for path in tmp_path.iterdir()] == ["toy.tflite"]
     assert (tmp_path / "toy.tflite").read_text() == "old"
+
+
+@pytest.fixture(scope="module")
+def with_batches(toy_translator, tmp_path_factory):
+    """An int8 file of several lengths and batches."""
+    path = tmp_path_factory.mktemp("batches") / "toy.tflite"
+    return export_tflite(toy_translator, path, max_source_length=40, precision="int8", batch_size=5)
+
+
+def test_short_sources_and_batches_have_signatures_of_their_own(with_batches):
+    shapes = {
+        "translate_ids": (1, 40),
+        "translate_ids_1x32": (1, 32),
+        "translate_ids_5x32": (5, 32),
+        "translate_ids_5x40": (5, 40),
+    }
+    manifest = json.loads(with_batches.with_suffix(".tflite.json").read_text())
+    assert manifest["signatures"] == {name: list(shape) for name, shape in shapes.items()}
+    interpreter = Interpreter(str(with_batches))
+    assert {*interpreter.get_signature_list()} == {*shapes}
+    for name, shape in shapes.items():
+        details = interpreter.get_signature_runner(name).get_input_details()["source"]
+        assert tuple(details["shape"]) == shape
+
+
+@pytest.mark.parametrize(("precision", "least", "most"), [("float16", 2, 3), ("int8", 1, 2)])
+def test_rounded_weights_take_less_room(toy_translator, tmp_path, precision, least, most):
+    path = export_tflite(
+        toy_translator, tmp_path / "toy.tflite", max_source_length=S, precision=precision
+    )
+    stored = [len(buffer.data) for buffer in model_in(path).buffers if buffer.data is not None]
+    parameters = toy_translator.transformer.count_params()
+    # The embedding is stored twice: to look up, and to multiply with.
+    assert least * parameters <= sum(stored) < most * parameters + 40_000
+
+
+def test_an_int8_file_translates_as_well(with_batches, toy_translator):
+    expected = toy_translator.translate(toy.SOURCES)
+    translations = PocketTranslator(with_batches).translate(toy.SOURCES)
+    same = sum(one == other for one, other in zip(translations, expected, strict=True))
+    assert same > 0.9 * len(expected)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"precision": "int4"}, "Received: precision='int4'"),
+        ({"batch_size": 0}, "Received: batch_size=0"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused(toy_translator, tmp_path, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        export_tflite(toy_translator, tmp_path / "toy.tflite", **wrong)
+    assert not any(tmp_path.iterdir())

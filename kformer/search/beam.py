@@ -147,7 +147,7 @@ class Beam:
         return pick(ops.concatenate([state.finished_ids, ids[:, :beams]], axis=1), order), scores
 
     def _settled(self, finished, alive, length, limits):
-        """Whether a row's answer is found; scores (B, K) of finished and of unfinished sequences."""
+        """Whether each row's answer is found; scores (B, K) of finished and unfinished ones."""
         worst = _column(finished, self.n_best - 1)  # Of those that would be returned.
         best = _column(alive, 0)
         # Log-probabilities only fall, coverage costs, and the penalty of the limit is the mildest.
