@@ -138,9 +138,12 @@ def _convert(transformer, search, shapes, precision):
 
 
 def _signature(transformer, search, batch, length):
+    # A block costs some operations a step, and saves copies of what a batch has kept.
+    runtime = LITERT if batch * search.beam_size >= 16 else LITERT._replace(block=None)
+
     @tf.function(input_signature=[tf.TensorSpec([batch, length], tf.int32, name="source")])
     def translate_ids(source):
-        found = search_ids(transformer, source, search, LITERT, length + EXTRA_LENGTH)
+        found = search_ids(transformer, source, search, runtime, length + EXTRA_LENGTH)
         return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
 
     return translate_ids

@@ -1,6 +1,6 @@
 """The search of all of kformer's forms, so that it is CTranslate2's search."""
 
-import kformer.translator
+import kformer.decoding
 from benchmarks.decoding.process import LENGTH_PENALTY
 from kformer.search import Beam, Greedy
 
@@ -12,4 +12,4 @@ def search_of(beam_size: int):
 
 def limited_to(extra_length: int):
     """Lets translations, in all of this process, have so many ids more than their source."""
-    kformer.translator.EXTRA_LENGTH = extra_length
+    kformer.decoding.EXTRA_LENGTH = extra_length
