@@ -75,7 +75,7 @@ def test_the_search_is_traced_once(translator):
     callback = TranslationScores(translator, SOURCES, TARGETS)
     for epoch in range(3):
         callback.on_epoch_end(epoch, {})
-    [search] = translator._compiled_searches.values()
+    [search] = translator._decode._graphs.values()
     assert search.experimental_get_tracing_count() == 1
 
 
