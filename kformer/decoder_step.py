@@ -57,7 +57,7 @@ class DecoderStep:
         self._layers = [_LayerStep(layer, memory, self._dtype) for layer in decoder.layers]
         self._norm = decoder.norm
         self._memory_mask = _additive(memory_mask)
-        self._any = ops.reshape(ops.slice(memory, (0, 0, 0), (1, 1, 1)), ())
+        self._any = ops.sum(memory[:1, :1, :1])  # A number; the batch may be empty.
         self._embedding = transformer.target_embedding
         table = ops.cast(self._embedding.table, self._dtype)
         self._columns = ops.transpose(table)  # (D, V); once, not in every step.

@@ -48,9 +48,9 @@ def test_forty_steps_learn_the_sentence(learnt):
 
 def test_greedy_decoding_says_i_want_a_beer(learnt):
     transformer, _ = learnt
-    cache = transformer.start_cache(ids(SOURCE, SOURCE_IDS), max_length=5)
+    step, cache = transformer.start(ids(SOURCE, SOURCE_IDS), max_length=5)
     greedy = Greedy(start_id=TARGET_IDS["S"], end_id=TARGET_IDS["E"])
-    found = greedy(transformer.decode_step, cache, np.array([5], "int32"))
+    found = greedy(step, cache, np.array([5], "int32"))
     words = [list(TARGET_IDS)[i] for i in np.array(found.ids)[0, 0]]
     assert words == TARGET_OUT
     assert np.array(found.ended).all()

@@ -138,12 +138,20 @@ def _convert(transformer, search, shapes, precision):
 
 
 def _signature(transformer, search, batch, length):
-    # A block costs some operations a step, and saves copies of what a batch has kept.
-    runtime = LITERT if batch * search.beam_size >= 16 else LITERT._replace(block=None)
-
     @tf.function(input_signature=[tf.TensorSpec([batch, length], tf.int32, name="source")])
     def translate_ids(source):
-        found = search_ids(transformer, source, search, runtime, length + EXTRA_LENGTH)
+        found = search_ids(
+            transformer, source, search, runtime_for(batch, search), length + EXTRA_LENGTH
+        )
         return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
 
     return translate_ids
+
+
+def runtime_for(batch_size, search):
+    """Returns the `kformer.runtime.Runtime` of a signature.
+
+    A block costs some operations a step, and saves copies of what a batch has kept: with 80
+    positions of the tiny model, that is 1.25 times as fast for 32 rows, and no faster for one.
+    """
+    return LITERT if batch_size * search.beam_size >= 16 else LITERT._replace(block=None)

@@ -19,7 +19,8 @@ from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START
 from benchmarks.sizes import MODEL_SIZES
-from kformer.decoder_step import write_by_select, write_by_slice
+from kformer.export.tflite import runtime_for
+from kformer.runtime import GRAPH
 from kformer.translator import EXTRA_LENGTH, search_ids
 
 
@@ -84,7 +85,8 @@ def write_tflite(transformer, path, precision, search, workload):
     shape = [workload.largest, workload.longest]
     longest = workload.longest + workload.extra_length
     with tempfile.TemporaryDirectory() as folder:
-        save_graph(transformer, folder, search, shape, write_by_slice, longest)
+        runtime = runtime_for(workload.largest, search)
+        save_graph(transformer, folder, search, shape, runtime, longest)
         converter = tf.lite.TFLiteConverter.from_saved_model(folder)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         if precision == "int8":
@@ -92,14 +94,14 @@ def write_tflite(transformer, path, precision, search, workload):
         path.write_bytes(converter.convert())
 
 
-def save_graph(transformer, folder, search, shape, write=write_by_select, max_length=None):
+def save_graph(transformer, folder, search, shape, runtime=GRAPH, max_length=None):
     """Writes a SavedModel from `source`, int32 of that shape, to `ids`, int32 (B, T)."""
     module = tf.Module()
     module.weights = [variable.value for variable in transformer.variables]
 
     @tf.function(input_signature=[tf.TensorSpec(shape, tf.int32, name="source")])
     def translate_ids(source):
-        return {"ids": search_ids(transformer, source, search, write, max_length).ids[:, 0]}
+        return {"ids": search_ids(transformer, source, search, runtime, max_length).ids[:, 0]}
 
     module.translate_ids = translate_ids
     tf.saved_model.save(module, str(folder), {"serving_default": translate_ids})
