@@ -174,7 +174,7 @@ def expected_rows(transformer, source, beam_size):
 
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_a_random_model_never_ends_and_does_not_say_the_same_to_all(beam_size, monkeypatch):
-    monkeypatch.setattr("kformer.translator.EXTRA_LENGTH", workloads.STEPS_BEYOND)
+    monkeypatch.setattr("kformer.decoding.EXTRA_LENGTH", workloads.STEPS_BEYOND)
     source = workloads.random_workload("batch").batches[0][:5]
     rows = expected_rows(random_transformer(MODEL_SIZES["tiny"]), source, beam_size)
     assert [len(row) for row in rows] == [32] * 5
