@@ -78,20 +78,13 @@ class DecoderLayer(keras.layers.Layer):
 
     def call(self, x, memory, self_mask=None, cross_mask=None, training=None):
         query = self.self_residual.enter(x, training)
-        own = self.self_attention.project(query)
-        seen = self.cross_attention.project(memory)
-        return self._attend(x, query, own, seen, self_mask, cross_mask, training)
-
-    def _attend(self, x, query, own, memory, self_mask, cross_mask, training=None):
-        inner, self_weights = self.self_attention.attend(query, own, self_mask)
+        inner, self_weights = self.self_attention(query, query, self_mask)
         x = self.self_residual.leave(x, inner, training)
-        inner, cross_weights = self.cross_attention.attend(
-            self.cross_residual.enter(x, training), memory, cross_mask
-        )
+        query = self.cross_residual.enter(x, training)
+        inner, cross_weights = self.cross_attention(query, memory, cross_mask)
         x = self.cross_residual.leave(x, inner, training)
         inner = self.feed_forward(self.feed_forward_residual.enter(x, training))
-        x = self.feed_forward_residual.leave(x, inner, training)
-        return x, self_weights, cross_weights
+        return self.feed_forward_residual.leave(x, inner, training), self_weights, cross_weights
 
     def get_config(self):
         return {

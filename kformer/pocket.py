@@ -40,7 +40,7 @@ class PocketTranslator:
         shapes = self.manifest.get("signatures", {self.manifest["signature"]: whole})
         self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
         self._path = path
-        self._most_workers = workers or len(os.sched_getaffinity(0))
+        self._most_workers = workers or _cores()
         self._workers = [_Worker(path, self.manifest["signature"])]
 
     def translate(self, texts, progress=None) -> list[str]:
@@ -151,6 +151,13 @@ class _Worker:
             f"The file must be a TFLite model with a signature {signature!r}. "
             f"Received: {str(self._path)!r}."
         )
+
+
+def _cores():
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # Not on macOS.
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _read_manifest(path):

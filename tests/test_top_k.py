@@ -29,3 +29,12 @@ def test_numbers_far_apart_are_no_trouble():
     values = np.array([[-1e9, -3e38, 7.0, -1e9, 3e38]], "float32")
     for count, expected in [(1, [4]), (2, [4, 2])]:
         assert np.array(top_k_in_chunks(values, count)[1])[0].tolist() == expected
+
+
+@pytest.mark.parametrize("size", [7, 11, 23, 101])
+def test_nothing_beyond_the_last_number_is_found_where_all_but_one_are_forbidden(size):
+    values = np.full((2, size), -1e9, "float32")
+    values[:, -1] = 3
+    _, indices = top_k_in_chunks(values, 3)
+    assert (np.array(indices)[:, 0] == size - 1).all()
+    assert (np.array(indices) < size).all()

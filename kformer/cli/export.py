@@ -34,8 +34,8 @@ def export(
     precision: Annotated[
         Precision,
         typer.Option(
-            help="Of the weights in the .tflite file. float16: half the size. int8: a quarter, and "
-            "fast; some translations differ, and the table says how many."
+            help="Of the weights in the .tflite file. float16: half the size. int8: smaller and "
+            "faster; some translations differ, and the table says how many."
         ),
     ] = Precision.float32,
     batch: Annotated[

@@ -44,9 +44,9 @@ def export_tflite(
         beam_size, length_penalty: See `kformer.Translator.translate`.
         max_source_length: S; by default 128, or less where the translator's own limit is less,
             which it must not exceed.
-        precision: Of the weights: "float32"; "float16", half the size; or "int8", a quarter of it
-            and several times as fast, whose translations may differ. All compute in float32
-            but for int8's products.
+        precision: Of the weights: "float32"; "float16", about half the size; or "int8", smaller
+            and faster still, whose translations may differ. All compute in float32 but for
+            int8's products.
         batch_size: B; over 1 there are signatures for B sources at once, too.
         check: Called with the path of the `.tflite` file before it gets its name; what it raises
             keeps it from appearing.

@@ -12,8 +12,8 @@ import numpy as np
 from keras import ops
 
 from kformer.gather import rows_of
-from kformer.search.loop import LEAST
 
+_LOWEST = float(np.finfo("float32").min)  # Below every score, also of what must not be chosen.
 _FAR = 1e12  # Makes any difference of two float32 logits larger than an index.
 
 
@@ -38,7 +38,7 @@ def top_k_in_chunks(values, count):
     rows = math.prod(outer)
     values = ops.reshape(values, (rows, size))
     if chunks * width > size:
-        values = ops.pad(values, ((0, 0), (0, chunks * width - size)), constant_values=LEAST)
+        values = ops.pad(values, ((0, 0), (0, chunks * width - size)), constant_values=_LOWEST)
     values = ops.reshape(values, (rows, chunks, width))
     _, best_chunks = _sorted(ops.max(values, axis=-1), count)  # (R, count)
     first = (np.arange(rows) * chunks).astype("int32")[:, np.newaxis]
