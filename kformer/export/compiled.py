@@ -25,39 +25,28 @@ def length_classes(most) -> list[int]:
     return [*lengths, most]
 
 
-def compiled(function, padding_id, *longest):
+def compiled(function, padding_id, most):
     """Compiles a function of ids.
 
     Args:
-        function: callable of int32 tensors (B, any), to a structure of tensors (B, ...). A row of
+        function: callable of an int32 tensor (B, S) to a structure of tensors (B, ...). A row of
             nothing but padding must do no harm.
-        padding_id: What the rows are filled up with, and the batch, too.
-        *longest: For each argument the most ids that its rows may have.
+        padding_id: What rows are filled up with, and the batch, too.
+        most: The most ids that a row may have.
 
     Returns:
-        callable of such tensors, to such a structure; only rows' lengths may be longer in it.
+        callable of such a tensor, to such a structure; the rows in it may be longer.
     """
     program = tf.function(function, jit_compile=True)
+    powers, lengths = [2**i for i in range(31)], length_classes(most)
 
-    def run(*arguments):
-        rows = tf.shape(arguments[0])[0]
-        batch = _power_of_two(rows)
-        filled = [
-            _filled(ids, batch, _class_of(tf.shape(ids)[1], length_classes(most)), padding_id)
-            for ids, most in zip(arguments, longest, strict=True)
-        ]
-        return tf.nest.map_structure(lambda output: output[:rows], program(*filled))
+    def run(ids):
+        rows, length = tf.unstack(tf.shape(ids))
+        more = [_class_of(rows, powers) - rows, _class_of(length, lengths) - length]
+        filled = tf.pad(ids, [[0, more[0]], [0, more[1]]], constant_values=padding_id)
+        return tf.nest.map_structure(lambda output: output[:rows], program(filled))
 
     return run
-
-
-def _filled(ids, rows, length, padding_id):
-    more = [rows, length] - tf.shape(ids)
-    return tf.pad(ids, tf.stack([tf.zeros_like(more), more], axis=1), constant_values=padding_id)
-
-
-def _power_of_two(number):
-    return _class_of(number, [2**i for i in range(31)])
 
 
 def _class_of(number, classes):

@@ -9,9 +9,9 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
-from kformer.export.compiled import COMPILED, compiled
+from kformer.export.signatures import Signatures
 from kformer.files import replacing
-from kformer.translator import EXTRA_LENGTH, batches_by_length, make_search, search_ids
+from kformer.translator import batches_by_length
 
 
 def export_saved_model(
@@ -50,7 +50,7 @@ def export_saved_model(
     path = folder / str(max(_versions(folder), default=0) + 1)
     module = _Serving(translator, beam_size, length_penalty, xla)
     with replacing(path) as temporary:
-        tf.saved_model.save(module, str(temporary), {"serving_default": module.translate})
+        tf.saved_model.save(module, str(temporary), dict(module.functions))
         if check:
             check(temporary)
     return path
@@ -65,33 +65,10 @@ class _Serving(tf.Module):
     def __init__(self, translator, beam_size, length_penalty, xla):
         super().__init__()
         transformer = translator.transformer.copy()
-        source, target = translator.tokenizer, translator.target_tokenizer
-        search = make_search(target, beam_size, length_penalty)
-        most = translator.max_source_length - 1  # And the end id.
         self.weights = [variable.value for variable in transformer.variables]
-        self.tokenizers = [source.in_graph, target.in_graph]
-
-        def decode(ids):
-            if not xla:
-                return search_ids(transformer, ids, search)
-            longest = tf.shape(ids)[1] + EXTRA_LENGTH
-            return search_ids(transformer, ids, search, COMPILED, longest)
-
-        if xla:
-            decode = compiled(decode, source.padding_id, translator.max_source_length)
-
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-        def translate(text):
-            pieces = source.tokenize(text)
-            ids = source.with_end(pieces[:, :most]).to_tensor(source.padding_id)
-            found = decode(ids)
-            return {
-                "translation": target.detokenize(found.ids[:, 0]),
-                "score": found.scores[:, 0],
-                "truncated": pieces.row_lengths() > most,
-            }
-
-        self.translate = translate
+        self.tokenizers = [translator.tokenizer.in_graph, translator.target_tokenizer.in_graph]
+        signatures = Signatures(translator, transformer, beam_size, length_penalty, xla)
+        self.functions = signatures.functions()
 
 
 class ServedTranslator:
