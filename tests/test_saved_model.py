@@ -13,7 +13,7 @@ import toy
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from kformer.export import ServedTranslator, export_saved_model
-from kformer.export.saved_model import newest_version
+from kformer.export.served_translator import newest_version
 from kformer.translator import Translator, make_search, search_ids
 
 ODD = ["", "   ", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½", "uns \u2581 uns", "ruft\x00wir"]
@@ -135,7 +135,8 @@ def test_versions_count_up_and_old_ones_stay(exported, toy_translator, tmp_path)
         (tmp_path / name).mkdir()
     (tmp_path / "7" / "kept").touch()
     assert export_saved_model(toy_translator, tmp_path) == tmp_path / "8"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["7", "8", "notes"]
+    versions = sorted(path.name for path in tmp_path.iterdir() if path.is_dir())
+    assert versions == ["7", "8", "notes"]
     assert (tmp_path / "7" / "kept").exists()
     assert newest_version(tmp_path) == tmp_path / "8"
     assert newest_version(tmp_path / "8") == tmp_path / "8"
