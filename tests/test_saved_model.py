@@ -1,15 +1,13 @@
 """The SavedModel: what Python says, from strings to strings, in ops that a server has."""
 
 import importlib.util
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 import toy
+from serving_requests import loader_of_a_server
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from kformer.export import ServedTranslator, export_saved_model
@@ -200,15 +198,8 @@ def test_nothing_asks_for_a_compiler(exported, beam_size):
 
 def served_by_the_loader_of_a_server(path, texts):
     """Translations from a fresh process, in which tensorflow-text is never imported."""
-    result = subprocess.run(
-        [sys.executable, Path(__file__).parent / "serve_saved_model.py", path],
-        input=json.dumps(texts),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    [answer] = loader_of_a_server(path, [["serving_default", {"text": texts}]])
+    return answer["translation"]
 
 
 @pytest.mark.parametrize("beam_size", BEAMS)

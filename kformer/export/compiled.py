@@ -1,9 +1,9 @@
 """Functions of ids compiled by XLA, for servers that were started with it.
 
-XLA compiles anew for every shape, in seconds, when a shape first comes. So there are few: the rows
-are filled up to one of five numbers, their lengths to 16, 32, 64 and so on: for sources of 256 ids
-that makes 25 shapes, and 22 where long rows come in small batches, as in `kformer.export.signatures`.
-What a row becomes does not depend on how it is filled up.
+XLA compiles anew for every shape, in seconds, when a shape first comes. So there are few: batches
+are filled up to one of five sizes, rows to one of the lengths 16, 32, 64 and so on. For sources of
+up to 256 ids, and with long rows in small batches, as in `kformer.export.signatures`, that makes 22
+shapes. What a row becomes does not depend on how it is filled up.
 
 Axes: B batch, S length.
 """
@@ -46,8 +46,8 @@ def compiled(function, padding_id, most):
     """Compiles a function of ids.
 
     Args:
-        function: callable of an int32 tensor (B, S), B at most 64, to a structure of tensors (B, ...). A row of
-            nothing but padding must do no harm.
+        function: callable of an int32 tensor (B, S), B at most 64, to a structure of tensors
+            (B, ...). A row of nothing but padding must do no harm.
         padding_id: What rows are filled up with, and the batch, too.
         most: The most ids that a row may have.
 

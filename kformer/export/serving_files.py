@@ -80,8 +80,8 @@ def _values(name, settings, answers):
     }
 
 
-_ABOUT_XLA = """Its decode loops are compiled by XLA, for each shape of a batch when it first comes, which takes
-seconds: the warm-up requests have all those shapes, so the server needs some minutes to start. It
+_ABOUT_XLA = """XLA compiles its decode loops, for each shape of a batch when that first comes, in
+seconds. The warm-up requests have all those shapes, so the server needs some minutes to start. It
 must have been started with `--xla_cpu_compilation_enabled`, as above; any other refuses requests.
 """
 
@@ -140,8 +140,7 @@ def _shown(name, request, answer):
 
 
 def _shortened(text):
-    """Leaves out what is in the middle of long lists of numbers."""
+    """Leaves out the ends of long lists of numbers."""
     number = r"-?[\d.]+(?:e-?\d+)?"
-    return re.sub(
-        rf"\[((?:{number}, ){{{_SHOWN}}})(?:{number}, ){{{_SHOWN},}}{number}\]", r"[\1...]", text
-    )
+    long_list = rf"\[((?:{number}, ){{{_SHOWN}}})(?:{number}, ){{{_SHOWN},}}{number}\]"
+    return re.sub(long_list, r"[\1...]", text)

@@ -32,7 +32,7 @@ class Examples(NamedTuple):
     tokenizer: object
     target_tokenizer: object
 
-    def texts(self, name, first, length):
+    def text(self, name, first, length):
         """A text of about `length` ids for the input `name`, beginning with sentence `first`."""
         targets = name == "target"
         tokenizer = self.target_tokenizer if targets else self.tokenizer
@@ -75,24 +75,21 @@ def requests(inputs, examples, max_source_length, max_ids, xla):
     for signature, names in inputs.items():
         for rows, length in found:
             well_within = max(2, 3 * length // 4)  # Joined sentences may have other pieces.
-            yield Request(
-                signature,
-                {
-                    name: [examples.texts(name, i, well_within) for i in range(rows)]
-                    for name in names
-                },
-            )
+            inputs = {
+                name: [examples.text(name, i, well_within) for i in range(rows)] for name in names
+            }
+            yield Request(signature, inputs)
 
 
 def write_warmup(version, model_name, requests) -> int:
     """Writes the requests of the version in folder `version`; returns how many there are."""
     path = Path(version) / FILE
     path.parent.mkdir(exist_ok=True)
-    number = 0
+    records = [prediction_log(model_name, request) for request in requests]
     with tf.io.TFRecordWriter(str(path)) as writer:
-        for number, request in enumerate(requests, start=1):
-            writer.write(prediction_log(model_name, request))
-    return number
+        for record in records:
+            writer.write(record)
+    return len(records)
 
 
 def prediction_log(model_name, request) -> bytes:
