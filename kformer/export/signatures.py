@@ -163,9 +163,11 @@ class Signatures:
         return read(self._source, self._checked(text), self._longest)
 
     def _checked(self, text):
-        number = tf.size(text)
+        # What TensorFlow knows of the shape, a request may contradict: it has to forget it first.
+        given = tf.raw_ops.PlaceholderWithDefault(input=text, shape=tf.TensorShape(None))
+        text = tf.ensure_shape(given, [None])
         message = f"A request may hold at most {MAX_TEXTS} texts. Received:"
-        few = tf.debugging.Assert(number <= MAX_TEXTS, [message, number])
+        few = tf.debugging.Assert(tf.size(text) <= MAX_TEXTS, [message, tf.size(text)])
         with tf.control_dependencies([few]):
             return tf.identity(text)
 
