@@ -35,6 +35,7 @@ class ServedTranslator:
                 f"`translation`. Received: path={str(path)!r}."
             )
         self._signature = signature
+        self.signatures = dict(self._model.signatures)
 
     def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
