@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from keras import ops
 
-from kformer.attention import MASKED_SCORE, KeysValues, precise
+from kformer.attention import MASKED_SCORE, KeysValues, match, precise
 from kformer.runtime import GRAPH
 from kformer.search.loop import Step
 
@@ -29,8 +29,8 @@ from kformer.search.loop import Step
 class Past(NamedTuple):
     """What the steps before left: tuples of L `KeysValues` (B, H, slots, W)."""
 
-    settled: Any  # N slots; () where a single block is enough for all.
-    recent: Any  # R slots
+    settled: Any  # at least N slots; () where there are no blocks.
+    recent: Any  # R slots; N where there are no blocks.
 
 
 class DecoderStep:
@@ -48,14 +48,12 @@ class DecoderStep:
     def __init__(self, transformer, memory, memory_mask, max_length, beams=1, runtime=GRAPH):
         decoder, self._dtype = transformer.decoder, transformer.compute_dtype
         self.top_k = runtime.top_k
-        self._write = runtime.write
+        self._buffers = runtime.buffers
         self._beams = beams
-        # Whether one block is enough for all.
-        self._single = runtime.block is None or (
-            isinstance(max_length, int) and max_length <= runtime.block
-        )
-        self.block = max_length if self._single else runtime.block
-        self._blocks = -(-max_length // self.block)
+        enough = isinstance(max_length, int) and max_length <= (runtime.block or 0)
+        self.block = None if enough else runtime.block  # None: all in `Past.recent`.
+        self._recent = (self.block or max_length) * beams  # R
+        self._settled = 0 if self.block is None else -(-max_length // self.block) * self._recent
         self._layers = [_LayerStep(layer, memory, beams, self._dtype) for layer in decoder.layers]
         self._norm = decoder.norm
         self._memory_mask = _additive(memory_mask)
@@ -70,13 +68,11 @@ class DecoderStep:
         """The `Past` of the first step: of no meaning, but of its shapes."""
 
         def empty(slots):
-            # Slots not yet written get no weight: any number will do, but zeros would be stored in
-            # an exported file, all of them.
-            filled = ops.broadcast_to(self._any, (batch, *self._layers[0].shape(slots)))
-            return tuple(KeysValues(filled, filled) for _ in self._layers)
+            shape = (batch, *self._layers[0].shape(slots))
+            new = [self._buffers.empty(shape, self._any) for _ in range(2 * len(self._layers))]
+            return tuple(map(KeysValues, new[::2], new[1::2]))
 
-        settled = empty(self._blocks * self.block * self._beams) if not self._single else ()
-        return Past(settled, empty(self.block * self._beams))
+        return Past(empty(self._settled) if self.block else (), empty(self._recent))
 
     def __call__(self, ids, position, visible, past):
         """Scores what follows; see `kformer.search`.
@@ -93,14 +89,13 @@ class DecoderStep:
         """
         place = ops.slice(self._positions, (position, 0), (1, self._columns.shape[0]))
         x = self._embedding(ops.reshape(ids, (-1,))) + place  # (M, D)
-        within = position % self.block
+        within = position % self.block if self.block else position
         masks = self._masks(visible, position - within)
+        write = self._writer(past.recent, within * self._beams, self._beams)
         recent = []
         settled = past.settled or (None,) * len(self._layers)
         for layer, old, new in zip(self._layers, settled, past.recent, strict=True):
-            x, new, weights = layer(
-                x, old, new, within * self._beams, masks, self._memory_mask, self._write
-            )
+            x, new, weights = layer(x, old, new, write, masks, self._memory_mask)
             recent.append(new)
         if self._norm:
             x = _normalized(x, self._norm)
@@ -110,26 +105,31 @@ class DecoderStep:
 
     def settle(self, past, start):
         """Moves the block that began at position `start` to the large buffers."""
-        if self._single:
-            return past
-        settled = [
-            KeysValues(
-                self._write(old.keys, new.keys, start * self._beams),
-                self._write(old.values, new.values, start * self._beams),
-            )
-            for old, new in zip(past.settled, past.recent, strict=True)
-        ]
+        write = self._writer(past.settled, start * self._beams, self._recent)
+        settled = [write(old, new) for old, new in zip(past.settled, past.recent, strict=True)]
         return Past(tuple(settled), past.recent)
+
+    def _writer(self, past, start, size):
+        """Returns (old, new) -> old, with the `size` slots of new at `start`; of any layer."""
+        place = self._buffers.place(past[0].keys, start, size)
+
+        def write(old, new):
+            return KeysValues(
+                self._buffers.write(old.keys, new.keys, place),
+                self._buffers.write(old.values, new.values, place),
+            )
+
+        return write
 
     def _masks(self, visible, start):
         """What to add to the scores of settled slots, and of the block that began at `start`."""
-        if self._single:
+        if self.block is None:
             return None, _additive(ops.expand_dims(visible, 1))
-        rest = self._blocks * self.block * self._beams - ops.shape(visible)[2]
+        rest = self._settled - ops.shape(visible)[2]
         visible = ops.pad(visible, ((0, 0), (0, 0), (0, rest)))
-        shape = (*ops.shape(visible)[:2], self.block * self._beams)
+        shape = (*ops.shape(visible)[:2], self._recent)
         recent = ops.slice(visible, (0, 0, start * self._beams), shape)
-        slots = ops.arange(self._blocks * self.block * self._beams, dtype="int32")
+        slots = ops.arange(self._settled, dtype="int32")
         settled = visible & (slots < start * self._beams)
         return _additive(ops.expand_dims(settled, 1)), _additive(ops.expand_dims(recent, 1))
 
@@ -171,14 +171,11 @@ class _LayerStep:
         """Shape of the keys, and of the values, without the batch."""
         return self._heads, slots, self._width
 
-    def __call__(self, x, settled, recent, start, masks, memory_mask, write):
+    def __call__(self, x, settled, recent, write, masks, memory_mask):
         layer = self._layer
         joined = self._query_key_value(_enter(layer.self_residual, x))  # (M, 3 D)
         query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
-        recent = KeysValues(
-            write(recent.keys, key, start),
-            write(recent.values, value, start),
-        )
+        recent = write(recent, KeysValues(key, value))
         x = _leave(
             layer.self_residual, x, self._own_output(self._mix(query, settled, recent, masks))
         )
@@ -192,10 +189,10 @@ class _LayerStep:
 
     def _mix(self, query, settled, recent, masks):
         """Equation 1 over the past, its scale already in the query: (M, D)."""
-        scores = ops.matmul(query, ops.swapaxes(recent.keys, -2, -1))  # (B, H, K, R)
+        scores = match(query, recent.keys)  # (B, H, K, R)
         if settled is None:
             return self._join(_average(_softmax(scores, masks[1]), recent.values))
-        before = ops.matmul(query, ops.swapaxes(settled.keys, -2, -1))  # (B, H, K, N)
+        before = match(query, settled.keys)  # (B, H, K, N)
         weights = _softmax(ops.concatenate([before, scores], -1), ops.concatenate(masks, -1))
         slots = recent.keys.shape[2]
         before, now = weights[..., :-slots], weights[..., -slots:]
@@ -228,7 +225,8 @@ def _average(weights, values):
 
 
 def _weights(dense, dtype, scale=1.0):
-    kernel, bias = ops.cast(dense.kernel, dtype), ops.cast(dense.bias, dtype)
+    # Tensors: variables would be read in every step.
+    kernel, bias = (ops.convert_to_tensor(part, dtype) for part in (dense.kernel, dense.bias))
     return _Affine(kernel, bias) if scale == 1.0 else _Affine(kernel * scale, bias * scale)
 
 
