@@ -55,7 +55,7 @@ class DecoderStep:
         self._recent = (self.block or max_length) * beams  # R
         self._settled = 0 if self.block is None else -(-max_length // self.block) * self._recent
         self._layers = [_LayerStep(layer, memory, beams, self._dtype) for layer in decoder.layers]
-        self._norm = decoder.norm
+        self._norm = decoder.norm and _Norm(decoder.norm)
         self._memory_mask = _additive(memory_mask)
         self._any = ops.sum(memory[:1, :1, :1])  # A number; the batch may be empty.
         self._embedding = transformer.target_embedding
@@ -98,7 +98,7 @@ class DecoderStep:
             x, new, weights = layer(x, old, new, write, masks, self._memory_mask)
             recent.append(new)
         if self._norm:
-            x = _normalized(x, self._norm)
+            x = self._norm(x)
         logits = ops.matmul(x, self._columns)  # (M, V)
         logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
         return Step(logits, Past(past.settled, tuple(recent)), ops.mean(weights, axis=1))
@@ -146,7 +146,7 @@ class _LayerStep:
     """One layer's share of a step."""
 
     def __init__(self, layer, memory, beams, dtype):
-        self._layer, self._beams = layer, beams
+        self._beams = beams
         own, across = layer.self_attention, layer.cross_attention
         self._heads, self._width = own.num_heads, own.d_model // own.num_heads
         scale = self._width**-0.5
@@ -164,6 +164,9 @@ class _LayerStep:
         keys, values = across.project(memory)
         self._memory = ops.swapaxes(keys, -2, -1), values  # (B, H, W, S), (B, H, S, W)
         self._output = _weights(across.output_projection, dtype)
+        self._own_residual = _Around(layer.self_residual)
+        self._across_residual = _Around(layer.cross_residual)
+        self._feed_forward_residual = _Around(layer.feed_forward_residual)
         self._inner = _weights(layer.feed_forward.inner, dtype)
         self._outer = _weights(layer.feed_forward.outer, dtype)
 
@@ -172,20 +175,20 @@ class _LayerStep:
         return self._heads, slots, self._width
 
     def __call__(self, x, settled, recent, write, masks, memory_mask):
-        layer = self._layer
-        joined = self._query_key_value(_enter(layer.self_residual, x))  # (M, 3 D)
+        joined = self._query_key_value(self._own_residual.enter(x))  # (M, 3 D)
         query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
         recent = write(recent, KeysValues(key, value))
-        x = _leave(
-            layer.self_residual, x, self._own_output(self._mix(query, settled, recent, masks))
-        )
-        query = self._split(self._query(_enter(layer.cross_residual, x)))
+        mixed = self._mix(query, settled, recent, masks)
+        x = self._own_residual.leave(x, self._own_output(mixed))
+
+        query = self._split(self._query(self._across_residual.enter(x)))
         keys, values = self._memory
         weights = _softmax(ops.matmul(query, keys), memory_mask)  # (B, H, K, S)
         mixed = self._join(_average(weights, values))
-        x = _leave(layer.cross_residual, x, self._output(mixed))
-        inner = ops.relu(self._inner(_enter(layer.feed_forward_residual, x)))
-        return _leave(layer.feed_forward_residual, x, self._outer(inner)), recent, weights
+        x = self._across_residual.leave(x, self._output(mixed))
+
+        inner = ops.relu(self._inner(self._feed_forward_residual.enter(x)))
+        return self._feed_forward_residual.leave(x, self._outer(inner)), recent, weights
 
     def _mix(self, query, settled, recent, masks):
         """Equation 1 over the past, its scale already in the query: (M, D)."""
@@ -225,27 +228,42 @@ def _average(weights, values):
 
 
 def _weights(dense, dtype, scale=1.0):
-    # Tensors: variables would be read in every step.
-    kernel, bias = (ops.convert_to_tensor(part, dtype) for part in (dense.kernel, dense.bias))
+    kernel, bias = _read(dense.kernel, dtype), _read(dense.bias, dtype)
     return _Affine(kernel, bias) if scale == 1.0 else _Affine(kernel * scale, bias * scale)
+
+
+def _read(variable, dtype):
+    """Reads a variable now, not in every step."""
+    return ops.copy(ops.cast(variable, dtype))
 
 
 def _additive(mask):
     return ops.where(mask, 0.0, MASKED_SCORE)  # Of any float dtype.
 
 
-def _enter(residual, x):
-    return _normalized(x, residual.norm) if residual.norm_first else x
+class _Norm:
+    """What a `LayerNorm` does to rows (M, D)."""
+
+    def __init__(self, norm):
+        self._gamma, self._beta = (_read(part, part.dtype) for part in (norm.gamma, norm.beta))
+        self._epsilon = norm.epsilon
+
+    def __call__(self, x):
+        wide = precise(x)
+        centered = wide - ops.mean(wide, axis=-1, keepdims=True)
+        variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
+        scale = ops.rsqrt(variance + self._epsilon)
+        return ops.cast(centered * scale * self._gamma + self._beta, x.dtype)
 
 
-def _leave(residual, x, output):
-    return x + output if residual.norm_first else _normalized(x + output, residual.norm)
+class _Around:
+    """A `Residual` around a sub-layer: what goes in, and what comes out."""
 
+    def __init__(self, residual):
+        self._norm, self._first = _Norm(residual.norm), residual.norm_first
 
-def _normalized(x, norm):
-    """What the `LayerNorm` `norm` makes of `x` (M, D)."""
-    wide = precise(x)
-    centered = wide - ops.mean(wide, axis=-1, keepdims=True)
-    variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
-    scale = ops.rsqrt(variance + norm.epsilon)
-    return ops.cast(centered * scale * norm.gamma + norm.beta, x.dtype)
+    def enter(self, x):
+        return self._norm(x) if self._first else x
+
+    def leave(self, x, output):
+        return x + output if self._first else self._norm(x + output)
