@@ -14,6 +14,7 @@ from kformer.runtime import GRAPH
 from kformer.search import Beam, Greedy, MinLength, NoRepeat, Prefix, RepetitionPenalty, Sample
 from kformer.search.loop import LEAST
 from kformer.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.sequential import sequential
 
 
 def search_ids(transformer, source, search, runtime=GRAPH, max_length=None, limits=None):
@@ -184,7 +185,7 @@ class BatchDecoder:
                 return search_ids(self._transformer, inputs.source, search, limits=inputs.limits)
 
             if keras.backend.backend() == "tensorflow":
-                decode = tf.function(decode, input_signature=_SIGNATURE)
+                decode = sequential(decode, _SIGNATURE)
             self._graphs[key] = decode
         return self._graphs[key]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from keras import ops
 
 from kformer.buffers import BuffersInPlace, SlicesOfBuffers, buffers_of_backend
-from kformer.search.top_k import top_k_in_chunks
+from kformer.search.top_k import top_k_in_chunks, top_k_of_graph
 
 
 class Runtime(NamedTuple):
@@ -25,6 +25,6 @@ class Runtime(NamedTuple):
     block: int | None
 
 
-GRAPH = Runtime(buffers_of_backend(), ops.top_k, None)  # As in Python and in TF Serving.
+GRAPH = Runtime(buffers_of_backend(), top_k_of_graph, None)  # As in Python and in TF Serving.
 XLA = Runtime(SlicesOfBuffers(), ops.top_k, None)  # It writes in place.
 LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, 16)
