@@ -21,7 +21,7 @@ searchers = pytest.mark.parametrize(
 )
 runtimes = pytest.mark.parametrize(
     "runtime",
-    [GRAPH, XLA, GRAPH._replace(block=4)],
+    [GRAPH, XLA, XLA._replace(block=4)],
     ids=["in place", "slices", "blocks"],
 )
 
