@@ -1,0 +1,84 @@
+"""Time that a call has, and what may be tried again in it."""
+
+import random
+import threading
+import time
+
+from kformer.serving.errors import ServerError
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0  # Seconds.
+
+
+class Deadline:
+    """The end of a call, whatever its number of requests, attempts and waits.
+
+    Args:
+        seconds: From now.
+
+    Raises:
+        ValueError: That is not in the future.
+    """
+
+    def __init__(self, seconds: float):
+        if not seconds > 0:
+            raise ValueError(f"`timeout` must be positive. Received: timeout={seconds}.")
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._given_up = threading.Event()
+
+    def left(self) -> float:
+        """Returns the seconds that are left.
+
+        Raises:
+            TimeoutError: There are none.
+        """
+        left = self._end - time.monotonic()
+        if left <= 0 or self._given_up.is_set():
+            raise self.error()
+        return left
+
+    def error(self) -> TimeoutError:
+        """What is raised when time is over."""
+        return TimeoutError(
+            "The server must answer within the timeout. "
+            f"Received: timeout={self._seconds:g}, in seconds."
+        )
+
+    def wait(self, seconds: float):
+        """Lets time pass, unless another thread gives up."""
+        self._given_up.wait(seconds)
+
+    def give_up(self):
+        """Ends the call now, for all of its threads."""
+        self._given_up.set()
+
+
+def patiently(request, deadline: Deadline, retries: int):
+    """Returns what `request()` returns, which is called again after failures that may pass.
+
+    These are connections that were refused or broken, and the errors by which a server says that
+    it has too much to do. The waits between double, up to 5 seconds, and each is shortened by
+    chance, lest many clients come back at once.
+
+    Args:
+        request: callable; it must do no harm to call it twice.
+        deadline: What would be tried after it is not tried.
+        retries: Most calls after the first one.
+    """
+    for attempt in range(retries + 1):
+        deadline.left()
+        try:
+            return request()
+        except (ConnectionError, ServerError) as error:
+            if isinstance(error, ServerError) and not error.is_passing:
+                raise
+            wait = _wait(attempt, error)
+            if attempt == retries or wait >= deadline.left():
+                raise
+        deadline.wait(wait)
+    raise AssertionError("The last attempt returns or raises.")
+
+
+def _wait(attempt, error):
+    longest = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT)
+    return max(getattr(error, "retry_after", None) or 0, random.uniform(longest / 2, longest))
