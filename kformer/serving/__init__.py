@@ -3,8 +3,24 @@
 `Client` needs neither TensorFlow nor Keras for REST.
 """
 
-from kformer.serving.answers import Signature, Tensor, Tokenized, VersionStatus
+from kformer.serving.answers import (
+    ServedScore,
+    ServedTranslation,
+    Signature,
+    Tensor,
+    Tokenized,
+    VersionStatus,
+)
 from kformer.serving.client import Client
 from kformer.serving.errors import ServerError
 
-__all__ = ["Client", "ServerError", "Signature", "Tensor", "Tokenized", "VersionStatus"]
+__all__ = [
+    "Client",
+    "ServedScore",
+    "ServedTranslation",
+    "ServerError",
+    "Signature",
+    "Tensor",
+    "Tokenized",
+    "VersionStatus",
+]

@@ -1,4 +1,4 @@
-"""What a server tells: of texts, and of itself. B texts."""
+"""What a server tells: of texts, and of itself."""
 
 import dataclasses
 
@@ -21,14 +21,36 @@ class ServedTranslation:
 
 
 @dataclasses.dataclass(frozen=True)
-class Tokenized:
-    """The pieces of a text.
+class ServedScore:
+    """How likely the model finds a given translation; see `kformer.Translator.score`.
 
     Attributes:
-        ids: Their ids, the end id last.
+        log_probability: Natural logarithm of its probability, its end's included.
+        length: Number of its tokens, the end included.
+        flags: "source cut", "target cut": a text was too long, only its beginning counts.
+    """
+
+    log_probability: float
+    length: int
+    flags: tuple[str, ...] = ()
+
+    @property
+    def mean(self) -> float:
+        """The log-probability of a token, on average."""
+        return self.log_probability / self.length
+
+
+@dataclasses.dataclass(frozen=True)
+class Tokenized:
+    """What the model reads of a text.
+
+    Attributes:
+        ids: Of its pieces, the end id last.
+        flags: "source cut": the text was too long, only its beginning is read.
     """
 
     ids: tuple[int, ...]
+    flags: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

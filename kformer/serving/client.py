@@ -1,14 +1,28 @@
 """A client of TensorFlow Serving, for the SavedModel that kformer exports."""
 
-import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from kformer.serving.address import read_address, read_model
-from kformer.serving.answers import ServedTranslation, Signature, VersionStatus
+from kformer.serving.answers import (
+    ServedScore,
+    ServedTranslation,
+    Signature,
+    Tokenized,
+    VersionStatus,
+)
 from kformer.serving.deadline import Deadline, patiently
-
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")  # UTF-8 cannot hold them.
+from kformer.serving.rows import (
+    NEEDED,
+    checked,
+    read_score,
+    read_tokenized,
+    read_translation,
+    read_translations,
+    read_vector,
+    rows_of,
+)
 
 
 class Client:
@@ -31,6 +45,7 @@ class Client:
         ca_file: Certificates to trust, for https and grpcs, else those of the system.
 
     Raises:
+        FileNotFoundError: There is no such `ca_file`.
         ImportError: gRPC, and the extra is not installed.
         ValueError: An argument is not as it should be.
 
@@ -59,6 +74,10 @@ class Client:
                 raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
         if retries < 0:
             raise ValueError(f"`retries` must not be negative. Received: retries={retries}.")
+        if ca_file is not None and not Path(ca_file).is_file():
+            raise FileNotFoundError(
+                f"`ca_file` must be a file of certificates. Received: ca_file={ca_file!r}."
+            )
         Deadline(timeout)
         self._timeout, self._batch_size = timeout, batch_size
         self._connections, self._retries = connections, retries
@@ -70,28 +89,49 @@ class Client:
     def translate(self, texts, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export.
 
+        Args:
+            texts: list of strings.
+            progress: Called with the number of texts that are done, again and again.
+
         Warns:
             UserWarning: A text was so long that only its beginning was translated.
         """
         translations = self.translations(texts, progress)
-        for i, one in enumerate(translations, start=1):
-            if "source cut" in one.flags:
-                warnings.warn(
-                    f"Sentence {i} is over the model's limit of ids: only its beginning was "
-                    "translated.",
-                    stacklevel=2,
-                )
+        _warn_of_cut([one.flags for one in translations], "translated")
         return [one.text for one in translations]
 
     def translations(self, texts, progress=None) -> list[ServedTranslation]:
-        """Returns the translations of `texts` with scores and flags.
+        """Returns the translation of each text, with its score and flags."""
+        return self._predict("serving_default", {"text": texts}, read_translation, progress)
+
+    def beam(self, texts, progress=None) -> list[list[ServedTranslation]]:
+        """Returns several translations of each text, best first; the export chose how many."""
+        return self._predict("beam", {"text": texts}, read_translations, progress)
+
+    def score(self, sources, targets, progress=None) -> list[ServedScore]:
+        """Returns how likely the model finds given translations.
 
         Args:
-            texts: list of strings.
-            progress: Called with the number of texts that are done, again and again.
+            sources, targets: lists of strings, as many.
+            progress: See `translate`.
         """
-        rows = self._predict("serving_default", {"text": texts}, progress)
-        return [_translation(row) for row in rows]
+        return self._predict("score", {"source": sources, "target": targets}, read_score, progress)
+
+    def encode(self, texts, progress=None):
+        """Returns a vector for each text, to compare texts by: float32 array (B, D).
+
+        Warns:
+            UserWarning: A text was so long that only its beginning was read.
+        """
+        import numpy as np  # Which is not needed for text.
+
+        rows = self._predict("encode", {"text": texts}, read_vector, progress)
+        _warn_of_cut([flags for _, flags in rows], "read")
+        return np.array([vector for vector, _ in rows], np.float32).reshape(len(rows), -1)
+
+    def tokenize(self, texts, progress=None) -> list[Tokenized]:
+        """Returns what the model reads of each text: ids."""
+        return self._predict("tokenize", {"text": texts}, read_tokenized, progress)
 
     def status(self) -> list[VersionStatus]:
         """Returns how each version of the model is; of the chosen one alone, if one was."""
@@ -115,9 +155,9 @@ class Client:
         deadline = Deadline(self._timeout)
         return patiently(lambda: question(deadline), deadline, self._retries)
 
-    def _predict(self, signature, inputs, progress=None):
-        """Returns a dict of the outputs for each row of the inputs."""
-        inputs = {name: _checked(name, texts) for name, texts in inputs.items()}
+    def _predict(self, signature, inputs, read, progress):
+        """Returns what `read` makes of each row of a signature's outputs."""
+        inputs = checked(inputs)
         texts = next(iter(inputs.values()))
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # The server pads.
         size = self._batch_size
@@ -132,11 +172,11 @@ class Client:
                 self._retries,
             )
 
-        answers = [{} for _ in texts]
+        answers = [None] * len(texts)
         for piece, outputs in zip(pieces, self._run(ask, pieces, deadline), strict=True):
-            for name, values in outputs.items():
-                for i, value in zip(piece, values, strict=True):
-                    answers[i][name] = value
+            rows = rows_of(outputs, len(piece), NEEDED[signature])
+            for i, row in zip(piece, rows, strict=True):
+                answers[i] = read(row)
             if progress:
                 progress(len(piece))
         return answers
@@ -170,17 +210,11 @@ def _transport(address):
     return Rpc
 
 
-def _checked(name, texts):
-    """The texts as a list of strings that UTF-8 can hold."""
-    if isinstance(texts, str):
-        raise TypeError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
-    texts = list(texts)
-    for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(f"Every `{name}` must be a string. Received: {text!r}.")
-    return [_LONE_SURROGATES.sub("\ufffd", text) for text in texts]
-
-
-def _translation(row):
-    flags = ("source cut",) if row.get("truncated") else ()
-    return ServedTranslation(row["translation"], row["score"], flags)
+def _warn_of_cut(flags, did):
+    for number, raised in enumerate(flags, start=1):
+        if "source cut" in raised:
+            warnings.warn(
+                f"Sentence {number} is over the model's limit of ids: only its beginning was "
+                f"{did}.",
+                stacklevel=3,
+            )

@@ -54,9 +54,8 @@ class Rest:
         body = {"signature_name": signature, "inputs": inputs}
         path = f"{self._model.path}:predict"
         outputs = self._ask("POST", path, deadline, body).get("outputs")
-        if isinstance(outputs, dict):
-            return outputs
-        return {"": outputs}  # A server leaves out the name of what is alone.
+        # A server leaves out the name of what is alone; no signature of ours is so.
+        return outputs if isinstance(outputs, dict) else {"a single output": outputs}
 
     def status(self, deadline: Deadline) -> list[VersionStatus]:
         """Returns how each version of the model is."""
@@ -113,9 +112,10 @@ class Rest:
                 preload_content=False,
             )
             return response.status, response.headers, _read(response, deadline)
-        except urllib3.exceptions.TimeoutError as error:
-            raise deadline.error() from error
         except urllib3.exceptions.HTTPError as error:
+            connecting = isinstance(error, urllib3.exceptions.NewConnectionError)
+            if isinstance(error, urllib3.exceptions.TimeoutError) and not connecting:
+                raise deadline.error() from error
             raise _broken(url, error) from error
 
 
@@ -137,7 +137,7 @@ def _broken(url, error):
     """What a library's error becomes: ConnectionError where another attempt is worthwhile."""
     lasting = isinstance(error, _LASTING)
     return (OSError if lasting else ConnectionError)(
-        f"The server must be reachable. Received: url={url!r}: {error}."
+        f"The server must be reachable. Received: url={url!r}: {error.__cause__ or error}."
     )
 
 
