@@ -141,7 +141,7 @@ def test_another_model_is_no_kformer_export(scripted, monkeypatch):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("texts", ["wir", [b"wir"], ["wir", None], [["wir"]]])
 def test_only_lists_of_strings_are_texts(scripted, protocol, texts):
-    with pytest.raises(TypeError, match="`text` must be a list of strings. Received: text="):
+    with pytest.raises(TypeError, match=r"must be a list of strings\. Received: text="):
         scripted.client(protocol, model="a b/c").translate(texts)
 
 

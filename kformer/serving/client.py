@@ -74,6 +74,11 @@ class Client:
                 raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
         if retries < 0:
             raise ValueError(f"`retries` must not be negative. Received: retries={retries}.")
+        for name, value in (headers or {}).items():
+            if not f"{name}{value}".isprintable():
+                raise ValueError(
+                    f"A header must be one printable line. Received: headers={{{name!r}: ...}}."
+                )
         if ca_file is not None and not Path(ca_file).is_file():
             raise FileNotFoundError(
                 f"`ca_file` must be a file of certificates. Received: ca_file={ca_file!r}."

@@ -6,7 +6,7 @@ import time
 
 from kformer.serving.errors import ServerError
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0  # Seconds.
+FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # Seconds.
 
 
 class Deadline:
@@ -80,5 +80,5 @@ def patiently(request, deadline: Deadline, retries: int):
 
 
 def _wait(attempt, error):
-    longest = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT)
+    longest = min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)
     return max(getattr(error, "retry_after", None) or 0, random.uniform(longest / 2, longest))
