@@ -10,6 +10,8 @@ says which slots are whose past. So keys and values of a whole row meet the quer
 beams in one product. A block of positions is kept in small buffers, `Past.recent`, and then goes
 to the large ones, `Past.settled`, at once: most runtimes copy what a loop changes.
 
+Vectors are rows of a matrix, M = B * K of them: products of matrices are what all runtimes do best.
+
 Axes: B batch, K beams, T most positions, N = T * K slots, R = K slots a position * positions of a
 block, S source length, H heads, W width of a head, D d_model, V vocabulary, L layers.
 """
@@ -54,7 +56,7 @@ class DecoderStep:
         )
         self.block = max_length if self._single else runtime.block
         self._blocks = -(-max_length // self.block)
-        self._layers = [_LayerStep(layer, memory, self._dtype) for layer in decoder.layers]
+        self._layers = [_LayerStep(layer, memory, beams, self._dtype) for layer in decoder.layers]
         self._norm = decoder.norm
         self._memory_mask = _additive(memory_mask)
         self._any = ops.sum(memory[:1, :1, :1])  # A number; the batch may be empty.
@@ -90,7 +92,7 @@ class DecoderStep:
             `Step`; its attention is the mean over the heads of the last layer.
         """
         place = ops.slice(self._positions, (position, 0), (1, self._columns.shape[0]))
-        x = self._embedding(ids) + place  # (B, K, D)
+        x = self._embedding(ops.reshape(ids, (-1,))) + place  # (M, D)
         within = position % self.block
         masks = self._masks(visible, position - within)
         recent = []
@@ -102,7 +104,8 @@ class DecoderStep:
             recent.append(new)
         if self._norm:
             x = _normalized(x, self._norm)
-        logits = ops.matmul(x, self._columns)  # (B, K, V)
+        logits = ops.matmul(x, self._columns)  # (M, V)
+        logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
         return Step(logits, Past(past.settled, tuple(recent)), ops.mean(weights, axis=1))
 
     def settle(self, past, start):
@@ -142,8 +145,8 @@ class _Affine(NamedTuple):
 class _LayerStep:
     """One layer's share of a step."""
 
-    def __init__(self, layer, memory, dtype):
-        self._layer = layer
+    def __init__(self, layer, memory, beams, dtype):
+        self._layer, self._beams = layer, beams
         own, across = layer.self_attention, layer.cross_attention
         self._heads, self._width = own.num_heads, own.d_model // own.num_heads
         scale = self._width**-0.5
@@ -170,7 +173,7 @@ class _LayerStep:
 
     def __call__(self, x, settled, recent, start, masks, memory_mask, write):
         layer = self._layer
-        joined = self._query_key_value(_enter(layer.self_residual, x))  # (B, K, 3 D)
+        joined = self._query_key_value(_enter(layer.self_residual, x))  # (M, 3 D)
         query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
         recent = KeysValues(
             write(recent.keys, key, start),
@@ -188,7 +191,7 @@ class _LayerStep:
         return _leave(layer.feed_forward_residual, x, self._outer(inner)), recent, weights
 
     def _mix(self, query, settled, recent, masks):
-        """Equation 1 over the past, its scale already in the query: (B, K, D)."""
+        """Equation 1 over the past, its scale already in the query: (M, D)."""
         scores = ops.matmul(query, ops.swapaxes(recent.keys, -2, -1))  # (B, H, K, R)
         if settled is None:
             return self._join(_average(_softmax(scores, masks[1]), recent.values))
@@ -199,21 +202,19 @@ class _LayerStep:
         return self._join(_average(before, settled.values) + _average(now, recent.values))
 
     def _split(self, vectors):
-        """(B, K, D) -> (B, H, K, W)."""
-        beams = vectors.shape[1]
-        if beams == 1:  # Nothing has to move.
+        """(M, D) -> (B, H, K, W)."""
+        if self._beams == 1:  # Nothing has to move.
             return ops.reshape(vectors, (-1, self._heads, 1, self._width))
-        heads = ops.reshape(vectors, (-1, 1, beams, self._heads, self._width))
+        heads = ops.reshape(vectors, (-1, 1, self._beams, self._heads, self._width))
         heads = ops.transpose(heads, (0, 1, 3, 2, 4))
-        return ops.reshape(heads, (-1, self._heads, beams, self._width))
+        return ops.reshape(heads, (-1, self._heads, self._beams, self._width))
 
     def _join(self, heads):
-        """(B, H, K, W) -> (B, K, D)."""
-        beams = heads.shape[2]
-        if beams > 1:
-            heads = ops.reshape(heads, (-1, 1, self._heads, beams, self._width))
+        """(B, H, K, W) -> (M, D)."""
+        if self._beams > 1:
+            heads = ops.reshape(heads, (-1, 1, self._heads, self._beams, self._width))
             heads = ops.transpose(heads, (0, 1, 3, 2, 4))
-        return ops.reshape(heads, (-1, beams, self._heads * self._width))
+        return ops.reshape(heads, (-1, self._heads * self._width))
 
 
 def _softmax(scores, mask):
@@ -244,7 +245,7 @@ def _leave(residual, x, output):
 
 
 def _normalized(x, norm):
-    """What the `LayerNorm` `norm` makes of `x` (B, K, D)."""
+    """What the `LayerNorm` `norm` makes of `x` (M, D)."""
     wide = precise(x)
     centered = wide - ops.mean(wide, axis=-1, keepdims=True)
     variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
