@@ -104,6 +104,7 @@ def test_every_output_has_a_row_for_every_text(greedy):
             "translation": ([number], tf.string),
             "score": ([number], tf.float32),
             "truncated": ([number], tf.bool),
+            "flags": ([number], tf.string),
         }
 
 

@@ -42,6 +42,14 @@ def export(
         int,
         typer.Option(help="The .tflite file can also translate so many sentences at once.", min=1),
     ] = 1,
+    xla: Annotated[
+        bool,
+        typer.Option(
+            "--xla",
+            help="The SavedModel is for a server that was started with "
+            "--xla_cpu_compilation_enabled: faster, but for seconds where a shape is new.",
+        ),
+    ] = False,
     check_source: Annotated[
         Path | None,
         typer.Option(help="Sentences to compare with Python, else the run's validation files."),
@@ -75,6 +83,7 @@ def export(
         max_source_length=max_source_length,
         precision=str(precision),
         batch_size=batch,
+        xla=xla,
     )
     show_reports(reports)
     for path in (saved_model, tflite):
@@ -123,6 +132,7 @@ def write_exports(
     max_source_length=None,
     precision="float32",
     batch_size=1,
+    xla=False,
 ):
     """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
     with quiet():
@@ -141,7 +151,9 @@ def write_exports(
             verifier.verify(form, pocket, path, length, exact)
 
         if saved_model:
-            export_saved_model(translator, saved_model, beam_size, length_penalty, check_served)
+            export_saved_model(
+                translator, saved_model, beam_size, length_penalty, check_served, xla
+            )
         if tflite:
             export_tflite(
                 translator,

@@ -9,12 +9,18 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
+from kformer.export.signatures import Signatures
 from kformer.files import replacing
-from kformer.translator import batches_by_length, make_search, search_ids
+from kformer.translator import batches_by_length
 
 
 def export_saved_model(
-    translator, folder, beam_size: int = 1, length_penalty: float = 0.6, check=None
+    translator,
+    folder,
+    beam_size: int = 1,
+    length_penalty: float = 0.6,
+    check=None,
+    xla: bool = False,
 ):
     """Writes the next version of a model that a server mounts.
 
@@ -29,6 +35,9 @@ def export_saved_model(
         beam_size, length_penalty: See `kformer.Translator.translate`.
         check: Called with the path of the SavedModel before it gets its name; what it raises
             keeps a server from ever seeing it.
+        xla: Whether the decode loop is to be compiled: for a server that was started with
+            `--xla_cpu_compilation_enabled`; any other will refuse requests. See
+            `kformer.export.compiled`: each new shape takes seconds, once.
 
     Returns:
         `Path` of the version written.
@@ -39,9 +48,9 @@ def export_saved_model(
             f"A SavedModel is a folder. Received: {str(folder)!r}, which is a file."
         )
     path = folder / str(max(_versions(folder), default=0) + 1)
-    module = _Serving(translator, beam_size, length_penalty)
+    module = _Serving(translator, beam_size, length_penalty, xla)
     with replacing(path) as temporary:
-        tf.saved_model.save(module, str(temporary), {"serving_default": module.translate})
+        tf.saved_model.save(module, str(temporary), dict(module.functions))
         if check:
             check(temporary)
     return path
@@ -53,27 +62,13 @@ class _Serving(tf.Module):
     With a Keras model in it, the folder would load in Python, and fail in a server.
     """
 
-    def __init__(self, translator, beam_size, length_penalty):
+    def __init__(self, translator, beam_size, length_penalty, xla):
         super().__init__()
         transformer = translator.transformer.copy()
-        source, target = translator.tokenizer, translator.target_tokenizer
-        search = make_search(target, beam_size, length_penalty)
-        most = translator.max_source_length - 1  # And the end id.
         self.weights = [variable.value for variable in transformer.variables]
-        self.tokenizers = [source.in_graph, target.in_graph]
-
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-        def translate(text):
-            pieces = source.tokenize(text)
-            ids = source.with_end(pieces[:, :most]).to_tensor(source.padding_id)
-            found = search_ids(transformer, ids, search)
-            return {
-                "translation": target.detokenize(found.ids[:, 0]),
-                "score": found.scores[:, 0],
-                "truncated": pieces.row_lengths() > most,
-            }
-
-        self.translate = translate
+        self.tokenizers = [translator.tokenizer.in_graph, translator.target_tokenizer.in_graph]
+        signatures = Signatures(translator, transformer, beam_size, length_penalty, xla)
+        self.functions = signatures.functions()
 
 
 class ServedTranslator:
