@@ -10,6 +10,7 @@ import pytest
 import toy
 from serving_process import BATCHING, PADDED, stand_in, wait_until, write_scripted
 
+from kformer import SearchOptions
 from kformer.serving import Client, ServedTranslation, ServerError, Tensor
 
 PROTOCOLS = ["rest", "grpc"]
@@ -22,6 +23,7 @@ ODD = [
     'a"\\\n\t\u2028',
     "\ud800",
 ]
+LOOPING = "wir ruft " * 20
 
 
 @pytest.fixture(scope="module", params=[{}, BATCHING, PADDED], ids=["alone", "batched", "padded"])
@@ -44,14 +46,64 @@ def scripted(tmp_path_factory):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
 def test_it_says_what_python_says(server, toy_translator, protocol, batch_size):
-    texts = [*toy.SOURCES, *ODD]
-    expected = toy_translator.translations(texts)
+    texts = [*toy.SOURCES, *ODD, LOOPING]
+    expected = [best for best, *_ in toy_translator.translations(texts)]
     with server.client(protocol, batch_size=batch_size) as client:
         done = []
-        assert client.translate(texts, done.append) == [best.text for best, *_ in expected]
+        assert client.translate(texts, done.append) == [best.text for best in expected]
         assert sum(done) == len(texts) and max(done) == min(batch_size, len(texts))
-        scores = [one.score for one in client.translations(texts)]
-        np.testing.assert_allclose(scores, [best.score for best, *_ in expected], atol=1e-3)
+        translations = client.translations(texts)
+    assert [one.text for one in translations] == [best.text for best in expected]
+    assert [one.flags for one in translations] == [best.flags for best in expected]
+    scores = [one.score for one in translations]
+    np.testing.assert_allclose(scores, [best.score for best in expected], atol=1e-3)
+    assert any(one.flags for one in translations)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_several_translations_are_those_of_python(server, toy_translator, protocol):
+    texts = [*toy.SOURCES[:20], "", "der"]
+    several = server.client(protocol, batch_size=7).beam(texts)
+    expected = toy_translator.translations(texts, SearchOptions(beam_size=4, n_best=4))
+    for row, rows in zip(several, expected, strict=True):
+        assert [one.text for one in row] == [one.text for one in rows]
+        scores = [one.score for one in row]
+        np.testing.assert_allclose(scores, [one.score for one in rows], atol=1e-3)
+        assert scores == sorted(scores, reverse=True)
+    assert {len(row) for row in several[:20]} == {4}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_scores_are_those_of_python(server, toy_translator, protocol):
+    sources, targets = toy.SOURCES[:20], [*toy.TARGETS[:18], "", "the the the"]
+    scored = server.client(protocol, batch_size=7).score(sources, targets)
+    expected = toy_translator.score(sources, targets)
+    np.testing.assert_allclose(
+        [one.log_probability for one in scored],
+        [one.log_probability for one in expected],
+        atol=1e-3,
+    )
+    assert [one.length for one in scored] == [len(one.tokens) for one in expected]
+    np.testing.assert_allclose([s.mean for s in scored], [e.mean for e in expected], atol=1e-3)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_vectors_are_means_of_the_memory(server, toy_translator, protocol):
+    texts = [*toy.SOURCES[:20], "", "wir"]
+    vectors = server.client(protocol, batch_size=7).encode(texts)
+    assert (vectors.dtype, vectors.shape) == (np.float32, (len(texts), 32))
+    for text, vector in zip(texts, vectors, strict=True):
+        alone = toy_translator.transformer.encode(toy_translator.tokenizer.encode([text]))
+        np.testing.assert_allclose(vector, np.mean(alone[0], axis=0), atol=1e-4)
+    assert server.client(protocol).encode([]).shape == (0, 0)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_ids_are_those_of_the_tokenizer(server, toy_translator, protocol):
+    texts = [*toy.SOURCES[:20], *ODD[:-1]]
+    ids = [one.ids for one in server.client(protocol, batch_size=7).tokenize(texts)]
+    pieces = toy_translator.tokenizer.tokenize(texts).to_list()
+    assert ids == [(*row, toy_translator.tokenizer.end_id) for row in pieces]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -66,8 +118,13 @@ def test_what_was_cut_is_flagged(server, protocol):
     client = server.client(protocol)
     cut, whole = client.translations([toy.SOURCES[0] * 99, toy.SOURCES[0]])
     assert "source cut" in cut.flags and whole.flags == ()
-    with pytest.warns(UserWarning, match="Sentence 2 is over the model's limit"):
-        client.translate(["wir", toy.SOURCES[0] * 99])
+    for ask, did in ((client.translate, "translated"), (client.encode, "read")):
+        with pytest.warns(UserWarning, match=f"Sentence 2 is over the .* beginning was {did}"):
+            ask(["wir", toy.SOURCES[0] * 99])
+    [scored] = client.score([toy.SOURCES[0] * 99], [toy.TARGETS[0] * 99])
+    assert scored.flags == ("source cut", "target cut")
+    [tokenized] = client.tokenize([toy.SOURCES[0] * 99])
+    assert tokenized.flags == ("source cut",) and len(tokenized.ids) == 256
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -136,6 +193,12 @@ def test_another_model_is_no_kformer_export(scripted, monkeypatch):
     monkeypatch.setitem(module.NEEDED, "serving_default", ("vector",))
     with pytest.raises(ValueError, match=r"which answers vector for each text\. Received: .*score"):
         client.translate(["x"])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_there_are_as_many_targets_as_sources(scripted, protocol):
+    with pytest.raises(ValueError, match="Received: 1 of source, 2 of target"):
+        scripted.client(protocol).score(["a"], ["b", "c"])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

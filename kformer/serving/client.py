@@ -132,7 +132,8 @@ class Client:
 
         rows = self._predict("encode", {"text": texts}, read_vector, progress)
         _warn_of_cut([flags for _, flags in rows], "read")
-        return np.array([vector for vector, _ in rows], np.float32).reshape(len(rows), -1)
+        vectors = [vector for vector, _ in rows]
+        return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
     def tokenize(self, texts, progress=None) -> list[Tokenized]:
         """Returns what the model reads of each text: ids."""
