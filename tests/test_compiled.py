@@ -7,7 +7,7 @@ import toy
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from kformer.export import ServedTranslator, export_saved_model
-from kformer.export.compiled import compiled, length_classes
+from kformer.export.compiled import compiled, length_classes, shapes
 
 ODD = ["", "   ", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½", "uns " * 40]
 
@@ -17,6 +17,13 @@ ODD = ["", "   ", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½", 
 )
 def test_lengths_have_few_classes(most, classes):
     assert length_classes(most) == classes
+
+
+def test_there_are_22_shapes_for_256_ids():
+    assert len(shapes(256, 4096)) == 22
+    assert {(64, 64), (32, 128), (16, 256), (1, 256)} <= {*shapes(256, 4096)}
+    assert max(rows * length for rows, length in shapes(256, 4096)) == 4096
+    assert shapes(300, 4096)[-1] == (16, 300)  # 13 rows, filled up.
 
 
 def test_shapes_are_filled_up_to_few():
@@ -33,7 +40,7 @@ def test_shapes_are_filled_up_to_few():
         assert found["doubled"].shape[0] == found["first"].shape[0] == rows
         np.testing.assert_array_equal(found["doubled"][:, :length], 2 * ids)
         assert not np.any(found["doubled"][:, length:])
-    assert seen == [(1, 16), (2, 16), (4, 32), (8, 50)]
+    assert seen == [(1, 16), (4, 16), (4, 32), (16, 50)]
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])

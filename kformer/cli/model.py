@@ -32,7 +32,7 @@ def open_model(path: Path, beam_size: int | None = None, length_penalty: float |
 
             return PocketTranslator(path).translate
         if kind == "saved_model":
-            from kformer.export.saved_model import ServedTranslator
+            from kformer.export import ServedTranslator
 
             return ServedTranslator(path).translate
         import kformer

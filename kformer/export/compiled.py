@@ -1,8 +1,9 @@
 """Functions of ids compiled by XLA, for servers that were started with it.
 
-XLA compiles anew for every shape, in seconds, when a shape first comes. So there are few: rows are
-filled up to a power of two, and their lengths to one of some classes. What a row becomes does not
-depend on either.
+XLA compiles anew for every shape, in seconds, when a shape first comes. So there are few: batches
+are filled up to one of five sizes, rows to one of the lengths 16, 32, 64 and so on. For sources of
+up to 256 ids, and with long rows in small batches, as in `kformer.export.signatures`, that makes 22
+shapes. What a row becomes does not depend on how it is filled up.
 
 Axes: B batch, S length.
 """
@@ -11,6 +12,7 @@ import tensorflow as tf
 
 from kformer.runtime import XLA, write_by_select
 
+BATCH_CLASSES = (1, 4, 16, 32, 64)  # Rows of a batch; more are not compiled for at once.
 SHORTEST = 16  # Ids of the shortest class of lengths; each class has twice as many as the last.
 # `XlaDynamicUpdateSlice`, the other way to write, is not in TensorFlow's public list of operations.
 # XLA makes the same of both: 14.8 and 16.2 ms for a sentence, 129 and 132 ms for 32, tiny model.
@@ -25,12 +27,27 @@ def length_classes(most) -> list[int]:
     return [*lengths, most]
 
 
+def shapes(most, max_ids) -> list[tuple[int, int]]:
+    """All shapes (B, S) there are, if a batch has no more rows than `max_ids` divided by S.
+
+    Args:
+        most: The most ids of a row.
+        max_ids: The most of a batch, but for what it is filled up with.
+    """
+    found = []
+    for length in length_classes(most):
+        rows = min(max(1, max_ids // length), BATCH_CLASSES[-1])
+        largest = next(batch for batch in BATCH_CLASSES if batch >= rows)
+        found += [(batch, length) for batch in BATCH_CLASSES if batch <= largest]
+    return found
+
+
 def compiled(function, padding_id, most):
     """Compiles a function of ids.
 
     Args:
-        function: callable of an int32 tensor (B, S) to a structure of tensors (B, ...). A row of
-            nothing but padding must do no harm.
+        function: callable of an int32 tensor (B, S), B at most 64, to a structure of tensors
+            (B, ...). A row of nothing but padding must do no harm.
         padding_id: What rows are filled up with, and the batch, too.
         most: The most ids that a row may have.
 
@@ -38,17 +55,18 @@ def compiled(function, padding_id, most):
         callable of such a tensor, to such a structure; the rows in it may be longer.
     """
     program = tf.function(function, jit_compile=True)
-    powers, lengths = [2**i for i in range(31)], length_classes(most)
+    lengths = length_classes(most)
 
     def run(ids):
         rows, length = tf.unstack(tf.shape(ids))
-        more = [_class_of(rows, powers) - rows, _class_of(length, lengths) - length]
+        more = [class_of(rows, BATCH_CLASSES) - rows, class_of(length, lengths) - length]
         filled = tf.pad(ids, [[0, more[0]], [0, more[1]]], constant_values=padding_id)
         return tf.nest.map_structure(lambda output: output[:rows], program(filled))
 
     return run
 
 
-def _class_of(number, classes):
-    """The least of the ascending `classes` that is not less than `number`, int32 ()."""
-    return tf.gather(classes, tf.searchsorted(classes, tf.reshape(number, (1,))))[0]
+def class_of(number, classes):
+    """Returns the least of the ascending `classes` that is not less than `number`, int32 ()."""
+    place = tf.searchsorted(tf.constant(classes), tf.reshape(number, (1,)))
+    return tf.gather(classes, place)[0]

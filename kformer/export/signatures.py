@@ -4,11 +4,13 @@ A request of any number of texts up to a limit is worked on in pieces, of texts 
 Axes: B batch, N sequences a text, S source length, T target length, D d_model.
 """
 
+import inspect
+
 import tensorflow as tf
 from keras import ops
 
 from kformer.decoding import make_search, search_by, search_ids
-from kformer.export.compiled import COMPILED, compiled
+from kformer.export.compiled import BATCH_CLASSES, COMPILED, class_of, compiled, length_classes
 from kformer.export.reading import joined, read
 from kformer.export.row_pieces import in_row_pieces
 from kformer.export.runaway_in_graph import runaway_flags
@@ -19,7 +21,7 @@ from kformer.search_options import EXTRA_LENGTH, SearchOptions
 
 BEAMS = 4  # Of the signature `beam`, if one beam was asked for.
 MAX_TEXTS = 1024  # In a request, or in what a server made of several.
-PIECE_ROWS = 64  # Decoded at once,
+PIECE_ROWS = BATCH_CLASSES[-1]  # Decoded at once,
 PIECE_IDS = PIECE_ROWS * 64  # and ids of sources, padding included.
 PIECE_LOGITS = 2**24  # Scored at once: 64 MiB.
 
@@ -51,18 +53,15 @@ class Signatures:
         self._several = self._decoder(search_by(several, self._target))
 
     def functions(self):
-        """Returns the signatures: `tf.function`s by name."""
-        text = tf.TensorSpec([None], tf.string, name="text")
-        source, target = (
-            tf.TensorSpec([None], tf.string, name=name) for name in ("source", "target")
-        )
-        return {
-            "serving_default": tf.function(self.translate, input_signature=[text]),
-            "beam": tf.function(self.beam, input_signature=[text]),
-            "score": tf.function(self.score, input_signature=[source, target]),
-            "encode": tf.function(self.encode, input_signature=[text]),
-            "tokenize": tf.function(self.tokenize, input_signature=[text]),
+        """Returns the signatures: concrete functions by name."""
+        methods = {
+            "serving_default": self.translate,
+            "beam": self.beam,
+            "score": self.score,
+            "encode": self.encode,
+            "tokenize": self.tokenize,
         }
+        return {name: _traced(method) for name, method in methods.items()}
 
     def translate(self, text):
         """The best translation of each text.
@@ -176,7 +175,8 @@ class Signatures:
     def _at_once(self, rows):
         """How many rows are worked on at once: few where they are long."""
         longest = tf.reduce_max(tf.concat([rows.lengths, [1]], axis=0))
-        return tf.clip_by_value(PIECE_IDS // longest, 1, PIECE_ROWS)
+        filled = class_of(longest, length_classes(self._longest))
+        return tf.clip_by_value(PIECE_IDS // filled, 1, PIECE_ROWS)
 
     def _decoder(self, search):
         """Returns a callable of ids (B, S), padded, to `kformer.search.Found`."""
@@ -228,6 +228,18 @@ class Signatures:
         )
         flags = {"length limit": ~ended, **of_ids}
         return {name: tf.reshape(raised, tf.shape(found.ended)) for name, raised in flags.items()}
+
+
+def input_names(function) -> list[str]:
+    """Returns the names of a signature's inputs."""
+    return [spec.name for spec in function.structured_input_signature[0]]
+
+
+def _traced(method):
+    """The concrete function of a method whose arguments are string (B,)."""
+    names = inspect.signature(method).parameters
+    strings = [tf.TensorSpec([None], tf.string, name=name) for name in names]
+    return tf.function(method, input_signature=strings).get_concrete_function()
 
 
 def _rows(ids):
