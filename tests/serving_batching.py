@@ -11,13 +11,19 @@ from tensorflow.errors import InvalidArgumentError, UnavailableError
 
 
 def batched(
-    run, max_batch_size, batch_timeout_micros=1000, allowed_batch_sizes=(), max_enqueued_batches=100
+    run,
+    max_batch_size,
+    max_execution_batch_size=None,
+    batch_timeout_micros=1000,
+    allowed_batch_sizes=(),
+    max_enqueued_batches=100,
 ):
     """Returns `run` for many threads, whose rows come to it together.
 
     Args:
         run: callable from arrays by name, a row for each text, to such arrays.
-        max_batch_size: Most rows at once, without padding.
+        max_batch_size: Most rows of a request.
+        max_execution_batch_size: Most rows at once: larger requests are split; None for as many.
         batch_timeout_micros: How long the first waits for others.
         allowed_batch_sizes: To which the last row is repeated; none for no padding.
         max_enqueued_batches: Most requests that wait.
@@ -25,30 +31,33 @@ def batched(
     Raises:
         tensorflow.errors.OpError: What a server would answer; so does the function returned.
     """
-    tasks = queue.Queue(max_enqueued_batches)
+    tasks, at_once = queue.Queue(max_enqueued_batches), max_execution_batch_size or max_batch_size
 
     def submit(inputs):
-        task = inputs, len(next(iter(inputs.values()))), Future()
-        if task[1] > max_batch_size:
-            message = (
-                f"Task size {task[1]} is larger than maximum input batch size {max_batch_size}"
-            )
+        size = len(next(iter(inputs.values())))
+        if size > max_batch_size:
+            message = f"Task size {size} is larger than maximum input batch size {max_batch_size}"
             raise InvalidArgumentError(None, None, message)
-        try:
-            tasks.put_nowait(task)
-        except queue.Full:
-            message = "The batch scheduling queue to which this task was submitted is full"
-            raise UnavailableError(None, None, message) from None
-        return task[2].result()
+        futures = []
+        for start in range(0, max(size, 1), at_once):
+            piece = {name: rows[start : start + at_once] for name, rows in inputs.items()}
+            futures.append(Future())
+            try:
+                tasks.put_nowait((piece, len(next(iter(piece.values()))), futures[-1]))
+            except queue.Full:
+                message = "The batch scheduling queue to which this task was submitted is full"
+                raise UnavailableError(None, None, message) from None
+        outputs = [future.result() for future in futures]
+        return {name: np.concatenate([one[name] for one in outputs]) for name in outputs[0]}
 
     def work(task=None):
         while True:
             batch, task = [task or tasks.get()], None
             end = time.monotonic() + batch_timeout_micros / 1e6
             with suppress(queue.Empty):
-                while (size := sum(own for _, own, _ in batch)) < max_batch_size:
+                while (size := sum(own for _, own, _ in batch)) < at_once:
                     task = tasks.get(timeout=max(0, end - time.monotonic()))
-                    if size + task[1] > max_batch_size:
+                    if size + task[1] > at_once:
                         break  # It begins the next batch.
                     batch, task = [*batch, task], None
             answer(batch, sum(own for _, own, _ in batch))

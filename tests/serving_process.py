@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,14 @@ from kformer.serving import Client
 STAND_IN = Path(__file__).parent / "serving_stand_in.py"
 BATCHING = {"max_batch_size": 64, "batch_timeout_micros": 2000}
 PADDED = {**BATCHING, "allowed_batch_sizes": [1, 8, 32, 64]}
+
+
+def batching_of(folder):
+    """The batching that an export set for its server, as arguments of `batched`."""
+    text = re.sub("#.*", "", (Path(folder) / "batching.config").read_text())
+    values = {name: int(value) for name, value in re.findall(r"(\w+) \{ value: (\d+) \}", text)}
+    sizes = re.findall(r"allowed_batch_sizes: (\d+)", text)
+    return {**values, "allowed_batch_sizes": [int(size) for size in sizes]}
 
 
 class StandIn(NamedTuple):
@@ -66,19 +75,19 @@ def wait_until(true, seconds=60):
         time.sleep(0.02)
 
 
-def write_scripted(folder, version, sign, wait=0.0):
+def write_scripted(folder, version, sign, turns=0):
     """Writes a model that only puts `sign` before each text, as the next version of a folder.
 
     Args:
-        wait: Seconds that it thinks about a batch.
+        turns: Of an idle loop, for each batch; 100,000 take about a second.
     """
     import tensorflow as tf
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
     def translate(text):
-        if wait:
-            tf.numpy_function(lambda: time.sleep(wait), [], [])
-        said = tf.strings.join([sign, text])
+        turned = tf.while_loop(lambda i: i < turns, lambda i: [i + 1], [0])
+        with tf.control_dependencies(turned):
+            said = tf.strings.join([sign, text])
         return {
             "translation": said,
             "score": -tf.cast(tf.strings.length(said), tf.float32),

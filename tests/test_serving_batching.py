@@ -61,6 +61,15 @@ def test_a_full_batch_does_not_wait_and_none_is_over_the_limit():
         submit({"x": np.arange(5)})
 
 
+def test_larger_requests_are_split():
+    recorder = Recorder()
+    submit = batched(recorder, 10, max_execution_batch_size=4, allowed_batch_sizes=[4])
+    assert submit({"x": np.arange(10)})["y"].tolist() == [2 * i for i in range(10)]
+    assert recorder.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 9, 9]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="11 is larger than maximum"):
+        submit({"x": np.arange(11)})
+
+
 def test_more_than_may_wait_are_refused():
     submit = batched(Recorder(wait=0.3), 1, max_enqueued_batches=2)
     outcomes = []

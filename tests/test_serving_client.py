@@ -8,7 +8,7 @@ import urllib.request
 import numpy as np
 import pytest
 import toy
-from serving_process import BATCHING, PADDED, stand_in, wait_until, write_scripted
+from serving_process import BATCHING, batching_of, stand_in, wait_until, write_scripted
 
 from kformer import SearchOptions
 from kformer.serving import Client, ServedTranslation, ServerError, Tensor
@@ -26,10 +26,12 @@ ODD = [
 LOOPING = "wir ruft " * 20
 
 
-@pytest.fixture(scope="module", params=[{}, BATCHING, PADDED], ids=["alone", "batched", "padded"])
+@pytest.fixture(scope="module", params=["alone", "batched", "export"])
 def server(request, toy_exports, toy_run):
     assert toy_exports.returncode == 0, toy_exports.stderr
-    with stand_in(toy_run.folder.parent / "served", batching=request.param) as server:
+    folder = toy_run.folder.parent / "served"
+    batchings = {"alone": {}, "batched": BATCHING, "export": batching_of(folder)}
+    with stand_in(folder, batching=batchings[request.param]) as server:
         yield server
 
 

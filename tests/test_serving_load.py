@@ -14,7 +14,7 @@ import grpc
 import numpy as np
 import pytest
 import toy
-from serving_process import PADDED, stand_in, wait_until, write_scripted
+from serving_process import PADDED, batching_of, stand_in, wait_until, write_scripted
 from tensorflow import make_tensor_proto
 from tensorflow.core.framework.tensor_pb2 import TensorProto
 from tensorflow.core.framework.types_pb2 import DT_STRING
@@ -30,7 +30,8 @@ PROTOCOLS = ["rest", "grpc"]
 @pytest.fixture(scope="module")
 def server(toy_exports, toy_run):
     assert toy_exports.returncode == 0, toy_exports.stderr
-    with stand_in(toy_run.folder.parent / "served", batching=PADDED) as server:
+    folder = toy_run.folder.parent / "served"
+    with stand_in(folder, batching=batching_of(folder)) as server:
         yield server
 
 
@@ -45,7 +46,9 @@ def answers(toy_translator):
 def test_under_load_every_answer_is_right_and_memory_does_not_grow(server, answers, number, capsys):
     random.seed(1)
     sizes = [random.randint(1, 64) for _ in range(number)]
-    clients = [server.client(PROTOCOLS[i % 2], batch_size=64) for i in range(CONNECTIONS)]
+    clients = [
+        server.client(PROTOCOLS[i % 2], batch_size=64, timeout=900) for i in range(CONNECTIONS)
+    ]
     clients = dict(zip(range(CONNECTIONS), clients, strict=True))
     free, memory, seconds = list(clients), [], []
     lock, texts = threading.Lock(), list(answers)
@@ -145,7 +148,7 @@ def neighbours(server, answers):
     over, right, wrong = threading.Event(), [], []
 
     def work(protocol):
-        client = server.client(protocol)
+        client = server.client(protocol, timeout=600)
         while not over.is_set():
             try:
                 said = client.translate(list(answers)[:5])
@@ -185,7 +188,7 @@ def test_odd_requests_by_rest_are_answered_and_flagged(server, neighbours):
 
 
 def tensor(texts, shape=None):
-    return make_tensor_proto([text.encode() for text in texts], shape=shape or [len(texts)])
+    return make_tensor_proto([text.encode() for text in texts], DT_STRING, shape or [len(texts)])
 
 
 HOSTILE_GRPC = {
@@ -195,9 +198,6 @@ HOSTILE_GRPC = {
     "another input": {"txt": tensor(["a"])},
     "no input": {},
     "two inputs": {"text": tensor(["a"]), "more": tensor(["b"])},
-    "no values for a shape": {
-        "text": TensorProto(dtype=DT_STRING, tensor_shape=tensor("ab").tensor_shape)
-    },
     "no tensor": {"text": TensorProto()},
     "10,000 strings": {"text": tensor(["wir"] * 10_000)},
 }
@@ -206,7 +206,7 @@ HOSTILE_GRPC = {
 def test_hostile_requests_by_grpc_are_refused_clearly(server, neighbours):
     for name, inputs in HOSTILE_GRPC.items():
         with pytest.raises(grpc.RpcError) as error:
-            predict(server, inputs)
+            raise AssertionError((name, predict(server, inputs)))
         assert (name, error.value.code()) == (name, grpc.StatusCode.INVALID_ARGUMENT)
         assert error.value.details(), name
 
@@ -217,6 +217,9 @@ def test_odd_requests_by_grpc_are_answered_and_flagged(server, neighbours):
     assert "source not UTF-8" in flags[0].decode() and "source cut" in flags[1].decode()
     assert flags[2] == b""
     assert len(predict(server, {"text": tensor([])}).outputs["flags"].string_val) == 0
+    # TensorFlow takes values that are missing for empty ones.
+    two = TensorProto(dtype=DT_STRING, tensor_shape=tensor("ab").tensor_shape)
+    assert [*predict(server, {"text": two}).outputs["translation"].string_val] == [b"", b""]
 
 
 def predict(server, inputs):
@@ -250,12 +253,16 @@ def test_a_new_version_under_load_fails_no_request_and_mixes_no_answer(tmp_path,
 
     with stand_in(tmp_path, batching=PADDED) as server, ThreadPoolExecutor(8) as pool:
         done = [pool.submit(work, i) for i in range(8)]
+
+        def wait_until_seen(version):
+            wait_until(lambda: seen.count(version) > 20 or any(one.done() for one in done))
+
         with contextlib.ExitStack() as stack:
             stack.callback(over.set)
-            wait_until(lambda: seen.count("1") > 20 or any(one.done() for one in done))
+            wait_until_seen("1")
             for version in "234":
                 write_scripted(tmp_path, version, f"{version}: ")
-                wait_until(lambda: seen.count(version) > 20 or any(one.done() for one in done))
+                wait_until_seen(version)
         for one in done:
             one.result()  # Raises what went wrong.
         states = {one.version: one.state for one in server.client(protocol).status()}
@@ -270,7 +277,7 @@ def test_a_new_version_under_load_fails_no_request_and_mixes_no_answer(tmp_path,
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_runs_while_its_version_is_replaced_ends_well(tmp_path, protocol):
-    write_scripted(tmp_path, 1, "1: ", wait=1.5)
+    write_scripted(tmp_path, 1, "1: ", turns=300_000)
     with stand_in(tmp_path) as server, ThreadPoolExecutor(1) as pool:
         client = server.client(protocol)
         slow = pool.submit(client.translate, ["x"])
