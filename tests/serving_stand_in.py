@@ -6,7 +6,6 @@ It serves the newest version in FOLDER, with the options of `Versions`, and ends
 input does: with whoever started it.
 """
 
-import base64
 import importlib.util
 import json
 import os
@@ -21,9 +20,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import grpc
-import numpy as np
 import tensorflow as tf
 from google.protobuf.json_format import MessageToDict
+from serving_json import array, as_text, columns
 from serving_versions import Versions
 from tensorflow.errors import NotFoundError, OpError
 from tensorflow_serving.apis import model_service_pb2_grpc as model_service
@@ -157,36 +156,6 @@ class Rest(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def columns(rows, types):
-    """Rows of inputs as columns."""
-    if not isinstance(rows, list) or not rows:
-        raise ValueError("No values in 'instances' array")
-    if isinstance(rows[0], dict) and "b64" not in rows[0]:
-        return {name: [row[name] for row in rows] for name in types}
-    return rows
-
-
-def array(values, dtype):
-    """JSON values as an array."""
-    if dtype != tf.string:
-        return np.array(values, dtype.as_numpy_dtype)
-    if not isinstance(values, list):
-        raise ValueError(f"Expects a list of strings, but got {values!r:.99}")
-    return np.array([as_bytes(value) for value in values], object)
-
-
-def as_bytes(value):
-    if isinstance(value, dict) and value.keys() == {"b64"}:
-        return base64.b64decode(value["b64"], validate=True)
-    if not isinstance(value, str):
-        raise ValueError(f"JSON Value: {value!r:.99} is not of expected type: string")
-    return value.encode("utf-8", "surrogateescape")
-
-
-def as_text(value):
-    return value.decode("utf-8", "surrogateescape")
 
 
 def main(folder, options="{}"):

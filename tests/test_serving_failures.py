@@ -182,6 +182,21 @@ def test_another_kind_of_server_is_told_from_ours(content):
         Client(url, "m").translate(["a"])
 
 
+def test_nobody_waits_for_a_request_that_hangs_after_another_has_failed(tmp_path):
+    """Not even the end of the process does."""
+    code = (
+        "import sys; from kformer.serving import Client, ServerError\n"
+        "client = Client(sys.argv[1], 'm', batch_size=1, connections=2)\n"
+        "try: client.translate(['a', 'b'])\n"
+        "except ServerError: print('told')\n"
+    )
+    with SERVERS["rest"](Script(30.0, 400)) as url:
+        start = time.monotonic()
+        result = subprocess.run([sys.executable, "-c", code, url], capture_output=True, text=True)
+        assert time.monotonic() - start < 20
+    assert result.stdout == "told\n", result.stderr
+
+
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """Paths of a key and of a certificate for localhost, which it signs itself."""
@@ -247,10 +262,12 @@ def test_a_url_that_is_none_is_refused(url, message):
         ({"version": 1, "label": "stable"}, "version=1, label='stable'"),
         ({"timeout": 0}, "timeout=0"),
         ({"timeout": float("nan")}, "timeout=nan"),
+        ({"timeout": float("inf")}, "timeout=inf"),
         ({"batch_size": 0}, "batch_size=0"),
         ({"connections": 0}, "connections=0"),
         ({"retries": -1}, "retries=-1"),
         ({"headers": {"a": "b\nc: d"}}, "headers="),
+        ({"headers": {"ä": "b"}}, "headers="),
     ],
 )
 def test_options_that_make_no_sense_are_refused(protocol, options, received):

@@ -1,7 +1,6 @@
 """A client of TensorFlow Serving, for the SavedModel that kformer exports."""
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kformer.serving.address import read_address, read_model
@@ -12,7 +11,7 @@ from kformer.serving.answers import (
     Tokenized,
     VersionStatus,
 )
-from kformer.serving.deadline import Deadline, patiently
+from kformer.serving.deadline import Deadline, at_once, patiently
 from kformer.serving.rows import (
     NEEDED,
     checked,
@@ -75,9 +74,10 @@ class Client:
         if retries < 0:
             raise ValueError(f"`retries` must not be negative. Received: retries={retries}.")
         for name, value in (headers or {}).items():
-            if not f"{name}{value}".isprintable():
+            if not (name and f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
                 raise ValueError(
-                    f"A header must be one printable line. Received: headers={{{name!r}: ...}}."
+                    "A header must be a line of printable ASCII. "
+                    f"Received: headers={{{name!r}: ...}}."
                 )
         if ca_file is not None and not Path(ca_file).is_file():
             raise FileNotFoundError(
@@ -179,26 +179,13 @@ class Client:
             )
 
         answers = [None] * len(texts)
-        for piece, outputs in zip(pieces, self._run(ask, pieces, deadline), strict=True):
+        for piece, outputs in at_once(ask, pieces, self._connections, deadline):
             rows = rows_of(outputs, len(piece), NEEDED[signature])
             for i, row in zip(piece, rows, strict=True):
                 answers[i] = read(row)
             if progress:
                 progress(len(piece))
         return answers
-
-    def _run(self, ask, pieces, deadline):
-        """Yields what `ask` returns for each piece, several of which are under way at once."""
-        count = min(self._connections, len(pieces))
-        if count < 2:
-            yield from map(ask, pieces)
-            return
-        pool = ThreadPoolExecutor(count)
-        try:
-            yield from pool.map(ask, pieces)
-        finally:
-            deadline.give_up()  # After an error the others need not go on.
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _transport(address):

@@ -1,5 +1,7 @@
 """Time that a call has, and what may be tried again in it."""
 
+import contextlib
+import queue
 import random
 import threading
 import time
@@ -7,6 +9,7 @@ import time
 from kformer.serving.errors import ServerError
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # Seconds.
+_LONGEST_TIMEOUT = 10**6  # Sockets have a limit, too.
 
 
 class Deadline:
@@ -16,12 +19,15 @@ class Deadline:
         seconds: From now.
 
     Raises:
-        ValueError: That is not in the future.
+        ValueError: They are not over 0, or over a million.
     """
 
     def __init__(self, seconds: float):
-        if not seconds > 0:
-            raise ValueError(f"`timeout` must be positive. Received: timeout={seconds}.")
+        if not 0 < seconds <= _LONGEST_TIMEOUT:
+            raise ValueError(
+                f"`timeout` must be over 0, and {_LONGEST_TIMEOUT} seconds at most. "
+                f"Received: timeout={seconds}."
+            )
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._given_up = threading.Event()
@@ -77,6 +83,46 @@ def patiently(request, deadline: Deadline, retries: int):
                 raise
         deadline.wait(wait)
     raise AssertionError("The last attempt returns or raises.")
+
+
+def at_once(work, items, number: int, deadline: Deadline):
+    """Yields (item, `work(item)`) for each item as it is done, up to `number` at the same time.
+
+    The first error is raised, and what has not begun by then never does. Nobody waits longer than
+    the deadline, not even for a thread that hangs: it ends with the process.
+
+    Args:
+        work: callable of an item.
+        items: list.
+        number: Most threads.
+        deadline: Given up when this ends, however it does.
+    """
+    waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
+    for item in items:
+        waiting.put(item)
+
+    def run():
+        with contextlib.suppress(queue.Empty):
+            while True:
+                item = waiting.get_nowait()
+                try:
+                    done.put((item, work(item), None))
+                except BaseException as error:
+                    done.put((item, None, error))
+
+    for _ in range(min(number, len(items))):
+        threading.Thread(target=run, daemon=True).start()
+    try:
+        for _ in items:
+            try:
+                item, result, error = done.get(timeout=deadline.left())
+            except queue.Empty:
+                raise deadline.error() from None
+            if error:
+                raise error
+            yield item, result
+    finally:
+        deadline.give_up()  # What has not begun fails now, before it asks anybody.
 
 
 def _wait(attempt, error):

@@ -2,6 +2,7 @@
 
 import json
 import urllib.request
+from operator import itemgetter
 
 import urllib3
 
@@ -36,9 +37,8 @@ class Rest:
         self._url, self._model = address.url, model
         self._headers = {"Content-Type": "application/json", **headers}
         options = {"maxsize": _CONNECTIONS, "ca_certs": ca_file, "retries": False}
-        host = address.host.rpartition("@")[2]
         proxy = urllib.request.getproxies().get(address.scheme)
-        if proxy and not urllib.request.proxy_bypass(host):
+        if proxy and not urllib.request.proxy_bypass(address.host):
             self._pool = urllib3.ProxyManager(proxy, **options)
         else:
             self._pool = urllib3.PoolManager(**options)
@@ -53,51 +53,38 @@ class Rest:
         """
         body = {"signature_name": signature, "inputs": inputs}
         path = f"{self._model.path}:predict"
-        outputs = self._ask("POST", path, deadline, body).get("outputs")
+        outputs = self._ask("POST", path, deadline, body, read=itemgetter("outputs"))
         # A server leaves out the name of what is alone; no signature of ours is so.
         return outputs if isinstance(outputs, dict) else {"a single output": outputs}
 
     def status(self, deadline: Deadline) -> list[VersionStatus]:
         """Returns how each version of the model is."""
-        answer = self._ask("GET", self._model.path, deadline)
-        return [
-            VersionStatus(
-                int(one["version"]), one["state"], one.get("status", {}).get("error_message", "")
-            )
-            for one in answer.get("model_version_status", [])
-        ]
+        return self._ask("GET", self._model.path, deadline, read=_versions)
 
     def metadata(self, deadline: Deadline) -> dict[str, Signature]:
         """Returns the signatures of the model by name."""
-        answer = self._ask("GET", f"{self._model.path}/metadata", deadline)
-        signatures = answer["metadata"]["signature_def"]["signature_def"]
-        return {
-            name: Signature(_tensors(one.get("inputs", {})), _tensors(one.get("outputs", {})))
-            for name, one in signatures.items()
-            if not name.startswith(NO_SIGNATURE)
-        }
+        return self._ask("GET", f"{self._model.path}/metadata", deadline, read=_signatures)
 
     def close(self):
         """Closes all connections."""
         self._pool.clear()
 
-    def _ask(self, method, path, deadline, body=None):
-        """Returns the JSON object that the server answers with."""
+    def _ask(self, method, path, deadline, body=None, *, read):
+        """Returns what `read` makes of the JSON that the server answers with."""
         status, headers, content = self._exchange(method, path, deadline, body)
         try:
             answer = json.loads(content)
-        except ValueError:
-            answer = None
+            if status == 200:
+                return read(answer)
+            message = str(answer["error"])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            message = _beginning(content)
         if status != 200:
-            known = isinstance(answer, dict) and "error" in answer
-            message = answer["error"] if known else _beginning(content)
             raise ServerError(self._url + path, status, message, _seconds(headers))
-        if not isinstance(answer, dict):
-            raise ValueError(
-                "The URL must be that of TensorFlow Serving's REST port, which answers in JSON. "
-                f"Received: {self._url}{path}, which answered {_beginning(content)!r}."
-            )
-        return answer
+        raise ValueError(
+            "The URL must be that of TensorFlow Serving's REST port. "
+            f"Received: {self._url}{path}, which answered {message!r}."
+        )
 
     def _exchange(self, method, path, deadline, body):
         url = self._url + path
@@ -149,6 +136,22 @@ def _seconds(headers):
 def _beginning(content):
     text = " ".join(content.decode("utf-8", "replace").split())
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _versions(answer):
+    return [
+        VersionStatus(int(one["version"]), one["state"], one["status"].get("error_message", ""))
+        for one in answer["model_version_status"]
+    ]
+
+
+def _signatures(answer):
+    signatures = answer["metadata"]["signature_def"]["signature_def"]
+    return {
+        name: Signature(_tensors(one.get("inputs", {})), _tensors(one.get("outputs", {})))
+        for name, one in signatures.items()
+        if not name.startswith(NO_SIGNATURE)
+    }
 
 
 def _tensors(infos):
