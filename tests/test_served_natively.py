@@ -50,6 +50,7 @@ def prediction_log(name, inputs):
     log = PredictionLog()
     log.predict_log.request.model_spec.signature_name = name
     for key, values in inputs.items():
+        values = values if isinstance(values, np.ndarray) else np.array(values, object)
         log.predict_log.request.inputs[key].CopyFrom(tf.make_tensor_proto(values))
     return log.SerializeToString()
 
@@ -114,10 +115,12 @@ def test_hostile_requests_are_refused_and_harm_no_other(program, toy_saved_model
         "as many targets as sources": prediction_log("score", {"source": ["a"], "target": []}),
         "There is no signature": prediction_log("translate", {"text": ["wir"]}),
         "There is no input": prediction_log("encode", {"texts": ["wir"]}),
-        "string": prediction_log("encode", {"text": [1.0]}),
+        "string": prediction_log("encode", {"text": np.array([1.0])}),
         "text": prediction_log("tokenize", {}),
-        "rank": prediction_log("serving_default", {"text": [["wir"], ["ruft"]]}),
-        "shape": prediction_log("serving_default", {"text": "wir"}),
+        "[2,1] is not compatible": prediction_log("serving_default", {"text": [["a"], ["b"]]}),
+        "[2,2] is not compatible": prediction_log("tokenize", {"text": [["a", "b"]] * 2}),
+        "[] is not compatible": prediction_log("encode", {"text": np.array("wir", object)}),
+        "[1,1] is not compatible": prediction_log("score", {"source": ["a"], "target": [["b"]]}),
     }
     records = [record for bad in hostile.values() for record in (bad, harmless)]
     found = served(program, toy_saved_model, records, tmp_path)
@@ -131,14 +134,14 @@ def test_hostile_requests_are_refused_and_harm_no_other(program, toy_saved_model
 
 def test_a_megabyte_and_nothing_at_all_are_answered(program, toy_saved_model, tmp_path):
     records = [
-        prediction_log(name, {key: np.array(texts, object) for key in keys})
+        prediction_log(name, dict.fromkeys(keys, texts))
         for name, keys in INPUTS.items()
         for texts in (["x" * 1_000_000, "wir"], [b"\x80" * 1_000_000, "wir"])
     ]
     for answer in served(program, toy_saved_model, records, tmp_path):
         flags = answer["flags"]
         assert "source cut" in (flags[0] if isinstance(flags[0], str) else flags[0][0])
-        assert flags[1] in ("", [""] * 4)
+        assert "cut" not in "".join(flags[1])
 
 
 def test_what_is_compiled_runs_there_too(program, toy_translator, tmp_path):

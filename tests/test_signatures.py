@@ -148,7 +148,7 @@ def test_text_over_the_limit_is_flagged(signatures, name):
     flags = asked(signatures, name, **inputs(name, texts))["flags"]
     flags = [row if isinstance(row, str) else row[0] for row in flags]
     assert "source cut" in flags[0] and "source cut" in flags[2] and "source cut" in flags[4]
-    assert flags[1] == ""
+    assert "cut" not in flags[1]
     assert flags[3].startswith("source cut")  # Only blanks were seen of it.
 
 

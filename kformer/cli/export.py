@@ -142,7 +142,7 @@ def write_exports(
         verifier = Verifier(translator, texts, references, beam_size, length_penalty)
 
         def check_served(path):
-            verifier.verify("SavedModel", ServedTranslator(path), path)
+            return verifier.verify_served(ServedTranslator(path), path)
 
         def check_pocket(path):
             pocket = PocketTranslator(path)
@@ -152,7 +152,7 @@ def write_exports(
 
         if saved_model:
             export_saved_model(
-                translator, saved_model, beam_size, length_penalty, check_served, xla
+                translator, saved_model, beam_size, length_penalty, check_served, xla, texts
             )
         if tflite:
             export_tflite(

@@ -6,6 +6,7 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
+from kformer.parallel import in_parallel
 from kformer.translator import batches_by_length
 
 
@@ -35,15 +36,20 @@ class ServedTranslator:
                 f"`translation`. Received: path={str(path)!r}."
             )
         self._signature = signature
+        self.signatures = dict(self._model.signatures)
 
     def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
         translations = [""] * len(texts)
-        for batch in batches_by_length([len(text) for text in texts], batch_size):
+
+        def answered(batch):
             result = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
-            answers = result["translation"].numpy(), result["truncated"].numpy()
+            return result["translation"].numpy(), result["truncated"].numpy()
+
+        batches = list(batches_by_length([len(text) for text in texts], batch_size))
+        for batch, answers in zip(batches, in_parallel(answered, batches), strict=True):
             for i, translation, cut in zip(batch, *answers, strict=True):
                 translations[i] = translation.decode("utf-8")
                 if cut:

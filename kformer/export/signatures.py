@@ -15,9 +15,9 @@ from kformer.export.reading import joined, read
 from kformer.export.row_pieces import in_row_pieces
 from kformer.export.runaway_in_graph import runaway_flags
 from kformer.likelihood import likelihood
-from kformer.runtime import GRAPH
 from kformer.search.loop import LEAST
 from kformer.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.sequential import sequential
 
 BEAMS = 4  # Of the signature `beam`, if one beam was asked for.
 MAX_TEXTS = 1024  # In a request, or in what a server made of several.
@@ -163,9 +163,11 @@ class Signatures:
         return read(self._source, self._checked(text), self._longest)
 
     def _checked(self, text):
-        number = tf.size(text)
+        # What TensorFlow knows of the shape, a request may contradict: it has to forget it first.
+        given = tf.raw_ops.PlaceholderWithDefault(input=text, shape=tf.TensorShape(None))
+        text = tf.ensure_shape(given, [None])
         message = f"A request may hold at most {MAX_TEXTS} texts. Received:"
-        few = tf.debugging.Assert(number <= MAX_TEXTS, [message, number])
+        few = tf.debugging.Assert(tf.size(text) <= MAX_TEXTS, [message, tf.size(text)])
         with tf.control_dependencies([few]):
             return tf.identity(text)
 
@@ -181,15 +183,16 @@ class Signatures:
     def _decoder(self, search):
         """Returns a callable of ids (B, S), padded, to `kformer.search.Found`."""
 
-        def decode(ids, runtime=GRAPH, max_length=None):
-            return search_ids(self._transformer, ids, search, runtime, max_length)
+        def decode(ids):
+            return search_ids(self._transformer, ids, search)
 
         def decode_compiled(ids):
-            return decode(ids, COMPILED, tf.shape(ids)[1] + EXTRA_LENGTH)
+            longest = tf.shape(ids)[1] + EXTRA_LENGTH
+            return search_ids(self._transformer, ids, search, COMPILED, longest)
 
         if self._xla:
             return compiled(decode_compiled, self._source.padding_id, self._longest)
-        return decode
+        return sequential(decode)
 
     def _translations(self, decode, text):
         """Returns `translation`, `score`, `flags`, (B, N) each, and what was `Read`."""

@@ -8,6 +8,7 @@ they are written here, and no package of the server has to be installed.
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from kformer.export.compiled import shapes
@@ -97,7 +98,8 @@ def prediction_log(model_name, request) -> bytes:
     model = _field(1, model_name.encode()) + _field(3, request.signature.encode())
     predict = _field(1, model)  # PredictRequest.model_spec
     for name, texts in request.inputs.items():
-        tensor = tf.make_tensor_proto(texts, tf.string).SerializeToString()
+        strings = np.array([text.encode("utf-8") for text in texts], object)  # Keeps a last NUL.
+        tensor = tf.make_tensor_proto(strings).SerializeToString()
         predict += _field(2, _field(1, name.encode()) + _field(2, tensor))  # .inputs, a map
     return _field(6, _field(1, predict))  # PredictionLog.predict_log.request
 

@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
     for (const auto& [name, tensor] : answer) {
       tensorflow::NamedTensorProto proto;
       proto.set_name(name);
-      tensor.AsProtoTensorContent(proto.mutable_tensor());
+      tensor.AsProtoField(proto.mutable_tensor());
       Check(writer.WriteRecord(proto.SerializeAsString()));
     }
   }
