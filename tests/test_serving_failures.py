@@ -10,7 +10,8 @@ import time
 import pytest
 from serving_script import SERVERS, Script
 
-from kformer.serving import Client, ServerError, deadline
+from kformer.serving import Client, ServedTranslation, ServerError, deadline
+from kformer.serving.rows import read_translations
 
 BUSY = {"rest": [429, 503], "grpc": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"]}
 LASTING = {
@@ -180,6 +181,13 @@ def test_connections_are_kept():
 def test_another_kind_of_server_is_told_from_ours(content):
     with SERVERS["rest"](Script(content)) as url, pytest.raises(ValueError, match="Received: "):
         Client(url, "m").translate(["a"])
+
+
+def test_what_the_search_did_not_find_is_left_out():
+    row = {"translation": ["a", "", ""], "score": [-0.5, -1e9, -1e9], "flags": ["loop, x", "", ""]}
+    assert read_translations(row) == [ServedTranslation("a", -0.5, ("loop", "x"))]
+    nothing = {"translation": [""], "score": [-1e9], "flags": [""]}
+    assert read_translations(nothing) == [ServedTranslation("", -1e9)]
 
 
 def test_nobody_waits_for_a_request_that_hangs_after_another_has_failed(tmp_path):

@@ -66,13 +66,12 @@ def read_translation(row) -> ServedTranslation:
 
 
 def read_translations(row) -> list[ServedTranslation]:
-    """A row of the signature `beam`; without those that the search did not find."""
-    several = zip(row["translation"], row["score"], row["flags"], strict=True)
-    return [
+    """A row of the signature `beam`; without those that the search did not find; one at least."""
+    several = [
         ServedTranslation(text, score, _split(flags))
-        for text, score, flags in several
-        if score > _NONE
+        for text, score, flags in zip(row["translation"], row["score"], row["flags"], strict=True)
     ]
+    return several[:1] + [one for one in several[1:] if one.score > _NONE]
 
 
 def read_score(row) -> ServedScore:
