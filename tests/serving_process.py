@@ -40,9 +40,9 @@ class StandIn(NamedTuple):
 
     @property
     def memory(self):
-        """Bytes that its process has in memory now."""
-        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+        """Bytes of its own that its process has in memory now: what comes from files may go."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(re.search(r"RssAnon:\s*(\d+) kB", status)[1])
 
 
 @contextlib.contextmanager
