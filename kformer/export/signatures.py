@@ -9,15 +9,13 @@ import inspect
 import tensorflow as tf
 from keras import ops
 
-from kformer.decoding import make_search, search_by, search_ids
-from kformer.export.compiled import BATCH_CLASSES, COMPILED, class_of, compiled, length_classes
+from kformer.decoding import make_search
+from kformer.export.compiled import BATCH_CLASSES, class_of, length_classes
 from kformer.export.reading import joined, read
 from kformer.export.row_pieces import in_row_pieces
-from kformer.export.runaway_in_graph import runaway_flags
+from kformer.export.translating import Translating
 from kformer.likelihood import likelihood
-from kformer.search.loop import LEAST
-from kformer.search_options import EXTRA_LENGTH, SearchOptions
-from kformer.sequential import sequential
+from kformer.search_options import EXTRA_LENGTH
 
 BEAMS = 4  # Of the signature `beam`, if one beam was asked for.
 MAX_TEXTS = 1024  # In a request, or in what a server made of several.
@@ -45,12 +43,15 @@ class Signatures:
         self._source, self._target = translator.tokenizer, translator.target_tokenizer
         self._transformer = transformer
         self._longest = translator.max_source_length
-        self._xla = xla
         self.n_best = beam_size if beam_size > 1 else BEAMS
-        best = make_search(self._target, beam_size, length_penalty)
-        several = SearchOptions(self.n_best, length_penalty, n_best=self.n_best)
-        self._best = self._decoder(best)
-        self._several = self._decoder(search_by(several, self._target))
+
+        def translating(beam_size, number):
+            search = make_search(self._target, beam_size, length_penalty, number)
+            most = self._longest if xla else None
+            return Translating(transformer, search, number, self._target, most)
+
+        self._best = translating(beam_size, 1)
+        self._several = translating(self.n_best, self.n_best)
 
     def functions(self):
         """Returns the signatures: concrete functions by name."""
@@ -72,11 +73,10 @@ class Signatures:
             truncated: bool (B,), whether only the beginning of the text was read.
             flags: string (B,).
         """
-        said, rows = self._translations(self._best, text)
-        return {
-            **{name: tensor[:, 0] for name, tensor in said.items()},
-            "truncated": rows.cut,
-        }
+        rows = self._read(text)
+        said = self._best(rows, self._at_once(rows))
+        best = {name: tensor[:, 0] for name, tensor in said.items()}
+        return {**best, "truncated": rows.cut}
 
     def beam(self, text):
         """The N best translations of each text, best first.
@@ -87,7 +87,8 @@ class Signatures:
                 with scores of -1e9.
             flags: string (B, N).
         """
-        return self._translations(self._several, text)[0]
+        rows = self._read(text)
+        return self._several(rows, self._at_once(rows))
 
     def score(self, source, target):
         """How likely the model finds given translations.
@@ -180,58 +181,6 @@ class Signatures:
         filled = class_of(longest, length_classes(self._longest))
         return tf.clip_by_value(PIECE_IDS // filled, 1, PIECE_ROWS)
 
-    def _decoder(self, search):
-        """Returns a callable of ids (B, S), padded, to `kformer.search.Found`."""
-
-        def decode(ids):
-            return search_ids(self._transformer, ids, search)
-
-        def decode_compiled(ids):
-            longest = tf.shape(ids)[1] + EXTRA_LENGTH
-            return search_ids(self._transformer, ids, search, COMPILED, longest)
-
-        if self._xla:
-            return compiled(decode_compiled, self._source.padding_id, self._longest)
-        return sequential(decode)
-
-    def _translations(self, decode, text):
-        """Returns `translation`, `score`, `flags`, (B, N) each, and what was `Read`."""
-        rows = self._read(text)
-        number = 1 if decode is self._best else self.n_best
-        dtypes = {"translation": tf.string, "score": tf.float32, "flags": tf.string}
-        spec = {name: tf.TensorSpec([None, number], dtype) for name, dtype in dtypes.items()}
-
-        def piece(ids, cut, broken):
-            lengths = tf.cast(ids.row_lengths(), tf.int32) - 1
-            source = self._filled(ids)
-            found = decode(source)
-            there = (found.scores > LEAST / 2) & (lengths > 0)[:, tf.newaxis]  # (B, N)
-            of_target = self._found_flags(source, lengths, found)
-            flags = {name: raised & there for name, raised in of_target.items()}
-            of_text = {"source cut": cut[:, tf.newaxis], "source not UTF-8": broken[:, tf.newaxis]}
-            texts = self._target.detokenize(_rows(found.ids))
-            return {
-                "translation": tf.where(there, tf.reshape(texts, tf.shape(there)), ""),
-                "score": found.scores,
-                "flags": joined({**of_text, **flags}),
-            }
-
-        at_once = self._at_once(rows)
-        return in_row_pieces(piece, spec, at_once, rows.ids, rows.cut, rows.broken), rows
-
-    def _found_flags(self, source, lengths, found):
-        """What is wrong with sequences `found`: dict of bool tensors (B, N)."""
-        ids, ended = _rows(found.ids), tf.reshape(found.ended, [-1])
-        number = tf.shape(found.ids)[1]
-        lengths = tf.repeat(lengths, number)
-        end = tf.argmax(tf.equal(ids, self._target.end_id), axis=1, output_type=tf.int32)
-        limits = tf.minimum(lengths + 1 + EXTRA_LENGTH, tf.shape(ids)[1])
-        of_ids = runaway_flags(
-            tf.repeat(source, number, axis=0), lengths, ids, tf.where(ended, end, limits)
-        )
-        flags = {"length limit": ~ended, **of_ids}
-        return {name: tf.reshape(raised, tf.shape(found.ended)) for name, raised in flags.items()}
-
 
 def input_names(function) -> list[str]:
     """Returns the names of a signature's inputs."""
@@ -243,11 +192,6 @@ def _traced(method):
     names = inspect.signature(method).parameters
     strings = [tf.TensorSpec([None], tf.string, name=name) for name in names]
     return tf.function(method, input_signature=strings).get_concrete_function()
-
-
-def _rows(ids):
-    """(B, N, T) -> (B * N, T)."""
-    return tf.reshape(ids, [-1, tf.shape(ids)[2]])
 
 
 def _as_many(source, target):
