@@ -47,8 +47,6 @@ def _edges(units):
     numbers = {first: 0}  # By place in `units`.
     edges = [{}]
     level = [first]
-    depth = 0
-    deepest = {first: 0}
     while level:
         places = np.array(level, np.int64)[:, np.newaxis]
         slots = places ^ np.arange(1, 256)  # (states, 255)
@@ -68,7 +66,6 @@ def _edges(units):
                 reached.append(target)
             edges[numbers[level[row]]][byte] = numbers[target]
         level = reached
-        depth += bool(reached)
     return edges, _longest(edges)
 
 

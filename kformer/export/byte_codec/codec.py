@@ -5,6 +5,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from kformer.export.byte_codec.normalize import normalize, read
+from kformer.export.byte_codec.scan import first
 from kformer.export.byte_codec.segment import segment
 from kformer.export.byte_codec.spell import spell
 from kformer.export.byte_codec.tables import tables_of
@@ -41,7 +42,7 @@ class ByteCodec:
         ids, count = segment(self._tables.pieces, text)
         kept = tf.minimum(count, most - 1)
         places = tf.range(most)
-        ids = tf.where(places < kept, ids[:most], self._padding_id)
+        ids = tf.where(places < kept, first(ids, most), self._padding_id)
         ids = tf.where(tf.equal(places, kept), self._end_id, ids)
         return Tokens(ids, count + 1, text.cut | (count >= most))
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from kformer.export.byte_codec.double_array import NO_BYTE
 from kformer.export.byte_codec.scan import (
     character_lengths,
+    first,
     is_trail,
     last_boundary,
     looked_up,
@@ -79,7 +80,7 @@ def _replaced(normalizer, text, room):
         start = tf.where(found, begin, start)
         length = tf.where(found, value - begin * LENGTH_UNIT, length)
     follow = tf.concat([tf.minimum(places + consumed, size), [size]], axis=0)
-    counts = reached(follow, 0, size + 1)[:size]
+    counts = first(reached(follow, 0, size + 1), size)
     parts = spread(tf.where(places < text.length, length * counts, 0), room + 1)
     strings = tf.concat([tf.constant(normalizer.strings), tf.cast(text.bytes, tf.uint8)], axis=0)
     from_where = tf.gather(start, parts.slice) + parts.offset
@@ -87,7 +88,7 @@ def _replaced(normalizer, text, room):
     written = tf.cast(tf.gather(strings, from_where), tf.int32)
     cut = parts.total > room
     total = tf.where(cut, last_boundary(written, room), parts.total)
-    written = tf.where(tf.range(room) < total, written[:room], NO_BYTE)
+    written = tf.where(tf.range(room) < total, first(written, room), NO_BYTE)
     return Text(written, total, cut | text.cut)
 
 

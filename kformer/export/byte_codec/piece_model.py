@@ -1,4 +1,4 @@
-"""What a SentencePiece model file says, as far as a codec needs it; what it cannot do is refused."""
+"""What a SentencePiece model file says, as far as a codec needs it; the rest is refused."""
 
 from typing import NamedTuple
 

@@ -13,10 +13,16 @@ from kformer.export.byte_codec.tables import UTF8
 
 def shifted(values, by: int, fill):
     """Returns what stands `by` places further on in `values` (N,), or further back if negative."""
+    rest = values.shape[0] - abs(by)
     filled = tf.fill([abs(by)], tf.constant(fill, values.dtype))
     if by < 0:
-        return tf.concat([filled, values[:by]], axis=0)
-    return tf.concat([values[by:], filled], axis=0)
+        return tf.concat([filled, first(values, rest)], axis=0)
+    return tf.concat([tf.slice(values, [by], [rest]), filled], axis=0)
+
+
+def first(values, count: int):
+    """Returns the first `count` of `values`; cheaper than `values[:count]` in LiteRT."""
+    return tf.slice(values, [0], [count])
 
 
 def looked_up(table, places):
@@ -35,10 +41,12 @@ def walk(automaton, text):
         ends: bool tensor (depth, N), whether a key of d + 1 bytes begins there.
         values: int32 tensor (depth, N), what it means; if there is none, any number.
     """
-    state = tf.fill(text.shape, automaton.start)
+    size = text.shape[0]
+    state = tf.fill([size], automaton.start)
     states = []
+    text = tf.pad(text, ((0, automaton.depth),), constant_values=NO_BYTE)
     for distance in range(automaton.depth):
-        byte = shifted(text, distance, NO_BYTE) if distance else text
+        byte = tf.slice(text, [distance], [size])
         slot = state + byte
         goes_on = tf.equal(looked_up(automaton.label, slot), byte)
         state = tf.where(goes_on, looked_up(automaton.follow, slot), DEAD)
@@ -127,9 +135,9 @@ def spread(sizes, room: int):
 
 
 def scattered(places, values, room: int):
-    """Returns int32 (room,) with `values` (K,) at `places` (K,); what is at `room` or on is lost."""
+    """Returns int32 (room,) with `values` (K,) at `places` (K,); those at `room` or on are lost."""
     places = tf.expand_dims(tf.minimum(places, room), 1)
-    return tf.scatter_nd(places, values, [room + 1])[:room]
+    return first(tf.scatter_nd(places, values, [room + 1]), room)
 
 
 def last_boundary(text, limit: int):

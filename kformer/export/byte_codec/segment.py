@@ -57,7 +57,7 @@ def _diagonals(values, count):
     """Moves row r of (L, W) r places to the left; returns the first `count` columns."""
     depth, width = values.shape
     flat = tf.pad(tf.reshape(values, [-1]), ((0, depth),))
-    return tf.reshape(flat, (depth, width + 1))[:, :count]
+    return tf.slice(tf.reshape(flat, (depth, width + 1)), [0, 0], [depth, count])
 
 
 def _best(scores, ids, length):
@@ -92,7 +92,7 @@ def _emitted(pieces, text, lengths, ids):
         sizes = tf.pad(lengths * unknown, ((0, _LONGEST_CHARACTER - 1),))
         spelt = tf.zeros([count], tf.bool)
         for back in range(_LONGEST_CHARACTER):  # Whether the unknown one ends so much later.
-            spelt |= sizes[back : back + count] > back
+            spelt |= tf.slice(sizes, [back], [count]) > back
         of_bytes = tf.concat([[0], looked_up(pieces.byte_ids, text.bytes)], axis=0)
         ids = tf.where(spelt, of_bytes, ids)
         emitted = tf.where(spelt, 1, chosen)

@@ -8,6 +8,7 @@ import tensorflow as tf
 from kformer.export.byte_codec.double_array import NO_BYTE
 from kformer.export.byte_codec.scan import (
     character_lengths,
+    first,
     last_boundary,
     looked_up,
     shifted,
@@ -40,7 +41,7 @@ def spell(spellings, ids, room: int):
     written = looked_up(spellings.strings, tf.clip_by_value(places, 0, len(spellings.strings) - 1))
     cut = parts.total > room
     total = tf.where(cut, last_boundary(written, room), parts.total)
-    text = tf.where(tf.range(room) < total, written[:room], 0)
+    text = tf.where(tf.range(room) < total, first(written, room), 0)
     return tf.cast(text, tf.uint8), cut
 
 
