@@ -17,14 +17,20 @@ _CALLED = {  # Options of operators that run subgraphs, and which fields name th
 }
 
 
-def shrunk(content: bytes) -> bytes:
-    """Returns the same model in fewer bytes."""
+def shrunk(content: bytes, first: str) -> bytes:
+    """Returns the same model in fewer bytes.
+
+    Args:
+        content: A `.tflite` file.
+        first: The signature that runs where none is named.
+    """
     model = schema.ModelT.InitFromPackedBuf(content, 0)
     _merge_buffers(model)
     _drop_names(model)
     while _merge_subgraphs(model):  # Those that call equal ones may now be equal, too.
         pass
     _drop_unused_buffers(model)
+    _put_first(model, first)
     builder = _Builder(len(content))
     builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
     return bytes(builder.Output())
@@ -80,6 +86,21 @@ def _packed(graph):
     builder = _Builder(1024)
     builder.Finish(graph.Pack(builder))
     return bytes(builder.Output())
+
+
+def _put_first(model, name):
+    """Swaps two subgraphs."""
+    [wanted] = [
+        signature.subgraphIndex
+        for signature in model.signatureDefs
+        if signature.signatureKey == name.encode()
+    ]
+    places = {wanted: 0, 0: wanted}
+    graphs = model.subgraphs
+    graphs[0], graphs[wanted] = graphs[wanted], graphs[0]
+    for signature in model.signatureDefs:
+        place = signature.subgraphIndex
+        signature.subgraphIndex = places.get(place, place)
 
 
 def _drop_unused_buffers(model):

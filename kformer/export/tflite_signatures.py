@@ -46,9 +46,12 @@ class Signatures(tf.Module):
             "encode": self._encode(),
             "decode_step": self._decode_step(),
         }
+        self.batches = {}  # name -> (B, S) of signatures for rows of ids, if there are batches
         if batch_size > 1:
+            self.batches["translate_ids"] = (1, limits.source_length)
             for length in limits.lengths:
                 name = f"translate_ids_{batch_size}x{length}"
+                self.batches[name] = (batch_size, length)
                 self.functions[name] = self._translate_batch(batch_size, length)
 
     def _translate(self):
@@ -172,8 +175,8 @@ class Signatures(tf.Module):
 
         shortest = within(limits.source_bytes)
         for room in reversed(rooms):
-            empty = tf.equal(tf.slice(source, [room - 1], [1]), 0)
-            shortest = _either(tf.reshape(empty, ()), within(room), shortest)
+            last = tf.cast(tf.slice(source, [room - 1], [1]), tf.int32)  # LiteRT compares no uint8.
+            shortest = _either(tf.reshape(last < 1, ()), within(room), shortest)
         return shortest()
 
     def _found(self, source, count):
