@@ -1,9 +1,9 @@
 """An automaton over bytes in two arrays, so that a step costs two look-ups.
 
 A state is a number; reading byte c in state s looks at slot s + c. If `label` there is c, `follow`
-there is the next state; otherwise no key goes on like this. What a key means is found by reading
-`END`, a byte that no text has. States are spread so that no two of them use the same slot
-([Aoe, 1989](https://doi.org/10.1109/32.31365)).
+there is the next state; otherwise no key goes on like this. States are spread so that no two of
+them use the same slot ([Aoe, 1989](https://doi.org/10.1109/32.31365)). Those in which a key may end
+have the highest numbers; what it means is found by reading `END`, a byte that no text has.
 """
 
 from typing import NamedTuple
@@ -22,6 +22,7 @@ class DoubleArray(NamedTuple):
     label: np.ndarray  # uint8 (U,); NO_BYTE where a slot is free
     follow: np.ndarray  # int32 (U,); `DEAD` where a slot is free
     start: int  # the first state
+    ends: int  # the lowest state in which a key may end
     depth: int  # bytes of the longest key
 
     def step(self, state: int, byte: int) -> int:
@@ -31,7 +32,7 @@ class DoubleArray(NamedTuple):
 
     def value(self, state: int) -> int | None:
         """Returns what the key means that ends in `state`; None if none does."""
-        return int(self.follow[state]) if self.label[state] == END else None
+        return int(self.follow[state]) if state >= self.ends else None
 
 
 def of_keys(values) -> DoubleArray:
@@ -56,7 +57,7 @@ def of_edges(edges, depth: int) -> DoubleArray:
             is the first. Several may lead to the same.
         depth: bytes of the longest key.
     """
-    bases = _spread([list(of_state) for of_state in edges])
+    bases, ends = _spread([list(of_state) for of_state in edges])
     size = int(bases.max()) + _RESERVED
     label = np.full(size, NO_BYTE, np.uint8)
     follow = np.full(size, DEAD, np.int32)
@@ -64,7 +65,7 @@ def of_edges(edges, depth: int) -> DoubleArray:
         for byte, target in of_state.items():
             label[base + byte] = byte
             follow[base + byte] = target if byte == END else bases[target]
-    return DoubleArray(label, follow, int(bases[0]), depth)
+    return DoubleArray(label, follow, int(bases[0]), ends, depth)
 
 
 def _spread(labels):
@@ -72,12 +73,23 @@ def _spread(labels):
 
     Sets of slots are the bits of an integer: those that are free, shifted by a label, are the bases
     that the label can have.
+
+    Returns:
+        bases: int64 (states,).
+        ends: int, the lowest that a set with `END` may have.
     """
-    slots = 2 * sum(map(len, labels)) + 2 * _RESERVED
+    slots = 3 * sum(map(len, labels)) + 3 * _RESERVED
     free = (1 << slots) - (1 << _RESERVED)
     unused = (1 << slots) - (1 << (DEAD + 1))  # As a base.
     bases = np.zeros(len(labels), np.int64)
-    for state in sorted(range(len(labels)), key=lambda state: -len(labels[state])):
+    ends = 0
+    order = sorted(
+        range(len(labels)), key=lambda state: (END in labels[state], -len(labels[state]))
+    )
+    for state in order:
+        if END in labels[state] and not ends:
+            ends = int(bases.max()) + 1
+            unused &= -1 << ends
         fits = unused
         for byte in labels[state]:
             fits &= free >> byte
@@ -86,4 +98,4 @@ def _spread(labels):
         unused ^= 1 << base
         for byte in labels[state]:
             free ^= 1 << (base + byte)
-    return bases
+    return bases, ends or int(bases.max()) + 1

@@ -67,13 +67,10 @@ def _replaced(normalizer, text, room):
     places = tf.range(size)
     character = character_lengths(text.bytes)
     consumed = tf.maximum(character, 1)
-    start, length = tf.where(character > 0, len(normalizer.strings) + places, 0), consumed
-    length = tf.where(character > 0, length, len(BROKEN))
+    start = tf.where(character > 0, len(normalizer.strings) + places, 0)
+    length = tf.where(character > 0, character, len(BROKEN))
     if normalizer.keys.depth:
-        ends, values = walk(normalizer.keys, text.bytes)
-        lengths = tf.reshape(tf.range(1, normalizer.keys.depth + 1), (-1, 1))
-        longest = tf.reduce_max(tf.where(ends, lengths, 0), axis=0)
-        value = tf.reduce_max(tf.where(tf.equal(lengths, longest), values, 0), axis=0)
+        longest, value = _longest_keys(normalizer.keys, text.bytes)
         found = longest > 0
         consumed = tf.where(found, longest, consumed)
         begin = value // LENGTH_UNIT
@@ -90,6 +87,17 @@ def _replaced(normalizer, text, room):
     total = tf.where(cut, last_boundary(written, room), parts.total)
     written = tf.where(tf.range(room) < total, first(written, room), NO_BYTE)
     return Text(written, total, cut | text.cut)
+
+
+def _longest_keys(keys, text):
+    """Returns the bytes of the longest key at each position, and what it means: int32 (N,) each."""
+    states = walk(keys, text)  # (depth, N)
+    ends = tf.cast(states >= keys.ends, tf.float32)  # Of which LiteRT has the faster operations.
+    lengths = tf.reshape(tf.range(1.0, keys.depth + 1), (-1, 1))
+    longest = tf.reduce_max(ends * lengths, axis=0)
+    last = tf.cast(tf.equal(lengths, longest), tf.float32)
+    state = tf.reduce_max(tf.cast(states, tf.float32) * last, axis=0)
+    return tf.cast(longest, tf.int32), looked_up(keys.follow, tf.cast(state, tf.int32))
 
 
 def _without_extra_spaces(normalizer, source, text):

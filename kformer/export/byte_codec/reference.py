@@ -110,7 +110,7 @@ def _candidates(pieces, text, start, character):
         i = pieces.keys.value(state)
         if i is not None:
             single = single or end - start == character
-            yield end, np.float32(pieces.scores[i] * pieces.scale), i
+            yield end, np.float32(pieces.scores[state - pieces.keys.ends] * pieces.scale), i
     if not single:
         yield start + character, pieces.unknown_score, pieces.unknown_id
 

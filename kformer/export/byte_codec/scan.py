@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from kformer.export.byte_codec.double_array import DEAD, END, NO_BYTE
+from kformer.export.byte_codec.double_array import DEAD, NO_BYTE
 from kformer.export.byte_codec.tables import UTF8
 
 
@@ -38,8 +38,7 @@ def walk(automaton, text):
         text: int32 tensor (N,), bytes; `NO_BYTE` behind the end.
 
     Returns:
-        ends: bool tensor (depth, N), whether a key of d + 1 bytes begins there.
-        values: int32 tensor (depth, N), what it means; if there is none, any number.
+        int32 tensor (depth, N), the states after 1 byte, 2, and so on.
     """
     size = text.shape[0]
     state = tf.fill([size], automaton.start)
@@ -51,8 +50,7 @@ def walk(automaton, text):
         goes_on = tf.equal(looked_up(automaton.label, slot), byte)
         state = tf.where(goes_on, looked_up(automaton.follow, slot), DEAD)
         states.append(state)
-    states = tf.stack(states)
-    return tf.equal(looked_up(automaton.label, states), END), looked_up(automaton.follow, states)
+    return tf.stack(states)
 
 
 def character_lengths(text):
@@ -92,13 +90,12 @@ def reached(follow, start, size: int):
         size: N.
 
     Returns:
-        int32 tensor (N,), 1 for what is reached, else 0.
+        int32 tensor (N,), 1 for what is reached, more for the last of it, else 0.
     """
     marked = tf.cast(tf.equal(tf.range(size), start), tf.int32)
     steps = 1
     while steps < size:
-        marks = tf.scatter_nd(tf.expand_dims(follow, 1), marked, [size])
-        marked = tf.minimum(marked + marks, 1)
+        marked += tf.scatter_nd(tf.expand_dims(follow, 1), marked, [size])
         follow = tf.gather(follow, follow)
         steps *= 2
     return marked

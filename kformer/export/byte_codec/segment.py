@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from kformer.export.byte_codec.double_array import DEAD
 from kformer.export.byte_codec.scan import looked_up, reached, scattered, walk
 from kformer.export.byte_codec.tables import UTF8
 
@@ -25,25 +26,28 @@ def segment(pieces, text):
         ids: int32 tensor (M,); of no meaning after the last.
         count: int32 tensor ().
     """
-    ends, values = walk(pieces.keys, text.bytes)
-    depth = max(pieces.keys.depth, _LONGEST_CHARACTER)
-    if missing := depth - pieces.keys.depth:
-        ends = tf.concat([ends, tf.zeros([missing, ends.shape[1]], tf.bool)], axis=0)
-        values = tf.pad(values, ((0, missing), (0, 0)))
-    unknown = _unknown(ends, text)
-    values = tf.where(ends, values, 0)
-    scores = tf.cast(looked_up(pieces.scores, values), tf.float32) * pieces.scale
-    scores = tf.where(ends, scores, _NEVER)
-    scores = tf.where(unknown, pieces.unknown_score, scores)
-    values = tf.where(unknown, pieces.unknown_id, values)
-    lengths, ids = _best(_by_end(scores, _NEVER), _by_end(values, 0), text.length)
+    states = walk(pieces.keys, text.bytes)
+    if missing := max(_LONGEST_CHARACTER - pieces.keys.depth, 0):
+        states = tf.pad(states, ((0, missing), (0, 0)))
+    scores = _by_end(_scores(pieces, states, text), _NEVER)
+    lengths, states = _best(scores, _by_end(states, DEAD), text.length)
+    known = states >= pieces.keys.ends
+    ids = tf.where(known, looked_up(pieces.keys.follow, states), pieces.unknown_id)
     return _emitted(pieces, text, lengths, ids)
 
 
-def _unknown(ends, text):
-    """Where a character begins that is no piece: bool (L, M), in the row of its length."""
-    sizes = tf.reshape(tf.range(1, ends.shape[0] + 1), (-1, 1))
-    return tf.equal(looked_up(UTF8.length, text.bytes), sizes) & ~ends
+def _scores(pieces, states, text):
+    """What it costs to go on by 1 byte, 2, and so on: float (L, M)."""
+    ends = states >= pieces.keys.ends
+    places = tf.where(ends, states - pieces.keys.ends, 0)
+    scores = tf.cast(looked_up(pieces.scores, places), tf.float32) * pieces.scale
+    scores = tf.where(ends, scores, _NEVER)
+    # A character that is no piece.
+    short, long = scores[:_LONGEST_CHARACTER], scores[_LONGEST_CHARACTER:]
+    sizes = tf.reshape(tf.range(1, _LONGEST_CHARACTER + 1), (-1, 1))
+    unknown = tf.equal(looked_up(UTF8.length, text.bytes), sizes) & ~ends[:_LONGEST_CHARACTER]
+    short = tf.where(unknown, pieces.unknown_score, short)
+    return tf.concat([short, long], axis=0)
 
 
 def _by_end(values, fill):
@@ -60,8 +64,8 @@ def _diagonals(values, count):
     return tf.slice(tf.reshape(flat, (depth, width + 1)), [0, 0], [depth, count])
 
 
-def _best(scores, ids, length):
-    """Returns of the best piece that ends at each place its length and its id, int32 (E,) each."""
+def _best(scores, states, length):
+    """Returns of the best piece that ends at each place its length and its state, int32 (E,)."""
     depth, count = scores.shape
     by_end = tf.transpose(scores)  # (E, L)
 
@@ -74,9 +78,10 @@ def _best(scores, ids, length):
     first = tf.constant(np.where(np.arange(depth + count) == depth, 0, _NEVER), tf.float32)
     _, best = tf.while_loop(lambda end, _: end <= length, advance, (1, first))
     before = _diagonals(tf.tile(tf.expand_dims(best, 0), (depth, 1)), count)
-    row = tf.argmax(before + scores, axis=0, output_type=tf.int32)  # Of equal ones the longest.
-    ids = tf.gather(tf.reshape(ids, [-1]), row * count + tf.range(count))
-    return depth - row, ids
+    # Of equal ones the first, which is the longest. LiteRT is faster in rows.
+    row = tf.argmax(tf.transpose(before) + by_end, axis=1, output_type=tf.int32)
+    states = tf.gather(tf.reshape(states, [-1]), row * count + tf.range(count))
+    return depth - row, states
 
 
 def _emitted(pieces, text, lengths, ids):

@@ -43,10 +43,10 @@ class Normalizer(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """How a normalised text is split. V pieces."""
+    """How a normalised text is split. U states from `keys.ends` on."""
 
     keys: DoubleArray  # values: ids
-    scores: np.ndarray  # int32 (V,)
+    scores: np.ndarray  # int32 (U,), of the pieces that end in these states
     scale: float  # what they are to be multiplied with, a power of two
     unknown_score: np.float32
     unknown_id: int
@@ -128,13 +128,16 @@ def _pieces(model: PieceModel):
         for i, (piece, kind) in enumerate(zip(model.pieces, model.types, strict=True))
         if kind == NORMAL and chr(SPACE_BYTE) not in piece  # Such a piece can never be met.
     }
-    used = np.isin(model.types, NORMAL)
-    scores, scale = as_integers(np.where(used, model.scores, 0))
+    keys = of_keys(ids)
+    scores = np.zeros(len(keys.label) - keys.ends, np.float32)
+    ends = np.flatnonzero(keys.label[keys.ends :] == END)
+    scores[ends] = model.scores[keys.follow[keys.ends + ends]]
+    scores, scale = as_integers(scores)
     byte_ids = None
     if model.byte_fallback:
         numbers = {piece: i for i, piece in enumerate(model.pieces) if model.types[i] == BYTE}
         byte_ids = np.array([numbers[f"<0x{byte:02X}>"] for byte in range(256)], np.int32)
-    return Pieces(of_keys(ids), scores, scale, model.unknown_score, model.unknown_id, byte_ids)
+    return Pieces(keys, scores, scale, model.unknown_score, model.unknown_id, byte_ids)
 
 
 def as_integers(numbers):
