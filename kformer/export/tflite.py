@@ -24,7 +24,7 @@ from kformer.pocket_manifest import FORMAT, MANIFEST, VECTORS
 from kformer.search_options import EXTRA_LENGTH
 
 LONGEST = 128  # Ids of a source, unless told otherwise.
-BYTES_PER_ID = 8  # Room for text: twice what pieces usually have.
+BYTES_PER_ID = 6  # Room for text; pieces have about 4.5.
 PRECISIONS = ("float32", "float16", "int8")
 EXAMPLES = 8  # Test vectors at most.
 
@@ -57,8 +57,8 @@ def export_tflite(
 ):
     """Writes a `.tflite` file; `kformer.pocket.PocketTranslator` reads it, and any app.
 
-    Its first signature, `translate`, takes `source`, uint8 (8 S,): UTF-8 and zeros. It gives
-    `translation`, uint8 (8 T,), the same; `score`, float32 (1,), see `kformer.Greedy` and
+    Its first signature, `translate`, takes `source`, uint8 (6 S,): UTF-8 and zeros. It gives
+    `translation`, uint8 (6 T,), the same; `score`, float32 (1,), see `kformer.Greedy` and
     `kformer.Beam`; and `truncated`, int32 (1,): 0, or 1 if only the beginning of the source was
     read, 2 if there was no room for the end of the translation, 3 for both. T is S + 50. Broken
     UTF-8 counts as U+FFFD, a zero ends the text, and no character is cut in two.

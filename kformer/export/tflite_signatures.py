@@ -17,7 +17,6 @@ from kformer.runtime import LITERT
 from kformer.search_options import EXTRA_LENGTH
 
 SHORTER = (32, 64, 128, 256)  # Source lengths with a branch of their own: time is for all of them.
-SHORTER_BYTES = (256,)  # The same for the bytes of a text.
 SOURCE_CUT, TRANSLATION_CUT = 1, 2  # What `truncated` is the sum of.
 
 
@@ -59,7 +58,7 @@ class Signatures(tf.Module):
 
         @_signature(source=((limits.source_bytes,), tf.uint8))
         def translate(source):
-            tokens = self._tokens(source)
+            tokens = self._source.tokenize(source, limits.source_length)
             ids, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
             text, cut = self._target.detokenize(tf.reshape(ids, [-1]), limits.target_bytes)
             truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
@@ -78,9 +77,11 @@ class Signatures(tf.Module):
         return translate_ids
 
     def _tokenize(self):
-        @_signature(source=((self._limits.source_bytes,), tf.uint8))
+        limits = self._limits
+
+        @_signature(source=((limits.source_bytes,), tf.uint8))
         def tokenize(source):
-            tokens = self._tokens(source)
+            tokens = self._source.tokenize(source, limits.source_length)
             return {
                 "ids": tf.expand_dims(tokens.ids, 0),
                 "count": _vector(tokens.count),
@@ -161,23 +162,6 @@ class Signatures(tf.Module):
             }
 
         return decode_step
-
-    def _tokens(self, source):
-        """Tokens of a text, by the shortest branch that has room for its bytes."""
-        limits = self._limits
-        rooms = [*(room for room in SHORTER_BYTES if room < limits.source_bytes)]
-
-        def within(room):
-            def tokenize():
-                return self._source.tokenize(tf.slice(source, [0], [room]), limits.source_length)
-
-            return tokenize
-
-        shortest = within(limits.source_bytes)
-        for room in reversed(rooms):
-            last = tf.cast(tf.slice(source, [room - 1], [1]), tf.int32)  # LiteRT compares no uint8.
-            shortest = _either(tf.reshape(last < 1, ()), within(room), shortest)
-        return shortest()
 
     def _found(self, source, count):
         """Ids and score of a source, by the shortest branch that has room for `count` ids."""
