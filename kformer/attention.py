@@ -35,13 +35,21 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         output: float tensor (B, H, Q, W).
         weights: float tensor (B, H, Q, K), at least float32; each row sums to 1.
     """
-    scores = ops.matmul(query, ops.swapaxes(key, -2, -1))  # (B, H, Q, K)
-    scores = precise(scores) / query.shape[-1] ** 0.5
+    scores = precise(match(query, key)) / query.shape[-1] ** 0.5
     if mask is not None:
         scores = ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
     # Not an int, or Keras would warn of a softmax over one key: the source of an empty line.
     weights = ops.softmax(scores, axis=np.int64(-1))
     return ops.matmul(ops.cast(weights, value.dtype), value), weights
+
+
+def match(query, key):
+    """Returns the product of each query (B, H, Q, W) with each key (B, H, K, W): (B, H, Q, K)."""
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf  # It need not transpose them first, as Keras would.
+
+        return tf.linalg.matmul(query, key, transpose_b=True)
+    return ops.matmul(query, ops.swapaxes(key, -2, -1))
 
 
 def precise(tensor):

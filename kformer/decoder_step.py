@@ -10,6 +10,8 @@ says which slots are whose past. So keys and values of a whole row meet the quer
 beams in one product. A block of positions is kept in small buffers, `Past.recent`, and then goes
 to the large ones, `Past.settled`, at once: most runtimes copy what a loop changes.
 
+Vectors are rows of a matrix, M = B * K of them: products of matrices are what all runtimes do best.
+
 Axes: B batch, K beams, T most positions, N = T * K slots, R = K slots a position * positions of a
 block, S source length, H heads, W width of a head, D d_model, V vocabulary, L layers.
 """
@@ -19,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from keras import ops
 
-from kformer.attention import MASKED_SCORE, KeysValues, precise
+from kformer.attention import MASKED_SCORE, KeysValues, match, precise
 from kformer.runtime import GRAPH
 from kformer.search.loop import Step
 
@@ -27,8 +29,8 @@ from kformer.search.loop import Step
 class Past(NamedTuple):
     """What the steps before left: tuples of L `KeysValues` (B, H, slots, W)."""
 
-    settled: Any  # N slots; () where a single block is enough for all.
-    recent: Any  # R slots
+    settled: Any  # at least N slots; () where there are no blocks.
+    recent: Any  # R slots; N where there are no blocks.
 
 
 class DecoderStep:
@@ -46,16 +48,14 @@ class DecoderStep:
     def __init__(self, transformer, memory, memory_mask, max_length, beams=1, runtime=GRAPH):
         decoder, self._dtype = transformer.decoder, transformer.compute_dtype
         self.top_k = runtime.top_k
-        self._write = runtime.write
+        self._buffers = runtime.buffers
         self._beams = beams
-        # Whether one block is enough for all.
-        self._single = runtime.block is None or (
-            isinstance(max_length, int) and max_length <= runtime.block
-        )
-        self.block = max_length if self._single else runtime.block
-        self._blocks = -(-max_length // self.block)
-        self._layers = [_LayerStep(layer, memory, self._dtype) for layer in decoder.layers]
-        self._norm = decoder.norm
+        enough = isinstance(max_length, int) and max_length <= (runtime.block or 0)
+        self.block = None if enough else runtime.block  # None: all in `Past.recent`.
+        self._recent = (self.block or max_length) * beams  # R
+        self._settled = 0 if self.block is None else -(-max_length // self.block) * self._recent
+        self._layers = [_LayerStep(layer, memory, beams, self._dtype) for layer in decoder.layers]
+        self._norm = decoder.norm and _Norm(decoder.norm)
         self._memory_mask = _additive(memory_mask)
         self._any = ops.sum(memory[:1, :1, :1])  # A number; the batch may be empty.
         self._embedding = transformer.target_embedding
@@ -68,13 +68,11 @@ class DecoderStep:
         """The `Past` of the first step: of no meaning, but of its shapes."""
 
         def empty(slots):
-            # Slots not yet written get no weight: any number will do, but zeros would be stored in
-            # an exported file, all of them.
-            filled = ops.broadcast_to(self._any, (batch, *self._layers[0].shape(slots)))
-            return tuple(KeysValues(filled, filled) for _ in self._layers)
+            shape = (batch, *self._layers[0].shape(slots))
+            new = [self._buffers.empty(shape, self._any) for _ in range(2 * len(self._layers))]
+            return tuple(map(KeysValues, new[::2], new[1::2]))
 
-        settled = empty(self._blocks * self.block * self._beams) if not self._single else ()
-        return Past(settled, empty(self.block * self._beams))
+        return Past(empty(self._settled) if self.block else (), empty(self._recent))
 
     def __call__(self, ids, position, visible, past):
         """Scores what follows; see `kformer.search`.
@@ -90,43 +88,48 @@ class DecoderStep:
             `Step`; its attention is the mean over the heads of the last layer.
         """
         place = ops.slice(self._positions, (position, 0), (1, self._columns.shape[0]))
-        x = self._embedding(ids) + place  # (B, K, D)
-        within = position % self.block
+        x = self._embedding(ops.reshape(ids, (-1,))) + place  # (M, D)
+        within = position % self.block if self.block else position
         masks = self._masks(visible, position - within)
+        write = self._writer(past.recent, within * self._beams, self._beams)
         recent = []
         settled = past.settled or (None,) * len(self._layers)
         for layer, old, new in zip(self._layers, settled, past.recent, strict=True):
-            x, new, weights = layer(
-                x, old, new, within * self._beams, masks, self._memory_mask, self._write
-            )
+            x, new, weights = layer(x, old, new, write, masks, self._memory_mask)
             recent.append(new)
         if self._norm:
-            x = _normalized(x, self._norm)
-        logits = ops.matmul(x, self._columns)  # (B, K, V)
+            x = self._norm(x)
+        logits = ops.matmul(x, self._columns)  # (M, V)
+        logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
         return Step(logits, Past(past.settled, tuple(recent)), ops.mean(weights, axis=1))
 
     def settle(self, past, start):
         """Moves the block that began at position `start` to the large buffers."""
-        if self._single:
-            return past
-        settled = [
-            KeysValues(
-                self._write(old.keys, new.keys, start * self._beams),
-                self._write(old.values, new.values, start * self._beams),
-            )
-            for old, new in zip(past.settled, past.recent, strict=True)
-        ]
+        write = self._writer(past.settled, start * self._beams, self._recent)
+        settled = [write(old, new) for old, new in zip(past.settled, past.recent, strict=True)]
         return Past(tuple(settled), past.recent)
+
+    def _writer(self, past, start, size):
+        """Returns (old, new) -> old, with the `size` slots of new at `start`; of any layer."""
+        place = self._buffers.place(past[0].keys, start, size)
+
+        def write(old, new):
+            return KeysValues(
+                self._buffers.write(old.keys, new.keys, place),
+                self._buffers.write(old.values, new.values, place),
+            )
+
+        return write
 
     def _masks(self, visible, start):
         """What to add to the scores of settled slots, and of the block that began at `start`."""
-        if self._single:
+        if self.block is None:
             return None, _additive(ops.expand_dims(visible, 1))
-        rest = self._blocks * self.block * self._beams - ops.shape(visible)[2]
+        rest = self._settled - ops.shape(visible)[2]
         visible = ops.pad(visible, ((0, 0), (0, 0), (0, rest)))
-        shape = (*ops.shape(visible)[:2], self.block * self._beams)
+        shape = (*ops.shape(visible)[:2], self._recent)
         recent = ops.slice(visible, (0, 0, start * self._beams), shape)
-        slots = ops.arange(self._blocks * self.block * self._beams, dtype="int32")
+        slots = ops.arange(self._settled, dtype="int32")
         settled = visible & (slots < start * self._beams)
         return _additive(ops.expand_dims(settled, 1)), _additive(ops.expand_dims(recent, 1))
 
@@ -142,8 +145,8 @@ class _Affine(NamedTuple):
 class _LayerStep:
     """One layer's share of a step."""
 
-    def __init__(self, layer, memory, dtype):
-        self._layer = layer
+    def __init__(self, layer, memory, beams, dtype):
+        self._beams = beams
         own, across = layer.self_attention, layer.cross_attention
         self._heads, self._width = own.num_heads, own.d_model // own.num_heads
         scale = self._width**-0.5
@@ -161,6 +164,9 @@ class _LayerStep:
         keys, values = across.project(memory)
         self._memory = ops.swapaxes(keys, -2, -1), values  # (B, H, W, S), (B, H, S, W)
         self._output = _weights(across.output_projection, dtype)
+        self._own_residual = _Around(layer.self_residual)
+        self._across_residual = _Around(layer.cross_residual)
+        self._feed_forward_residual = _Around(layer.feed_forward_residual)
         self._inner = _weights(layer.feed_forward.inner, dtype)
         self._outer = _weights(layer.feed_forward.outer, dtype)
 
@@ -168,52 +174,47 @@ class _LayerStep:
         """Shape of the keys, and of the values, without the batch."""
         return self._heads, slots, self._width
 
-    def __call__(self, x, settled, recent, start, masks, memory_mask, write):
-        layer = self._layer
-        joined = self._query_key_value(_enter(layer.self_residual, x))  # (B, K, 3 D)
+    def __call__(self, x, settled, recent, write, masks, memory_mask):
+        joined = self._query_key_value(self._own_residual.enter(x))  # (M, 3 D)
         query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
-        recent = KeysValues(
-            write(recent.keys, key, start),
-            write(recent.values, value, start),
-        )
-        x = _leave(
-            layer.self_residual, x, self._own_output(self._mix(query, settled, recent, masks))
-        )
-        query = self._split(self._query(_enter(layer.cross_residual, x)))
+        recent = write(recent, KeysValues(key, value))
+        mixed = self._mix(query, settled, recent, masks)
+        x = self._own_residual.leave(x, self._own_output(mixed))
+
+        query = self._split(self._query(self._across_residual.enter(x)))
         keys, values = self._memory
         weights = _softmax(ops.matmul(query, keys), memory_mask)  # (B, H, K, S)
         mixed = self._join(_average(weights, values))
-        x = _leave(layer.cross_residual, x, self._output(mixed))
-        inner = ops.relu(self._inner(_enter(layer.feed_forward_residual, x)))
-        return _leave(layer.feed_forward_residual, x, self._outer(inner)), recent, weights
+        x = self._across_residual.leave(x, self._output(mixed))
+
+        inner = ops.relu(self._inner(self._feed_forward_residual.enter(x)))
+        return self._feed_forward_residual.leave(x, self._outer(inner)), recent, weights
 
     def _mix(self, query, settled, recent, masks):
-        """Equation 1 over the past, its scale already in the query: (B, K, D)."""
-        scores = ops.matmul(query, ops.swapaxes(recent.keys, -2, -1))  # (B, H, K, R)
+        """Equation 1 over the past, its scale already in the query: (M, D)."""
+        scores = match(query, recent.keys)  # (B, H, K, R)
         if settled is None:
             return self._join(_average(_softmax(scores, masks[1]), recent.values))
-        before = ops.matmul(query, ops.swapaxes(settled.keys, -2, -1))  # (B, H, K, N)
+        before = match(query, settled.keys)  # (B, H, K, N)
         weights = _softmax(ops.concatenate([before, scores], -1), ops.concatenate(masks, -1))
         slots = recent.keys.shape[2]
         before, now = weights[..., :-slots], weights[..., -slots:]
         return self._join(_average(before, settled.values) + _average(now, recent.values))
 
     def _split(self, vectors):
-        """(B, K, D) -> (B, H, K, W)."""
-        beams = vectors.shape[1]
-        if beams == 1:  # Nothing has to move.
+        """(M, D) -> (B, H, K, W)."""
+        if self._beams == 1:  # Nothing has to move.
             return ops.reshape(vectors, (-1, self._heads, 1, self._width))
-        heads = ops.reshape(vectors, (-1, 1, beams, self._heads, self._width))
+        heads = ops.reshape(vectors, (-1, 1, self._beams, self._heads, self._width))
         heads = ops.transpose(heads, (0, 1, 3, 2, 4))
-        return ops.reshape(heads, (-1, self._heads, beams, self._width))
+        return ops.reshape(heads, (-1, self._heads, self._beams, self._width))
 
     def _join(self, heads):
-        """(B, H, K, W) -> (B, K, D)."""
-        beams = heads.shape[2]
-        if beams > 1:
-            heads = ops.reshape(heads, (-1, 1, self._heads, beams, self._width))
+        """(B, H, K, W) -> (M, D)."""
+        if self._beams > 1:
+            heads = ops.reshape(heads, (-1, 1, self._heads, self._beams, self._width))
             heads = ops.transpose(heads, (0, 1, 3, 2, 4))
-        return ops.reshape(heads, (-1, beams, self._heads * self._width))
+        return ops.reshape(heads, (-1, self._heads * self._width))
 
 
 def _softmax(scores, mask):
@@ -227,26 +228,42 @@ def _average(weights, values):
 
 
 def _weights(dense, dtype, scale=1.0):
-    kernel, bias = ops.cast(dense.kernel, dtype), ops.cast(dense.bias, dtype)
+    kernel, bias = _read(dense.kernel, dtype), _read(dense.bias, dtype)
     return _Affine(kernel, bias) if scale == 1.0 else _Affine(kernel * scale, bias * scale)
+
+
+def _read(variable, dtype):
+    """Reads a variable now, not in every step."""
+    return ops.copy(ops.cast(variable, dtype))
 
 
 def _additive(mask):
     return ops.where(mask, 0.0, MASKED_SCORE)  # Of any float dtype.
 
 
-def _enter(residual, x):
-    return _normalized(x, residual.norm) if residual.norm_first else x
+class _Norm:
+    """What a `LayerNorm` does to rows (M, D)."""
+
+    def __init__(self, norm):
+        self._gamma, self._beta = (_read(part, part.dtype) for part in (norm.gamma, norm.beta))
+        self._epsilon = norm.epsilon
+
+    def __call__(self, x):
+        wide = precise(x)
+        centered = wide - ops.mean(wide, axis=-1, keepdims=True)
+        variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
+        scale = ops.rsqrt(variance + self._epsilon)
+        return ops.cast(centered * scale * self._gamma + self._beta, x.dtype)
 
 
-def _leave(residual, x, output):
-    return x + output if residual.norm_first else _normalized(x + output, residual.norm)
+class _Around:
+    """A `Residual` around a sub-layer: what goes in, and what comes out."""
 
+    def __init__(self, residual):
+        self._norm, self._first = _Norm(residual.norm), residual.norm_first
 
-def _normalized(x, norm):
-    """What the `LayerNorm` `norm` makes of `x` (B, K, D)."""
-    wide = precise(x)
-    centered = wide - ops.mean(wide, axis=-1, keepdims=True)
-    variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
-    scale = ops.rsqrt(variance + norm.epsilon)
-    return ops.cast(centered * scale * norm.gamma + norm.beta, x.dtype)
+    def enter(self, x):
+        return self._norm(x) if self._first else x
+
+    def leave(self, x, output):
+        return x + output if self._first else self._norm(x + output)

@@ -10,10 +10,12 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from kformer.parallel import in_parallel
 from kformer.runtime import GRAPH
 from kformer.search import Beam, Greedy, MinLength, NoRepeat, Prefix, RepetitionPenalty, Sample
 from kformer.search.loop import LEAST
 from kformer.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.sequential import sequential
 
 
 def search_ids(transformer, source, search, runtime=GRAPH, max_length=None, limits=None):
@@ -103,7 +105,7 @@ class Decoded(NamedTuple):
 
 
 class BatchDecoder:
-    """Decodes any number of rows, in batches of about one length.
+    """Decodes any number of rows, in batches of about one length, one on each core.
 
     A way to search is traced once; any batch, length, limit, prefix and seed runs in it.
 
@@ -135,14 +137,18 @@ class BatchDecoder:
         graph = self._graph(options, forced=any(prefixes))
         results = [[Decoded([], 0.0, True)] for _ in rows]  # What a blank one gives.
         lengths = [len(row) for row in rows]
-        for batch in batches_by_length(lengths, batch_size):
+
+        def decode(batch):
             real = [i for i in batch if lengths[i] > 1]
-            if real:
-                inputs = self._inputs([rows[i] for i in real], options, [prefixes[i] for i in real])
-                found = graph(*inputs)
-                decoded = self._unpack(found, inputs.limits)
-                for i, sequences in zip(real, decoded, strict=True):
-                    results[i] = sequences
+            if not real:
+                return {}
+            inputs = self._inputs([rows[i] for i in real], options, [prefixes[i] for i in real])
+            return dict(zip(real, self._unpack(graph(*inputs), inputs.limits), strict=True))
+
+        batches = list(batches_by_length(lengths, batch_size))
+        for batch, found in zip(batches, in_parallel(decode, batches), strict=True):
+            for i, sequences in found.items():
+                results[i] = sequences
             if progress:
                 progress(len(batch))
         return results
@@ -184,7 +190,7 @@ class BatchDecoder:
                 return search_ids(self._transformer, inputs.source, search, limits=inputs.limits)
 
             if keras.backend.backend() == "tensorflow":
-                decode = tf.function(decode, input_signature=_SIGNATURE)
+                decode = sequential(decode, _SIGNATURE)
             self._graphs[key] = decode
         return self._graphs[key]
 

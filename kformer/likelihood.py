@@ -14,6 +14,7 @@ from keras import ops
 
 from kformer.decoding import padded
 from kformer.masks import causal_mask, padding_mask
+from kformer.parallel import in_parallel
 
 _MOST_LOGITS = 2**24  # Held at once, 64 MiB: rows x T x V, unless a single row has more.
 _MOST_ROWS = 64
@@ -90,7 +91,7 @@ def likelihood(transformer, source, target, start_id):
 
 
 class BatchLikelihood:
-    """`likelihood` of any number of rows, in batches of about one length; traced once.
+    """`likelihood` of any number of rows, in batches of about one length, one on each core.
 
     Args:
         transformer: `Transformer`.
@@ -113,12 +114,17 @@ class BatchLikelihood:
         results = [
             OfTokens(np.zeros(0, np.float32), np.zeros((0, len(s)), np.float32)) for s in sources
         ]
-        for batch in self._batches([len(target) for target in targets]):
+
+        def compute(batch):
             source, target = (
                 padded([rows[i] for i in batch], self._transformer.padding_id)
                 for rows in (sources, targets)
             )
-            values, attention = map(ops.convert_to_numpy, self._compute(source, target))
+            return map(ops.convert_to_numpy, self._compute(source, target))
+
+        batches = list(self._batches([len(target) for target in targets]))
+        for batch, known in zip(batches, in_parallel(compute, batches), strict=True):
+            values, attention = known
             for row, i in enumerate(batch):
                 t, s = len(targets[i]), len(sources[i])
                 results[i] = OfTokens(values[row, :t], attention[row, :t, :s].copy())

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from reference import perturbed
 
 from kformer import Transformer
@@ -15,7 +16,7 @@ norms = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "
 runtimes = pytest.mark.parametrize(
     "runtime",
     [GRAPH, XLA, GRAPH._replace(block=2), XLA._replace(block=2), XLA._replace(block=1)],
-    ids=["select", "slice", "select, blocks", "slice, blocks", "blocks of one"],
+    ids=["in place", "slice", "in place, blocks", "slice, blocks", "blocks of one"],
 )
 
 
@@ -40,7 +41,7 @@ def run(step, ids, parents):
         own[np.arange(K), position * K + np.arange(K)] = True
         said.append(step(ids[:, :, position], position, own[None], past))
         past = said[-1].cache
-        if position % step.block == step.block - 1:
+        if step.block and position % step.block == step.block - 1:
             past = step.settle(past, position + 1 - step.block)
     return said
 
@@ -76,7 +77,7 @@ def test_a_beam_sees_the_past_of_those_it_descends_from(runtime):
         np.testing.assert_allclose(said[-1].logits[:, beam], whole[:, -1], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("block", [1, 2, T])
+@pytest.mark.parametrize("block", [1, 2, None])
 def test_what_is_in_slots_not_seen_does_not_matter(block):
     step, past = new_transformer().start(SOURCE, T, 1, GRAPH._replace(block=block))
     filled = keras.tree.map_structure(lambda x: x * 0 + 1e3, past)
@@ -86,22 +87,37 @@ def test_what_is_in_slots_not_seen_does_not_matter(block):
     )
 
 
-@pytest.mark.parametrize(("block", "settled"), [(T, None), (2, 6), (1, T)])
+@pytest.mark.parametrize(("block", "settled"), [(None, None), (T, None), (2, 6), (1, T)])
 def test_the_past_has_room_for_every_layer_and_slot(block, settled):
     transformer = new_transformer(dtype="mixed_bfloat16")
     _, past = transformer.start(SOURCE, T, K, GRAPH._replace(block=block))
-    assert [tuple(keys.shape) for keys, _ in past.recent] == [(B, H, block * K, D // H)] * 2
+    assert [tuple(keys.shape) for keys, _ in past.recent] == [(B, H, (block or T) * K, D // H)] * 2
     assert all(values.dtype == "bfloat16" for _, values in past.recent)
     shapes = [tuple(values.shape) for _, values in past.settled]
     assert shapes == ([(B, H, settled * K, D // H)] * 2 if settled else [])
 
 
-@pytest.mark.parametrize("write", [GRAPH.write, XLA.write])
-@pytest.mark.parametrize("beams", [1, 3])
-def test_rows_are_written_at_their_slots_and_nowhere_else(write, beams):
-    buffer = np.random.normal(size=(B, H, 4 * beams, D)).astype("float32")
-    rows = np.random.normal(size=(B, H, beams, D)).astype("float32")
+@pytest.mark.parametrize("buffers", [GRAPH.buffers, XLA.buffers])
+@pytest.mark.parametrize("size", [1, 3])
+def test_rows_are_written_at_their_slots_and_nowhere_else(buffers, size):
+    buffer = np.random.normal(size=(B, H, 4 * size, D)).astype("float32")
+    rows = np.random.normal(size=(B, H, size, D)).astype("float32")
     expected = buffer.copy()
-    expected[:, :, 2 * beams : 3 * beams] = rows
-    got = write(keras.ops.array(buffer), keras.ops.array(rows), 2 * beams)
-    np.testing.assert_array_equal(got, expected)
+    expected[:, :, 2 * size : 3 * size] = rows
+    buffer = keras.ops.array(buffer)
+    place = buffers.place(buffer, 2 * size, size)
+    np.testing.assert_array_equal(buffers.write(buffer, keras.ops.array(rows), place), expected)
+
+
+@pytest.mark.parametrize("buffers", [GRAPH.buffers, XLA.buffers])
+def test_what_is_written_into_one_buffer_is_not_in_another(buffers):
+    @tf.function
+    def both():
+        one, other = (buffers.empty((B, H, 4, D), tf.constant(7.0)) for _ in range(2))
+        place = buffers.place(one, 2, 2)
+        before = tf.identity(other) + 0.0
+        one = buffers.write(one, tf.ones((B, H, 2, D)), place)
+        with tf.control_dependencies([one]):
+            return before, other + 0.0
+
+    np.testing.assert_array_equal(*both())

@@ -22,7 +22,7 @@ searchers = pytest.mark.parametrize(
 runtimes = pytest.mark.parametrize(
     "runtime",
     [GRAPH, XLA, GRAPH._replace(block=4)],
-    ids=["large blocks", "no blocks", "small blocks"],
+    ids=["in place", "slices", "blocks"],
 )
 
 

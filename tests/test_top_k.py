@@ -2,20 +2,34 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.search.top_k import top_k_in_chunks
+from kformer.search.top_k import top_k_in_chunks, top_k_of_graph
 
 
+@pytest.mark.parametrize("top_k", [top_k_in_chunks, top_k_of_graph])
 @given(st.integers(0, 10**6), st.integers(1, 300), st.data())
-def test_the_highest_are_those_of_a_whole_sort(seed, size, data):
+def test_the_highest_are_those_of_a_whole_sort(top_k, seed, size, data):
     count = data.draw(st.integers(1, min(size, 9)))
     values = np.random.default_rng(seed).normal(size=(2, 3, size)).astype("float32")
-    highest, indices = (np.array(x) for x in top_k_in_chunks(values, count))
+    highest, indices = (np.array(x) for x in top_k(values, count))
     expected = np.argsort(-values, axis=-1)[..., :count]
     np.testing.assert_array_equal(indices, expected)
     np.testing.assert_array_equal(highest, np.take_along_axis(values, expected, axis=-1))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_graph_of_any_number_of_rows_finds_them_too(count):
+    graph = tf.function(
+        lambda values: top_k_of_graph(values, count),
+        input_signature=[tf.TensorSpec([None, None, 101])],
+    )
+    for rows in (0, 1, 5):
+        values = np.random.default_rng(rows).normal(size=(rows, 2, 101)).astype("float32")
+        _, indices = graph(values)
+        np.testing.assert_array_equal(indices, np.argsort(-values, axis=-1)[..., :count])
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

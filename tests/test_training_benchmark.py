@@ -57,14 +57,15 @@ class Scripted:
         return {"seconds": next(self.seconds), "peak_bytes": 2**30, **self.more}
 
 
-def test_contenders_take_turns_and_the_warm_up_does_not_count():
+def test_contenders_take_turns_and_only_rounds_of_processes_that_are_awake_count():
     asked = []
     contenders = {
-        "kformer": Scripted("kformer", asked, [99, 1, 2]),
-        "torch": Scripted("torch", asked, [99, 3, 4]),
+        "kformer": Scripted("kformer", asked, [99, 98, 1, 97, 2]),
+        "torch": Scripted("torch", asked, [99, 98, 3, 97, 4]),
     }
     measured = round_robin(contenders, 2, check_first_loss, show=lambda line: None)
-    assert asked == ["kformer", "torch"] * 3
+    twice = ["kformer", "kformer", "torch", "torch"]
+    assert asked == ["kformer", "torch", *twice, *twice]
     times = {name: [report["seconds"] for report in of] for name, of in measured.items()}
     assert times == {"kformer": [1, 2], "torch": [3, 4]}
 

@@ -6,6 +6,7 @@ import tensorflow as tf
 from reference import Model, perturbed, weights_of
 
 from kformer import Greedy, Transformer
+from kformer.buffers import SlicesOfBuffers
 from kformer.runtime import GRAPH, LITERT, XLA
 
 B, S, T, H, D, F, V, L = 3, 7, 5, 3, 18, 13, 17, 2
@@ -58,11 +59,12 @@ def test_decoding_with_a_cache_is_decoding_without(norm_first, runtime):
 def test_the_caller_chooses_the_runtime():
     written = []
 
-    def write(buffer, rows, start):
-        written.append(tuple(rows.shape))
-        return GRAPH.write(buffer, rows, start)
+    class Buffers(SlicesOfBuffers):
+        def write(self, buffer, rows, place):
+            written.append(tuple(rows.shape))
+            return super().write(buffer, rows, place)
 
-    runtime = GRAPH._replace(write=write)
+    runtime = GRAPH._replace(buffers=Buffers())
     step, cache = small_transformer().start(SOURCE, max_length=T, beams=2, runtime=runtime)
     step(np.full((B, 2), 2), 0, np.ones((1, 2, 2 * T), bool), cache)
     assert written == [(B, H, 2, D // H)] * 2 * L  # Keys and values of every layer.

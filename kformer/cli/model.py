@@ -1,5 +1,6 @@
 """MODEL on the command line: any of the three saved forms, told apart by what it is."""
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +32,7 @@ def open_model(path: Path, beam_size: int | None = None, length_penalty: float |
             from kformer.pocket import PocketTranslator
 
             return PocketTranslator(path).translate
+        _a_core_for_each_batch()
         if kind == "saved_model":
             from kformer.export.saved_model import ServedTranslator
 
@@ -46,9 +48,21 @@ def open_model(path: Path, beam_size: int | None = None, length_penalty: float |
 def open_translator(path: Path):
     """Returns the `kformer.Translator` of a .keras file."""
     with quiet():
+        _a_core_for_each_batch()
         import kformer
 
         return kformer.load(path)
+
+
+def _a_core_for_each_batch():
+    """Has TensorFlow compute each operation on one core: batches are translated side by side.
+
+    For a whole program alone to decide: so here, and not in `kformer.Translator`.
+    """
+    import tensorflow as tf
+
+    with contextlib.suppress(RuntimeError):  # It has computed before, as in `kformer demo`.
+        tf.config.threading.set_intra_op_parallelism_threads(1)
 
 
 def check_no_options(path: Path, names):

@@ -4,12 +4,15 @@ from benchmarks.contender import ContenderFailed
 
 
 def round_robin(contenders: dict, rounds: int, check, show=print) -> dict[str, list[dict]]:
-    """Lets every contender do a round of work, again and again, one at a time.
+    """Lets every contender do two rounds of work, again and again, one at a time.
+
+    Of the two the second counts: a process that has waited half a minute may find its memory and
+    its caches with others, and some machines take ten times as long for the first round then.
 
     Args:
         contenders: name -> object with a method `round()`, which returns what was measured: at
             least `seconds`.
-        rounds: Rounds that count, after one to warm up: traces, compilations, first allocations.
+        rounds: That count, after one to warm up: traces, compilations, first allocations.
         check: Is called with a name and what its warm-up returned; raises ContenderFailed.
         show: Is called with a line about each round.
 
@@ -22,7 +25,9 @@ def round_robin(contenders: dict, rounds: int, check, show=print) -> dict[str, l
         for name in list(measured):
             try:
                 report = contenders[name].round()
-                if not number:
+                if number:
+                    report = contenders[name].round()  # Now that it is awake.
+                else:
                     check(name, report)
             except ContenderFailed as failed:
                 del measured[name]

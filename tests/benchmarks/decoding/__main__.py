@@ -5,8 +5,8 @@
     make bench-decode MODEL=translator.keras SOURCE=test.en
 
 All contenders have the same weights and the same sentences, as ids; each waits in a process of its
-own while the others translate. They take turns; the first round does not count, but it is looked
-at: whether all say the same, and as much. Medians are shown, and the ratios of neighbouring rounds.
+own while the others translate. They take turns of two rounds; the second counts. The answers of the
+very first are compared: whether all say the same. Medians are shown, and the ratios of rounds.
 Every contender runs with each number of threads, and the best of each counts. The machine must
 have nothing else to do.
 

@@ -6,6 +6,7 @@ import tensorflow as tf
 from benchmarks.decoding.process import serve
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.tensorflow_function import Function
+from kformer.sequential import sequential
 from kformer.translator import search_ids
 
 
@@ -15,11 +16,10 @@ class PythonGraph(Function):
         transformer = keras.saving.load_model(settings.model, compile=False)
         search = search_of(settings.beam_size)
 
-        @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
         def best_ids(source):
             return search_ids(transformer, source, search).ids[:, 0]
 
-        return best_ids
+        return sequential(best_ids, [tf.TensorSpec([None, None], tf.int32)])
 
 
 if __name__ == "__main__":

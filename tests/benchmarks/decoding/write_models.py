@@ -20,7 +20,7 @@ from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START
 from benchmarks.sizes import MODEL_SIZES
 from kformer.export.tflite import runtime_for
-from kformer.runtime import GRAPH
+from kformer.sequential import sequential
 from kformer.translator import EXTRA_LENGTH, search_ids
 
 
@@ -77,7 +77,7 @@ def write_keras(transformer, path, precision, search, workload):
 
 def write_saved_model(transformer, path, precision, search, workload):
     """As `kformer.export.export_saved_model`, from ids to ids."""
-    save_graph(transformer, path, search, [None, None])
+    save_graph(transformer, path, [None, None], sequential(best_of(transformer, search)))
 
 
 def write_tflite(transformer, path, precision, search, workload):
@@ -86,7 +86,7 @@ def write_tflite(transformer, path, precision, search, workload):
     longest = workload.longest + workload.extra_length
     with tempfile.TemporaryDirectory() as folder:
         runtime = runtime_for(workload.largest, search)
-        save_graph(transformer, folder, search, shape, runtime, longest)
+        save_graph(transformer, folder, shape, best_of(transformer, search, runtime, longest))
         converter = tf.lite.TFLiteConverter.from_saved_model(folder)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         if precision == "int8":
@@ -94,14 +94,19 @@ def write_tflite(transformer, path, precision, search, workload):
         path.write_bytes(converter.convert())
 
 
-def save_graph(transformer, folder, search, shape, runtime=GRAPH, max_length=None):
-    """Writes a SavedModel from `source`, int32 of that shape, to `ids`, int32 (B, T)."""
+def best_of(transformer, search, *settings):
+    """Returns the function from `source`, int32 (B, S), to the ids that are found, int32 (B, T)."""
+    return lambda source: search_ids(transformer, source, search, *settings).ids[:, 0]
+
+
+def save_graph(transformer, folder, shape, best):
+    """Writes a SavedModel of the function `best`: from `source`, int32 of that shape, to `ids`."""
     module = tf.Module()
     module.weights = [variable.value for variable in transformer.variables]
 
     @tf.function(input_signature=[tf.TensorSpec(shape, tf.int32, name="source")])
     def translate_ids(source):
-        return {"ids": search_ids(transformer, source, search, runtime, max_length).ids[:, 0]}
+        return {"ids": best(source)}
 
     module.translate_ids = translate_ids
     tf.saved_model.save(module, str(folder), {"serving_default": translate_ids})

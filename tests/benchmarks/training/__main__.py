@@ -5,7 +5,7 @@
     make bench-train ARGS="--sizes tiny --dtypes float32 --contenders kformer torch --rounds 3"
 
 Every contender trains the same batches in the loop that its users write, in a process of its own
-that waits while the others train. They take turns; the first round does not count. Medians are
+that waits while the others train. They take turns of two rounds; the second counts. Medians are
 shown, and the ratios of neighbouring rounds. Padding is no token. The machine must have nothing
 else to do: PyTorch's threads wait for each other, and one core that is shared slows them several
 times over.
