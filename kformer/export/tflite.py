@@ -181,8 +181,12 @@ def _converted(signatures, precision):
 
 def _append(path, name, value):
     """Adds a JSON file to the archive at the end of `path`."""
-    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+    if isinstance(value, list):  # A line for each, or ids would take one each.
+        lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in value)
+        text = f"[\n{lines}\n]\n"
+    else:
         text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(name), text)  # Without the time: the same file again.
 
 
