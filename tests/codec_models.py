@@ -30,7 +30,11 @@ def sentences():
     """A few hundred, of the built-in corpus, and some of other scripts."""
     pairs = itertools.islice(corpus.sample(random.Random(0)), 400)
     german = [pair[0] for pair, _ in pairs]
-    return [*german, *["Γειά σου, мир 今日は 안녕 שלום 😀 3,50 €"] * 3, *["ha ha aa !!! ... --"] * 9]
+    return [
+        *german,
+        *["Γειά σου, мир 今日は 안녕 שלום 😀 3,50 €"] * 3,
+        *["ha ha aa !!! ... --"] * 9,
+    ]
 
 
 def trained(**settings) -> bytes:

@@ -17,7 +17,7 @@ class Tokens(NamedTuple):
     """What `ByteCodec.tokenize` returns."""
 
     ids: tf.Tensor  # int32 (S,): pieces, the end id, padding
-    count: tf.Tensor  # int32 (): how many the text has, the end id included; it may be over S
+    count: tf.Tensor  # int32 (): how many there are in what was read, the end id included
     cut: tf.Tensor  # bool (): whether this is only the beginning of the text
 
 
