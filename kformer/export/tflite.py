@@ -93,7 +93,7 @@ def export_tflite(
     path = Path(path)
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
-    limits = _limits(translator, max_source_length)
+    limits = limits_of(translator, max_source_length)
     if precision not in PRECISIONS:
         raise ValueError(
             f"`precision` must be one of {', '.join(PRECISIONS)}. "
@@ -130,7 +130,8 @@ def export_tflite(
     return path
 
 
-def _limits(translator, max_source_length):
+def limits_of(translator, max_source_length=None) -> Limits:
+    """Returns the sizes of a file; see `export_tflite`."""
     if max_source_length is None:
         max_source_length = min(LONGEST, translator.max_source_length)
     if not 2 <= max_source_length <= translator.max_source_length:
