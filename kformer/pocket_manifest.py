@@ -5,6 +5,7 @@ import zipfile
 
 FORMAT = 2  # Readers refuse what is newer than they are. Of format 1 is what has it beside it.
 MANIFEST, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
+RECEIPT = "equal_to_python"  # What only a receipt has, which is also called NAME.tflite.json.
 NEEDED = {
     1: ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
     2: ("padding_id", "end_id", "max_source_length", "max_source_bytes", "batches"),
@@ -26,14 +27,20 @@ def read_manifest(path) -> dict:
         text = _beside(path, place)
     try:
         manifest = json.loads(text.decode("utf-8"))
-        newer = manifest["format"] > FORMAT
-        needed = () if newer else NEEDED[manifest["format"]]
+        not_whole = RECEIPT in manifest
+        newer = not not_whole and manifest["format"] > FORMAT
+        needed = () if newer or not_whole else NEEDED[manifest["format"]]
         lacking = [key for key in needed if key not in manifest]
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
             "The manifest of a .tflite translator must be JSON with a format. "
             f"Received: {str(place)!r}."
         ) from error
+    if not_whole:
+        raise ValueError(
+            "The .tflite file is not whole: its end, with the manifest, is missing. "
+            f"Received: {str(path)!r}."
+        )
     if newer:
         raise ValueError(
             f"This kformer reads manifests up to format {FORMAT}; update it. "
@@ -56,7 +63,6 @@ def _inside(path):
 
 
 def _beside(path, beside):
-    """Also of format 2, beside a file of which the end is missing, is its receipt: not meant."""
     if not beside.is_file():
         raise FileNotFoundError(
             "A .tflite translator has a manifest at its end, or an older one beside it, of the "

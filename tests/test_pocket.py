@@ -102,9 +102,9 @@ def test_text_over_the_limit_is_translated_in_part_and_said_so(exported, toy_tra
     [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
     whole, part = (
         toy_translator.tokenizer.detokenize([ids]).numpy()[0].decode()
-        for ids in (pieces, pieces[: S - 1])
+        for ids in (pieces[: S + 3], pieces[: S - 1])
     )
-    message = f"Sentence 2 has {len(pieces) + 1} ids, over the limit of {S}: only its first {S - 1}"
+    message = f"Sentence 2 has {S + 4} ids, over the limit of {S}: only its first {S - 1}"
     with pytest.warns(UserWarning, match=message):
         translations = PocketTranslator(exported[1]).translate(["wir", whole])
     assert translations == toy_translator.translate(["wir", part])

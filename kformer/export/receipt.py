@@ -5,6 +5,7 @@ from pathlib import Path
 
 import kformer
 from kformer.files import replacing
+from kformer.pocket_manifest import RECEIPT
 
 
 def write_receipt(path, report, python, precision):
@@ -25,7 +26,7 @@ def write_receipt(path, report, python, precision):
         "precision": precision,
         "bytes": report.bytes,
         "sentences": report.total,
-        "equal_to_python": report.equal,
+        RECEIPT: report.equal,
         "different_at_a_tie": report.ties,
         "different_otherwise": report.others,
         "bleu": report.bleu,
