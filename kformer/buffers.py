@@ -31,7 +31,8 @@ class BuffersInPlace:
     """Writes into the buffer itself, with TensorFlow's own operations.
 
     All others copy the whole buffer at every step: with 32 rows, most of what a step takes. The old
-    buffer must not be read again. Methods are those of `SlicesOfBuffers`.
+    buffer must not be read again: what a step writes depends on all that the last one read. Blocks
+    have no such order, and so need the other class. Methods are those of `SlicesOfBuffers`.
     """
 
     def empty(self, shape, any_number):

@@ -27,4 +27,4 @@ class Runtime(NamedTuple):
 
 GRAPH = Runtime(buffers_of_backend(), top_k_of_graph, None)  # As in Python and in TF Serving.
 XLA = Runtime(SlicesOfBuffers(), ops.top_k, None)  # It writes in place.
-LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, 16)
+LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, 8)

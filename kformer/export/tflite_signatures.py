@@ -190,7 +190,8 @@ def runtime_for(batch_size, search):
     """Returns the `kformer.runtime.Runtime` of a signature.
 
     A block costs some operations a step, and saves copies of what a batch has kept: with 80
-    positions of the tiny model, that is 1.25 times as fast for 32 rows, and no faster for one.
+    positions of the tiny model, that is 1.25 times as fast for 32 rows, and no faster for one;
+    with 4 beams, 1.45 times. Blocks of 4 or 16 take 5 % longer than those of 8.
     """
     return LITERT if batch_size * search.beam_size >= 16 else LITERT._replace(block=None)
 

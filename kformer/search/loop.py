@@ -5,6 +5,7 @@ Axes: B batch, K beams, T the longest limit, V vocabulary, S source length, N se
 
 from typing import Any, NamedTuple
 
+import keras
 from keras import ops
 
 from kformer.gather import rows_of
@@ -46,7 +47,7 @@ def loop(state, advance, limits, step):
     def run(state, condition, body):
         values = ops.while_loop(
             lambda *values: condition(kind(*values)),
-            lambda *values: tuple(body(kind(*values))),
+            lambda *values: _as_known(values, tuple(body(kind(*values)))),
             tuple(state),
         )
         return kind(*values)
@@ -62,6 +63,14 @@ def loop(state, advance, limits, step):
         return state._replace(cache=step.settle(state.cache, start))
 
     return run(state, goes_on, run_block)
+
+
+def _as_known(before, after):
+    """`after`, of the shapes of `before`: a step changes none, but TensorFlow may lose sight."""
+    for old, new in zip(keras.tree.flatten(before), keras.tree.flatten(after), strict=True):
+        if hasattr(new, "set_shape"):
+            new.set_shape(old.shape)
+    return after
 
 
 def best_continuations(step, logits, count, constraints, ids, position):
