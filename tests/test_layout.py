@@ -17,7 +17,8 @@ ALONE = [
     "gather",
     "feed_forward",
     "tokenizer",
-    "pocket",
+    "pocket_manifest",
+    "pocket_text",
     "scores",
 ]  # Import nothing of ours.
 TOP_LEVEL = {
@@ -86,6 +87,10 @@ def test_learning_and_shipping_know_the_model_and_not_each_other(name):
 @pytest.mark.parametrize("name", ALONE)
 def test_these_import_nothing_of_ours(name):
     assert imports_of(f"kformer.{name}") == set()
+
+
+def test_the_pocket_translator_imports_nothing_but_its_own_parts():
+    assert imports_of("kformer.pocket") == {"kformer.pocket_manifest", "kformer.pocket_text"}
 
 
 def test_search_knows_no_model():
