@@ -1,6 +1,9 @@
-"""Runs a `.tflite` translator with numpy, sentencepiece and ai-edge-litert: no TensorFlow."""
+"""Runs a `.tflite` translator with numpy and ai-edge-litert: no TensorFlow, nothing beside it.
 
-import json
+Files of format 1 have a manifest and SentencePiece models beside them; for these alone the
+sentencepiece library is needed, too.
+"""
+
 import os
 import queue
 import warnings
@@ -8,21 +11,24 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import sentencepiece
 from ai_edge_litert.interpreter import Interpreter
 
-FORMAT = 1  # Of the manifest; readers refuse what is newer than they are.
-SIGNATURE = "translate_ids"
-NEEDED = ("signature", "source_model", "padding_id", "end_id", "max_source_length")
+from kformer.pocket_manifest import read_manifest
+from kformer.pocket_text import TextBeside, TextInFile, text_in
+
+SIGNATURE = "translate"
 
 
 class PocketTranslator:
-    """A `.tflite` translator, with the manifest and the tokenizer models beside it.
+    """A `.tflite` translator.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
         workers: Sentences or batches that are translated at the same time, each on one core; by
             default as many as there are cores. Each worker needs memory for the model.
+
+    Attributes:
+        manifest: dict, what the file says of itself.
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -31,53 +37,68 @@ class PocketTranslator:
 
     def __init__(self, path, workers: int | None = None):
         path = Path(path)
-        self.manifest = _read_manifest(path)
-        self._source = _read_tokenizer(path.parent / self.manifest["source_model"])
-        self._target = self._source
-        if "target_model" in self.manifest:
-            self._target = _read_tokenizer(path.parent / self.manifest["target_model"])
-        whole = (1, self.manifest["max_source_length"])
-        shapes = self.manifest.get("signatures", {self.manifest["signature"]: whole})
-        self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
+        self.manifest = manifest = read_manifest(path)
+        beside = TextBeside(path, manifest) if manifest["format"] == 1 else None
+        self._signature = manifest["signature"] if beside else SIGNATURE
         self._path = path
         self._most_workers = workers or _cores()
-        self._workers = [_Worker(path, self.manifest["signature"])]
+        self._workers = [_Worker(path, self._signature)]
+        self._text = beside or TextInFile(self._workers[0], manifest)
+        shapes = manifest.get("batches", {})
+        if beside:
+            whole = (1, manifest["max_source_length"])
+            shapes = manifest.get("signatures", {self._signature: whole})
+        self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
 
     def translate(self, texts, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        rows = [self._row(i, text) for i, text in enumerate(texts)]
-        translations = [""] * len(rows)
-        jobs = list(self._jobs([len(row) for row in rows]))
+        translations = [""] * len(texts)
+        run, jobs = self._by_rows(texts) if self._shapes else self._by_texts(texts)
+        for done in self._run_all(run, jobs):
+            for i, translation, cut in done:
+                translations[i] = translation
+                if cut:
+                    why = self._text.why_cut(texts[i])
+                    warnings.warn(f"Sentence {i + 1} {why}", stacklevel=2)
+            if progress:
+                progress(len(done))
+        return translations
+
+    def tokenize(self, text: str):
+        """Returns the ids of a text, the end id last, and whether that is all of it."""
+        ids, cut = self._text.encode(text)
+        return ids, not cut
+
+    def _by_texts(self, texts):
+        """Jobs of one text each, from bytes to bytes."""
+
+        def run(worker, i):
+            result = worker(SIGNATURE, source=self._text.bytes_of(texts[i]))
+            cut = bool(result["truncated"][0]) or self._text.too_long(texts[i])
+            return [(i, text_in(result["translation"]), cut)]
+
+        return run, sorted(range(len(texts)), key=lambda i: -len(texts[i]))
+
+    def _by_rows(self, texts):
+        """Jobs of one or more rows of ids, those of one length together."""
+        encoded = [self._text.encode(text) for text in texts]
 
         def run(worker, job):
             shape, chosen = job
             source = np.full(shape, self.manifest["padding_id"], np.int32)
             source[:, 0] = self.manifest["end_id"]  # Of rows that nobody wants.
             for place, i in enumerate(chosen):
-                source[place, : len(rows[i])] = rows[i]
-            ids = worker(self._shapes[shape], source)
-            for place, i in enumerate(chosen):  # End and padding spell nothing.
-                translations[i] = self._target.decode(ids[place].tolist())
-            return len(chosen)
+                row, _ = encoded[i]
+                source[place, : len(row)] = row
+            ids = worker(self._shapes[shape], source=source)["ids"]
+            return [
+                (i, self._text.decode(worker, ids[place]), encoded[i][1])
+                for place, i in enumerate(chosen)
+            ]
 
-        for done in self._run_all(run, jobs):
-            if progress:
-                progress(done)
-        return translations
-
-    def _row(self, i, text):
-        """The ids of a text, and the end id."""
-        pieces = self._source.encode(text)
-        most = self.manifest["max_source_length"] - 1  # And the end id.
-        if len(pieces) > most:
-            warnings.warn(
-                f"Sentence {i + 1} has {len(pieces) + 1} ids, over the limit of {most + 1}: "
-                f"only its first {most} were translated.",
-                stacklevel=3,
-            )
-        return [*pieces[:most], self.manifest["end_id"]]
+        return run, list(self._jobs([len(row) for row, _ in encoded]))
 
     def _jobs(self, lengths):
         """Yields shapes and the texts to be translated in them, those of one length together.
@@ -105,7 +126,7 @@ class PocketTranslator:
             yield from (run(self._workers[0], job) for job in jobs)
             return
         while len(self._workers) < count:
-            self._workers.append(_Worker(self._path, self.manifest["signature"]))
+            self._workers.append(_Worker(self._path, self._signature))
         free = queue.SimpleQueue()
         for worker in self._workers:
             free.put(worker)
@@ -118,7 +139,7 @@ class PocketTranslator:
                 free.put(worker)
 
         with ThreadPoolExecutor(count) as pool:
-            yield from pool.map(run_on_a_free_one, jobs)
+            yield from list(pool.map(run_on_a_free_one, jobs))
 
 
 class _Worker:
@@ -134,9 +155,13 @@ class _Worker:
         self._runners = {}
         self._runner(signature)
 
-    def __call__(self, signature, source):
-        """Returns the ids (B, T) of the translations of `source` (B, S)."""
-        return self._runner(signature)(source=source)["ids"]
+    def __call__(self, signature, **inputs):
+        """Returns the outputs of a signature by name."""
+        return self._runner(signature)(**inputs)
+
+    def shape(self, signature, name):
+        """Returns the shape of the input `name` of a signature."""
+        return tuple(self._runner(signature).get_input_details()[name]["shape"])
 
     def _runner(self, signature):
         if signature not in self._runners:
@@ -158,48 +183,3 @@ def _cores():
     if hasattr(os, "sched_getaffinity"):  # Not on macOS.
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _read_manifest(path):
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
-    beside = path.with_name(f"{path.name}.json")
-    if not beside.is_file():
-        raise FileNotFoundError(
-            "Beside a .tflite translator stands its manifest, of the same name. "
-            f"Received: {str(path)!r}, without {beside.name!r}."
-        )
-    try:
-        manifest = json.loads(beside.read_text("utf-8"))
-        newer = manifest["format"] > FORMAT
-        lacking = [] if newer else [key for key in NEEDED if key not in manifest]
-    except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(
-            "The manifest of a .tflite translator must be JSON with a format. "
-            f"Received: {str(beside)!r}."
-        ) from error
-    if newer:
-        raise ValueError(
-            f"This kformer reads manifests up to format {FORMAT}; update it. "
-            f"Received: format={manifest['format']} in {str(beside)!r}."
-        )
-    if lacking:
-        raise ValueError(
-            f"The manifest of a .tflite translator must have {', '.join(NEEDED)}. "
-            f"Received: {str(beside)!r}, without {', '.join(lacking)}."
-        )
-    return manifest
-
-
-def _read_tokenizer(path):
-    if not path.is_file():
-        raise FileNotFoundError(
-            "Beside a .tflite translator stand the tokenizer models that its manifest names. "
-            f"Received: no file {str(path)!r}."
-        )
-    try:
-        return sentencepiece.SentencePieceProcessor(model_file=str(path))
-    except RuntimeError as error:
-        raise ValueError(
-            f"The tokenizer must be a SentencePiece model. Received: {str(path)!r}."
-        ) from error

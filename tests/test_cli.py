@@ -2,6 +2,7 @@
 
 import gzip
 import importlib.metadata
+import json
 import os
 import pty
 import re
@@ -13,6 +14,7 @@ import toy
 
 import kformer
 from kformer.cli import lines, main
+from kformer.pocket import PocketTranslator
 from kformer.scores import bleu, chrf, exact
 
 SENTENCE = "der hund ruft uns ."
@@ -129,11 +131,30 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
     result = command(
         *("export", toy_run.folder / "translator.keras", "--tflite", tmp_path / "x.tflite"),
         *("--beam-size", 3, "--max-source-length", 31, "--check-source", tmp_path / "check"),
+        *("--licence", "CC0 1.0", "--citation", "A, 2026", "--source-language", "de"),
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert [row.split()[3:] for row in result.stdout.splitlines()[2:3]] == [["2", "of", "2"]]
-    manifest = (tmp_path / "x.tflite.json").read_text()
-    assert '"beam_size": 3' in manifest and '"max_source_length": 31' in manifest
+    said = PocketTranslator(tmp_path / "x.tflite").manifest
+    expected = {
+        "beam_size": 3,
+        "max_source_length": 31,
+        "licence": "CC0 1.0",
+        "citation": "A, 2026",
+        "source_language": "de",
+    }
+    assert expected.items() <= said.items() and "target_language" not in said
+
+
+def test_an_export_leaves_a_receipt(toy_run, toy_exports, toy_translator):
+    path = toy_run.folder.parent / "toy.tflite"
+    receipt = json.loads(path.with_name("toy.tflite.json").read_text())
+    assert receipt["file"] == "toy.tflite" and receipt["precision"] == "float32"
+    assert receipt["bytes"] == path.stat().st_size
+    assert receipt["sentences"] == receipt["equal_to_python"] == 16
+    assert receipt["bleu"] == receipt["bleu_of_python"] > 0
+    assert receipt["bleu_difference"] == 0
+    assert receipt["tokens_per_second"] > receipt["sentences_per_second"] > 0
 
 
 @pytest.mark.filterwarnings("default")

@@ -52,18 +52,17 @@ def test_a_keras_file_with_damaged_weights_is_named(refused, toy_keras, tmp_path
 
 
 def test_a_truncated_tflite_file_is_named(refused, toy_tflite, written):
-    for file in toy_tflite.parent.glob("toy.*"):
-        content = file.read_bytes()
-        path = written(file.name, content[:9999] if file == toy_tflite else content)
-    path = path.with_name("toy.tflite")
-    assert f"must be a TFLite model with a signature 'translate_ids'. Received: '{path}'" in (
+    path = written("alone.tflite", toy_tflite.read_bytes()[:9999])
+    assert f"Received: '{path}', without 'alone.tflite.json'" in refused("translate", path)
+    written("alone.tflite.json", toy_tflite.with_suffix(".tflite.json").read_bytes())
+    assert f"not whole: its end, with the manifest, is missing. Received: '{path}'" in (
         refused("translate", path)
     )
 
 
-def test_a_lonely_tflite_file_is_named(refused, toy_tflite, written):
-    path = written("alone.tflite", toy_tflite.read_bytes())
-    assert f"Received: '{path}', without 'alone.tflite.json'" in refused("translate", path)
+def test_a_foreign_tflite_file_is_named(refused, written):
+    path = written("other.tflite", b"\0\0\0\0TFL3")
+    assert f"Received: '{path}', without 'other.tflite.json'" in refused("translate", path)
 
 
 def test_a_folder_that_is_no_model_is_named(refused, tmp_path):

@@ -17,7 +17,8 @@ ALONE = [
     "gather",
     "feed_forward",
     "tokenizer",
-    "pocket",
+    "pocket_manifest",
+    "pocket_text",
     "scores",
 ]  # Import nothing of ours.
 TOP_LEVEL = {
@@ -88,11 +89,22 @@ def test_these_import_nothing_of_ours(name):
     assert imports_of(f"kformer.{name}") == set()
 
 
+def test_the_pocket_translator_imports_nothing_but_its_own_parts():
+    assert imports_of("kformer.pocket") == {"kformer.pocket_manifest", "kformer.pocket_text"}
+
+
 def test_search_knows_no_model():
     searches = {name for name in MODULES if f"{name}.".startswith("kformer.search.")}
     reached = {imported for name in searches for imported in imports_of(name)}
     assert len(searches) > 4
     assert reached <= searches | {"kformer.gather"}
+
+
+def test_the_client_knows_nothing_of_models():
+    client = {name for name in MODULES if f"{name}.".startswith("kformer.serving.")}
+    reached = {imported for name in client for imported in imports_of(name)}
+    assert len(client) > 4
+    assert reached <= client
 
 
 def test_no_module_imports_itself_in_a_circle():

@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 import toy
@@ -37,9 +39,18 @@ def batched(toy_translator, tmp_path_factory):
 @pytest.fixture
 def copied(exported, tmp_path):
     """A copy of a translator, to be spoilt."""
-    for file in exported[1].parent.glob("beam1.*"):
+    return Path(shutil.copy(exported[1], tmp_path))
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A copy of a translator of format 1, with its files beside it."""
+    for file in Path(__file__).parent.glob("saved/0.1.0/translator.*"):
         shutil.copy(file, tmp_path)
-    return tmp_path / "beam1.tflite"
+    return tmp_path / "translator.tflite"
+
+
+OLD = Path(__file__).parent / "saved/0.1.0/said.json"
 
 
 def change_manifest(path, **changes):
@@ -51,7 +62,7 @@ def change_manifest(path, **changes):
 
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_it_says_what_python_says(exported, toy_translator, beam_size):
-    texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "ruft\x00wir"]
+    texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "wir \ud800 ruft"]
     expected = toy_translator.translate(texts, beam_size)
     assert PocketTranslator(exported[beam_size]).translate(texts) == expected
 
@@ -91,9 +102,9 @@ def test_text_over_the_limit_is_translated_in_part_and_said_so(exported, toy_tra
     [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
     whole, part = (
         toy_translator.tokenizer.detokenize([ids]).numpy()[0].decode()
-        for ids in (pieces, pieces[: S - 1])
+        for ids in (pieces[: S + 3], pieces[: S - 1])
     )
-    message = f"Sentence 2 has {len(pieces) + 1} ids, over the limit of {S}: only its first {S - 1}"
+    message = f"Sentence 2 has {S + 4} ids, over the limit of {S}: only its first {S - 1}"
     with pytest.warns(UserWarning, match=message):
         translations = PocketTranslator(exported[1]).translate(["wir", whole])
     assert translations == toy_translator.translate(["wir", part])
@@ -112,7 +123,7 @@ def test_it_runs_where_tensorflow_is_never_imported(exported, toy_translator):
         "from kformer.pocket import PocketTranslator\n"
         "path, *texts = sys.argv[1:]\n"
         "print(json.dumps(PocketTranslator(path).translate(texts)))\n"
-        "assert not {'tensorflow', 'keras'} & {*sys.modules}\n"
+        "assert not {'tensorflow', 'keras', 'sentencepiece', 'google'} & {*sys.modules}\n"
     )
     texts = toy.SOURCES[:5]
     result = subprocess.run(
@@ -125,20 +136,43 @@ def test_it_runs_where_tensorflow_is_never_imported(exported, toy_translator):
     assert json.loads(result.stdout) == toy_translator.translate(texts)
 
 
-def test_its_files_may_move_together(copied, toy_translator):
+def test_its_file_may_move_and_be_renamed(copied, toy_translator):
     folder = copied.parent / "elsewhere" / "ä b"
     folder.mkdir(parents=True)
-    for file in copied.parent.glob("beam1.*"):
-        file.rename(folder / file.name)
+    moved = copied.rename(folder / "renamed.tflite")
     texts = toy.SOURCES[:3]
-    translator = PocketTranslator(folder / "beam1.tflite")
-    assert translator.translate(texts) == toy_translator.translate(texts)
+    assert PocketTranslator(moved).translate(texts) == toy_translator.translate(texts)
 
 
-def test_its_name_is_also_that_of_the_manifest(copied):
-    renamed = copied.rename(copied.with_name("renamed.tflite"))
-    with pytest.raises(FileNotFoundError, match=r"renamed\.tflite', without 'renamed.tflite.json'"):
-        PocketTranslator(renamed)
+def test_a_zero_ends_the_text(exported):
+    translator = PocketTranslator(exported[1])
+    whole, cut = translator.translate(["wir ruft uns .\0 die katze", "wir ruft uns ."])
+    assert whole == cut
+
+
+def test_text_over_the_limit_of_bytes_is_said_so(exported):
+    text = "wir" + " " * 6 * S + "ruft"
+    message = f"Sentence 1 has {len(text)} bytes, over the limit of {6 * S}: only its first {6 * S}"
+    with pytest.warns(UserWarning, match=message):
+        [translation] = PocketTranslator(exported[1]).translate([text])
+    assert translation == PocketTranslator(exported[1]).translate(["wir"])[0]
+
+
+def test_it_tells_the_ids_of_a_text(exported, toy_translator):
+    translator = PocketTranslator(exported[1])
+    ids, whole = translator.tokenize("wir ruft uns .")
+    assert whole
+    assert ids == toy_translator.tokenizer.encode(["wir ruft uns ."])[0].numpy().tolist()
+    ids, whole = translator.tokenize(" ".join(toy.SOURCES[:9]))
+    assert len(ids) == S and not whole
+
+
+def test_it_reads_files_of_format_1(old):
+    said = json.loads(OLD.read_text("utf-8"))
+    translator = PocketTranslator(old)
+    assert translator.translate(list(said)) == list(said.values())
+    with pytest.warns(UserWarning, match="ids, over the limit of 128: only its first 127"):
+        translator.translate(["wir " * 200])
 
 
 def test_a_missing_model_is_said_so(tmp_path):
@@ -146,47 +180,65 @@ def test_a_missing_model_is_said_so(tmp_path):
         PocketTranslator(tmp_path / "missing.tflite")
 
 
-def test_a_missing_tokenizer_is_said_so(copied):
-    (copied.parent / "beam1.source.model").unlink()
-    with pytest.raises(FileNotFoundError, match=r"Received: no file '.*beam1.source.model'"):
-        PocketTranslator(copied)
+def test_without_a_manifest_it_is_no_translator(old):
+    old.with_suffix(".tflite.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"translator\.tflite', without 'translator.tflite"):
+        PocketTranslator(old)
+
+
+def test_a_missing_tokenizer_is_said_so(old):
+    (old.parent / "translator.source.model").unlink()
+    with pytest.raises(FileNotFoundError, match=r"Received: no file '.*translator.source.model'"):
+        PocketTranslator(old)
 
 
 @pytest.mark.parametrize("content", [b"", b"no model"])
-def test_a_broken_tokenizer_is_said_so(copied, content):
-    (copied.parent / "beam1.source.model").write_bytes(content)
-    with pytest.raises(ValueError, match=r"SentencePiece model. Received: '.*beam1.source.model'"):
-        PocketTranslator(copied)
+def test_a_broken_tokenizer_is_said_so(old, content):
+    (old.parent / "translator.source.model").write_bytes(content)
+    with pytest.raises(ValueError, match=r"SentencePiece model. Received: '.*source.model'"):
+        PocketTranslator(old)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"format": "new"}', "\xff"])
-def test_a_broken_manifest_is_said_so(copied, content):
-    copied.with_suffix(".tflite.json").write_text(content, "latin-1")
-    with pytest.raises(ValueError, match=r"JSON with a format. Received: '.*beam1.tflite.json'"):
-        PocketTranslator(copied)
+def test_a_broken_manifest_is_said_so(old, content):
+    old.with_suffix(".tflite.json").write_text(content, "latin-1")
+    with pytest.raises(ValueError, match=r"JSON with a format. Received: '.*translator.tflite.js"):
+        PocketTranslator(old)
 
 
-def test_a_manifest_that_lacks_something_is_said_so(copied):
-    change_manifest(copied, end_id=None, source_model=None)
-    with pytest.raises(ValueError, match=r"beam1.tflite.json', without source_model, end_id"):
-        PocketTranslator(copied)
+def test_a_manifest_that_lacks_something_is_said_so(old):
+    change_manifest(old, end_id=None, source_model=None)
+    with pytest.raises(ValueError, match=r"translator.tflite.json', without source_model, end_id"):
+        PocketTranslator(old)
 
 
 def test_a_manifest_of_a_newer_format_is_said_so(copied):
-    change_manifest(copied, format=2, signature=None)
-    with pytest.raises(ValueError, match=r"format 1; update it. Received: format=2 in '.*json'"):
+    manifest = json.dumps({"format": 3})
+    content = copied.read_bytes()
+    with zipfile.ZipFile(copied, "w") as archive:
+        archive.writestr("kformer.json", manifest)
+    copied.write_bytes(content[: len(content) // 2] + copied.read_bytes())
+    with pytest.raises(ValueError, match=r"format 2; update it. Received: format=3 in '.*tflite'"):
         PocketTranslator(copied)
 
 
 @pytest.mark.parametrize("kept", [0, 9, 0.5, 0.99])
-def test_a_broken_model_is_said_so(copied, kept):
+def test_a_broken_model_is_said_so(old, kept):
+    content = old.read_bytes()
+    old.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"must be a TFLite model .* Received: '.*tor.tflite'"):
+        PocketTranslator(old)
+
+
+@pytest.mark.parametrize("kept", [0, 9, 0.5, 0.99])
+def test_half_of_a_file_is_said_so(copied, kept):
     content = copied.read_bytes()
     copied.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
-    with pytest.raises(ValueError, match=r"must be a TFLite model .* Received: '.*beam1.tflite'"):
+    with pytest.raises(FileNotFoundError, match=r"a manifest at its end.* Received: '.*beam1.tfl"):
         PocketTranslator(copied)
 
 
-def test_a_model_without_the_signature_is_said_so(copied):
-    change_manifest(copied, signature="translate")
-    with pytest.raises(ValueError, match=r"a signature 'translate'. Received: '.*beam1.tflite'"):
-        PocketTranslator(copied)
+def test_a_model_without_the_signature_is_said_so(old):
+    change_manifest(old, signature="translate")
+    with pytest.raises(ValueError, match=r"a signature 'translate'. Received: '.*tor.tflite'"):
+        PocketTranslator(old)

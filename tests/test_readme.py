@@ -60,10 +60,11 @@ def test_the_commands_work_in_their_order(folder):
         "attention.png",
     ):
         assert (folder / made).is_file(), made
+    assert run([sys.executable, "-c", blocks("python")[1]], folder).endswith(" [0]\n")
 
 
 def test_the_scripts_work_but_for_their_numbers(folder):
-    first, second = blocks("python")
+    first, _, second = blocks("python")
     small = first.replace("8000", "400").replace("epochs=20", "epochs=1")
     assert small != first
     assert run([sys.executable, "-W", "error::UserWarning", "-c", small], folder)

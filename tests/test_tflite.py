@@ -1,6 +1,7 @@
 """The TFLite file: what Python says, in built-in ops of static shape."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from ai_edge_litert.interpreter import Interpreter
 import kformer
 from kformer import Transformer, Translator
 from kformer.export import export_tflite
+from kformer.export.byte_codec.tables import tables_of
+from kformer.export.tflite import limits_of
 from kformer.pocket import PocketTranslator
 from kformer.translator import EXTRA_LENGTH, make_search, search_ids
 
@@ -23,12 +26,31 @@ def exported(request, toy_translator, tmp_path_factory):
     """A search's number of beams, and the file that has it."""
     path = tmp_path_factory.mktemp("tflite") / "toy.tflite"
     return request.param, export_tflite(
-        toy_translator, path, beam_size=request.param, max_source_length=S
+        toy_translator,
+        path,
+        beam_size=request.param,
+        max_source_length=S,
+        examples=[" ".join(toy.SOURCES[:20]), *toy.SOURCES],
+        about={"licence": "CC0"},
     )
 
 
 def model_in(path):
     return schema.ModelT.InitFromPackedBuf(path.read_bytes(), 0)
+
+
+def said_in(path, name="kformer.json"):
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read(name))
+
+
+def bytes_of(text, room=6 * S):
+    content = np.frombuffer(text.encode(), np.uint8)
+    return np.pad(content, (0, room - len(content)))
+
+
+def text_in(translation):
+    return translation.tobytes().rstrip(b"\0").decode()
 
 
 def test_the_search_gives_the_ids_and_the_score_that_it_gives_in_python(exported, toy_translator):
@@ -45,19 +67,90 @@ def test_the_search_gives_the_ids_and_the_score_that_it_gives_in_python(exported
         np.testing.assert_allclose(result["score"], found.scores[:, 0], atol=1e-4)
 
 
-def test_the_signature_is_ids_to_ids_in_static_shapes(exported):
+def test_text_goes_in_and_comes_out(exported, toy_translator):
+    beam_size, path = exported
+    runner = Interpreter(str(path)).get_signature_runner("translate")
+    texts = ["", " ", "e\u0301 ﬁ 🐕", *toy.SOURCES[:9]]
+    found = [runner(source=bytes_of(text)) for text in texts]
+    expected = toy_translator.translate(texts, beam_size)
+    assert [text_in(result["translation"]) for result in found] == expected
+    assert not any(result["truncated"][0] for result in found)
+    whole = runner(source=bytes_of(" ".join(toy.SOURCES[:9])[: 6 * S]))
+    assert whole["truncated"][0] == 1
+
+
+def test_the_first_signature_is_the_one_that_runs_by_itself(exported):
     interpreter = Interpreter(str(exported[1]))
-    assert interpreter.get_signature_list() == {
-        "translate_ids": {"inputs": ["source"], "outputs": ["ids", "score"]}
+    interpreter.allocate_tensors()
+    [source] = interpreter.get_input_details()
+    interpreter.set_tensor(source["index"], bytes_of("wir ruft uns ."))
+    interpreter.invoke()
+    texts = [of for of in interpreter.get_output_details() if of["dtype"] == np.uint8]
+    assert "we" in text_in(interpreter.get_tensor(texts[0]["index"]))
+
+
+def test_its_parts_make_the_whole(exported, toy_translator):
+    interpreter = Interpreter(str(exported[1]))
+    run = {name: interpreter.get_signature_runner(name) for name in SIGNATURES}
+    for text in toy.SOURCES[:5]:
+        tokens = run["tokenize"](source=bytes_of(text))
+        [expected] = toy_translator.tokenizer.encode([text]).numpy()
+        assert tokens["ids"][0, : tokens["count"][0]].tolist() == expected.tolist()
+        found = run["translate_ids"](source=tokens["ids"])
+        text_of_parts = run["detokenize"](ids=found["ids"])["translation"]
+        whole = run["translate"](source=bytes_of(text))
+        np.testing.assert_array_equal(text_of_parts, whole["translation"])
+        np.testing.assert_array_equal(found["score"], whole["score"])
+
+
+def test_an_app_can_search_by_itself(exported, toy_translator):
+    interpreter = Interpreter(str(exported[1]))
+    encode, step = (interpreter.get_signature_runner(name) for name in ("encode", "decode_step"))
+    shapes = {name: of["shape"] for name, of in step.get_input_details().items()}
+    for text in toy.SOURCES[:3]:
+        ids = toy_translator.tokenizer.encode([text]).numpy()
+        memory = encode(source=np.pad(ids, ((0, 0), (0, S - ids.shape[1]))))
+        cache = {
+            name: np.zeros(shapes[name], np.float32) for name in ("cache_keys", "cache_values")
+        }
+        del memory["memory"]
+        said = [2]
+        while said[-1] != 3:
+            now = {"ids": np.array([[said[-1]]], np.int32), "position": [len(said) - 1]}
+            now["position"] = np.array(now["position"], np.int32)
+            found = step(**now, **memory, **cache)
+            cache = {name: found[name] for name in cache}
+            said.append(int(found["logits"].argmax()))
+        [expected] = toy_translator.translate([text])
+        assert toy_translator.tokenizer.detokenize([said]).numpy()[0].decode() == expected
+
+
+SIGNATURES = ["decode_step", "detokenize", "encode", "tokenize", "translate", "translate_ids"]
+
+
+def test_at_the_edges_are_int32_uint8_and_float32_in_static_shapes(exported):
+    interpreter = Interpreter(str(exported[1]))
+    assert [*interpreter.get_signature_list()] == SIGNATURES
+    shapes = {}
+    for name in SIGNATURES:
+        runner = interpreter.get_signature_runner(name)
+        for side in (runner.get_input_details(), runner.get_output_details()):
+            for edge, of in side.items():
+                assert of["dtype"] in (np.int32, np.uint8, np.float32)
+                shapes[name, edge] = (tuple(of["shape_signature"]), of["dtype"])
+    expected = {
+        ("translate", "source"): ((6 * S,), np.uint8),
+        ("translate", "translation"): ((6 * (S + 50),), np.uint8),
+        ("translate", "score"): ((1,), np.float32),
+        ("translate", "truncated"): ((1,), np.int32),
+        ("translate_ids", "source"): ((1, S), np.int32),
+        ("translate_ids", "ids"): ((1, S + 50), np.int32),
+        ("tokenize", "ids"): ((1, S), np.int32),
+        ("detokenize", "ids"): ((1, S + 50), np.int32),
+        ("encode", "memory"): ((1, S, 32), np.float32),
+        ("decode_step", "logits"): ((1, 308), np.float32),
     }
-    runner = interpreter.get_signature_runner("translate_ids")
-    details = runner.get_input_details() | runner.get_output_details()
-    shapes = {name: (tuple(of["shape_signature"]), of["dtype"]) for name, of in details.items()}
-    assert shapes == {
-        "source": ((1, S), np.int32),
-        "ids": ((1, S + 50), np.int32),
-        "score": ((1,), np.float32),
-    }
+    assert expected.items() <= shapes.items()
 
 
 def test_every_op_is_built_in(exported):
@@ -77,41 +170,69 @@ def test_every_shape_is_static(exported):
 
 def test_weights_are_stored_once(exported, toy_translator):
     buffers = model_in(exported[1]).buffers
-    stored = sum(len(buffer.data) for buffer in buffers if buffer.data is not None)
+    stored = [buffer.data for buffer in buffers if buffer.data is not None]
+    floats = sum(len(data) for data in stored) - bytes_of_tables(toy_translator)
     parameters = toy_translator.transformer.count_params()
-    assert 4 * parameters <= stored < 6 * parameters
+    assert 4 * parameters <= floats < 6 * parameters + 30_000
+    assert len({data.tobytes() for data in stored}) == len(stored)
 
 
-def test_beside_it_stand_its_manifest_and_its_tokenizer(exported, toy_translator):
+def bytes_of_tables(translator):
+    tables = tables_of(translator.tokenizer.model)
+    arrays = [part for group in tables for part in group]
+    arrays += [part for keys in (tables.normalizer.keys, tables.pieces.keys) for part in keys]
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+
+def test_the_file_says_what_it_is(exported, toy_translator):
     beam_size, path = exported
-    names = sorted(file.name for file in path.parent.iterdir())
-    assert names == ["toy.source.model", "toy.tflite", "toy.tflite.json"]
-    assert (path.parent / "toy.source.model").read_bytes() == toy_translator.tokenizer.model
-    assert json.loads((path.parent / "toy.tflite.json").read_text()) == {
-        "format": 1,
+    assert [file.name for file in path.parent.iterdir()] == ["toy.tflite"]
+    said = said_in(path)
+    expected = {
+        "format": 2,
         "kformer": kformer.__version__,
-        "signature": "translate_ids",
-        "signatures": {"translate_ids": [1, S]},
+        "licence": "CC0",
         "precision": "float32",
-        "source_model": "toy.source.model",
-        "padding_id": 0,
-        "end_id": 3,
-        "max_source_length": S,
-        "max_target_length": S + 50,
         "beam_size": beam_size,
         "length_penalty": 0.6,
+        "d_model": 32,
+        "parameters": toy_translator.transformer.count_params(),
+        "padding_id": 0,
+        "end_id": 3,
+        "target_start_id": 2,
+        "max_source_length": S,
+        "max_target_length": S + 50,
+        "max_source_bytes": 6 * S,
+        "max_target_bytes": 6 * (S + 50),
+        "batches": {},
     }
+    assert expected.items() <= said.items()
 
 
-def test_two_vocabularies_make_two_tokenizer_files(two_vocabularies, tmp_path):
+def test_an_app_can_check_itself(exported, toy_translator):
+    beam_size, path = exported
+    vectors = said_in(path, "test_vectors.json")
+    texts = [vector["text"] for vector in vectors]
+    assert texts == toy.SOURCES[:8]  # The first, which is too long for the file, is left out.
+    assert [vector["translation"] for vector in vectors] == toy_translator.translate(
+        texts, beam_size
+    )
+    for vector in vectors:
+        assert (
+            vector["ids"] == toy_translator.tokenizer.encode([vector["text"]])[0].numpy().tolist()
+        )
+
+
+def test_the_same_export_gives_the_same_archive(exported):
+    with zipfile.ZipFile(exported[1]) as archive:
+        assert {entry.date_time[0] for entry in archive.infolist()} == {1980}
+
+
+def test_two_vocabularies_make_two_codecs(two_vocabularies, tmp_path):
     path = export_tflite(two_vocabularies, tmp_path / "two.tflite", max_source_length=S)
-    manifest = json.loads((tmp_path / "two.tflite.json").read_text())
-    for side, tokenizer in [
-        ("source", two_vocabularies.tokenizer),
-        ("target", two_vocabularies.target_tokenizer),
-    ]:
-        assert manifest[f"{side}_model"] == f"two.{side}.model"
-        assert (tmp_path / f"two.{side}.model").read_bytes() == tokenizer.model
+    said = said_in(path)
+    assert (said["end_id"], said["target_end_id"]) == (3, 2)
+    assert (said["source_vocab_size"], said["target_vocab_size"]) == (285, 290)
     expected = two_vocabularies.translate(toy.SOURCES[:9])
     assert "⁇" in "".join(expected)  # Id 3 of the target, which ends a source.
     assert PocketTranslator(path).translate(toy.SOURCES[:9]) == expected
@@ -131,13 +252,14 @@ def test_a_model_of_mixed_precision_is_exported_in_float32(toy_translator, tmp_p
     assert PocketTranslator(path).translate(texts) == toy_translator.translate(texts)
 
 
-def test_the_length_is_128_where_the_translator_allows_it(toy_translator, tmp_path):
+def test_the_length_is_128_where_the_translator_allows_it(toy_translator):
     short = Translator(toy_translator.tokenizer, toy_translator.transformer, max_source_length=13)
     for translator, length in [(toy_translator, 128), (short, 13)]:
-        path = export_tflite(translator, tmp_path / "toy.tflite")
-        manifest = json.loads(path.with_suffix(".tflite.json").read_text())
-        assert manifest["max_source_length"] == length
-        assert manifest["max_target_length"] == length + 50
+        limits = limits_of(translator)
+        assert (limits.source_length, limits.target_length) == (length, length + 50)
+        assert (limits.source_bytes, limits.target_bytes) == (6 * length, 6 * (length + 50))
+    assert limits_of(toy_translator).lengths == [32, 64, 128]
+    assert limits_of(toy_translator, 40).lengths == [32, 40]
 
 
 @pytest.mark.parametrize("length", [1, 257])
@@ -172,31 +294,32 @@ def with_batches(toy_translator, tmp_path_factory):
     return export_tflite(toy_translator, path, max_source_length=40, precision="int8", batch_size=5)
 
 
-def test_short_sources_and_batches_have_signatures_of_their_own(with_batches):
+def test_batches_have_signatures_of_their_own(with_batches):
     shapes = {
         "translate_ids": (1, 40),
-        "translate_ids_1x32": (1, 32),
         "translate_ids_5x32": (5, 32),
         "translate_ids_5x40": (5, 40),
     }
-    manifest = json.loads(with_batches.with_suffix(".tflite.json").read_text())
-    assert manifest["signatures"] == {name: list(shape) for name, shape in shapes.items()}
+    batches = said_in(with_batches)["batches"]
+    assert batches == {name: list(shape) for name, shape in shapes.items()}
     interpreter = Interpreter(str(with_batches))
-    assert {*interpreter.get_signature_list()} == {*shapes}
+    assert {*interpreter.get_signature_list()} == {*shapes, *SIGNATURES}
     for name, shape in shapes.items():
         details = interpreter.get_signature_runner(name).get_input_details()["source"]
         assert tuple(details["shape"]) == shape
 
 
-@pytest.mark.parametrize(("precision", "least", "most"), [("float16", 2, 3), ("int8", 1, 2)])
-def test_rounded_weights_take_less_room(toy_translator, tmp_path, precision, least, most):
+@pytest.mark.parametrize(("precision", "bytes_each"), [("float16", 2), ("int8", 1)])
+def test_rounded_weights_take_less_room(toy_translator, tmp_path, precision, bytes_each):
     path = export_tflite(
         toy_translator, tmp_path / "toy.tflite", max_source_length=S, precision=precision
     )
-    stored = [len(buffer.data) for buffer in model_in(path).buffers if buffer.data is not None]
+    stored = [buffer.data for buffer in model_in(path).buffers if buffer.data is not None]
+    rest = sum(len(data) for data in stored) - bytes_of_tables(toy_translator)
     parameters = toy_translator.transformer.count_params()
-    # The embedding is stored twice: to look up, and to multiply with.
-    assert least * parameters <= sum(stored) < most * parameters + 40_000
+    assert bytes_each * parameters <= rest < bytes_each * parameters + 50_000
+    table = toy_translator.transformer.target_embedding.table
+    assert sum(len(data) == bytes_each * table.numpy().size for data in stored) == 1
 
 
 def test_an_int8_file_translates_as_well(with_batches, toy_translator):

@@ -33,7 +33,10 @@ def export(
         float, typer.Option(help="0 prefers short translations, 1 long ones.")
     ] = 0.6,
     max_source_length: Annotated[
-        int | None, typer.Option(help="Most ids of a sentence in the .tflite file [default: 128].")
+        int | None,
+        typer.Option(
+            help="Most ids of a sentence in the .tflite file [default: 128]; of bytes, 6 for each."
+        ),
     ] = None,
     precision: Annotated[
         Precision,
@@ -54,6 +57,18 @@ def export(
             "--xla_cpu_compilation_enabled: faster, but for seconds where a shape is new.",
         ),
     ] = False,
+    licence: Annotated[
+        str | None, typer.Option(help="Of the translator; kept in the .tflite file.")
+    ] = None,
+    citation: Annotated[
+        str | None, typer.Option(help="How to cite it; kept in the .tflite file.")
+    ] = None,
+    source_language: Annotated[
+        str | None, typer.Option(help="Such as de; kept in the .tflite file.")
+    ] = None,
+    target_language: Annotated[
+        str | None, typer.Option(help="Such as en; kept in the .tflite file.")
+    ] = None,
     check_source: Annotated[
         Path | None,
         typer.Option(help="Sentences to compare with Python, else the run's validation files."),
@@ -88,6 +103,12 @@ def export(
         precision=str(precision),
         batch_size=batch,
         xla=xla,
+        about={
+            "source_language": source_language,
+            "target_language": target_language,
+            "licence": licence,
+            "citation": citation,
+        },
     )
     show_reports(reports)
     for path in (saved_model, tflite):
@@ -137,10 +158,12 @@ def write_exports(
     precision="float32",
     batch_size=1,
     xla=False,
+    about=None,
 ):
     """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
     with quiet():
         from kformer.export import ServedTranslator, Verifier, export_saved_model, export_tflite
+        from kformer.export.tflite_receipt import write_receipt
         from kformer.pocket import PocketTranslator
 
         verifier = Verifier(translator, texts, references, beam_size, length_penalty)
@@ -150,9 +173,10 @@ def write_exports(
 
         def check_pocket(path):
             pocket = PocketTranslator(path)
-            length, exact = pocket.manifest["max_source_length"], precision == "float32"
+            length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
+            exact = precision == "float32"
             form = ".tflite" if exact else f".tflite {precision}"
-            verifier.verify(form, pocket, path, length, exact)
+            verifier.verify(form, pocket, path, length, exact, room)
 
         if saved_model:
             export_saved_model(
@@ -168,7 +192,10 @@ def write_exports(
                 precision,
                 batch_size,
                 check_pocket,
+                examples=texts,
+                about={name: said for name, said in (about or {}).items() if said is not None},
             )
+            write_receipt(tflite, verifier.reports[-1], verifier.reports[0], precision)
     return verifier.reports
 
 

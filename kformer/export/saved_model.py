@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from kformer.export.receipt import write_receipt
+from kformer.export.saved_model_receipt import write_receipt
 from kformer.export.served_translator import versions_in
 from kformer.export.serving_files import model_name, write_serving_files
 from kformer.export.signatures import MAX_TEXTS, PIECE_IDS, Signatures, input_names

@@ -1,23 +1,46 @@
-"""The TFLite file: the whole loop in built-in ops, for LiteRT on phones and anywhere.
+"""The TFLite file: a whole translator in built-in ops, for LiteRT on phones and anywhere.
 
-Beside `NAME.tflite` stand `NAME.tflite.json`, a manifest, and the SentencePiece models that it
-names; `kformer.pocket` reads them, without TensorFlow.
+UTF-8 bytes go in, UTF-8 bytes come out; nothing stands beside the file. What there is to know of it
+is in an archive at its end: any program that reads ZIP finds `kformer.json` and
+`test_vectors.json` there, `kformer.pocket` too, and LiteRT does not look so far.
 """
 
 import json
 import tempfile
+import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 import tensorflow as tf
 
 import kformer
-from kformer.pocket import FORMAT, SIGNATURE
-from kformer.runtime import LITERT
-from kformer.translator import EXTRA_LENGTH, make_search, search_ids
+from kformer.decoding import make_search
+from kformer.export.flatbuffer import shrunk
+from kformer.export.rounded_embedding import round_embeddings
+from kformer.export.tflite_signatures import SHORTER, Signatures
+from kformer.files import replacing
+from kformer.pocket import SIGNATURE, PocketTranslator
+from kformer.pocket_manifest import FORMAT, MANIFEST, VECTORS
+from kformer.search_options import EXTRA_LENGTH
 
 LONGEST = 128  # Ids of a source, unless told otherwise.
-SHORTER = (32, 64, 128, 256)  # Lengths that have signatures of their own: time is for all of them.
+BYTES_PER_ID = 6  # Room for text; pieces have about 4.5.
 PRECISIONS = ("float32", "float16", "int8")
+EXAMPLES = 8  # Test vectors at most.
+
+
+class Limits(NamedTuple):
+    """The static sizes of a file."""
+
+    source_length: int  # S, ids
+    target_length: int  # T, ids
+    source_bytes: int
+    target_bytes: int
+
+    @property
+    def lengths(self):
+        """Source lengths with a branch of their own, the longest last."""
+        return [*(short for short in SHORTER if short < self.source_length), self.source_length]
 
 
 def export_tflite(
@@ -29,14 +52,20 @@ def export_tflite(
     precision: str = "float32",
     batch_size: int = 1,
     check=None,
+    examples=(),
+    about=None,
 ):
-    """Writes a `.tflite` file, with its tokenizer models and a manifest beside it.
+    """Writes a `.tflite` file; `kformer.pocket.PocketTranslator` reads it, and any app.
 
-    Its signature `translate_ids` takes `source`, int32 (1, S): pieces, the end id, zeros. It gives
-    `ids`, int32 (1, S + 50), the translation, up to its end id and zeros; and `score`, float32
-    (1,), see `kformer.Greedy` and `kformer.Beam`. Every shape is static, every op built in. Other
-    signatures do the same for shorter sources and for batches, at less cost; the manifest names
-    them with their shapes. All share one copy of the weights.
+    Its first signature, `translate`, takes `source`, uint8 (6 S,): UTF-8 and zeros. It gives
+    `translation`, uint8 (6 T,), the same; `score`, float32 (1,), see `kformer.Greedy` and
+    `kformer.Beam`; and `truncated`, int32 (1,): 0, or 1 if only the beginning of the source was
+    read, 2 if there was no room for the end of the translation, 3 for both. T is S + 50. Broken
+    UTF-8 counts as U+FFFD, a zero ends the text, and no character is cut in two.
+
+    The others are parts of it, and share its weights; `kformer.export.tflite_signatures` has them:
+    `translate_ids`, `tokenize`, `detokenize`, `encode`, `decode_step`; and with batches
+    `translate_ids_BxS`. Every shape is static, every op built in.
 
     Args:
         translator: `kformer.Translator`.
@@ -50,13 +79,59 @@ def export_tflite(
         batch_size: B; over 1 there are signatures for B sources at once, too.
         check: Called with the path of the `.tflite` file before it gets its name; what it raises
             keeps it from appearing.
+        examples: Texts that an app can check itself with; the file says what it makes of the first
+            eight that are short enough for it.
+        about: dict, what is to be known of the translator, as `{"licence": "CC BY 4.0"}`.
 
     Returns:
         `Path` of the `.tflite` file.
+
+    Raises:
+        ValueError: An argument is wrong; or the tokenizer is none that the file could hold, see
+            `kformer.export.byte_codec.piece_model`.
     """
     path = Path(path)
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
+    limits = limits_of(translator, max_source_length)
+    if precision not in PRECISIONS:
+        raise ValueError(
+            f"`precision` must be one of {', '.join(PRECISIONS)}. "
+            f"Received: precision={precision!r}."
+        )
+    if batch_size < 1:
+        raise ValueError(f"`batch_size` must be positive. Received: batch_size={batch_size}.")
+    transformer = translator.transformer.copy()
+    if precision == "int8":
+        round_embeddings(transformer)
+    search = make_search(translator.target_tokenizer, beam_size, length_penalty)
+    signatures = Signatures(translator, transformer, search, limits, batch_size)
+    manifest = {
+        "format": FORMAT,
+        "kformer": kformer.__version__,
+        **(about or {}),
+        "precision": precision,
+        "beam_size": beam_size,
+        "length_penalty": length_penalty,
+        **_sizes(translator),
+        "max_source_length": limits.source_length,
+        "max_target_length": limits.target_length,
+        "max_source_bytes": limits.source_bytes,
+        "max_target_bytes": limits.target_bytes,
+        "batches": signatures.batches,
+    }
+    content = _converted(signatures, precision)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+        _append(temporary, MANIFEST, manifest)
+        _append(temporary, VECTORS, list(_test_vectors(temporary, examples)))
+        if check:
+            check(temporary)
+    return path
+
+
+def limits_of(translator, max_source_length=None) -> Limits:
+    """Returns the sizes of a file; see `export_tflite`."""
     if max_source_length is None:
         max_source_length = min(LONGEST, translator.max_source_length)
     if not 2 <= max_source_length <= translator.max_source_length:
@@ -65,94 +140,66 @@ def export_tflite(
             f"translator's {translator.max_source_length}. "
             f"Received: max_source_length={max_source_length}."
         )
-    if precision not in PRECISIONS:
-        raise ValueError(
-            f"`precision` must be one of {', '.join(PRECISIONS)}. "
-            f"Received: precision={precision!r}."
-        )
-    if batch_size < 1:
-        raise ValueError(f"`batch_size` must be positive. Received: batch_size={batch_size}.")
-    search = make_search(translator.target_tokenizer, beam_size, length_penalty)
-    shapes = _shapes(batch_size, max_source_length)
-    content = _convert(translator.transformer.copy(), search, shapes, precision)
+    most = max_source_length + EXTRA_LENGTH
+    return Limits(max_source_length, most, BYTES_PER_ID * max_source_length, BYTES_PER_ID * most)
 
-    tokenizers = {"source_model": translator.tokenizer}
-    if translator.target_tokenizer is not translator.tokenizer:
-        tokenizers["target_model"] = translator.target_tokenizer
-    names = {key: f"{path.stem}.{key.removesuffix('_model')}.model" for key in tokenizers}
-    manifest = {
-        "format": FORMAT,
-        "kformer": kformer.__version__,
-        "signature": SIGNATURE,
-        "signatures": {name: list(shape) for name, shape in shapes.items()},
-        "precision": precision,
-        **names,
-        "padding_id": translator.tokenizer.padding_id,
-        "end_id": translator.tokenizer.end_id,
-        "max_source_length": max_source_length,
-        "max_target_length": max_source_length + EXTRA_LENGTH,
-        "beam_size": beam_size,
-        "length_penalty": length_penalty,
+
+def _sizes(translator):
+    """What the manifest says of the model and its ids."""
+    transformer, source, target = (
+        translator.transformer,
+        translator.tokenizer,
+        translator.target_tokenizer,
+    )
+    config = transformer.get_config()
+    sizes = ("num_layers", "d_model", "num_heads", "d_ff")
+    return {
+        **{name: config[name] for name in sizes},
+        "parameters": transformer.count_params(),
+        "source_vocab_size": source.vocab_size,
+        "target_vocab_size": target.vocab_size,
+        "padding_id": source.padding_id,
+        "unknown_id": source.unknown_id,
+        "end_id": source.end_id,
+        "target_padding_id": target.padding_id,
+        "target_start_id": target.start_id,
+        "target_end_id": target.end_id,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.stem}-", dir=path.parent) as folder:
-        folder = Path(folder)
-        (folder / path.name).write_bytes(content)
-        for key, tokenizer in tokenizers.items():
-            tokenizer.save(folder / names[key])
-        text = json.dumps(manifest, indent=2) + "\n"
-        (folder / f"{path.name}.json").write_text(text, "utf-8")
-        if check:
-            check(folder / path.name)
-        for file in folder.iterdir():
-            file.replace(path.parent / file.name)
-    return path
 
 
-def _shapes(batch_size, max_source_length):
-    """Returns name -> (B, S) of every signature."""
-    lengths = [*(length for length in SHORTER if length < max_source_length), max_source_length]
-    batches = [1] if batch_size == 1 else [1, batch_size]
-    shapes = {
-        f"{SIGNATURE}_{batch}x{length}": (batch, length) for batch in batches for length in lengths
-    }
-    del shapes[f"{SIGNATURE}_1x{max_source_length}"]
-    return {SIGNATURE: (1, max_source_length), **shapes}
-
-
-def _convert(transformer, search, shapes, precision):
-    module = tf.Module()
-    module.weights = [variable.value for variable in transformer.variables]
-    module.functions = {}
-    for name, (batch, length) in shapes.items():
-        module.functions[name] = _signature(transformer, search, batch, length)
+def _converted(signatures, precision):
     with tempfile.TemporaryDirectory() as folder:  # By way of a file, signatures keep names.
-        tf.saved_model.save(module, folder, dict(module.functions))
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[*shapes])
+        tf.saved_model.save(signatures, folder, dict(signatures.functions))
+        names = [*signatures.functions]
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         if precision != "float32":
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         if precision == "float16":
             converter.target_spec.supported_types = [tf.float16]
-        return converter.convert()
+        return shrunk(converter.convert(), SIGNATURE)
 
 
-def _signature(transformer, search, batch, length):
-    @tf.function(input_signature=[tf.TensorSpec([batch, length], tf.int32, name="source")])
-    def translate_ids(source):
-        found = search_ids(
-            transformer, source, search, runtime_for(batch, search), length + EXTRA_LENGTH
-        )
-        return {"ids": found.ids[:, 0], "score": found.scores[:, 0]}
+def _append(path, name, value):
+    """Adds a JSON file to the archive at the end of `path`."""
+    if isinstance(value, list):  # A line for each, or ids would take one each.
+        lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in value)
+        text = f"[\n{lines}\n]\n"
+    else:
+        text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(name), text)  # Without the time: the same file again.
 
-    return translate_ids
 
-
-def runtime_for(batch_size, search):
-    """Returns the `kformer.runtime.Runtime` of a signature.
-
-    A block costs some operations a step, and saves copies of what a batch has kept: with 80
-    positions of the tiny model, that is 1.25 times as fast for 32 rows, and no faster for one;
-    with 4 beams, 1.45 times. Blocks of 4 or 16 take 5 % longer than those of 8.
-    """
-    return LITERT if batch_size * search.beam_size >= 16 else LITERT._replace(block=None)
+def _test_vectors(path, texts):
+    """Yields what the file says of the first `texts` that it can take whole."""
+    pocket = PocketTranslator(path, workers=1)
+    left = EXAMPLES
+    for text in texts:
+        if not left:
+            break
+        ids, whole = pocket.tokenize(text)
+        if whole:
+            left -= 1
+            [translation] = pocket.translate([text])
+            yield {"text": text, "ids": ids, "translation": translation}

@@ -27,6 +27,7 @@ class Report(NamedTuple):
     equal: int
     ties: int  # Differ, at a token where Python itself is undecided.
     others: int = 0  # Differ otherwise, as only rounded weights may.
+    tokens_per_second: float = 0.0  # Ids of the translations, without ends.
 
 
 class Verifier:
@@ -50,8 +51,10 @@ class Verifier:
         score = self._bleu(self.expected)
         self.reports = [Report("Python", 0, speed, score, len(self.texts), len(self.texts), 0)]
 
-    def verify(self, form: str, model, path, max_source_length=None, exact=True) -> Report:
-        """Compares what `model`, read from `path`, says; sentences over its limit are left out.
+    def verify(
+        self, form: str, model, path, max_source_length=None, exact=True, max_source_bytes=None
+    ) -> Report:
+        """Compares what `model`, read from `path`, says; sentences over its limits are left out.
 
         Args:
             exact: Whether it must say what Python says. A model of rounded weights need not.
@@ -61,7 +64,12 @@ class Verifier:
         """
         got, speed = _timed(model.translate, self.texts)
         rows = self.translator.tokenizer.tokenize(self.texts).row_lengths().numpy()
-        compared = [i for i, n in enumerate(rows) if not max_source_length or n < max_source_length]
+        compared = [
+            i
+            for i, count in enumerate(rows)
+            if (not max_source_length or count < max_source_length)
+            and (not max_source_bytes or len(self.texts[i].encode("utf-8")) <= max_source_bytes)
+        ]
         differ = [i for i in compared if got[i] != self.expected[i]]
         wrong = [i for i in differ if not self._undecided(self.texts[i], got[i])]
         if wrong and exact:
@@ -73,8 +81,17 @@ class Verifier:
             )
         equal = len(compared) - len(differ)
         ties = len(differ) - len(wrong)
+        tokens = self.translator.target_tokenizer.tokenize(got).row_lengths().numpy().mean()
         report = Report(
-            form, _size(path), speed, self._bleu(got), len(compared), equal, ties, len(wrong)
+            form,
+            _size(path),
+            speed,
+            self._bleu(got),
+            len(compared),
+            equal,
+            ties,
+            len(wrong),
+            speed * float(tokens),
         )
         self.reports.append(report)
         return report

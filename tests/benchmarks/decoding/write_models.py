@@ -19,7 +19,7 @@ from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START
 from benchmarks.sizes import MODEL_SIZES
-from kformer.export.tflite import runtime_for
+from kformer.export.tflite_signatures import runtime_for
 from kformer.sequential import sequential
 from kformer.translator import EXTRA_LENGTH, search_ids
 

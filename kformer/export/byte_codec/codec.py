@@ -1,0 +1,51 @@
+"""The codec as the signatures of a `.tflite` file use it. In graph."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from kformer.export.byte_codec.normalize import normalize, read
+from kformer.export.byte_codec.scan import first
+from kformer.export.byte_codec.segment import segment
+from kformer.export.byte_codec.spell import spell
+from kformer.export.byte_codec.tables import tables_of
+
+_GROWTH = 64  # Bytes more that a normalised text may have than its source.
+
+
+class Tokens(NamedTuple):
+    """What `ByteCodec.tokenize` returns."""
+
+    ids: tf.Tensor  # int32 (S,): pieces, the end id, padding
+    count: tf.Tensor  # int32 (): how many there are in what was read, the end id included
+    cut: tf.Tensor  # bool (): whether this is only the beginning of the text
+
+
+class ByteCodec:
+    """UTF-8 bytes to ids and back, in ops that are built into LiteRT.
+
+    Args:
+        tokenizer: `kformer.Tokenizer`, of a unigram model.
+
+    Raises:
+        ValueError: The model does something that the codec does not.
+    """
+
+    def __init__(self, tokenizer):
+        self._tables = tables_of(tokenizer.model)
+        self._end_id, self._padding_id = tokenizer.end_id, tokenizer.padding_id
+
+    def tokenize(self, source, most: int) -> Tokens:
+        """Returns the `Tokens` of `source`, uint8 (N,), up to its first zero; S is `most`."""
+        text = read(source)
+        text = normalize(self._tables.normalizer, text, source.shape[0] + _GROWTH)
+        ids, count = segment(self._tables.pieces, text)
+        kept = tf.minimum(count, most - 1)
+        places = tf.range(most)
+        ids = tf.where(places < kept, first(ids, most), self._padding_id)
+        ids = tf.where(tf.equal(places, kept), self._end_id, ids)
+        return Tokens(ids, count + 1, text.cut | (count >= most))
+
+    def detokenize(self, ids, room: int):
+        """Returns the text of `ids`, int32 (T,), as `spell.spell` does."""
+        return spell(self._tables.spellings, ids, room)

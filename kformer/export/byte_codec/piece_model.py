@@ -1,0 +1,85 @@
+"""What a SentencePiece model file says, as far as a codec needs it; the rest is refused."""
+
+from typing import NamedTuple
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from sentencepiece import sentencepiece_model_pb2
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # Types of pieces.
+SPACE = "\u2581"  # How a space is written in pieces.
+_UNKNOWN_PENALTY = np.float32(10)  # What an unknown character costs more than the worst piece.
+_UNIGRAM = 1
+
+
+class PieceModel(NamedTuple):
+    """A unigram model. V pieces."""
+
+    pieces: list  # of str (V,)
+    scores: np.ndarray  # float32 (V,)
+    types: list  # of int (V,)
+    charsmap: bytes
+    add_dummy_prefix: bool
+    remove_extra_whitespaces: bool
+    byte_fallback: bool
+    unknown_surface: str
+
+    @property
+    def unknown_id(self) -> int:
+        return self.types.index(UNKNOWN)
+
+    @property
+    def unknown_score(self) -> np.float32:
+        return self.scores[np.array(self.types) == NORMAL].min() - _UNKNOWN_PENALTY
+
+
+def read_piece_model(model: bytes) -> PieceModel:
+    """Reads the bytes of a SentencePiece model file.
+
+    Raises:
+        ValueError: It is none, or does what the byte codec does not.
+    """
+    proto = sentencepiece_model_pb2.ModelProto()
+    try:
+        proto.ParseFromString(model)
+    except DecodeError as error:
+        raise ValueError(
+            "A byte codec needs the bytes of a SentencePiece model. "
+            f"Received: {len(model)} bytes that are none."
+        ) from error
+    _check(proto)
+    trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
+    return PieceModel(
+        pieces=[piece.piece for piece in proto.pieces],
+        scores=np.array([piece.score for piece in proto.pieces], np.float32),
+        types=[piece.type for piece in proto.pieces],
+        charsmap=normalizer.precompiled_charsmap,
+        add_dummy_prefix=normalizer.add_dummy_prefix,
+        remove_extra_whitespaces=normalizer.remove_extra_whitespaces,
+        byte_fallback=trainer.byte_fallback,
+        unknown_surface=trainer.unk_surface,
+    )
+
+
+def _check(proto):
+    usable = {piece.piece for piece in proto.pieces if piece.type == NORMAL}
+    kind = proto.trainer_spec.model_type
+    refused = {
+        "be unigram models": f"model_type={kind}" if kind != _UNIGRAM else "",
+        "write spaces as U+2581": "" if proto.normalizer_spec.escape_whitespaces else "none",
+        "have their spaces before the words": (
+            "treat_whitespace_as_suffix" if proto.trainer_spec.treat_whitespace_as_suffix else ""
+        ),
+        "have a piece for the space alone": "" if SPACE in usable else "none",
+        "have no rules for what they say (denormalizer)": (
+            "some" if proto.denormalizer_spec.precompiled_charsmap else ""
+        ),
+        "have no user-defined symbols": ", ".join(
+            repr(piece.piece) for piece in proto.pieces if piece.type == USER_DEFINED
+        ),
+    }
+    for rule, received in refused.items():
+        if received:
+            raise ValueError(
+                f"SentencePiece models in a .tflite file must {rule}. Received: {received}."
+            )

@@ -1,0 +1,133 @@
+"""Makes a `.tflite` file smaller, and changes nothing that it says.
+
+The converter writes a function wherever it is called, a name for every tensor, and for every weight
+the scales of its rows wherever it is used. Here what is equal is written once: buffers, subgraphs,
+vectors; and names that nobody asks for go.
+"""
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+_IDENTIFIER = b"TFL3"
+_ALIGNMENT = 16  # Of the weights, as the schema wants it.
+_CALLED = {  # Options of operators that run subgraphs, and which fields name these.
+    schema.IfOptionsT: ("thenSubgraphIndex", "elseSubgraphIndex"),
+    schema.WhileOptionsT: ("condSubgraphIndex", "bodySubgraphIndex"),
+}
+
+
+def shrunk(content: bytes, first: str) -> bytes:
+    """Returns the same model in fewer bytes.
+
+    Args:
+        content: A `.tflite` file.
+        first: The signature that runs where none is named.
+    """
+    model = schema.ModelT.InitFromPackedBuf(content, 0)
+    _merge_buffers(model)
+    _drop_names(model)
+    while _merge_subgraphs(model):  # Those that call equal ones may now be equal, too.
+        pass
+    _drop_unused_buffers(model)
+    _put_first(model, first)
+    builder = _Builder(len(content))
+    builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
+    return bytes(builder.Output())
+
+
+def _merge_buffers(model):
+    first = {b"": 0}  # The schema wants the first buffer to be empty.
+    same = []
+    for i, buffer in enumerate(model.buffers):
+        data = b"" if buffer.data is None else np.asarray(buffer.data, np.uint8).tobytes()
+        same.append(first.setdefault(data, i))
+    for graph in model.subgraphs:
+        for tensor in graph.tensors:
+            tensor.buffer = same[tensor.buffer]
+
+
+def _drop_names(model):
+    for graph in model.subgraphs:
+        graph.name = None
+        for tensor in graph.tensors:
+            tensor.name = None
+            if tensor.quantization is not None:
+                tensor.quantization.min = tensor.quantization.max = None
+    for signature in model.signatureDefs:
+        tensors = model.subgraphs[signature.subgraphIndex].tensors
+        for named in [*signature.inputs, *signature.outputs]:
+            tensors[named.tensorIndex].name = named.name
+
+
+def _merge_subgraphs(model) -> bool:
+    """Keeps one of each subgraph; returns whether any went."""
+    first, kept, same = {}, [], []
+    entries = {signature.subgraphIndex for signature in model.signatureDefs} | {0}
+    for i, graph in enumerate(model.subgraphs):
+        key = i if i in entries else _packed(graph)
+        if key not in first:
+            first[key] = len(kept)
+            kept.append(graph)
+        same.append(first[key])
+    for graph in kept:
+        for operator in graph.operators:
+            for field in _CALLED.get(type(operator.builtinOptions), ()):
+                called = getattr(operator.builtinOptions, field)
+                setattr(operator.builtinOptions, field, same[called])
+    for signature in model.signatureDefs:
+        signature.subgraphIndex = same[signature.subgraphIndex]
+    merged = len(kept) < len(model.subgraphs)
+    model.subgraphs = kept
+    return merged
+
+
+def _packed(graph):
+    builder = _Builder(1024)
+    builder.Finish(graph.Pack(builder))
+    return bytes(builder.Output())
+
+
+def _put_first(model, name):
+    """Swaps two subgraphs."""
+    [wanted] = [
+        signature.subgraphIndex
+        for signature in model.signatureDefs
+        if signature.signatureKey == name.encode()
+    ]
+    places = {wanted: 0, 0: wanted}
+    graphs = model.subgraphs
+    graphs[0], graphs[wanted] = graphs[wanted], graphs[0]
+    for signature in model.signatureDefs:
+        place = signature.subgraphIndex
+        signature.subgraphIndex = places.get(place, place)
+
+
+def _drop_unused_buffers(model):
+    used = {0} | {entry.buffer for entry in model.metadata or ()}
+    used |= {tensor.buffer for graph in model.subgraphs for tensor in graph.tensors}
+    places = {old: new for new, old in enumerate(sorted(used))}
+    model.buffers = [model.buffers[old] for old in places]
+    for graph in model.subgraphs:
+        for tensor in graph.tensors:
+            tensor.buffer = places[tensor.buffer]
+    for entry in model.metadata or ():
+        entry.buffer = places[entry.buffer]
+    model.metadataBuffer = None  # An older way to say the same.
+
+
+class _Builder(flatbuffers.Builder):
+    """Writes no vector twice, and aligns bytes as weights must be."""
+
+    def __init__(self, size):
+        super().__init__(size)
+        self._written = {}
+
+    def CreateNumpyVector(self, x):
+        content = x.tobytes()
+        key = (x.dtype.str, content)
+        if key not in self._written:
+            if x.dtype == np.uint8:
+                self.Prep(_ALIGNMENT, len(content))
+            self._written[key] = super().CreateNumpyVector(x)
+        return self._written[key]
