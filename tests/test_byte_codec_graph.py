@@ -18,7 +18,7 @@ from kformer.export.byte_codec.codec import ByteCodec
 N, S, T, M = 240, 64, 30, 120  # Bytes and ids of a source, ids and bytes of a translation.
 END = 3
 WORDS = " ".join(codec_models.sentences()[:50]).split()
-TRIED = ["as kformer trains", "bare", "all spaces kept"]
+TRIED = ["as kformer trains", "bare", "all spaces kept", "single characters"]
 
 
 class File:
