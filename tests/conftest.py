@@ -21,6 +21,7 @@ from reference import perturbed
 import kformer
 from kformer import Tokenizer, Transformer, Translator
 from kformer.cli import main
+from kformer.export import export_saved_model
 from kformer.training import Recipe, corpus, train
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
@@ -147,6 +148,13 @@ def toy_tflite(toy_run, toy_exports):
 @pytest.fixture(scope="session")
 def toy_translator(toy_run):
     return kformer.load(toy_run.folder / "translator.keras")
+
+
+@pytest.fixture(scope="session")
+def toy_saved_model(toy_translator, tmp_path_factory):
+    """The folder of version 1 of an export, in a folder `toy`; by greedy search."""
+    folder = tmp_path_factory.mktemp("exported") / "toy"
+    return export_saved_model(toy_translator, folder, examples=toy.SOURCES)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,9 @@
 """Serves a SavedModel as TensorFlow Serving would: its loader, no Python of tensorflow-text.
 
-python serve_saved_model.py FOLDER  < a JSON list of texts  > a JSON list of translations
+python serve_saved_model.py FOLDER  < JSON [[signature, {input: texts}], ...]
+                                    > JSON [{output: values}, ...]
+
+Bytes that are no UTF-8 are lone surrogates in JSON.
 """
 
 import importlib.util
@@ -11,17 +14,33 @@ from pathlib import Path
 import tensorflow as tf
 
 folder = sys.argv[1]
-texts = json.load(sys.stdin)
+requests = json.load(sys.stdin)
 tensorflow_text = Path(importlib.util.find_spec("tensorflow_text").origin).parent
 [ops] = tensorflow_text.rglob("_sentencepiece_tokenizer.so")
 tf.load_op_library(str(ops))
 
+
+def listed(values):
+    if isinstance(values, bytes):
+        return values.decode("utf-8")
+    return [listed(value) for value in values] if isinstance(values, list) else values
+
+
+answers = []
 graph = tf.Graph()
 with tf.compat.v1.Session(graph=graph) as session:
     loaded = tf.compat.v1.saved_model.load(session, ["serve"], folder)
-    signature = loaded.signature_def["serving_default"]
-    translations = session.run(
-        signature.outputs["translation"].name, {signature.inputs["text"].name: texts}
-    )
+    for name, inputs in requests:
+        signature = loaded.signature_def[name]
+        fetched = session.run(
+            {output: info.name for output, info in signature.outputs.items()},
+            {
+                signature.inputs[key].name: [
+                    text.encode("utf-8", "surrogateescape") for text in texts
+                ]
+                for key, texts in inputs.items()
+            },
+        )
+        answers.append({output: listed(values.tolist()) for output, values in fetched.items()})
 assert "tensorflow_text" not in sys.modules
-print(json.dumps([translation.decode("utf-8") for translation in translations]))
+print(json.dumps(answers))

@@ -100,6 +100,13 @@ def test_search_knows_no_model():
     assert reached <= searches | {"kformer.gather"}
 
 
+def test_the_client_knows_nothing_of_models():
+    client = {name for name in MODULES if f"{name}.".startswith("kformer.serving.")}
+    reached = {imported for name in client for imported in imports_of(name)}
+    assert len(client) > 4
+    assert reached <= client
+
+
 def test_no_module_imports_itself_in_a_circle():
     order = TopologicalSorter({module: imports_of(module) for module in MODULES}).static_order()
     assert set(MODULES) <= set(order)

@@ -15,6 +15,7 @@ from kformer.cli.attention import attention
 from kformer.cli.demo import demo
 from kformer.cli.evaluate import evaluate
 from kformer.cli.export import export
+from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.train import train
 from kformer.cli.translate import translate
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, translate, evaluate, score, export, attention, demo):
+for command in (train, translate, evaluate, score, export, request, attention, demo):
     app.command()(command)
 
 

@@ -45,6 +45,14 @@ def export(
         int,
         typer.Option(help="The .tflite file can also translate so many sentences at once.", min=1),
     ] = 1,
+    xla: Annotated[
+        bool,
+        typer.Option(
+            "--xla",
+            help="The SavedModel is for a server that was started with "
+            "--xla_cpu_compilation_enabled: faster, but for seconds where a shape is new.",
+        ),
+    ] = False,
     licence: Annotated[
         str | None, typer.Option(help="Of the translator; kept in the .tflite file.")
     ] = None,
@@ -90,6 +98,7 @@ def export(
         max_source_length=max_source_length,
         precision=str(precision),
         batch_size=batch,
+        xla=xla,
         about={
             "source_language": source_language,
             "target_language": target_language,
@@ -144,18 +153,19 @@ def write_exports(
     max_source_length=None,
     precision="float32",
     batch_size=1,
+    xla=False,
     about=None,
 ):
     """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
     with quiet():
         from kformer.export import ServedTranslator, Verifier, export_saved_model, export_tflite
-        from kformer.export.receipt import write_receipt
+        from kformer.export.tflite_receipt import write_receipt
         from kformer.pocket import PocketTranslator
 
         verifier = Verifier(translator, texts, references, beam_size, length_penalty)
 
         def check_served(path):
-            verifier.verify("SavedModel", ServedTranslator(path), path)
+            return verifier.verify_served(ServedTranslator(path), path)
 
         def check_pocket(path):
             pocket = PocketTranslator(path)
@@ -165,7 +175,9 @@ def write_exports(
             verifier.verify(form, pocket, path, length, exact, room)
 
         if saved_model:
-            export_saved_model(translator, saved_model, beam_size, length_penalty, check_served)
+            export_saved_model(
+                translator, saved_model, beam_size, length_penalty, check_served, xla, texts
+            )
         if tflite:
             export_tflite(
                 translator,

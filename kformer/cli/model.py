@@ -34,7 +34,7 @@ def open_model(path: Path, beam_size: int | None = None, length_penalty: float |
             return PocketTranslator(path).translate
         _a_core_for_each_batch()
         if kind == "saved_model":
-            from kformer.export.saved_model import ServedTranslator
+            from kformer.export import ServedTranslator
 
             return ServedTranslator(path).translate
         import kformer

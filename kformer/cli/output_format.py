@@ -12,6 +12,15 @@ _WHAT_FLAGS_SAY = {
     "loop": "repeats itself",
     "length ratio": "has a length that is absurd for its source",
 }
+_FIELDS = (  # Of JSON lines, as far as they are known.
+    "text",
+    "score",
+    "flags",
+    "tokens",
+    "token_log_probabilities",
+    "source_tokens",
+    "alignment",
+)
 
 
 class OutputFormat(StrEnum):
@@ -20,6 +29,15 @@ class OutputFormat(StrEnum):
     text = "text"
     tsv = "tsv"
     jsonl = "jsonl"
+
+
+def check_format(format, n_best):
+    """Refuses several translations of a line where nothing would tell them apart."""
+    if n_best > 1 and format == OutputFormat.text:
+        raise ValueError(
+            "Several translations of a line need --format tsv or jsonl, which tell them apart. "
+            f"Received: n_best={n_best}, format=text."
+        )
 
 
 def written(format, number, translations):
@@ -39,16 +57,8 @@ def written(format, number, translations):
 
 
 def _fields(number, translation):
-    return {
-        "line": number,
-        "text": translation.text,
-        "score": translation.score,
-        "flags": translation.flags,
-        "tokens": translation.tokens,
-        "token_log_probabilities": translation.token_log_probabilities,
-        "source_tokens": translation.source_tokens,
-        "alignment": translation.alignment,
-    }
+    names = (name for name in _FIELDS if hasattr(translation, name))
+    return {"line": number, **{name: getattr(translation, name) for name in names}}
 
 
 def warn_of_runaway(number, best):

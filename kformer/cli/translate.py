@@ -17,7 +17,7 @@ from kformer.cli.model import (
     open_translator,
     what_is,
 )
-from kformer.cli.output_format import OutputFormat, warn_of_runaway, written
+from kformer.cli.output_format import OutputFormat, check_format, warn_of_runaway, written
 from kformer.search_options import SearchOptions
 from kformer.training.text_files import check_parallel, decoded, read_lines
 
@@ -99,11 +99,7 @@ def translate(
         others = {"format": format != OutputFormat.text, "prefix": prefix}
         check_no_options(model, [*given, *(name for name, value in others.items() if value)])
     options = SearchOptions(**given)
-    if options.n_best > 1 and format == OutputFormat.text:
-        raise ValueError(
-            "Several translations of a line need --format tsv or jsonl, which tell them apart. "
-            f"Received: n_best={n_best}, format=text."
-        )
+    check_format(format, options.n_best)
     lines, total = _lines(input)
     if kind == "keras":
         pairs = _with_prefixes(lines, input, prefix)

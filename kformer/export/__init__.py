@@ -10,7 +10,7 @@ if __name__ != "kformer.export":  # The link of that name, at the top of the rep
 
 _MODULE_OF = {
     "export_saved_model": "saved_model",
-    "ServedTranslator": "saved_model",
+    "ServedTranslator": "served_translator",
     "export_tflite": "tflite",
     "Verifier": "verify",
     "Report": "verify",

@@ -3,32 +3,52 @@
 TensorFlow Serving loads it with nothing but the ops that it has built in.
 """
 
-import warnings
 from pathlib import Path
 
 import tensorflow as tf
-import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
+from kformer.export.saved_model_receipt import write_receipt
+from kformer.export.served_translator import versions_in
+from kformer.export.serving_files import model_name, write_serving_files
+from kformer.export.signatures import MAX_TEXTS, PIECE_IDS, Signatures, input_names
+from kformer.export.warmup import Request, examples_of, requests, write_warmup
 from kformer.files import replacing
-from kformer.translator import batches_by_length, make_search, search_ids
+from kformer.search_options import EXTRA_LENGTH
 
 
 def export_saved_model(
-    translator, folder, beam_size: int = 1, length_penalty: float = 0.6, check=None
+    translator,
+    folder,
+    beam_size: int = 1,
+    length_penalty: float = 0.6,
+    check=None,
+    xla: bool = False,
+    examples=None,
 ):
-    """Writes the next version of a model that a server mounts.
+    """Writes the next version of a model that a server mounts, and how to serve it.
 
     Its signature `serving_default` takes `text`, string (B,), and gives `translation`, string
-    (B,); `score`, float32 (B,), see `kformer.Greedy` and `kformer.Beam`; and `truncated`, bool
-    (B,), True where the text had more than `translator.max_source_length` ids and only its
-    beginning was translated.
+    (B,); `score`, float32 (B,), see `kformer.Greedy` and `kformer.Beam`; `truncated`, bool (B,),
+    True where the text had more than `translator.max_source_length` ids and only its beginning
+    was translated; and `flags`, string (B,), what else is wrong, nothing most of the time. The
+    others are `beam`, `score`, `encode` and `tokenize`: see `kformer.export.signatures`.
+
+    In the version's `assets.extra` are warm-up requests and `kformer.json`, a report of the
+    export. Beside the versions lie settings for the server, and a README with real requests and
+    responses; each export writes them anew, unless somebody has made them his own.
 
     Args:
         translator: `kformer.Translator`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next free number.
-        beam_size, length_penalty: See `kformer.Translator.translate`.
+        beam_size, length_penalty: See `kformer.Translator.translate`. The signature `beam` has
+            `beam_size` translations a text, or 4 if that is 1.
         check: Called with the path of the SavedModel before it gets its name; what it raises
-            keeps a server from ever seeing it.
+            keeps a server from ever seeing it. If it returns a dict, that goes into the report.
+        xla: Whether the decode loops are to be compiled: for a server that was started with
+            `--xla_cpu_compilation_enabled`; any other will refuse requests. See
+            `kformer.export.compiled`: each new shape takes seconds, once.
+        examples: Sentences for the warm-up requests and the README; None for words of the
+            vocabulary.
 
     Returns:
         `Path` of the version written.
@@ -38,13 +58,28 @@ def export_saved_model(
         raise NotADirectoryError(
             f"A SavedModel is a folder. Received: {str(folder)!r}, which is a file."
         )
-    path = folder / str(max(_versions(folder), default=0) + 1)
-    module = _Serving(translator, beam_size, length_penalty)
-    with replacing(path) as temporary:
-        tf.saved_model.save(module, str(temporary), {"serving_default": module.translate})
-        if check:
-            check(temporary)
-    return path
+    version = max(versions_in(folder), default=0) + 1
+    examples = examples_of(translator, examples)
+    module = _Serving(translator, beam_size, length_penalty, xla)
+    settings = {
+        "version": version,
+        "beam_size": beam_size,
+        "length_penalty": length_penalty,
+        "n_best": module.n_best,
+        "xla": xla,
+        "max_source_length": translator.max_source_length,
+        "max_target_length": translator.max_source_length + EXTRA_LENGTH,
+        "max_texts": MAX_TEXTS,
+    }
+    with replacing(folder / str(version)) as temporary:
+        tf.saved_model.save(module, str(temporary), dict(module.functions))
+        inputs = {name: input_names(function) for name, function in module.functions.items()}
+        found = requests(inputs, examples, translator.max_source_length, PIECE_IDS, xla)
+        number = write_warmup(temporary, model_name(folder), found)
+        checked = check(temporary) if check else None
+        write_receipt(temporary, module.functions, settings, number, checked)
+    write_serving_files(folder, settings, _answers(module.functions, examples))
+    return folder / str(version)
 
 
 class _Serving(tf.Module):
@@ -53,96 +88,33 @@ class _Serving(tf.Module):
     With a Keras model in it, the folder would load in Python, and fail in a server.
     """
 
-    def __init__(self, translator, beam_size, length_penalty):
+    def __init__(self, translator, beam_size, length_penalty, xla):
         super().__init__()
         transformer = translator.transformer.copy()
-        source, target = translator.tokenizer, translator.target_tokenizer
-        search = make_search(target, beam_size, length_penalty)
-        most = translator.max_source_length - 1  # And the end id.
         self.weights = [variable.value for variable in transformer.variables]
-        self.tokenizers = [source.in_graph, target.in_graph]
-
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
-        def translate(text):
-            pieces = source.tokenize(text)
-            ids = source.with_end(pieces[:, :most]).to_tensor(source.padding_id)
-            found = search_ids(transformer, ids, search)
-            return {
-                "translation": target.detokenize(found.ids[:, 0]),
-                "score": found.scores[:, 0],
-                "truncated": pieces.row_lengths() > most,
-            }
-
-        self.translate = translate
+        self.tokenizers = [translator.tokenizer.in_graph, translator.target_tokenizer.in_graph]
+        signatures = Signatures(translator, transformer, beam_size, length_penalty, xla)
+        self.n_best = signatures.n_best
+        self.functions = signatures.functions()
 
 
-class ServedTranslator:
-    """Runs an exported SavedModel in Python, through its signature.
-
-    Args:
-        path: The folder of a version, or that of all versions: the newest is taken.
-
-    Raises:
-        ValueError: The folder holds no such model.
-    """
-
-    def __init__(self, path):
-        path = newest_version(path)
-        try:
-            self._model = tf.saved_model.load(str(path))
-        except (OSError, ValueError, tf.errors.OpError) as error:
-            raise ValueError(
-                f"The folder must hold a whole SavedModel. Received: path={str(path)!r} "
-                f"({type(error).__name__})."
-            ) from error
-        signature = self._model.signatures.get("serving_default")
-        if signature is None or not {"translation", "truncated"} <= {*signature.structured_outputs}:
-            raise ValueError(
-                "The SavedModel must be a kformer export, with a signature from `text` to "
-                f"`translation`. Received: path={str(path)!r}."
-            )
-        self._signature = signature
-
-    def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
-        """As `kformer.Translator.translate`; the search was chosen by the export."""
-        if isinstance(texts, str):
-            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        translations = [""] * len(texts)
-        for batch in batches_by_length([len(text) for text in texts], batch_size):
-            result = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
-            answers = result["translation"].numpy(), result["truncated"].numpy()
-            for i, translation, cut in zip(batch, *answers, strict=True):
-                translations[i] = translation.decode("utf-8")
-                if cut:
-                    warnings.warn(
-                        f"Sentence {i + 1} is over the model's limit of ids: only its beginning "
-                        "was translated.",
-                        stacklevel=2,
-                    )
-            if progress:
-                progress(len(batch))
-        return translations
+def _answers(functions, examples):
+    """What each signature says to an example: pairs of a `Request` and a dict of lists."""
+    answers = []
+    for name, function in functions.items():
+        texts = {"target": examples.targets}
+        request = {name: texts.get(name, examples.sources)[:1] for name in input_names(function)}
+        found = function(**{name: tf.constant(texts) for name, texts in request.items()})
+        answer = {name: _listed(tensor) for name, tensor in found.items()}
+        answers.append((Request(name, request), answer))
+    return answers
 
 
-def newest_version(path) -> Path:
-    """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number.
-
-    Raises:
-        ValueError: There is none.
-    """
-    path = Path(path)
-    if (path / "saved_model.pb").is_file():
-        return path
-    versions = _versions(path)
-    if not versions:
-        raise ValueError(
-            "A SavedModel folder holds saved_model.pb, or numbered versions. "
-            f"Received: path={str(path)!r}."
-        )
-    return path / str(max(versions))
-
-
-def _versions(folder):
-    if not folder.is_dir():
-        return []
-    return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]
+def _listed(tensor):
+    """As lists, bytes as text: what JSON has."""
+    if tensor.dtype != tf.string:
+        return tensor.numpy().tolist()
+    return [
+        row.decode("utf-8") if isinstance(row, bytes) else [text.decode("utf-8") for text in row]
+        for row in tensor.numpy().tolist()
+    ]

@@ -1,16 +1,18 @@
 """Verification: what was exported says what Python says."""
 
+import hashlib
 import time
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import keras
 import tensorflow as tf
 
+from kformer.export.agreement import TIE, agreement
 from kformer.scores import bleu
 from kformer.translator import make_search, search_ids
 
-TIE = 1e-3  # Log-probabilities this close are a tie: float32 sums differ by 1e-4 between runtimes.
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
 
 
@@ -93,6 +95,30 @@ class Verifier:
         )
         self.reports.append(report)
         return report
+
+    def verify_served(self, served, path) -> dict:
+        """As `verify`, of a `ServedTranslator`, and the other signatures; returns it for a report.
+
+        Sentences themselves are not in it, but what tells whether they are the same.
+        """
+        report = self.verify("SavedModel", served, path)
+        _, length_penalty = self.settings
+        n_best = served.signatures["beam"].structured_outputs["score"].shape[1]
+        with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, a third time.
+            others = agreement(
+                self.translator, served.signatures, self.texts, n_best, length_penalty
+            )
+        text = "\n".join(self.texts).encode("utf-8")
+        return {
+            "sentences": report.total,
+            "sentences_sha256": hashlib.sha256(text).hexdigest(),
+            "equal": report.equal,
+            "ties": report.ties,
+            "bleu": report.bleu,
+            "bleu_of_python": self.reports[0].bleu,
+            "sentences_per_second": round(report.sentences_per_second, 1),
+            "other_signatures": others,
+        }
 
     def _bleu(self, translations):
         return bleu(translations, self.references).value if self.references else None

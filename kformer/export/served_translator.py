@@ -1,0 +1,88 @@
+"""Runs an exported SavedModel in Python, as a server does."""
+
+import warnings
+from pathlib import Path
+
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
+
+from kformer.parallel import in_parallel
+from kformer.translator import batches_by_length
+
+
+class ServedTranslator:
+    """Runs an exported SavedModel in Python, through its signature.
+
+    Args:
+        path: The folder of a version, or that of all versions: the newest is taken.
+
+    Raises:
+        ValueError: The folder holds no such model.
+    """
+
+    def __init__(self, path):
+        path = newest_version(path)
+        try:
+            self._model = tf.saved_model.load(str(path))
+        except (OSError, ValueError, tf.errors.OpError) as error:
+            raise ValueError(
+                f"The folder must hold a whole SavedModel. Received: path={str(path)!r} "
+                f"({type(error).__name__})."
+            ) from error
+        signature = self._model.signatures.get("serving_default")
+        if signature is None or not {"translation", "truncated"} <= {*signature.structured_outputs}:
+            raise ValueError(
+                "The SavedModel must be a kformer export, with a signature from `text` to "
+                f"`translation`. Received: path={str(path)!r}."
+            )
+        self._signature = signature
+        self.signatures = dict(self._model.signatures)
+
+    def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
+        """As `kformer.Translator.translate`; the search was chosen by the export."""
+        if isinstance(texts, str):
+            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        translations = [""] * len(texts)
+
+        def answered(batch):
+            result = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
+            return result["translation"].numpy(), result["truncated"].numpy()
+
+        batches = list(batches_by_length([len(text) for text in texts], batch_size))
+        for batch, answers in zip(batches, in_parallel(answered, batches), strict=True):
+            for i, translation, cut in zip(batch, *answers, strict=True):
+                translations[i] = translation.decode("utf-8")
+                if cut:
+                    warnings.warn(
+                        f"Sentence {i + 1} is over the model's limit of ids: only its beginning "
+                        "was translated.",
+                        stacklevel=2,
+                    )
+            if progress:
+                progress(len(batch))
+        return translations
+
+
+def newest_version(path) -> Path:
+    """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number.
+
+    Raises:
+        ValueError: There is none.
+    """
+    path = Path(path)
+    if (path / "saved_model.pb").is_file():
+        return path
+    versions = versions_in(path)
+    if not versions:
+        raise ValueError(
+            "A SavedModel folder holds saved_model.pb, or numbered versions. "
+            f"Received: path={str(path)!r}."
+        )
+    return path / str(max(versions))
+
+
+def versions_in(folder) -> list[int]:
+    """Returns the numbers of the versions in the folder of all versions, if there is one."""
+    if not folder.is_dir():
+        return []
+    return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]

@@ -1,0 +1,81 @@
+"""Where a server is, and which of its models is meant."""
+
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+_SCHEMES = ("http", "https", "grpc", "grpcs")
+
+
+class Address(NamedTuple):
+    """The parts of a server's URL."""
+
+    scheme: str  # "http", "https", "grpc" or "grpcs"
+    host: str  # With its port, if there is one.
+    path: str  # Before /v1, without a slash at its end.
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://{self.host}{self.path}"
+
+
+class Model(NamedTuple):
+    """Which model: by its name, and by a version or a label if it is not to be the newest."""
+
+    name: str
+    version: int | None = None
+    label: str | None = None
+
+    @property
+    def path(self) -> str:
+        """As REST has it."""
+        path = f"/v1/models/{quote(self.name, safe='')}"
+        if self.version is not None:
+            return f"{path}/versions/{self.version}"
+        return path if self.label is None else f"{path}/labels/{quote(self.label, safe='')}"
+
+
+def read_address(url: str) -> Address:
+    """Returns the parts of "http://host:8501", "grpc://host:8500", or "host:8500", which is gRPC.
+
+    Raises:
+        ValueError: It is no such URL.
+    """
+    given = url
+    if "://" not in url:
+        url = f"grpc://{url}"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts = port = None
+    if not parts or parts.scheme not in _SCHEMES or not parts.hostname:
+        raise ValueError(
+            "The server's URL must be as http://host:8501 or grpc://host:8500 (or https, grpcs). "
+            f"Received: url={given!r}."
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValueError(
+            "The server's URL must have neither user nor query; what identifies you goes into "
+            f"headers. Received: url for {parts.hostname!r}."
+        )
+    if parts.scheme.startswith("grpc") and (port is None or parts.path.strip("/")):
+        raise ValueError(
+            f"A gRPC server has a port and no path: grpc://host:8500. Received: url={given!r}."
+        )
+    return Address(parts.scheme, parts.netloc, parts.path.rstrip("/"))
+
+
+def read_model(name: str, version: int | None, label: str | None) -> Model:
+    """Returns a `Model`.
+
+    Raises:
+        ValueError: There is no name, or both version and label.
+    """
+    if not name:
+        raise ValueError(f"`model` must be the name of a model. Received: model={name!r}.")
+    if version is not None and label is not None:
+        raise ValueError(
+            "A version is chosen by its number or by its label. "
+            f"Received: version={version}, label={label!r}."
+        )
+    return Model(name, version, label)
