@@ -35,7 +35,7 @@ def export(
     max_source_length: Annotated[
         int | None,
         typer.Option(
-            help="Most ids of a sentence in the .tflite file [default: 128]; of bytes, 6 for each."
+            help="Most ids of a sentence in the .tflite file, with 6 bytes for each; else 128."
         ),
     ] = None,
     precision: Annotated[
