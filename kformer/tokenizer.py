@@ -1,7 +1,8 @@
 """Text to ids and back: a SentencePiece model, run in graph by tensorflow-text.
 
 The model file defines the text, whole: normalisation, white space, pieces, byte fallback. Ids
-are those that the SentencePiece library gives for the same file.
+are those that the SentencePiece library gives for the same file; only where two ways to split a
+text score the same, which takes one that repeats itself, may the other be chosen.
 """
 
 import gzip
