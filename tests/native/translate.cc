@@ -7,8 +7,8 @@
 // spaces between them, and a zero.
 //
 // The runtime, libLiteRt.so, is in Python's package ai-edge-litert, without headers; so what is used
-// of it is declared here, as it is since version 2.1.6. (Before that, LiteRtCreateModelFromFile had
-// no environment.)
+// of it is declared here, as it is in versions 2.1.6 to 2.3.0. (In 2.1.0 LiteRtCreateModelFromFile
+// takes no environment.)
 
 #include <algorithm>
 #include <cstddef>
@@ -113,14 +113,6 @@ struct Slot {
   }
 };
 
-// How much of `text` fits into `room` bytes without cutting a character.
-size_t Fitting(std::string_view text, size_t room) {
-  if (text.size() <= room) return text.size();
-  size_t end = room;
-  while (end > 0 && room - end < 3 && (text[end] & 0xC0) == 0x80) --end;  // 10xxxxxx goes on.
-  return (text[end] & 0xC0) == 0x80 ? room : end;  // Three of them in a row are no UTF-8 anyway.
-}
-
 class Translator {
  public:
   explicit Translator(const char* path) {
@@ -151,7 +143,7 @@ class Translator {
   Translator& operator=(const Translator&) = delete;
 
   Translation Translate(std::string_view text) {
-    const size_t fitting = Fitting(text, source_.size);
+    const size_t fitting = std::min(text.size(), source_.size);  // The file drops half characters.
     void* memory;
     CHECK(LiteRtLockTensorBuffer(source_.buffer, &memory, kWrite));
     char* source = static_cast<char*>(memory);
