@@ -73,6 +73,7 @@ def test_the_signature_named_is_the_first(converted):
     for name in ("first", "second"):
         signatures = model_of(shrunk(converted, name)).signatureDefs
         assert [key.signatureKey for key in signatures if key.subgraphIndex == 0] == [name.encode()]
+        assert signatures[0].signatureKey == name.encode() and len(signatures) == 2
 
 
 def test_weights_are_aligned(converted):

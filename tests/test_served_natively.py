@@ -4,14 +4,13 @@ The program is compiled against the headers and libraries in the package of Tens
 """
 
 import os
-import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 import toy
+from compiling import compiled
 from serving_requests import asked, assert_same_answers, listed, signatures_of
 from tensorflow.core.protobuf.named_tensor_pb2 import NamedTensorProto
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
@@ -20,7 +19,6 @@ from test_saved_model import sentencepiece_library
 from kformer.export import export_saved_model
 from kformer.export.warmup import FILE
 
-SOURCE = Path(__file__).parent / "native" / "serve_saved_model.cc"
 ODD = ["", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½", "uns " * 300, b"\xff wir \xc3"]
 BOTH = ("source", "target")
 INPUTS = dict.fromkeys(("serving_default", "beam", "encode", "tokenize"), ("text",))
@@ -30,19 +28,14 @@ INPUTS["score"] = BOTH
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """The compiled program."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("There is no g++ to compile a server's loader with.")
-    output = tmp_path_factory.mktemp("native") / "serve_saved_model"
     libraries = tf.sysconfig.get_lib()
-    command = [
-        *(compiler, "-std=c++17", "-w", "-o", output, SOURCE, *tf.sysconfig.get_compile_flags()),
+    return compiled(
+        "serve_saved_model",
+        tmp_path_factory.mktemp("native"),
+        *("-w", *tf.sysconfig.get_compile_flags()),
         *(f"-L{libraries}", f"-Wl,-rpath,{libraries}"),
         *("-l:libtensorflow_cc.so.2", "-l:libtensorflow_framework.so.2"),
-    ]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr[-2000:]
-    return output
+    )
 
 
 def prediction_log(name, inputs):

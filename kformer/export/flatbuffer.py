@@ -89,7 +89,10 @@ def _packed(graph):
 
 
 def _put_first(model, name):
-    """Swaps two subgraphs."""
+    """Swaps two subgraphs, and moves a signature to the front.
+
+    An interpreter without a name runs the first subgraph, a compiled model the first signature.
+    """
     [wanted] = [
         signature.subgraphIndex
         for signature in model.signatureDefs
@@ -101,6 +104,7 @@ def _put_first(model, name):
     for signature in model.signatureDefs:
         place = signature.subgraphIndex
         signature.subgraphIndex = places.get(place, place)
+    model.signatureDefs.sort(key=lambda signature: signature.subgraphIndex != 0)
 
 
 def _drop_unused_buffers(model):

@@ -1,0 +1,26 @@
+"""Programs in C++ beside the tests: compiled by g++, where there is one."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NATIVE = Path(__file__).parent / "native"
+
+
+def compiled(name, folder, *arguments):
+    """Returns the path of the program of `native/<name>.cc`; without g++ the test is skipped.
+
+    Args:
+        folder: Where to put it.
+        arguments: For g++, behind the source.
+    """
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip(f"There is no g++ to compile {name}.cc with.")
+    output = folder / name
+    command = [compiler, "-std=c++17", "-o", output, NATIVE / f"{name}.cc", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return output
