@@ -81,6 +81,7 @@ const answers = {
 function update() {
   const text = source.value;
   element("clear").hidden = !text;
+  translation.setAttribute("aria-busy", String(ready && text !== shown));
   if (!ready || asked || text === shown) return;
   count += 1;
   asked = { id: count, text };
