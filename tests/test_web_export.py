@@ -101,7 +101,7 @@ def test_another_package_is_refused(package, about, received):
 def test_a_package_that_is_not_whole_is_refused(package, name):
     path = package.parent / name
     shutil.rmtree(path) if path.is_dir() else path.unlink()
-    with pytest.raises(FileNotFoundError, match="npm install .* Received: no file '.*litertjs/"):
+    with pytest.raises(FileNotFoundError, match=r"npm install .* Received: no file '.*litertjs/"):
         find_litert_js(package)
 
 
@@ -124,7 +124,7 @@ def test_only_files_that_take_text_can_be_in_a_page(package, tmp_path):
     [old] = (Path(__file__).parent / "saved" / "0.1.0").glob("*.tflite")
     with pytest.raises(ValueError, match=r"Received: format=1 in '.*translator.tflite'"):
         export_web_page(old, tmp_path / "page", package)
-    with pytest.raises(FileNotFoundError, match="gone.tflite"):
+    with pytest.raises(FileNotFoundError, match=r"gone\.tflite"):
         export_web_page(tmp_path / "gone.tflite", tmp_path / "page", package)
 
 

@@ -169,20 +169,18 @@ def data_urls(urls):
     return [url for url in urls if url.startswith("data:")]
 
 
-def test_typing_never_waits_for_a_translation(page, folder):
-    """A long text takes a while; the page answers keys meanwhile, and ends with the last text."""
-    long = "\n".join(" ".join([*toy.SOURCES[i : i + 5], str(i)]) for i in range(60))
-    said = page("typeDuring", long, toy.SOURCES[0])
+def test_typing_never_waits_for_a_translation(browser, changed):
+    """Of a translator that takes three seconds, whatever the machine."""
+    marker = b"  failures.length = 0;\n"
+    slow = b"  for (const end = performance.now() + 3000; line && performance.now() < end; );\n"
+    with changed("worker.js", lambda js: js.replace(marker, slow + marker)) as address:
+        browser("open", address)
+        said = browser("typeDuring", "wir ruft uns .", toy.SOURCES[0])
     assert said["started"] == "translating"
     assert said["during"] == {"value": toy.SOURCES[0], "state": "translating"}
+    assert said["longest"] < 1500
     assert said["lines"] == [toy.TARGETS[0]]
-    took = page("translate", long + "\n" + long.replace("wir", "uns"))["status"]
-    assert said["longest"] < milliseconds(took) / 2
-
-
-def milliseconds(status):
-    number, unit = status.removeprefix("Translated in ").split()
-    return float(number) * {"ms": 1, "s": 1000}[unit]
+    assert said["status"].startswith("Translated in 3.")  # What was typed on the way was left out.
 
 
 def test_text_over_the_limit_is_said_to_be_cut(page, folder):
@@ -207,7 +205,10 @@ def test_it_says_what_the_file_says_of_itself(browser, address, folder):
     size = (folder / MODEL).stat().st_size / 1e6
     with zipfile.ZipFile(folder / MODEL) as archive:
         manifest = json.loads(archive.read("kformer.json"))
-    assert said["facts"].startswith(f"{size:.1f} MB, 0.0 million parameters, float32, greedy")
+    thousands = round(manifest["parameters"] / 1000, 1)
+    assert said["facts"].startswith(
+        f"{size:.1f} MB, {thousands:g} thousand parameters, float32, greedy search · "
+    )
     assert said["facts"].endswith(
         f" · kformer {manifest['kformer']} · Licence: CC0 · Nobody (2026)"
     )
@@ -273,7 +274,7 @@ def failing(folder):
         def translate(self, source):
             beyond = tf.cast(source[:1] == ord("x"), tf.int32) * 999
             shifted = tf.gather(tf.range(3), beyond)  # Fails there.
-            translation = source + tf.cast(shifted, tf.uint8)
+            translation = tf.cast(tf.cast(source, tf.int32) + shifted, tf.uint8)
             return {"translation": translation, "truncated": shifted}
 
     module = Failing()

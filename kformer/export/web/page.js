@@ -130,9 +130,13 @@ function introduce(manifest, size) {
   if (manifest.source_language) source.lang = manifest.source_language;
   if (manifest.target_language) translation.lang = manifest.target_language;
   const search = manifest.beam_size > 1 ? `${manifest.beam_size} beams` : "greedy search";
-  const million = (manifest.parameters / 1e6).toLocaleString("en", { maximumFractionDigits: 1 });
+  const parameters = manifest.parameters.toLocaleString("en", {
+    notation: "compact",
+    compactDisplay: "long",
+    maximumFractionDigits: 1,
+  });
   const facts = [
-    `${megabytes(size)}, ${million} million parameters, ${manifest.precision}, ${search}`,
+    `${megabytes(size)}, ${parameters} parameters, ${manifest.precision}, ${search}`,
     `kformer ${manifest.kformer}`,
     manifest.licence && `Licence: ${manifest.licence}`,
     manifest.citation,
