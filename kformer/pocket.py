@@ -54,16 +54,16 @@ class PocketTranslator:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        translations = [""] * len(texts)
+        translations, cuts = [""] * len(texts), []
         run, jobs = self._by_rows(texts) if self._shapes else self._by_texts(texts)
         for done in self._run_all(run, jobs):
             for i, translation, cut in done:
                 translations[i] = translation
-                if cut:
-                    why = self._text.why_cut(texts[i])
-                    warnings.warn(f"Sentence {i + 1} {why}", stacklevel=2)
+                cuts += [i] if cut else []
             if progress:
                 progress(len(done))
+        for i in sorted(cuts):  # Only now, when no worker is busy.
+            warnings.warn(f"Sentence {i + 1} {self._text.why_cut(texts[i])}", stacklevel=2)
         return translations
 
     def tokenize(self, text: str):
@@ -139,7 +139,7 @@ class PocketTranslator:
                 free.put(worker)
 
         with ThreadPoolExecutor(count) as pool:
-            yield from list(pool.map(run_on_a_free_one, jobs))
+            yield from pool.map(run_on_a_free_one, jobs)
 
 
 class _Worker:

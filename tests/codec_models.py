@@ -22,6 +22,7 @@ SETTINGS = {
         "unk_surface": "<?>",
     },
     "no bytes": {"byte_fallback": False},
+    "single characters": {"max_sentencepiece_length": 1},
     "spaces within pieces": {"split_by_whitespace": False},
 }
 

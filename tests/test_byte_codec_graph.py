@@ -18,7 +18,7 @@ from kformer.export.byte_codec.codec import ByteCodec
 N, S, T, M = 240, 64, 30, 120  # Bytes and ids of a source, ids and bytes of a translation.
 END = 3
 WORDS = " ".join(codec_models.sentences()[:50]).split()
-TRIED = ["as kformer trains", "bare", "all spaces kept"]
+TRIED = ["as kformer trains", "bare", "all spaces kept", "single characters"]
 
 
 class File:
@@ -109,7 +109,7 @@ def test_the_text_of_any_ids_is_that_of_the_library(name):
         assert not cut
 
 
-@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.parametrize("name", TRIED[:-1])
 def test_a_text_over_the_limit_is_cut_at_a_character(name):
     file = file_of(name)
     every = sorted(range(file.library.get_piece_size()), key=lambda i: len(spelt(file, i)))

@@ -21,7 +21,11 @@ CHECKED = 1000  # Sentences at most, from the beginning of the file.
 def export(
     model: Annotated[Path, typer.Argument(help="A .keras file.")],
     saved_model: Annotated[
-        Path | None, typer.Option(help="Folder of versions for TF Serving; adds the next one.")
+        Path | None,
+        typer.Option(
+            help="Folder of versions for TF Serving; adds the next one, and says in a README there "
+            "how to serve it."
+        ),
     ] = None,
     tflite: Annotated[Path | None, typer.Option(help="The .tflite file to write.")] = None,
     web: Annotated[
@@ -46,7 +50,7 @@ def export(
     max_source_length: Annotated[
         int | None,
         typer.Option(
-            help="Most ids of a sentence in the .tflite file [default: 128]; of bytes, 6 for each."
+            help="Most ids of a sentence in the .tflite file, with 6 bytes for each; else 128."
         ),
     ] = None,
     precision: Annotated[

@@ -43,11 +43,13 @@ def _scores(pieces, states, text):
     scores = tf.cast(looked_up(pieces.scores, places), tf.float32) * pieces.scale
     scores = tf.where(ends, scores, _NEVER)
     # A character that is no piece.
-    short, long = scores[:_LONGEST_CHARACTER], scores[_LONGEST_CHARACTER:]
+    short = scores[:_LONGEST_CHARACTER]
     sizes = tf.reshape(tf.range(1, _LONGEST_CHARACTER + 1), (-1, 1))
     unknown = tf.equal(looked_up(UTF8.length, text.bytes), sizes) & ~ends[:_LONGEST_CHARACTER]
     short = tf.where(unknown, pieces.unknown_score, short)
-    return tf.concat([short, long], axis=0)
+    if scores.shape[0] == _LONGEST_CHARACTER:
+        return short
+    return tf.concat([short, scores[_LONGEST_CHARACTER:]], axis=0)
 
 
 def _by_end(values, fill):
