@@ -51,6 +51,7 @@ const answers = {
     ready = true;
     element("progress").hidden = true;
     say("ready", "Ready");
+    status.setAttribute("aria-live", "off"); // From now on a screen reader reads translations.
     introduce(manifest, size);
     offer(examples);
     update();
