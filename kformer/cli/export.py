@@ -2,6 +2,7 @@
 
 import enum
 import itertools
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from kformer.cli.model import what_is
 from kformer.cli.quiet import quiet
+from kformer.export.litert_js import find_litert_js
 from kformer.training.run_folder import read_record
 from kformer.training.text_files import check_parallel, read_lines
 
@@ -26,6 +28,19 @@ def export(
         ),
     ] = None,
     tflite: Annotated[Path | None, typer.Option(help="The .tflite file to write.")] = None,
+    web: Annotated[
+        Path | None,
+        typer.Option(
+            help="New folder for a web page that translates in the browser, with a .tflite file."
+        ),
+    ] = None,
+    litert_js: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the npm package @litertjs/core, for the web page, else it is looked "
+            "for in node_modules, here and above."
+        ),
+    ] = None,
     beam_size: Annotated[
         int, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
     ] = 1,
@@ -77,15 +92,23 @@ def export(
         Path | None, typer.Option(help="Their true translations, for BLEU.")
     ] = None,
 ):
-    """Write a SavedModel or a .tflite file, and prove that they say what Python says."""
+    """Write a SavedModel, a .tflite file, a web page, and prove that they say what Python says."""
     if what_is(model) != "keras":
         raise ValueError(
             f"Only a .keras file can be exported. Received: {str(model)!r}, which is none."
         )
-    if saved_model is None and tflite is None:
-        raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, or both.")
+    if saved_model is None and tflite is None and web is None:
+        raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, --web DIR, or more.")
     if tflite and tflite.suffix != ".tflite":  # Else this came only when the folder is written.
         raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
+    if web:
+        litert_js = find_litert_js(litert_js)
+        if web.exists():
+            raise FileExistsError(f"A web page needs a new folder. Received: {str(web)!r}.")
+    elif litert_js:
+        raise ValueError(
+            f"--litert-js is for a web page: give --web, too. Received: {str(litert_js)!r} alone."
+        )
     texts, references = _held_out(model, check_source, check_reference)
     with quiet():
         import kformer
@@ -97,6 +120,8 @@ def export(
         references,
         saved_model=saved_model,
         tflite=tflite,
+        web=web,
+        litert_js=litert_js,
         beam_size=beam_size,
         length_penalty=length_penalty,
         max_source_length=max_source_length,
@@ -111,7 +136,7 @@ def export(
         },
     )
     show_reports(reports)
-    for path in (saved_model, tflite):
+    for path in (saved_model, tflite, web):
         if path:
             typer.echo(f"Written: {path}")
 
@@ -152,6 +177,8 @@ def write_exports(
     *,
     saved_model=None,
     tflite=None,
+    web=None,
+    litert_js=None,
     beam_size=1,
     length_penalty=0.6,
     max_source_length=None,
@@ -162,7 +189,13 @@ def write_exports(
 ):
     """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
     with quiet():
-        from kformer.export import ServedTranslator, Verifier, export_saved_model, export_tflite
+        from kformer.export import (
+            ServedTranslator,
+            Verifier,
+            export_saved_model,
+            export_tflite,
+            export_web_page,
+        )
         from kformer.export.tflite_receipt import write_receipt
         from kformer.pocket import PocketTranslator
 
@@ -182,20 +215,25 @@ def write_exports(
             export_saved_model(
                 translator, saved_model, beam_size, length_penalty, check_served, xla, texts
             )
-        if tflite:
-            export_tflite(
-                translator,
-                tflite,
-                beam_size,
-                length_penalty,
-                max_source_length,
-                precision,
-                batch_size,
-                check_pocket,
-                examples=texts,
-                about={name: said for name, said in (about or {}).items() if said is not None},
-            )
-            write_receipt(tflite, verifier.reports[-1], verifier.reports[0], precision)
+        with tempfile.TemporaryDirectory() as folder:
+            file = tflite or (Path(folder) / "translator.tflite" if web else None)
+            if file:
+                export_tflite(
+                    translator,
+                    file,
+                    beam_size,
+                    length_penalty,
+                    max_source_length,
+                    precision,
+                    batch_size,
+                    check_pocket,
+                    examples=texts,
+                    about={name: said for name, said in (about or {}).items() if said is not None},
+                )
+            if tflite:
+                write_receipt(tflite, verifier.reports[-1], verifier.reports[0], precision)
+            if web:
+                export_web_page(file, web, litert_js)
     return verifier.reports
 
 

@@ -12,6 +12,7 @@ _MODULE_OF = {
     "export_saved_model": "saved_model",
     "ServedTranslator": "served_translator",
     "export_tflite": "tflite",
+    "export_web_page": "web_page",
     "Verifier": "verify",
     "Report": "verify",
 }

@@ -1,0 +1,127 @@
+// A headless Chromium with one page, driven by lines of JSON: [name, ...arguments] comes in by
+// stdin, {result} or {error} goes out by stdout.
+//
+// Arguments: the Chromium to run, and the path of playwright-core.
+
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+
+const [executablePath, playwright] = process.argv.slice(2);
+const { chromium } = createRequire(import.meta.url)(playwright);
+const browser = await chromium.launch({ executablePath });
+const PATIENCE = { timeout: 120_000 };
+
+let context;
+let page;
+let requests;
+
+const commands = {
+  /** Opens a page, and waits until it is ready or says why not. */
+  async open(url, options = {}) {
+    await context?.close();
+    context = await browser.newContext(options);
+    page = await context.newPage();
+    requests = [];
+    context.on("request", (request) => requests.push(request.url()));
+    await page.goto(url);
+    await page.waitForSelector("#status[data-state=ready], #status[data-state=failed]", PATIENCE);
+    return state();
+  },
+
+  /** Writes a text, and waits for what comes of it. */
+  async translate(text) {
+    await page.fill("#source", text);
+    await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
+    return state();
+  },
+
+  async click(name) {
+    await page.getByRole("button", { name, exact: true }).click();
+    await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
+    return state();
+  },
+
+  /** How many elements of a role there are that a screen reader names so. */
+  async count(role, name) {
+    return page.getByRole(role, { name, exact: true }).count();
+  },
+
+  async offline() {
+    await context.setOffline(true);
+  },
+
+  async requests() {
+    return requests;
+  },
+
+  async style(selector, property) {
+    return page.$eval(
+      selector,
+      (element, property) => getComputedStyle(element).getPropertyValue(property),
+      property,
+    );
+  },
+
+  /** Types while a long text is translated; milliseconds that the page was never blocked longer. */
+  async typeDuring(long, typed) {
+    await page.evaluate(() => {
+      self.longest = 0;
+      let before = performance.now();
+      self.ticking = setInterval(() => {
+        const now = performance.now();
+        self.longest = Math.max(self.longest, now - before);
+        before = now;
+      }, 1);
+    });
+    await page.fill("#source", long);
+    const started = await page.$eval("#status", (status) => status.dataset.state);
+    await page.focus("#source");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type(typed);
+    const during = await page.evaluate(() => ({
+      value: document.querySelector("#source").value,
+      state: document.querySelector("#status").dataset.state,
+    }));
+    await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
+    const longest = await page.evaluate(() => (clearInterval(self.ticking), self.longest));
+    return { started, during, longest, ...(await state()) };
+  },
+
+  async screenshot(path) {
+    await page.screenshot({ path });
+  },
+};
+
+async function state() {
+  return page.evaluate(() => {
+    const element = (id) => document.getElementById(id);
+    const text = (id) => (element(id).hidden ? null : element(id).textContent);
+    return {
+      state: element("status").dataset.state,
+      status: text("status"),
+      failure: text("failure"),
+      notice: text("notice"),
+      facts: text("facts"),
+      title: document.title,
+      languages: [element("source").lang, element("translation").lang],
+      examples: [...element("examples").children].map((button) => button.textContent),
+      source: element("source").value,
+      lines: [...element("translation").children].map((line) => line.textContent),
+      directions: [...element("translation").children].map(
+        (line) => getComputedStyle(line).direction,
+      ),
+    };
+  });
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [name, ...parameters] = JSON.parse(line);
+  let answer;
+  try {
+    answer = { result: (await commands[name](...parameters)) ?? null };
+  } catch (error) {
+    answer = { error: String(error) };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+await browser.close();
