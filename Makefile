@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test prove bench-train bench-decode bench-input lint venv clean
+.PHONY: demo test prove bench-train bench-decode bench-translate bench-input lint venv clean
 
 demo: venv  ## Train, evaluate, export and translate, on the built-in corpus.
 	$(BIN)/kformer demo --output demo --overwrite
@@ -20,6 +20,10 @@ bench-train: .venv-bench/installed  ## Training speed against others; SOURCE=, T
 bench-decode: .venv-bench/installed  ## Decoding speed against CTranslate2; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.decoding \
 		$(if $(MODEL),--model $(MODEL)) $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
+
+bench-translate: .venv-bench/installed  ## A file, set-up included; MODEL=, SOURCE=, ARGS=.
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.commands \
+		--model $(MODEL) --source $(SOURCE) $(ARGS)
 
 bench-input: venv  ## Speed and memory of the input pipeline, on 1 GB of random words; ARGS=.
 	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)

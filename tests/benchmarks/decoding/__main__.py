@@ -21,8 +21,8 @@ model's translations may differ for that, and the report says how many do.
 
 Columns: tokens, without ends; `load`, from the file on disk to a blank line translated, with all
 that is traced or compiled at first use, but not the import of the library; the process's peak of
-memory. What each contender is given stands at the top of its file: python_graph, saved_model,
-tflite_file, ctranslate2_model.
+memory. What each contender is given stands at the top of its file: python_graph, saved_model (for
+`xla`, too, which is the same compiled), tflite_file, ctranslate2_model.
 """
 
 import contextlib

@@ -26,6 +26,7 @@ class Form(NamedTuple):
 FORMS = {
     "python": Form("python_graph", ("float32",), ".keras"),
     "savedmodel": Form("saved_model", ("float32",)),
+    "xla": Form("saved_model", ("float32",)),
     "tflite": Form("tflite_file", ("float32", "int8"), ".tflite", parallel=True),
     RIVAL: Form("ctranslate2_model", ("float32", "int8"), parallel=True),
 }

@@ -1,4 +1,4 @@
-"""kformer's SavedModel: the graph that TensorFlow Serving runs, from ids to ids."""
+"""kformer's SavedModel, compiled or not: what TensorFlow Serving runs, from ids to ids."""
 
 import tensorflow as tf
 

@@ -19,9 +19,12 @@ from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START
 from benchmarks.sizes import MODEL_SIZES
+from kformer.export.compiled import COMPILED, compiled
 from kformer.export.tflite_signatures import runtime_for
 from kformer.sequential import sequential
 from kformer.translator import EXTRA_LENGTH, search_ids
+
+MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.
 
 
 def main():
@@ -80,6 +83,17 @@ def write_saved_model(transformer, path, precision, search, workload):
     save_graph(transformer, path, [None, None], sequential(best_of(transformer, search)))
 
 
+def write_compiled(transformer, path, precision, search, workload):
+    """As `kformer.export.export_saved_model` with `xla`, from ids to ids."""
+
+    def best(ids):
+        longest = tf.shape(ids)[1] + workload.extra_length
+        return search_ids(transformer, ids, search, COMPILED, longest).ids[:, 0]
+
+    run = compiled(best, transformer.padding_id, most=max(MAX_SOURCE_LENGTH, workload.longest))
+    save_graph(transformer, path, [None, None], run)
+
+
 def write_tflite(transformer, path, precision, search, workload):
     """As `kformer.export.export_tflite`, with the workload's shape, and 8 bits if wanted."""
     shape = [workload.largest, workload.longest]
@@ -122,6 +136,7 @@ def write_rival(transformer, path, precision, search, workload):
 WRITERS = {
     "python": write_keras,
     "savedmodel": write_saved_model,
+    "xla": write_compiled,
     "tflite": write_tflite,
     RIVAL: write_rival,
 }

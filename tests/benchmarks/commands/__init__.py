@@ -1,0 +1,1 @@
+"""`make bench-translate`: see `__main__.py`."""

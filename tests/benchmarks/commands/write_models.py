@@ -1,0 +1,53 @@
+"""Writes a text and a trained model in all the forms that `kformer translate` reads.
+
+python -m benchmarks.commands.write_models FOLDER MODEL SOURCE BEAMS BATCH SENTENCES PRECISION ...
+"""
+
+import argparse
+from pathlib import Path
+
+import kformer
+from benchmarks.commands.contenders import RIVAL, tflite
+from benchmarks.decoding.ctranslate2_weights import write_ctranslate2
+from benchmarks.decoding.process import LENGTH_PENALTY
+from benchmarks.decoding.write_models import check_ids
+from kformer.export import export_saved_model, export_tflite
+from kformer.search_options import EXTRA_LENGTH
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for file in ("folder", "model", "source"):
+        parser.add_argument(file, type=Path)
+    for number in ("beam_size", "batch_size", "sentences"):
+        parser.add_argument(number, type=int)
+    parser.add_argument("precisions", nargs="+")
+    chosen = parser.parse_args()
+    folder, translator = chosen.folder, kformer.load(chosen.model)
+    check_ids(translator)
+    write_text(chosen.source, chosen.sentences, folder / "source")
+    (folder / "source.model").write_bytes(translator.tokenizer.model)
+    (folder / "target.model").write_bytes(translator.target_tokenizer.model)
+    search = (chosen.beam_size, LENGTH_PENALTY)
+    translator.save(folder / "model.keras")
+    if "float32" in chosen.precisions:
+        export_saved_model(translator, folder / "saved", *search)
+    longest = translator.max_source_length + EXTRA_LENGTH
+    transformer = translator.transformer.copy()
+    for precision in chosen.precisions:
+        write_ctranslate2(transformer, folder / f"{RIVAL}-{precision}", precision, longest)
+        for batch_size in (1, chosen.batch_size):
+            path = folder / tflite(precision, batched=batch_size > 1)
+            export_tflite(translator, path, *search, precision=precision, batch_size=batch_size)
+
+
+def write_text(source, sentences, path):
+    """Writes the first sentences of a file that are not blank."""
+    lines = [line for line in map(str.strip, source.read_text("utf-8").split("\n")) if line]
+    if not lines:
+        raise ValueError(f"The file must have sentences to translate. Received: {str(source)!r}.")
+    path.write_text("".join(f"{line}\n" for line in lines[:sentences]), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
