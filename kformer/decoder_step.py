@@ -18,12 +18,15 @@ block, S source length, H heads, W width of a head, D d_model, V vocabulary, L l
 
 from typing import Any, NamedTuple
 
+import keras
 import numpy as np
 from keras import ops
 
-from kformer.attention import MASKED_SCORE, KeysValues, match, precise
+from kformer.attention import KeysValues, match, precise
+from kformer.gather import rows_of
 from kformer.runtime import GRAPH
 from kformer.search.loop import Step
+from kformer.source_memory import additive
 
 
 class Past(NamedTuple):
@@ -31,6 +34,7 @@ class Past(NamedTuple):
 
     settled: Any  # at least N slots; () where there are no blocks.
     recent: Any  # R slots; N where there are no blocks.
+    memory: Any = ()  # `SourceMemory` of the rows that are left, where rows leave.
 
 
 class DecoderStep:
@@ -38,26 +42,27 @@ class DecoderStep:
 
     Args:
         transformer: `kformer.Transformer`.
-        memory: float tensor (B, S, D), what its encoder returned.
-        memory_mask: boolean tensor (B, 1, 1, S), True for what is not padding.
+        memory: `kformer.source_memory.SourceMemory` of the batch.
         max_length: int or int32 tensor, most positions T.
         beams: Beams K.
         runtime: `kformer.runtime.Runtime`.
     """
 
-    def __init__(self, transformer, memory, memory_mask, max_length, beams=1, runtime=GRAPH):
+    def __init__(self, transformer, memory, max_length, beams=1, runtime=GRAPH):
         decoder, self._dtype = transformer.decoder, transformer.compute_dtype
         self.top_k = runtime.top_k
+        self.keep_rows = _kept if runtime.rows_leave else None
         self._buffers = runtime.buffers
         self._beams = beams
         enough = isinstance(max_length, int) and max_length <= (runtime.block or 0)
         self.block = None if enough else runtime.block  # None: all in `Past.recent`.
         self._recent = (self.block or max_length) * beams  # R
         self._settled = 0 if self.block is None else -(-max_length // self.block) * self._recent
-        self._layers = [_LayerStep(layer, memory, beams, self._dtype) for layer in decoder.layers]
+        self._layers = [_LayerStep(layer, beams, self._dtype) for layer in decoder.layers]
         self._norm = decoder.norm and _Norm(decoder.norm)
-        self._memory_mask = _additive(memory_mask)
-        self._any = ops.sum(memory[:1, :1, :1])  # A number; the batch may be empty.
+        self._memory = memory
+        values = memory.layers[0].values
+        self._any = ops.sum(values[:1, :1, :1, :1])  # A number; the batch may be empty.
         self._embedding = transformer.target_embedding
         table = ops.cast(self._embedding.table, self._dtype)
         self._columns = ops.transpose(table)  # (D, V); once, not in every step.
@@ -72,7 +77,11 @@ class DecoderStep:
             new = [self._buffers.empty(shape, self._any) for _ in range(2 * len(self._layers))]
             return tuple(map(KeysValues, new[::2], new[1::2]))
 
-        return Past(empty(self._settled) if self.block else (), empty(self._recent))
+        return Past(
+            empty(self._settled) if self.block else (),
+            empty(self._recent),
+            self._memory if self.keep_rows else (),
+        )
 
     def __call__(self, ids, position, visible, past):
         """Scores what follows; see `kformer.search`.
@@ -94,20 +103,23 @@ class DecoderStep:
         write = self._writer(past.recent, within * self._beams, self._beams)
         recent = []
         settled = past.settled or (None,) * len(self._layers)
-        for layer, old, new in zip(self._layers, settled, past.recent, strict=True):
-            x, new, weights = layer(x, old, new, write, masks, self._memory_mask)
+        memory = past.memory or self._memory
+        parts = zip(self._layers, settled, past.recent, memory.layers, strict=True)
+        for layer, old, new, source in parts:
+            x, new, weights = layer(x, old, new, write, masks, source, memory.mask)
             recent.append(new)
         if self._norm:
             x = self._norm(x)
         logits = ops.matmul(x, self._columns)  # (M, V)
         logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
-        return Step(logits, Past(past.settled, tuple(recent)), ops.mean(weights, axis=1))
+        past = past._replace(recent=tuple(recent))
+        return Step(logits, past, ops.mean(weights, axis=1))
 
     def settle(self, past, start):
         """Moves the block that began at position `start` to the large buffers."""
         write = self._writer(past.settled, start * self._beams, self._recent)
         settled = [write(old, new) for old, new in zip(past.settled, past.recent, strict=True)]
-        return Past(tuple(settled), past.recent)
+        return past._replace(settled=tuple(settled))
 
     def _writer(self, past, start, size):
         """Returns (old, new) -> old, with the `size` slots of new at `start`; of any layer."""
@@ -124,14 +136,19 @@ class DecoderStep:
     def _masks(self, visible, start):
         """What to add to the scores of settled slots, and of the block that began at `start`."""
         if self.block is None:
-            return None, _additive(ops.expand_dims(visible, 1))
+            return None, additive(ops.expand_dims(visible, 1))
         rest = self._settled - ops.shape(visible)[2]
         visible = ops.pad(visible, ((0, 0), (0, 0), (0, rest)))
         shape = (*ops.shape(visible)[:2], self._recent)
         recent = ops.slice(visible, (0, 0, start * self._beams), shape)
         slots = ops.arange(self._settled, dtype="int32")
         settled = visible & (slots < start * self._beams)
-        return _additive(ops.expand_dims(settled, 1)), _additive(ops.expand_dims(recent, 1))
+        return additive(ops.expand_dims(settled, 1)), additive(ops.expand_dims(recent, 1))
+
+
+def _kept(past, rows):
+    """What is kept of some rows, and what they read of the source."""
+    return keras.tree.map_structure(lambda part: rows_of(part, rows), past)
 
 
 class _Affine(NamedTuple):
@@ -145,7 +162,7 @@ class _Affine(NamedTuple):
 class _LayerStep:
     """One layer's share of a step."""
 
-    def __init__(self, layer, memory, beams, dtype):
+    def __init__(self, layer, beams, dtype):
         self._beams = beams
         own, across = layer.self_attention, layer.cross_attention
         self._heads, self._width = own.num_heads, own.d_model // own.num_heads
@@ -161,8 +178,6 @@ class _LayerStep:
         )
         self._own_output = _weights(own.output_projection, dtype)
         self._query = _weights(across.query_projection, dtype, scale)
-        keys, values = across.project(memory)
-        self._memory = ops.swapaxes(keys, -2, -1), values  # (B, H, W, S), (B, H, S, W)
         self._output = _weights(across.output_projection, dtype)
         self._own_residual = _Around(layer.self_residual)
         self._across_residual = _Around(layer.cross_residual)
@@ -174,7 +189,7 @@ class _LayerStep:
         """Shape of the keys, and of the values, without the batch."""
         return self._heads, slots, self._width
 
-    def __call__(self, x, settled, recent, write, masks, memory_mask):
+    def __call__(self, x, settled, recent, write, masks, memory, memory_mask):
         joined = self._query_key_value(self._own_residual.enter(x))  # (M, 3 D)
         query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
         recent = write(recent, KeysValues(key, value))
@@ -182,9 +197,8 @@ class _LayerStep:
         x = self._own_residual.leave(x, self._own_output(mixed))
 
         query = self._split(self._query(self._across_residual.enter(x)))
-        keys, values = self._memory
-        weights = _softmax(ops.matmul(query, keys), memory_mask)  # (B, H, K, S)
-        mixed = self._join(_average(weights, values))
+        weights = _softmax(ops.matmul(query, memory.keys), memory_mask)  # (B, H, K, S)
+        mixed = self._join(_average(weights, memory.values))
         x = self._across_residual.leave(x, self._output(mixed))
 
         inner = ops.relu(self._inner(self._feed_forward_residual.enter(x)))
@@ -235,10 +249,6 @@ def _weights(dense, dtype, scale=1.0):
 def _read(variable, dtype):
     """Reads a variable now, not in every step."""
     return ops.copy(ops.cast(variable, dtype))
-
-
-def _additive(mask):
-    return ops.where(mask, 0.0, MASKED_SCORE)  # Of any float dtype.
 
 
 class _Norm:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import keras
 from keras import ops
 
 from kformer.buffers import BuffersInPlace, SlicesOfBuffers, buffers_of_backend
@@ -18,13 +19,17 @@ class Runtime(NamedTuple):
         block: Positions that are written into a small buffer of their own, before all of them go
             to the large one at once: where a loop copies what it changes, that should be small.
             None for no such buffer.
+        rows_leave: Whether a batch may become smaller, see `kformer.search.leaving`.
     """
 
     buffers: BuffersInPlace | SlicesOfBuffers
     top_k: Callable
-    block: int | None
+    block: int | None = None
+    rows_leave: bool = False
 
 
-GRAPH = Runtime(buffers_of_backend(), top_k_of_graph, None)  # As in Python and in TF Serving.
-XLA = Runtime(SlicesOfBuffers(), ops.top_k, None)  # It writes in place.
-LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, 8)
+GRAPH = Runtime(  # As in Python and in TF Serving.
+    buffers_of_backend(), top_k_of_graph, rows_leave=keras.backend.backend() == "tensorflow"
+)
+XLA = Runtime(SlicesOfBuffers(), ops.top_k)  # It writes in place.
+LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, block=8)

@@ -15,6 +15,7 @@ from kformer.embedding import PositionalEncoding, TokenEmbedding
 from kformer.encoder import Encoder
 from kformer.masks import causal_mask, padding_mask
 from kformer.runtime import GRAPH
+from kformer.source_memory import source_memory
 from kformer.stack import DROPOUT
 
 
@@ -145,8 +146,9 @@ class Transformer(keras.Model):
             step: `kformer.decoder_step.DecoderStep`, as `kformer.search` wants it.
             cache: what its first call gets.
         """
-        memory, mask = self.encode(source), padding_mask(source, self.padding_id)
-        step = DecoderStep(self, memory, mask, max_length, beams, runtime)
+        mask = padding_mask(source, self.padding_id)
+        memory = source_memory(self, self.encode(source), mask)
+        step = DecoderStep(self, memory, max_length, beams, runtime)
         return step, step.empty_past(ops.shape(source)[0])
 
     def copy(self):

@@ -26,26 +26,30 @@ def random_looks(batch, source_length, seed=0, length=T, vocab_size=V):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def scripted(votes, beams, looks=None):
+def scripted(votes, beams, looks=None, rows_leave=True):
     """The step that counts `votes` and looks where `looks` says, and its first cache."""
     votes = ops.cast(votes, "float32")
+    looks = () if looks is None else (ops.cast(looks, "float32"),)
     batch, length = ops.shape(votes)[:2]
 
     def step(ids, position, visible, cache):
-        slots = ops.arange(ops.shape(cache)[1])  # (T * K,)
+        seen, votes, *looks = cache
+        slots = ops.arange(ops.shape(seen)[1])  # (T * K,)
         read = ops.one_hot(ids, V)  # (B, K, V)
         here = (slots // beams == position)[:, None]
-        cache = ops.where(here, ops.tile(read, (1, length, 1)), cache)  # (B, T * K, V)
+        seen = ops.where(here, ops.tile(read, (1, length, 1)), seen)  # (B, T * K, V)
         at_slots = ops.repeat(votes, beams, axis=1)  # (B, T * K, V, V)
-        said = ops.sum(at_slots * cache[..., None], axis=2)  # (B, T * K, V)
+        said = ops.sum(at_slots * seen[..., None], axis=2)  # (B, T * K, V)
         logits = ops.matmul(ops.cast(visible, "float32"), said)  # (B, K, V)
         attention = None
-        if looks is not None:
-            now = ops.take(ops.cast(looks, "float32"), position, axis=1)  # (B, V, S)
+        for look in looks:
+            now = ops.take(look, position, axis=1)  # (B, V, S)
             attention = ops.matmul(read, now)  # (B, K, S)
-        return Step(logits, cache, attention)
+        return Step(logits, (seen, votes, *looks), attention)
 
-    return step, ops.zeros((batch, length * beams, V))
+    if rows_leave:
+        step.keep_rows = lambda cache, kept: tuple(ops.take(part, kept, axis=0) for part in cache)
+    return step, (ops.zeros((batch, length * beams, V)), votes, *looks)
 
 
 def log_probabilities(votes, ids):
@@ -123,8 +127,8 @@ def beam_by_hand(
     return found[:n_best]
 
 
-def search(searcher, votes, limits, looks=None):
-    step, cache = scripted(votes, searcher.beam_size, looks)
+def search(searcher, votes, limits, looks=None, rows_leave=True):
+    step, cache = scripted(votes, searcher.beam_size, looks, rows_leave)
     source = {} if looks is None else {"source_length": looks.shape[-1]}
     return searcher(step, cache, np.array(limits, "int32"), votes.shape[1], **source)
 

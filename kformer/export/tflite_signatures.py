@@ -15,6 +15,7 @@ from kformer.export.byte_codec.codec import ByteCodec
 from kformer.masks import padding_mask
 from kformer.runtime import LITERT
 from kformer.search_options import EXTRA_LENGTH
+from kformer.source_memory import SourceMemory, additive, source_memory
 
 SHORTER = (32, 64, 128, 256)  # Source lengths with a branch of their own: time is for all of them.
 SOURCE_CUT, TRANSLATION_CUT = 1, 2  # What `truncated` is the sum of.
@@ -111,11 +112,11 @@ class Signatures(tf.Module):
 
         @_signature(source=((1, length), tf.int32))
         def encode(source):
-            memory, mask = transformer.encode(source), padding_mask(source, transformer.padding_id)
-            step = DecoderStep(transformer, memory, mask, 1, runtime=LITERT)
-            keys, values = zip(*(layer._memory for layer in step._layers), strict=True)
+            encoded, mask = transformer.encode(source), padding_mask(source, transformer.padding_id)
+            memory = source_memory(transformer, encoded, mask)
+            keys, values = zip(*memory.layers, strict=True)
             return {
-                "memory": memory,
+                "memory": encoded,
                 "mask": tf.reshape(tf.cast(mask, tf.float32), (1, length)),
                 "memory_keys": tf.concat(keys, axis=0),
                 "memory_values": tf.concat(values, axis=0),
@@ -140,20 +141,12 @@ class Signatures(tf.Module):
             cache_values=cache,
         )
         def decode_step(ids, position, mask, memory_keys, memory_values, cache_keys, cache_values):
-            no_memory = tf.zeros((1, length, d_model))
             seen = tf.reshape(mask > 0, (1, 1, 1, length))
-            runtime = LITERT._replace(block=None)
-            step = DecoderStep(transformer, no_memory, seen, most, runtime=runtime)
-            memories = zip(_layers(memory_keys), _layers(memory_values), strict=True)
-            for layer, memory in zip(step._layers, memories, strict=True):
-                layer._memory = memory
-            past = [
-                KeysValues(*pair)
-                for pair in zip(_layers(cache_keys), _layers(cache_values), strict=True)
-            ]
+            memory = SourceMemory(_layers(memory_keys, memory_values), additive(seen))
+            step = DecoderStep(transformer, memory, most, runtime=LITERT._replace(block=None))
             place = tf.reshape(position, ())
             visible = tf.reshape(tf.range(most) <= place, (1, 1, most))
-            said = step(ids, place, visible, Past((), tuple(past)))
+            said = step(ids, place, visible, Past((), _layers(cache_keys, cache_values)))
             keys, values = zip(*said.cache.recent, strict=True)
             return {
                 "logits": tf.reshape(said.logits, (1, -1)),
@@ -206,9 +199,10 @@ def _either(condition, first, second):
     return lambda: tf.cond(condition, first, second)
 
 
-def _layers(stacked):
-    """(L, ...) as L tensors (1, ...)."""
-    return tf.split(stacked, stacked.shape[0], axis=0)
+def _layers(keys, values):
+    """Keys and values (L, ...) as L `KeysValues` (1, ...)."""
+    of_layers = (tf.split(stacked, stacked.shape[0], axis=0) for stacked in (keys, values))
+    return tuple(map(KeysValues, *of_layers))
 
 
 def _vector(number):

@@ -10,9 +10,12 @@ A beam descends from other beams, so `visible` says which slots are its own past
 cache is ever moved or copied, however the beams cross.
 
 A step may have a `top_k`, its runtime's own, see `kformer.search.top_k`; and a `block`, a number
-of positions, and a method `settle(cache, start)`, called after the block from `start`.
+of positions, and a method `settle(cache, start)`, called after the block from `start`. If it has a
+method `keep_rows(cache, rows)`, which returns the cache of some rows, int32 (any,), alone, then
+rows that have ended leave the batch.
 
-The state has fixed shapes, so that one `while_loop` runs it in Python, on a server and on a phone.
+The state has fixed shapes, so that one `while_loop` runs it in Python, on a server and on a phone;
+but for the number of rows, where they may leave.
 A row is never influenced by the others: each ends by itself, at its end id or its own limit.
 
 Axes: B batch, K beams, T the longest limit, V vocabulary, S source length, N sequences returned.

@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from kformer.search.loop import LEAST, Found, best_continuations, loop, pick, write
+from kformer.search.loop import (
+    LEAST,
+    Found,
+    best_continuations,
+    left_of,
+    loop,
+    pick,
+    rows_at_first,
+    write,
+)
 
 _NO_SLOT = -1  # Of a position that is still to come.
 
@@ -85,6 +94,7 @@ class Beam:
             finished_score=ops.full((batch, beams), LEAST, "float32"),
             ended=ops.zeros((batch,), "bool"),
             coverage=ops.zeros((batch, beams, source_length)) if self.coverage_penalty else (),
+            rows=rows_at_first(step, batch),
             cache=cache,
         )
         state = loop(state, lambda state: self._advance(step, state, limits), limits, step)
@@ -92,6 +102,7 @@ class Beam:
 
     def _advance(self, step, state, limits):
         position, beams = state.position, self.beam_size
+        limits = left_of(limits, state.rows)
         own = ops.arange(beams, dtype="int32")  # (K,)
         slots = write(state.slots, ops.expand_dims(own, 0), position)  # (B, K, T)
         visible = ops.equal(ops.expand_dims(slots, -1), own)  # (B, K, T, K)
@@ -117,6 +128,7 @@ class Beam:
             finished_score=finished_score,
             ended=state.ended | settled,
             coverage=pick(coverage, descent) if self.coverage_penalty else (),
+            rows=state.rows,
             cache=cache,
         )
         return self._keep_ended(state, new, limits)
@@ -130,7 +142,7 @@ class Beam:
         beams = self.beam_size
         count = min(2 * beams, logits.shape[-1])
         gains, ids = best_continuations(
-            step, logits, count, self.constraints, state.ids, state.position
+            step, logits, count, self.constraints, state
         )  # (B, K, count)
         totals = ops.reshape(gains + ops.expand_dims(state.score, -1), (-1, beams * count))
         score, choice = ops.top_k(totals, min(2 * beams, beams * count))
@@ -209,6 +221,7 @@ class _BeamState(NamedTuple):
     finished_score: Any  # float32 (B, K), penalised, best first
     ended: Any  # bool (B,)
     coverage: Any  # float32 (B, K, S), attention received so far; () without a penalty
+    rows: Any  # int32 (B,), or (); see `kformer.search.loop.rows_at_first`
     cache: Any
 
 

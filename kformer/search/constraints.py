@@ -1,10 +1,11 @@
 """Constraints: what a search may choose next.
 
-Each is a callable (log_probabilities, ids, position) -> log_probabilities:
+Each is a callable (log_probabilities, ids, position, rows) -> log_probabilities:
 
     log_probabilities: float32 tensor (B, K, V), of what may come next.
     ids: int32 tensor (B, K, T), what each beam has chosen before `position`.
     position: int32 scalar tensor.
+    rows: int32 tensor (B,), which rows of the first batch these are; () for all of them.
 
 What must not be chosen gets a score below every other. Axes: B batch, K beams, T the longest
 limit, V vocabulary, P prefix length.
@@ -12,7 +13,7 @@ limit, V vocabulary, P prefix length.
 
 from keras import ops
 
-from kformer.search.loop import LEAST
+from kformer.search.loop import LEAST, left_of
 
 
 class MinLength:
@@ -27,8 +28,8 @@ class MinLength:
         self.minimum = minimum
         self.end_id = end_id
 
-    def __call__(self, log_probabilities, ids, position):
-        early = (position < self.minimum)[:, None, None]  # (B, 1, 1)
+    def __call__(self, log_probabilities, ids, position, rows=()):
+        early = (position < left_of(self.minimum, rows))[:, None, None]  # (B, 1, 1)
         is_end = ops.arange(log_probabilities.shape[-1]) == self.end_id  # (V,)
         return ops.where(early & is_end, LEAST, log_probabilities)
 
@@ -47,14 +48,15 @@ class Prefix:
         self.padding_id = padding_id
         self.then = tuple(then)
 
-    def __call__(self, log_probabilities, ids, position):
+    def __call__(self, log_probabilities, ids, position, rows=()):
         length = ops.shape(self.prefix)[1]
-        wanted = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)  # (B,)
+        wanted = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)
+        wanted = left_of(wanted, rows)  # (B,)
         forced = ((position < length) & (wanted != self.padding_id))[:, None, None]  # (B, 1, 1)
         others = ops.arange(log_probabilities.shape[-1]) != wanted[:, None]  # (B, V)
         chained = ops.where(others[:, None], LEAST, log_probabilities)
         for constraint in self.then:
-            log_probabilities = constraint(log_probabilities, ids, position)
+            log_probabilities = constraint(log_probabilities, ids, position, rows)
         return ops.where(forced, chained, log_probabilities)
 
 
@@ -70,7 +72,7 @@ class NoRepeat:
             raise ValueError(f"`n` of an n-gram must be positive. Received: n={n}.")
         self.n = n
 
-    def __call__(self, log_probabilities, ids, position):
+    def __call__(self, log_probabilities, ids, position, rows=()):
         length = ops.shape(ids)[-1]
         places = ops.arange(length)
         same = places >= self.n - 1  # (T,): whether the n-gram that ends here began as the new one
@@ -98,7 +100,7 @@ class RepetitionPenalty:
             raise ValueError(f"`penalty` must be at least 1. Received: penalty={penalty}.")
         self.penalty = penalty
 
-    def __call__(self, log_probabilities, ids, position):
+    def __call__(self, log_probabilities, ids, position, rows=()):
         seen = _marked(ids, ops.arange(ops.shape(ids)[-1]) < position, log_probabilities)
         return ops.where(seen, log_probabilities * self.penalty, log_probabilities)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from kformer.search.loop import Found, best_continuations, loop, write
+from kformer.search.loop import Found, best_continuations, left_of, loop, rows_at_first, write
 
 
 class Greedy:
@@ -50,6 +50,7 @@ class Greedy:
             ids=ops.full((batch, 1, max_length), self.padding_id, "int32"),
             score=ops.zeros((batch, 1), "float32"),
             ended=ops.zeros((batch,), "bool"),
+            rows=rows_at_first(step, batch),
             cache=cache,
         )
         state = loop(state, lambda state: self._advance(step, state, limits), limits, step)
@@ -60,8 +61,8 @@ class Greedy:
         places = ops.arange(ops.shape(state.ids)[-1], dtype="int32")
         visible = ops.less_equal(ops.reshape(places, (1, 1, -1)), position)  # (1, 1, T)
         logits, cache, _ = step(state.last, position, visible, state.cache)
-        gain, chosen = self._choose(step, logits, state.ids, position)  # (B, 1) each
-        running = ops.logical_not(state.ended) & (position < limits)  # (B,)
+        gain, chosen = self._choose(step, logits, state)  # (B, 1) each
+        running = ops.logical_not(state.ended) & (position < left_of(limits, state.rows))  # (B,)
         running = ops.expand_dims(running, -1)
         chosen = ops.where(running, chosen, self.padding_id)
         return _GreedyState(
@@ -70,12 +71,13 @@ class Greedy:
             ids=write(state.ids, chosen, position),
             score=state.score + ops.where(running, gain, 0.0),
             ended=state.ended | ops.squeeze(running & ops.equal(chosen, self.end_id), -1),
+            rows=state.rows,
             cache=cache,
         )
 
-    def _choose(self, step, logits, ids, position):
+    def _choose(self, step, logits, state):
         """Returns what the next id adds to the score, and that id; (B, 1) each."""
-        gain, best = best_continuations(step, logits, 1, self.constraints, ids, position)
+        gain, best = best_continuations(step, logits, 1, self.constraints, state)
         return ops.squeeze(gain, -1), ops.squeeze(best, -1)
 
 
@@ -85,4 +87,5 @@ class _GreedyState(NamedTuple):
     ids: Any  # int32 (B, 1, T)
     score: Any  # float32 (B, 1)
     ended: Any  # bool (B,)
+    rows: Any  # int32 (B,), or (); see `kformer.search.loop.rows_at_first`
     cache: Any

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from kformer.gather import rows_of
+from kformer.search.leaving import while_rows_leave
 
 LEAST = -1e9  # The score of what must not be chosen; finite, so that sums of it stay finite.
 
@@ -33,16 +34,23 @@ def loop(state, advance, limits, step):
     """Advances `state` until every row has ended or reached its limit.
 
     Args:
-        state: NamedTuple of tensors, with `position`, int32 (), `ended`, bool (B,), and `cache`.
+        state: NamedTuple of tensors, with `position`, int32 (), `ended`, bool (B,), `rows`, see
+            `rows_at_first`, and `cache`; whatever else there is has B as its first axis.
         advance: callable state -> state, of the same shapes.
         limits: int32 tensor (B,), the most ids that each row may get.
         step: as `kformer.search` has it. If it has a `block`, its `settle` is called at the end of
-            every block of so many positions.
+            every block of so many positions. If it has `keep_rows`, rows that have ended leave.
+
+    Returns:
+        the last state of every row; the cache is of no use any more.
     """
     kind = type(state)
 
+    def running(now):
+        return ops.logical_not(now.ended) & (now.position < left_of(limits, now.rows))
+
     def goes_on(now):
-        return ops.any(ops.logical_not(now.ended) & (now.position < limits))
+        return ops.any(running(now))
 
     def run(state, condition, body):
         values = ops.while_loop(
@@ -52,6 +60,8 @@ def loop(state, advance, limits, step):
         )
         return kind(*values)
 
+    if _lets_rows_leave(step):
+        return while_rows_leave(state, running, lambda *now: run(*now, advance), step.keep_rows)
     block = getattr(step, "block", None)
     if block is None:
         return run(state, goes_on, advance)
@@ -65,6 +75,20 @@ def loop(state, advance, limits, step):
     return run(state, goes_on, run_block)
 
 
+def _lets_rows_leave(step):
+    return getattr(step, "keep_rows", None) is not None
+
+
+def rows_at_first(step, batch):
+    """Returns the `rows` of a state: int32 (B,), which rows are left; () where none may leave."""
+    return ops.arange(batch, dtype="int32") if _lets_rows_leave(step) else ()
+
+
+def left_of(values, rows):
+    """Returns `values` (B, ...) of the `rows` that are left."""
+    return values if isinstance(rows, tuple) else rows_of(values, rows)
+
+
 def _as_known(before, after):
     """`after`, of the shapes of `before`: a step changes none, but TensorFlow may lose sight."""
     for old, new in zip(keras.tree.flatten(before), keras.tree.flatten(after), strict=True):
@@ -73,17 +97,17 @@ def _as_known(before, after):
     return after
 
 
-def best_continuations(step, logits, count, constraints, ids, position):
+def best_continuations(step, logits, count, constraints, state):
     """The best next ids of each beam, and their log-probabilities.
 
     Args:
         step: as `kformer.search` has it; its `top_k`, if it has one, is used.
         logits: float tensor (B, K, V).
         count: How many C.
-        constraints: callables (log_probabilities (B, K, V), ids, position) -> log_probabilities;
-            see `kformer.search.constraints`.
-        ids: int32 tensor (B, K, T), what each beam has chosen so far.
-        position: int32 scalar tensor, the number of these.
+        constraints: callables (log_probabilities (B, K, V), ids, position, rows) ->
+            log_probabilities; see `kformer.search.constraints`.
+        state: that of the search. Its `ids`, int32 (B, K, T), are what each beam has chosen so
+            far, and its `position` is the number of these.
 
     Returns:
         log_probabilities: float32 tensor (B, K, C), the highest first.
@@ -94,7 +118,7 @@ def best_continuations(step, logits, count, constraints, ids, position):
     if constraints:
         logits = ops.log_softmax(logits)
         for constraint in constraints:
-            logits = constraint(logits, ids, position)
+            logits = constraint(logits, state.ids, state.position, state.rows)
         best, ids = top_k(logits, count)
         return best, ops.cast(ids, "int32")
     best, ids = top_k(logits, count)

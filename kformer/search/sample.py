@@ -6,7 +6,7 @@ Axes: B batch, T the longest limit, V vocabulary, C candidates.
 from keras import ops
 
 from kformer.search.greedy import Greedy
-from kformer.search.loop import best_continuations
+from kformer.search.loop import best_continuations, left_of
 
 
 class Sample(Greedy):
@@ -40,15 +40,16 @@ class Sample(Greedy):
         self.top_k = top_k
         self.top_p = top_p
 
-    def _choose(self, step, logits, ids, position):
+    def _choose(self, step, logits, state):
         vocab_size = logits.shape[-1]
         count = min(self.top_k or vocab_size, vocab_size)
-        gains, candidates = best_continuations(step, logits, count, self.constraints, ids, position)
+        gains, candidates = best_continuations(step, logits, count, self.constraints, state)
         shares = ops.exp((gains - gains[..., :1]) / self.temperature)  # (B, 1, C), highest first
         sums = ops.cumsum(shares, axis=-1)
         kept = ops.where(sums - shares < self.top_p * sums[..., -1:], shares, 0.0)
         sums = ops.cumsum(kept, axis=-1)
-        here = ops.cast(ops.take(self.uniform, position, axis=1), "float32")[:, None, None]
+        here = left_of(ops.take(self.uniform, state.position, axis=1), state.rows)
+        here = ops.cast(here, "float32")[:, None, None]
         below = ops.cast(sums <= here * sums[..., -1:], "int32")
         # Sums of rounded numbers may stop short of their own end: the last kept is the last.
         last = ops.sum(ops.cast(kept > 0, "int32"), axis=-1, keepdims=True) - 1

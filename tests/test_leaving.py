@@ -1,0 +1,82 @@
+"""Rows that have ended leave the batch: less work, and the same answers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scripted import END, V, random_looks, random_votes, rows, scripted, search
+
+from kformer import Beam, Greedy, Sample
+from kformer.search import MinLength, NoRepeat, Prefix
+
+S = 5
+LENGTH = 7
+batches = st.lists(st.integers(0, LENGTH), min_size=1, max_size=6)  # Limits of the rows.
+
+
+def constraints_of(limits):
+    random = np.random.default_rng(len(limits))
+    prefix = random.integers(0, V, (len(limits), 3)).astype("int32")
+    prefix[prefix == END] = 1
+    return [Prefix(prefix, then=[NoRepeat(4), MinLength(np.array(limits, "int32") // 3, END)])]
+
+
+def chance(limits):
+    return np.random.default_rng(1).random((len(limits), LENGTH)).astype("float32")
+
+
+SEARCHES = {
+    "greedy": lambda limits: Greedy(),
+    "beam": lambda limits: Beam(3, n_best=2),
+    "coverage": lambda limits: Beam(2, coverage_penalty=0.3),
+    "greedy, constrained": lambda limits: Greedy(constraints=constraints_of(limits)),
+    "beam, constrained": lambda limits: Beam(3, constraints=constraints_of(limits)),
+    "sample": lambda limits: Sample(chance(limits), temperature=1.5),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@given(limits=batches)
+@settings(max_examples=20)
+def test_the_answers_are_those_of_a_batch_that_nobody_leaves(name, limits):
+    votes = random_votes(len(limits), seed=sum(limits), length=LENGTH)
+    looks = None
+    if name == "coverage":
+        looks = random_looks(len(limits), S, seed=sum(limits), length=LENGTH)
+    found = [
+        rows(search(SEARCHES[name](limits), votes, limits, looks, rows_leave))
+        for rows_leave in (True, False)
+    ]
+    for left, stayed in zip(*found, strict=True):
+        np.testing.assert_allclose(left, stayed, rtol=1e-5, atol=1e-5)
+
+
+def sizes_of_steps(searcher, votes, limits):
+    """How many rows each step had."""
+    step, cache = scripted(votes, searcher.beam_size)
+    sizes = []
+
+    def counted(ids, *others):
+        sizes.append(len(ids))
+        return step(ids, *others)
+
+    counted.keep_rows = step.keep_rows
+    searcher(counted, cache, np.array(limits, "int32"), LENGTH)
+    return sizes
+
+
+@given(limits=batches)
+@settings(max_examples=20)
+def test_more_than_half_of_every_steps_rows_have_not_ended(limits):
+    votes = random_votes(len(limits), length=LENGTH)
+    votes[..., END] = -99  # All go on to their limits.
+    for searcher in (Greedy(), Beam(2)):
+        sizes = sizes_of_steps(searcher, votes, limits)
+        assert len(sizes) == max(limits)
+        for position, size in enumerate(sizes):
+            running = sum(limit > position for limit in limits)
+            assert running <= size < 2 * running
+
+
+def test_a_batch_of_no_rows_takes_no_step():
+    assert sizes_of_steps(Greedy(), random_votes(0, length=LENGTH), []) == []
