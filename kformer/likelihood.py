@@ -106,7 +106,7 @@ class BatchLikelihood:
 
         if keras.backend.backend() == "tensorflow":
             ids = tf.TensorSpec([None, None], tf.int32)
-            compute = tf.function(compute, input_signature=[ids, ids])
+            compute = tf.function(compute, input_signature=[ids, ids], autograph=False)
         self._compute = compute
 
     def __call__(self, sources, targets, progress=None):

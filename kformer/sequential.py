@@ -16,6 +16,7 @@ def sequential(function, input_signature=None):
     graph = tf.function(  # Put into its caller's graph, it would get its caller's executor.
         function,
         input_signature=input_signature,
+        autograph=False,  # It would take longer than all the rest, and finds nothing to convert.
         experimental_attributes={"_noinline": True},
     )
 

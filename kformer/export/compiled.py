@@ -71,7 +71,7 @@ def compiled(function, padding_id, most):
     Returns:
         callable of such a tensor, to such a structure; the rows in it may be longer.
     """
-    program = tf.function(function, jit_compile=True)
+    program = tf.function(function, jit_compile=True, autograph=False)
     lengths = length_classes(most)
 
     def run(ids):

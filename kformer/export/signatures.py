@@ -191,7 +191,8 @@ def _traced(method):
     """The concrete function of a method whose arguments are string (B,)."""
     names = inspect.signature(method).parameters
     strings = [tf.TensorSpec([None], tf.string, name=name) for name in names]
-    return tf.function(method, input_signature=strings).get_concrete_function()
+    traced = tf.function(method, input_signature=strings, autograph=False)
+    return traced.get_concrete_function()
 
 
 def _as_many(source, target):

@@ -192,7 +192,7 @@ def runtime_for(batch_size, search):
 def _signature(**inputs):
     """A decorator: makes a graph of a function with inputs name -> (shape, dtype)."""
     specs = [tf.TensorSpec(shape, dtype, name) for name, (shape, dtype) in inputs.items()]
-    return tf.function(input_signature=specs)
+    return tf.function(input_signature=specs, autograph=False)
 
 
 def _either(condition, first, second):
