@@ -1,9 +1,13 @@
 """Verification: equal answers pass, ties are counted, anything else is refused."""
 
+import json
+
 import pytest
+import tied
 import toy
 
 from kformer import Translator, bleu
+from kformer.cli.export import write_exports
 from kformer.export import Verifier
 
 TEXTS = toy.SOURCES[:9]
@@ -120,3 +124,49 @@ def test_the_size_of_a_folder_is_that_of_all_its_files(toy_translator, file):
     (file.parent / "deep" / "deeper" / "file").write_bytes(b"678")
     verifier = Verifier(toy_translator, TEXTS[:1])
     assert verifier.verify("folder", toy_translator, file.parent).bytes == 8
+
+
+@pytest.fixture(scope="module")
+def tied_translator():
+    return tied.translator()
+
+
+def test_what_comes_of_ids_that_score_the_same_is_a_tie_of_the_tokenizer(tied_translator, tmp_path):
+    """The `.tflite` file splits a text as the SentencePiece library does, Python does not."""
+    [report] = write_exports(
+        tied_translator, [*TEXTS[:2], tied.TEXT], tflite=tmp_path / "tied.tflite"
+    )[1:]
+    assert (report.total, report.equal, report.ties, report.tokenizer_ties) == (3, 2, 0, 1)
+    receipt = json.loads((tmp_path / "tied.tflite.json").read_text("utf-8"))
+    assert receipt["different_at_a_tie_of_the_tokenizer"] == 1
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_ids_that_score_the_same_excuse_no_other_answer(tied_translator, file, exact):
+    def tokenize(text):
+        pieces = tied_translator.tokenizer
+        return [*tied.ids_of_library(pieces, text), pieces.end_id], True
+
+    verifier = Verifier(tied_translator, [tied.TEXT])
+    form = Scripted({tied.TEXT: "a beer"})
+    if exact:
+        with pytest.raises(ValueError, match="Received: 1 of 1 sentences"):
+            verifier.verify("wrong", form, file, tokenize=tokenize)
+    else:
+        report = verifier.verify("rounded", form, file, exact=False, tokenize=tokenize)
+        assert (report.equal, report.tokenizer_ties, report.others) == (0, 0, 1)
+
+
+def test_ids_of_another_score_excuse_nothing(tied_translator, file):
+    pieces = tied_translator.tokenizer
+    worse = tied.spelled(pieces, "▁", "a", "a", "a", "a")
+    said = tied.said_of(tied_translator, [*worse, pieces.end_id])
+    verifier = Verifier(tied_translator, [tied.TEXT])
+    assert verifier.expected != [said]
+    with pytest.raises(ValueError, match="Received: 1 of 1 sentences"):
+        verifier.verify(
+            "other ids",
+            Scripted({tied.TEXT: said}),
+            file,
+            tokenize=lambda text: ([*worse, pieces.end_id], True),
+        )

@@ -209,7 +209,7 @@ def write_exports(
             length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
             exact = precision == "float32"
             form = ".tflite" if exact else f".tflite {precision}"
-            verifier.verify(form, pocket, path, length, exact, room)
+            verifier.verify(form, pocket, path, length, exact, room, pocket.tokenize)
 
         if saved_model:
             export_saved_model(
@@ -245,7 +245,9 @@ def show_reports(reports):
         score = f"{report.bleu:.2f}" if report.bleu is not None else ""
         agreement = f"{report.equal} of {report.total}"
         if report.ties:
-            agreement += f", the other {report.ties} at a tie"
+            agreement += f", {report.ties} others at a tie"
+        if report.tokenizer_ties:
+            agreement += f", {report.tokenizer_ties} at a tie of the tokenizer"
         speed = f"{report.sentences_per_second:.1f}"
         if report.others:
             agreement += f", {report.others} otherwise"

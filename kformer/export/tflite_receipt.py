@@ -28,6 +28,7 @@ def write_receipt(path, report, python, precision):
         "sentences": report.total,
         RECEIPT: report.equal,
         "different_at_a_tie": report.ties,
+        "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
         "different_otherwise": report.others,
         "bleu": report.bleu,
         "bleu_of_python": python.bleu,

@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from kformer.export.agreement import TIE, agreement
+from kformer.export.byte_codec.ties import are_tied
 from kformer.scores import bleu
 from kformer.translator import make_search, search_ids
 
@@ -28,6 +29,7 @@ class Report(NamedTuple):
     ties: int  # Differ, at a token where Python itself is undecided.
     others: int = 0  # Differ otherwise, as only rounded weights may.
     tokens_per_second: float = 0.0  # Ids of the translations, without ends.
+    tokenizer_ties: int = 0  # Differ, as Python does for other ids of the text that score the same.
 
 
 class Verifier:
@@ -52,12 +54,21 @@ class Verifier:
         self.reports = [Report("Python", 0, speed, score, len(self.texts), len(self.texts), 0)]
 
     def verify(
-        self, form: str, model, path, max_source_length=None, exact=True, max_source_bytes=None
+        self,
+        form: str,
+        model,
+        path,
+        max_source_length=None,
+        exact=True,
+        max_source_bytes=None,
+        tokenize=None,
     ) -> Report:
         """Compares what `model`, read from `path`, says; sentences over its limits are left out.
 
         Args:
             exact: Whether it must say what Python says. A model of rounded weights need not.
+            tokenize: How it splits a text, str -> (ids, whether they are all), if not by
+                tensorflow-text; see `kformer.export.byte_codec.ties`.
 
         Raises:
             ValueError: A sentence differs, and Python was not undecided about it.
@@ -71,7 +82,12 @@ class Verifier:
             and (not max_source_bytes or len(self.texts[i].encode("utf-8")) <= max_source_bytes)
         ]
         differ = [i for i in compared if got[i] != self.expected[i]]
-        wrong = [i for i in differ if not self._undecided(self.texts[i], got[i])]
+        tied, ties, wrong = [], [], []
+        for i in differ:
+            rows = self.translator.source_rows([self.texts[i]])
+            own = tokenize and self._tied(self.texts[i], rows, tokenize)
+            said = self._may_say(own or rows, got[i])
+            (wrong if not said else tied if own else ties).append(i)
         if wrong and exact:
             i = wrong[0]
             raise ValueError(
@@ -80,7 +96,6 @@ class Verifier:
                 f"{got[i]!r}, where Python says {self.expected[i]!r}."
             )
         equal = len(compared) - len(differ)
-        ties = len(differ) - len(wrong)
         tokens = self.translator.target_tokenizer.tokenize(got).row_lengths().numpy().mean()
         report = Report(
             form,
@@ -89,9 +104,10 @@ class Verifier:
             self._bleu(got),
             len(compared),
             equal,
-            ties,
+            len(ties),
             len(wrong),
             speed * float(tokens),
+            len(tied),
         )
         self.reports.append(report)
         return report
@@ -123,13 +139,21 @@ class Verifier:
     def _bleu(self, translations):
         return bleu(translations, self.references).value if self.references else None
 
-    def _undecided(self, text, other) -> bool:
-        """Whether noise below `TIE` makes Python, too, say `other`."""
+    def _tied(self, text, rows, tokenize):
+        """The form's own rows of ids, if Python has others for no better reason than rounding."""
+        ids, whole = tokenize(text)
+        tied = whole and ids != rows[0] and are_tied(self.translator.tokenizer, rows[0], ids)
+        return [ids] if tied else None
+
+    def _may_say(self, rows, other) -> bool:
+        """Whether Python says `other` of these ids, or does with noise below `TIE`."""
         target = self.translator.target_tokenizer
-        source = tf.repeat(self.translator.source_rows([text]), _COPIES, axis=0)
-        noisy = _Noisy(self.translator.transformer)
-        found = search_ids(noisy, source, make_search(target, *self.settings))
-        return other.encode("utf-8") in target.detokenize(found.ids[:, 0]).numpy()
+        transformer, search = self.translator.transformer, make_search(target, *self.settings)
+        for model, copies in ((transformer, 1), (_Noisy(transformer), _COPIES)):
+            found = search_ids(model, tf.repeat(rows, copies, axis=0), search)
+            if other.encode("utf-8") in target.detokenize(found.ids[:, 0]).numpy():
+                return True
+        return False
 
 
 class _Noisy:
