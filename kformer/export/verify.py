@@ -86,7 +86,8 @@ class Verifier:
         for i in differ:
             rows = self.translator.source_rows([self.texts[i]])
             own = tokenize and self._tied(self.texts[i], rows, tokenize)
-            said = self._may_say(own or rows, got[i])
+            said = own and self._says(own, got[i])
+            said = said or self._says(own or rows, got[i], noisy=True)
             (wrong if not said else tied if own else ties).append(i)
         if wrong and exact:
             i = wrong[0]
@@ -145,15 +146,13 @@ class Verifier:
         tied = whole and ids != rows[0] and are_tied(self.translator.tokenizer, rows[0], ids)
         return [ids] if tied else None
 
-    def _may_say(self, rows, other) -> bool:
+    def _says(self, rows, other, noisy=False) -> bool:
         """Whether Python says `other` of these ids, or does with noise below `TIE`."""
-        target = self.translator.target_tokenizer
-        transformer, search = self.translator.transformer, make_search(target, *self.settings)
-        for model, copies in ((transformer, 1), (_Noisy(transformer), _COPIES)):
-            found = search_ids(model, tf.repeat(rows, copies, axis=0), search)
-            if other.encode("utf-8") in target.detokenize(found.ids[:, 0]).numpy():
-                return True
-        return False
+        target, transformer = self.translator.target_tokenizer, self.translator.transformer
+        if noisy:
+            rows, transformer = rows * _COPIES, _Noisy(transformer)
+        found = search_ids(transformer, tf.constant(rows), make_search(target, *self.settings))
+        return other.encode("utf-8") in target.detokenize(found.ids[:, 0]).numpy()
 
 
 class _Noisy:
