@@ -124,7 +124,8 @@ class PocketTranslator:
             for i, ids in zip(chosen, found, strict=False):
                 row, cut = encoded[i]
                 flags = self._flags(row, cut, ids[: len(row) + extra].tolist())
-                results.append((i, self._text.decode(worker, ids), flags, cut))
+                text, no_room = self._text.decode(worker, ids)
+                results.append((i, text, flags, cut or no_room))
             return results
 
         return run, list(self._jobs([len(row) for row, _ in encoded]))

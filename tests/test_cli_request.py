@@ -110,7 +110,7 @@ def test_errors_of_the_server_are_one_line(refused, server):
         assert "answered 503: act 503" in refused("request", url, "x", "--retries", 0)
         assert "Received: timeout=0.2" in refused("request", url, "x", "--timeout", 0.2)
     for url in (server.rest, server.grpc):
-        assert "Servable not found for request: nix" in refused(
+        assert "Servable not found for request: Latest(nix)" in refused(
             "request", url, "x", "--model", "nix"
         )
 
