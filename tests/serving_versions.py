@@ -19,7 +19,9 @@ class Version:
     """
 
     def __init__(self, path, batching):
-        self.users, self.session = 0, tf.compat.v1.Session(graph=tf.Graph())
+        # Small models are fastest with a core for an operation, as the README has it of a server.
+        config = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=1)
+        self.users, self.session = 0, tf.compat.v1.Session(graph=tf.Graph(), config=config)
         with self.session.graph.as_default():
             loaded = tf.compat.v1.saved_model.load(self.session, ["serve"], str(path))
         self.signatures, self.runs = dict(loaded.signature_def), {}

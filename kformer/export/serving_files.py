@@ -78,6 +78,7 @@ def _values(settings, answers):
 _ABOUT_XLA = """XLA compiles its decode loops, for each shape of a batch when that first comes, in
 seconds. The warm-up requests have all those shapes, so the server needs some minutes to start. It
 must have been started with `--xla_cpu_compilation_enabled`, as above; any other refuses requests.
+
 """
 
 
@@ -102,9 +103,10 @@ def _continued(flags):
 
 
 _ABOUT = {
-    "serving_default": "The best translation:",
-    "beam": "The best translations, best first; where there are not so many, the rest is empty, "
-    "with a score of -1e9:",
+    "serving_default": "The best translation, with what the search sorts by: the natural logarithm "
+    "of its probability; with several beams, that divided by ((5 + pieces) / 6) ** penalty:",
+    "beam": "The best translations of several beams, best first; where there are not so many, the "
+    "rest is empty, with a score of -1e9:",
     "score": "How likely the model finds a given translation: the natural logarithm of its "
     "probability, and how many pieces it has, its end included. Here with the inputs by column, "
     "as all requests may be written:",
