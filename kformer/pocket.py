@@ -9,14 +9,29 @@ import queue
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from ai_edge_litert.interpreter import Interpreter
 
 from kformer.pocket_manifest import read_manifest
 from kformer.pocket_text import TextBeside, TextInFile, text_in
+from kformer.runaway import runaway_flags
 
-SIGNATURE = "translate"
+SIGNATURE, IDS_SIGNATURE = "translate", "translate_ids"
+
+
+class PocketTranslation(NamedTuple):
+    """A translation of a sentence, and what a file tells of it.
+
+    Attributes:
+        text: The translation.
+        flags: What is wrong with it, nothing most of the time: "source cut", "length limit",
+            "loop", "length ratio", as in `kformer.Translation`.
+    """
+
+    text: str
+    flags: tuple[str, ...]
 
 
 class PocketTranslator:
@@ -48,28 +63,39 @@ class PocketTranslator:
         if beside:
             whole = (1, manifest["max_source_length"])
             shapes = manifest.get("signatures", {self._signature: whole})
+        self._end_id = manifest.get("target_end_id", manifest["end_id"])
+        self._by_bytes = not shapes  # One signature, from text to text, is the fastest.
+        shapes = shapes or {IDS_SIGNATURE: (1, manifest["max_source_length"])}
         self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
 
     def translate(self, texts, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
-        if isinstance(texts, str):
-            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        translations, cuts = [""] * len(texts), []
-        run, jobs = self._by_rows(texts) if self._shapes else self._by_texts(texts)
-        for done in self._run_all(run, jobs):
-            for i, translation, cut in done:
-                translations[i] = translation
-                cuts += [i] if cut else []
-            if progress:
-                progress(len(done))
-        for i in sorted(cuts):  # Only now, when no worker is busy.
-            warnings.warn(f"Sentence {i + 1} {self._text.why_cut(texts[i])}", stacklevel=2)
-        return translations
+        work = self._by_texts if self._by_bytes else self._by_rows
+        return [text for text, _ in self._results(work, texts, progress)]
+
+    def translations(self, texts, progress=None) -> list[PocketTranslation]:
+        """As `translate`, but with what is wrong with each: ids tell it, which text does not."""
+        return self._results(self._by_rows, texts, progress)
 
     def tokenize(self, text: str):
         """Returns the ids of a text, the end id last, and whether that is all of it."""
         ids, cut = self._text.encode(text)
         return ids, not cut
+
+    def _results(self, work, texts, progress):
+        """What `work` makes of the texts: a method that returns a function and its jobs."""
+        if isinstance(texts, str):
+            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        results, cuts = [None] * len(texts), []
+        for done in self._run_all(*work(texts)):
+            for i, translation, flags, cut in done:
+                results[i] = PocketTranslation(translation, flags)
+                cuts += [i] if cut else []
+            if progress:
+                progress(len(done))
+        for i in sorted(cuts):  # Only now, when no worker is busy.
+            warnings.warn(f"Sentence {i + 1} {self._text.why_cut(texts[i])}", stacklevel=3)
+        return results
 
     def _by_texts(self, texts):
         """Jobs of one text each, from bytes to bytes."""
@@ -77,7 +103,7 @@ class PocketTranslator:
         def run(worker, i):
             result = worker(SIGNATURE, source=self._text.bytes_of(texts[i]))
             cut = bool(result["truncated"][0]) or self._text.too_long(texts[i])
-            return [(i, text_in(result["translation"]), cut)]
+            return [(i, text_in(result["translation"]), (), cut)]
 
         return run, sorted(range(len(texts)), key=lambda i: -len(texts[i]))
 
@@ -92,13 +118,28 @@ class PocketTranslator:
             for place, i in enumerate(chosen):
                 row, _ = encoded[i]
                 source[place, : len(row)] = row
-            ids = worker(self._shapes[shape], source=source)["ids"]
-            return [
-                (i, self._text.decode(worker, ids[place]), encoded[i][1])
-                for place, i in enumerate(chosen)
-            ]
+            found = worker(self._shapes[shape], source=source)["ids"]
+            extra = found.shape[1] - shape[1]  # Ids that a translation may have over its source's.
+            results = []
+            for i, ids in zip(chosen, found, strict=False):
+                row, cut = encoded[i]
+                flags = self._flags(row, cut, ids[: len(row) + extra].tolist())
+                text, no_room = self._text.decode(worker, ids)
+                results.append((i, text, flags, cut or no_room))
+            return results
 
         return run, list(self._jobs([len(row) for row, _ in encoded]))
+
+    def _flags(self, source, cut, ids):
+        """What is wrong with `ids`, as many as the translation of the row `source` may have."""
+        flags = ["source cut"] if cut else []
+        if len(source) == 1:  # Nobody translates nothing.
+            return tuple(flags)
+        if self._end_id in ids:
+            ids = ids[: ids.index(self._end_id)]
+        else:
+            flags.append("length limit")
+        return (*flags, *runaway_flags(source[:-1], ids))
 
     def _jobs(self, lengths):
         """Yields shapes and the texts to be translated in them, those of one length together.

@@ -39,12 +39,13 @@ class TextInFile:
         cut = bool(result["truncated"][0]) or self.too_long(text)
         return result["ids"][0, :count].tolist(), cut
 
-    def decode(self, worker, ids) -> str:
-        """Returns the text of `ids`, int32 (T,) or fewer."""
+    def decode(self, worker, ids):
+        """Returns the text of `ids`, int32 (T,) or fewer, and whether it is only the beginning."""
         size = worker.shape("detokenize", "ids")
         filled = np.zeros(size, np.int32)
         filled[0, : len(ids)] = ids
-        return text_in(worker("detokenize", ids=filled)["translation"])
+        result = worker("detokenize", ids=filled)
+        return text_in(result["translation"]), bool(result["truncated"][0])
 
     def why_cut(self, text: str) -> str:
         """Says why only the beginning of the text, or of its translation, is there."""
@@ -77,9 +78,9 @@ class TextBeside:
         kept = pieces[: self._most - 1]
         return [*kept, self._end_id], len(kept) < len(pieces)
 
-    def decode(self, worker, ids) -> str:
+    def decode(self, worker, ids):
         """As `TextInFile.decode`; end and padding spell nothing."""
-        return self._target.decode(ids.tolist())
+        return self._target.decode(ids.tolist()), False
 
     def why_cut(self, text: str) -> str:
         """As `TextInFile.why_cut`."""

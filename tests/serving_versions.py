@@ -19,7 +19,9 @@ class Version:
     """
 
     def __init__(self, path, batching):
-        self.users, self.session = 0, tf.compat.v1.Session(graph=tf.Graph())
+        # Small models are fastest with a core for an operation, as the README has it of a server.
+        config = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=1)
+        self.users, self.session = 0, tf.compat.v1.Session(graph=tf.Graph(), config=config)
         with self.session.graph.as_default():
             loaded = tf.compat.v1.saved_model.load(self.session, ["serve"], str(path))
         self.signatures, self.runs = dict(loaded.signature_def), {}
@@ -91,12 +93,16 @@ class Versions:
     def using(self, spec):
         """The version that a `ModelSpec` means, which stays loaded meanwhile."""
         with self.lock:
-            number = self.labels.get(spec.version_label, max(self.loaded, default=0))
-            number = spec.version.value if spec.HasField("version") else number
+            if spec.version_label and spec.version_label not in self.labels:
+                message = f"Unrecognized servable version label: {spec.version_label}"
+                raise InvalidArgumentError(None, None, message)
+            number, wanted = max(self.loaded, default=0), f"Latest({spec.name})"
+            if spec.version_label or spec.HasField("version"):
+                number = self.labels.get(spec.version_label, spec.version.value)
+                wanted = f"Specific({spec.name}, {number})"
             version = self.loaded.get(number)
             if version is None or spec.name != self.model:
-                message = f"Servable not found for request: {spec.name} {number or 'Latest'}"
-                raise NotFoundError(None, None, message)
+                raise NotFoundError(None, None, f"Servable not found for request: {wanted}")
             version.users += 1
         try:
             yield version

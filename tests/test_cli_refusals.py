@@ -230,7 +230,7 @@ def test_a_user_who_has_enough_gets_no_traceback(command, monkeypatch, toy_tflit
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kformer.pocket.PocketTranslator.translate", interrupt)
+    monkeypatch.setattr("kformer.pocket.PocketTranslator.translations", interrupt)
     result = command("translate", toy_tflite, stdin=b"wir")
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
 

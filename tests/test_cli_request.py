@@ -24,7 +24,7 @@ NOWHERE = "http://127.0.0.1:1"
 def server(toy_exports, toy_run):
     assert toy_exports.returncode == 0, toy_exports.stderr
     folder = toy_run.folder.parent / "served"
-    with stand_in(folder, batching=batching_of(folder), model="served") as server:
+    with stand_in(folder, batching=batching_of(folder)) as server:
         yield server
 
 
@@ -34,7 +34,7 @@ def ask(request, server, command):
 
     def run(*arguments, stdin=b""):
         url = server.url(request.param)
-        result = command("request", url, *arguments, "--model", "served", stdin=stdin)
+        result = command("request", url, *arguments, stdin=stdin)
         assert result.returncode == 0, result.stderr
         return result
 
@@ -110,7 +110,7 @@ def test_errors_of_the_server_are_one_line(refused, server):
         assert "answered 503: act 503" in refused("request", url, "x", "--retries", 0)
         assert "Received: timeout=0.2" in refused("request", url, "x", "--timeout", 0.2)
     for url in (server.rest, server.grpc):
-        assert "Servable not found for request: nix" in refused(
+        assert "Servable not found for request: Latest(nix)" in refused(
             "request", url, "x", "--model", "nix"
         )
 
@@ -149,7 +149,6 @@ def test_what_the_readme_says_works(server, command, written, tmp_path, monkeypa
     ):
         assert url in section
         section = section.replace(url, place)
-    section = section.replace("de-en", "served")
     first, second, third, fourth = re.findall("^    kformer (.*)", section, re.MULTILINE)
     assert command(*shlex.split(first)).stdout.count("\n") == 1
     assert command(*shlex.split(second)).returncode == 0

@@ -12,6 +12,7 @@ from reference import perturbed
 
 from kformer import SearchOptions, Transformer, Translator, perplexity
 from kformer.cli import lines
+from kformer.export import export_saved_model, export_tflite
 
 TEXTS = toy.SOURCES[:5]
 TEXT = "\n".join(TEXTS).encode()
@@ -19,12 +20,16 @@ TEXT = "\n".join(TEXTS).encode()
 
 @pytest.fixture(scope="module")
 def looping(tokenizer, tmp_path_factory):
-    """The path of a translator that says one thing again and again."""
+    """The path of a translator that says one thing again and again, and of its other forms."""
     transformer = perturbed(Transformer(400, 1, 16, 2, 24, norm_first=True))
     norm = transformer.decoder.norm
     norm.gamma.assign(norm.gamma * 0)
     path = tmp_path_factory.mktemp("looping") / "translator.keras"
-    Translator(tokenizer, transformer).save(path)
+    translator = Translator(tokenizer, transformer)
+    translator.save(path)
+    export_saved_model(translator, path.with_name("served"))
+    export_tflite(translator, path.with_name("looping.tflite"), max_source_length=256)
+    export_tflite(translator, path.with_name("batches.tflite"), 1, 0.6, 256, batch_size=3)
     return path
 
 
@@ -128,6 +133,25 @@ def test_a_runaway_is_said_so_with_its_line(command, monkeypatch, looping):
         )
     flags = [json.loads(line)["flags"] for line in result.stdout.splitlines()]
     assert flags == [[], [], ["length limit", "loop", "length ratio"], []]
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("form", ["served", "looping.tflite", "batches.tflite"])
+def test_every_form_says_the_same_of_what_went_wrong(command, monkeypatch, looping, form):
+    monkeypatch.setattr(lines, "CHUNK", 4)
+    text = ("\nein bier\n\n" + "bier " * 300 + "\nbier\n\nzwei bier\n").encode()
+    expected, result = (
+        command("translate", looping.with_name(name), stdin=text) for name in (looping.name, form)
+    )
+    assert (result.returncode, result.stdout) == (0, expected.stdout)
+    said, said_by_python = (
+        re.sub("Line 4 (has|is) .* only .*", "Line 4 was cut", one.stderr).splitlines()
+        for one in (result, expected)
+    )
+    assert said == said_by_python
+    assert said[0] == "kformer: Line 4 was cut"  # What is cut is known before the rest.
+    assert [re.search(r"Line (\d)", line)[1] for line in said] == ["4", "2", "4", "5", "7"]
+    assert all("was cut at its largest length, repeats itself" in said[i] for i in (1, 3, 4))
 
 
 def test_a_score_for_every_line(command, toy_run, toy_keras, toy_translator, tmp_path):

@@ -93,6 +93,15 @@ def test_progress_counts_sentences(exported):
     assert done == [1, 1, 1]
 
 
+@pytest.mark.parametrize("batches", [False, True])
+def test_flags_are_those_of_python(exported, batched, toy_translator, batches):
+    texts = ["", *toy.SOURCES[:5], "hund " * 9, "katze " * 3]
+    expected = toy_translator.translations(texts, details=False)
+    found = PocketTranslator(batched if batches else exported[1]).translations(texts)
+    assert found == [(best.text, best.flags) for best, *_ in expected]
+    assert any(one.flags for one in found)
+
+
 def test_a_string_is_no_list_of_texts(exported):
     with pytest.raises(TypeError, match="Received: texts='wir ruft uns'"):
         PocketTranslator(exported[1]).translate("wir ruft uns")

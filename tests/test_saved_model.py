@@ -11,6 +11,7 @@ from server_operations import OF_TENSORFLOW_TEXT, STOCK
 from serving_requests import loader_of_a_server
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
+from kformer import SearchOptions
 from kformer.export import ServedTranslator, export_saved_model
 from kformer.export.served_translator import newest_version
 from kformer.translator import Translator, make_search, search_ids
@@ -72,6 +73,18 @@ def test_progress_counts_sentences(served):
     done = []
     served[1].translate(toy.SOURCES[:5], batch_size=2, progress=done.append)
     assert done == [2, 2, 1]
+
+
+def test_scores_and_flags_are_those_of_python(served, toy_translator):
+    beam_size, translator = served
+    texts = ["", *toy.SOURCES[:5], "hund " * 60]
+    options = SearchOptions(beam_size)
+    expected = [best for best, *_ in toy_translator.translations(texts, options, details=False)]
+    found = translator.translations(texts, batch_size=3)
+    assert [(one.text, one.flags) for one in found] == [(one.text, one.flags) for one in expected]
+    scores = [one.score for one in expected]
+    np.testing.assert_allclose([one.score for one in found], scores, atol=1e-3)
+    assert any(one.flags for one in found)
 
 
 def test_a_string_is_no_list_of_texts(served):

@@ -91,6 +91,14 @@ def test_more_than_may_wait_are_refused():
 
 def test_an_error_reaches_all_of_its_batch_and_no_other():
     submit = batched(Recorder(), 64, batch_timeout_micros=100_000)
-    with pytest.raises(tf.errors.InternalError, match="minus one"):
-        ask(submit, [[1], [-1]])
+    errors = []
+
+    def one(x):
+        with pytest.raises(tf.errors.InternalError, match="minus one"):
+            submit({"x": np.array(x)})
+        errors.append(x)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, [[1], [-1]]))
+    assert sorted(errors) == [[-1], [1]]
     assert submit({"x": np.array([3])})["y"].tolist() == [6]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,6 +174,9 @@ def test_errors_of_the_server_are_shown_as_they_are(scripted, server, protocol, 
             scripted.client(protocol, **choice).translate(["x"])
         assert error.value.code == not_found
         assert error.value.message.startswith("Servable not found")
+    with pytest.raises(ServerError, match=r"Unrecognized servable version label: nix") as error:
+        scripted.client(protocol, model="a b/c", label="nix").translate(["x"])
+    assert error.value.code == refused
     with pytest.raises(ServerError, match='"tokenise" not found in signature def') as error:
         client = server.client(protocol)
         client._predict("tokenise", {"text": ["x"]}, dict, None)
@@ -225,17 +229,23 @@ def test_the_stand_in_ends_with_who_started_it(tmp_path):
     write_scripted(tmp_path, 1, "")
     code = (
         "import os, sys; from serving_process import stand_in\n"
-        "with stand_in(sys.argv[1]) as server: print(server.process.pid, flush=True); os._exit(0)"
+        "with stand_in(sys.argv[1]) as server:\n"
+        "    [version] = server.client().status()\n"
+        "    print(server.process.pid, version.state, flush=True)\n"
+        "    os._exit(0)"
     )
-    from pathlib import Path
-
     parent = subprocess.run(
         [sys.executable, "-c", code, tmp_path],
         cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
     )
-    wait_until(lambda: not Path(f"/proc/{int(parent.stdout)}/cmdline").exists())
+    assert parent.returncode == 0, parent.stderr
+    pid, state = parent.stdout.split()
+    assert state == "AVAILABLE"  # It ran, so that it is not for that that it ended.
+    process = Path("/proc") / pid
+    wait_until(lambda: not process.exists())
+    assert not process.exists()
 
 
 def test_rest_needs_neither_tensorflow_nor_keras():

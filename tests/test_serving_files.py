@@ -1,9 +1,9 @@
 """What lies beside the versions: settings that a server reads, and requests that work."""
 
+import inspect
 import json
 import re
 import shlex
-import urllib.parse
 
 import pytest
 import tensorflow as tf
@@ -21,7 +21,8 @@ from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
 from kformer.export import export_saved_model
 from kformer.export.compiled import BATCH_CLASSES
-from kformer.export.serving_files import MARK, NAMES, model_name, write_serving_files
+from kformer.export.serving_files import MARK, NAMES, write_serving_files
+from kformer.serving import Client
 
 SETTINGS = {
     "version": 3,
@@ -80,7 +81,7 @@ def test_the_model_is_where_the_server_looks(folder):
     write_serving_files(folder, SETTINGS, [])
     config = text_format.Parse((folder / "models.config").read_text(), ModelServerConfig())
     [model] = config.model_config_list.config
-    assert (model.name, model.base_path) == ("de-en", "/models/de-en")
+    assert (model.name, model.base_path) == ("translator", "/models/translator")
     assert model.model_platform == "tensorflow"
     [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
     assert service["volumes"] == [f".:{model.base_path}:ro"]
@@ -123,13 +124,11 @@ def test_xla_is_switched_on_where_it_is_needed(folder, xla):
         assert ("--xla_cpu_compilation_enabled=true" in (folder / name).read_text()) == xla
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("de-en", "de-en"), ("my model: 3", "my-model-3"), ("日本", "translator"), ("a.b_c", "a.b_c")],
-)
-def test_the_name_of_the_model_fits_into_a_url(tmp_path, name, expected):
-    assert model_name(tmp_path / name) == expected
-    assert urllib.parse.quote(expected) == expected
+def test_the_name_of_the_model_is_the_one_that_the_client_asks_for(folder):
+    write_serving_files(folder, SETTINGS, [])
+    asked_for = inspect.signature(Client).parameters["model"].default
+    assert f'name: "{asked_for}"' in (folder / "models.config").read_text()
+    assert f"--model_name={asked_for} " in (folder / "README.md").read_text()
 
 
 def test_settings_are_rewritten_unless_somebody_made_them_his_own(folder):
@@ -161,7 +160,7 @@ def test_the_readme_has_requests_whose_responses_are_those(toy_translator, tmp_p
     assert len(commands) == len(signatures) == 5
     for command, response in commands:
         _, url, _, data = shlex.split(command)
-        assert url == "http://localhost:8501/v1/models/x:predict"
+        assert url == "http://localhost:8501/v1/models/translator:predict"
         body, shown = json.loads(data), response.replace(", ...]", "]")
         name = body.get("signature_name", "serving_default")
         inputs = body.get("inputs", {"text": body.get("instances")})

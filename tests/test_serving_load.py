@@ -27,11 +27,17 @@ CONNECTIONS = 16
 PROTOCOLS = ["rest", "grpc"]
 
 
+# For every shape of a matrix product that comes, each of TensorFlow's threads keeps what oneDNN
+# compiled for it, up to 1,024 of them: tens of megabytes, which come as slowly as rare shapes do,
+# and would hide a leak. Without oneDNN there is no such cache, and the memory is flat.
+NO_CACHE_OF_SHAPES = {"TF_ENABLE_ONEDNN_OPTS": "0"}
+
+
 @pytest.fixture(scope="module")
 def server(toy_exports, toy_run):
     assert toy_exports.returncode == 0, toy_exports.stderr
     folder = toy_run.folder.parent / "served"
-    with stand_in(folder, batching=batching_of(folder)) as server:
+    with stand_in(folder, NO_CACHE_OF_SHAPES, batching=batching_of(folder)) as server:
         yield server
 
 
@@ -42,8 +48,12 @@ def answers(toy_translator):
     return dict(zip(texts, toy_translator.translate(texts), strict=True))
 
 
-@pytest.mark.parametrize("number", [200, pytest.param(20_000, marks=pytest.mark.prove)])
-def test_under_load_every_answer_is_right_and_memory_does_not_grow(server, answers, number, capsys):
+@pytest.mark.parametrize(
+    ("number", "growth"), [(200, 1.05), pytest.param(20_000, 1.01, marks=pytest.mark.prove)]
+)
+def test_under_load_every_answer_is_right_and_memory_does_not_grow(
+    server, answers, number, growth, capsys
+):
     random.seed(1)
     sizes = [random.randint(1, 64) for _ in range(number)]
     clients = [
@@ -73,15 +83,16 @@ def test_under_load_every_answer_is_right_and_memory_does_not_grow(server, answe
     with capsys.disabled():
         show(number, sum(sizes), took, seconds, memory)
     assert len(seconds) == number
-    early, late = max(memory[len(memory) // 4 : len(memory) // 2]), max(memory[-5:])
-    assert late < 1.05 * early
+    quarter = len(memory) // 4
+    # Medians: requests that are under way take some megabytes, now and then.
+    assert np.median(memory[-quarter:]) < growth * np.median(memory[:quarter])
 
 
 def show(number, sentences, took, seconds, memory):
     shares = (50, 90, 99, 100)
     milliseconds = 1000 * np.percentile(seconds, shares)
     of_latency = ", ".join(f"{p} % {ms:.0f}" for p, ms in zip(shares, milliseconds, strict=True))
-    megabytes = " ".join(f"{m / 2**20:.0f}" for m in memory)
+    megabytes = " ".join(f"{m / 2**20:.1f}" for m in memory)
     print(
         f"\n{number} requests, {sentences} sentences, {CONNECTIONS} connections, {took:.0f} s; "
         f"milliseconds: {of_latency}; MiB of the server: {megabytes}"
@@ -231,7 +242,7 @@ def predict(server, inputs):
 
 def test_the_client_splits_what_a_request_may_not_hold(server, answers, neighbours):
     texts = list(answers) * 120
-    assert len(texts) > 10_000 or len(texts) == 84 * 120
+    assert len(texts) > 10_000
     said = server.client("rest", batch_size=64, timeout=600).translate(texts)
     assert said == [answers[text] for text in texts]
 

@@ -43,7 +43,7 @@ def test_the_records_of_an_export_ask_every_signature(toy_saved_model):
     assert {*counts} == {*signatures}
     assert len(set(counts.values())) == 1 and len(requests) < 1000  # A server reads no more.
     for request in requests:
-        assert request.model_spec.name == "toy"
+        assert request.model_spec.name == "translator"
         inputs = {name: tf.make_ndarray(tensor) for name, tensor in request.inputs.items()}
         wanted = signatures[request.model_spec.signature_name].structured_input_signature[1]
         assert {*inputs} == {*wanted}
@@ -60,10 +60,10 @@ def test_a_record_is_what_the_servers_own_messages_make_of_it():
     request = Request("score", {"source": texts, "target": ["we", "a\x00", "x" * 20_000]})
     log = PredictionLog()
     asked = log.predict_log.request
-    asked.model_spec.name, asked.model_spec.signature_name = "de-en", "score"
+    asked.model_spec.name, asked.model_spec.signature_name = "translator", "score"
     for name, values in request.inputs.items():
         asked.inputs[name].CopyFrom(tf.make_tensor_proto(np.array(values, object)))
-    read = PredictionLog.FromString(prediction_log("de-en", request))
+    read = PredictionLog.FromString(prediction_log(request))
     assert read == log
     assert not read.predict_log.request.DiscardUnknownFields()
 
@@ -101,5 +101,5 @@ def test_examples_are_sentences_that_are_not_blank_or_words_of_the_vocabulary(to
 
 def test_the_number_of_records_is_said(tmp_path):
     request = Request("tokenize", {"text": ["wir"]})
-    assert write_warmup(tmp_path, "m", [request] * 3) == 3
+    assert write_warmup(tmp_path, [request] * 3) == 3
     assert len(logs(str(tmp_path / FILE))) == 3

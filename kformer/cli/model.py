@@ -24,31 +24,25 @@ def open_model(path: Path, beam_size: int | None = None, length_penalty: float |
     """Returns a callable (texts, progress) -> translations, for the form at `path`."""
     settings = {"beam_size": beam_size, "length_penalty": length_penalty}
     settings = {name: value for name, value in settings.items() if value is not None}
-    kind = what_is(path)
-    if kind != "keras":
+    if what_is(path) != "keras":
         check_no_options(path, settings)
+    translator = open_translator(path)
+    return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
+
+
+def open_translator(path: Path):
+    """Returns a `kformer.Translator`, a `ServedTranslator` or a `PocketTranslator`."""
+    kind = what_is(path)
     with quiet():
         if kind == "tflite":
             from kformer.pocket import PocketTranslator
 
-            return PocketTranslator(path).translate
+            return PocketTranslator(path)
         _a_core_for_each_batch()
         if kind == "saved_model":
             from kformer.export import ServedTranslator
 
-            return ServedTranslator(path).translate
-        import kformer
-
-        translator = kformer.load(path)
-        return lambda texts, progress=None: translator.translate(
-            texts, progress=progress, **settings
-        )
-
-
-def open_translator(path: Path):
-    """Returns the `kformer.Translator` of a .keras file."""
-    with quiet():
-        _a_core_for_each_batch()
+            return ServedTranslator(path)
         import kformer
 
         return kformer.load(path)

@@ -9,6 +9,7 @@ import typer
 from kformer.cli.lines import check_output, in_chunks, writing
 from kformer.cli.output_format import OutputFormat, check_format, warn_of_runaway, written
 from kformer.cli.quiet import quiet
+from kformer.serving.address import MODEL
 from kformer.training.text_files import decoded, read_lines
 
 
@@ -40,7 +41,7 @@ def request(
             min=1,
         ),
     ] = 1,
-    model: Annotated[str, typer.Option(help="Its name on the server.")] = "translator",
+    model: Annotated[str, typer.Option(help="Its name on the server.")] = MODEL,
     model_version: Annotated[
         int | None, typer.Option(help="A version by its number, else the newest.")
     ] = None,

@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import check_output, in_chunks, translate_lines, writing
+from kformer.cli.lines import check_output, in_chunks, one_line, writing
 from kformer.cli.model import (
     AnyModel,
     BeamSize,
     LengthPenalty,
     check_no_options,
-    open_model,
     open_translator,
     what_is,
 )
@@ -105,7 +104,7 @@ def translate(
         pairs = _with_prefixes(lines, input, prefix)
         results = _search(open_translator(model), pairs, total, options, format)
     else:
-        results = translate_lines(open_model(model), lines, total)
+        results = _as_exported(open_translator(model), lines, total)
     with writing(output) as out:
         for result in results:
             out.write(result.encode("utf-8") + b"\n")
@@ -151,3 +150,10 @@ def _search(translator, pairs, total, options, format):
     for number, translations in enumerate(in_chunks(work, pairs, total, chunk), start=1):
         warn_of_runaway(number, translations[0])
         yield from written(format, number, translations)
+
+
+def _as_exported(translator, lines, total):
+    """As `_search`, by the search that a SavedModel or a .tflite file has in it."""
+    for number, best in enumerate(in_chunks(translator.translations, lines, total), start=1):
+        warn_of_runaway(number, best)
+        yield one_line(best.text)

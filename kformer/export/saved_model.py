@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from kformer.export.saved_model_receipt import write_receipt
 from kformer.export.served_translator import versions_in
-from kformer.export.serving_files import model_name, write_serving_files
+from kformer.export.serving_files import write_serving_files
 from kformer.export.signatures import MAX_TEXTS, PIECE_IDS, Signatures, input_names
 from kformer.export.warmup import Request, examples_of, requests, write_warmup
 from kformer.files import replacing
@@ -75,7 +75,7 @@ def export_saved_model(
         tf.saved_model.save(module, str(temporary), dict(module.functions))
         inputs = {name: input_names(function) for name, function in module.functions.items()}
         found = requests(inputs, examples, translator.max_source_length, PIECE_IDS, xla)
-        number = write_warmup(temporary, model_name(folder), found)
+        number = write_warmup(temporary, found)
         checked = check(temporary) if check else None
         write_receipt(temporary, module.functions, settings, number, checked)
     write_serving_files(folder, settings, _answers(module.functions, examples))

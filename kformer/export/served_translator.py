@@ -7,6 +7,8 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
 from kformer.parallel import in_parallel
+from kformer.serving import ServedTranslation
+from kformer.serving.rows import NEEDED, read_translation, rows_of
 from kformer.translator import batches_by_length
 
 
@@ -40,27 +42,42 @@ class ServedTranslator:
 
     def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
+        return [one.text for one in self._translations(texts, batch_size, progress)]
+
+    def translations(self, texts, batch_size: int = 32, progress=None) -> list[ServedTranslation]:
+        """As `translate`, but with scores, and with flags where something is wrong."""
+        return self._translations(texts, batch_size, progress)
+
+    def _translations(self, texts, batch_size, progress):
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        translations = [""] * len(texts)
+        translations = [None] * len(texts)
 
         def answered(batch):
-            result = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
-            return result["translation"].numpy(), result["truncated"].numpy()
+            outputs = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
+            outputs = {name: _listed(tensor) for name, tensor in outputs.items()}
+            rows = rows_of(outputs, len(batch), NEEDED["serving_default"])
+            return [read_translation(row) for row in rows]
 
         batches = list(batches_by_length([len(text) for text in texts], batch_size))
         for batch, answers in zip(batches, in_parallel(answered, batches), strict=True):
-            for i, translation, cut in zip(batch, *answers, strict=True):
-                translations[i] = translation.decode("utf-8")
-                if cut:
+            for i, translation in zip(batch, answers, strict=True):
+                translations[i] = translation
+                if "source cut" in translation.flags:
                     warnings.warn(
                         f"Sentence {i + 1} is over the model's limit of ids: only its beginning "
                         "was translated.",
-                        stacklevel=2,
+                        stacklevel=3,
                     )
             if progress:
                 progress(len(batch))
         return translations
+
+
+def _listed(tensor):
+    """As a list, bytes as text."""
+    values = tensor.numpy().tolist()
+    return [value.decode("utf-8") for value in values] if tensor.dtype == tf.string else values
 
 
 def newest_version(path) -> Path:

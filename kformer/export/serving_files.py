@@ -15,17 +15,12 @@ import tensorflow as tf
 import kformer
 from kformer.export.compiled import BATCH_CLASSES
 from kformer.files import replacing
+from kformer.serving.address import MODEL
 
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
 NAMES = ("models.config", "batching.config", "monitoring.config", "compose.yaml", "README.md")
 _ANY_SIZES = (1, 2, 4, 8, 16, 32, 64)  # Of batches, where nothing is compiled for them.
 _SHOWN = 4  # Numbers of a long list in the README.
-
-
-def model_name(folder) -> str:
-    """The name of the model in the folder of versions: the folder's, as a URL can hold it."""
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(folder).resolve().name).strip("-.")
-    return name or "translator"
 
 
 def write_serving_files(folder, settings, answers):
@@ -40,7 +35,7 @@ def write_serving_files(folder, settings, answers):
         answers: list of (`kformer.export.warmup.Request`, dict output -> list), for the README.
     """
     folder = Path(folder)
-    values = _values(model_name(folder), settings, answers)
+    values = _values(settings, answers)
     templates = resources.files("kformer.export") / "templates"
     for name in NAMES:
         path = folder / name
@@ -51,16 +46,16 @@ def write_serving_files(folder, settings, answers):
             temporary.write_text(text, "utf-8")
 
 
-def _values(name, settings, answers):
+def _values(settings, answers):
     xla = settings["xla"]
     tag = tf.__version__
     sizes = BATCH_CLASSES if xla else _ANY_SIZES
-    at, flags = f"/models/{name}", _flags(xla)
+    at, flags = f"/models/{MODEL}", _flags(xla)
     in_container = [f"--model_config_file={at}/models.config", *(flag.format(at) for flag in flags)]
     in_container.insert(1, "--model_config_file_poll_wait_seconds=60")
     return {
         "mark": MARK,
-        "name": name,
+        "name": MODEL,
         "version": settings["version"],
         "kformer": kformer.__version__,
         "tensorflow": tf.__version__,
@@ -76,13 +71,14 @@ def _values(name, settings, answers):
         "allowed_batch_sizes": "\n".join(f"allowed_batch_sizes: {size}" for size in sizes),
         "most_pieces": settings["max_source_length"] - 1,
         "more_pieces": settings["max_target_length"] - 1,
-        "requests": "\n".join(_shown(name, request, answer) for request, answer in answers),
+        "requests": "\n".join(_shown(request, answer) for request, answer in answers),
     }
 
 
 _ABOUT_XLA = """XLA compiles its decode loops, for each shape of a batch when that first comes, in
 seconds. The warm-up requests have all those shapes, so the server needs some minutes to start. It
 must have been started with `--xla_cpu_compilation_enabled`, as above; any other refuses requests.
+
 """
 
 
@@ -107,9 +103,10 @@ def _continued(flags):
 
 
 _ABOUT = {
-    "serving_default": "The best translation:",
-    "beam": "The best translations, best first; where there are not so many, the rest is empty, "
-    "with a score of -1e9:",
+    "serving_default": "The best translation, with what the search sorts by: the natural logarithm "
+    "of its probability; with several beams, that divided by ((5 + pieces) / 6) ** penalty:",
+    "beam": "The best translations of several beams, best first; where there are not so many, the "
+    "rest is empty, with a score of -1e9:",
     "score": "How likely the model finds a given translation: the natural logarithm of its "
     "probability, and how many pieces it has, its end included. Here with the inputs by column, "
     "as all requests may be written:",
@@ -118,7 +115,7 @@ _ABOUT = {
 }
 
 
-def _shown(name, request, answer):
+def _shown(request, answer):
     """A request and its response, in Markdown."""
     signature = {"signature_name": request.signature}
     if request.signature == "serving_default":
@@ -134,7 +131,7 @@ def _shown(name, request, answer):
     data = shlex.quote(json.dumps(body, ensure_ascii=False))
     return (
         f"{_ABOUT[request.signature]}\n\n"
-        f"    curl http://localhost:8501/v1/models/{name}:predict -d {data}\n\n"
+        f"    curl http://localhost:8501/v1/models/{MODEL}:predict -d {data}\n\n"
         f"    {_shortened(json.dumps(response, ensure_ascii=False))}\n"
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.export.compiled import shapes
+from kformer.serving.address import MODEL
 
 FILE = "assets.extra/tf_serving_warmup_requests"
 EXAMPLES = 8  # Sentences that requests are made of.
@@ -82,20 +83,20 @@ def requests(inputs, examples, max_source_length, max_ids, xla):
             yield Request(signature, inputs)
 
 
-def write_warmup(version, model_name, requests) -> int:
+def write_warmup(version, requests) -> int:
     """Writes the requests of the version in folder `version`; returns how many there are."""
     path = Path(version) / FILE
     path.parent.mkdir(exist_ok=True)
-    records = [prediction_log(model_name, request) for request in requests]
+    records = [prediction_log(request) for request in requests]
     with tf.io.TFRecordWriter(str(path)) as writer:
         for record in records:
             writer.write(record)
     return len(records)
 
 
-def prediction_log(model_name, request) -> bytes:
+def prediction_log(request) -> bytes:
     """A `tensorflow.serving.PredictionLog` of a `Request`, as protobuf writes it."""
-    model = _field(1, model_name.encode()) + _field(3, request.signature.encode())
+    model = _field(1, MODEL.encode()) + _field(3, request.signature.encode())
     predict = _field(1, model)  # PredictRequest.model_spec
     for name, texts in request.inputs.items():
         strings = np.array([text.encode("utf-8") for text in texts], object)  # Keeps a last NUL.

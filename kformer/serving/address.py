@@ -3,6 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
+MODEL = "translator"  # Its name on the server, as `kformer export` sets it.
 _SCHEMES = ("http", "https", "grpc", "grpcs")
 
 

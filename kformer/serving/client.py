@@ -3,7 +3,7 @@
 import warnings
 from pathlib import Path
 
-from kformer.serving.address import read_address, read_model
+from kformer.serving.address import MODEL, read_address, read_model
 from kformer.serving.answers import (
     ServedScore,
     ServedTranslation,
@@ -34,7 +34,7 @@ class Client:
     Args:
         url: "http://host:8501", "https://host/path" for REST; "grpc://host:8500", "host:8500"
             or "grpcs://host" for gRPC, which needs the extra `serving`.
-        model: The name under which the server has the model.
+        model: The name under which the server has the model; the default is that of an export.
         version, label: A version by its number or by its label, else the newest.
         timeout: Seconds for a whole call: all of its pieces, attempts and waits.
         batch_size: Most texts in a request; not over the server's own limit.
@@ -57,7 +57,7 @@ class Client:
     def __init__(
         self,
         url: str,
-        model: str,
+        model: str = MODEL,
         *,
         version: int | None = None,
         label: str | None = None,
