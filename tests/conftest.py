@@ -174,6 +174,15 @@ def toy_saved_model(toy_translator, made_once):
 
 
 @pytest.fixture(scope="session")
+def toy_beam_saved_model(toy_translator, made_once):
+    """As `toy_saved_model`; by a beam of 3 with a length penalty of 1, and without sentences."""
+    return made_once(
+        "toy_beam_saved_model",
+        lambda folder: export_saved_model(toy_translator, folder / "toy", 3, 1.0),
+    )
+
+
+@pytest.fixture(scope="session")
 def short_tflite(toy_translator, made_once):
     """A function that returns the path of a `.tflite` file for sources of `toy.SHORT` ids."""
 
