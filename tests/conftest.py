@@ -27,7 +27,7 @@ from kformer.export import export_saved_model, export_tflite
 from kformer.training import Recipe, corpus, train
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
-hypothesis.settings.register_profile("kformer", **same_for_all)
+hypothesis.settings.register_profile("kformer", max_examples=25, **same_for_all)
 hypothesis.settings.register_profile("prove", max_examples=1000, **same_for_all)  # `make prove`
 hypothesis.settings.load_profile("kformer")
 
