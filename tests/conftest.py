@@ -1,5 +1,6 @@
 """What all tests share: a quiet TensorFlow, fixed seeds, and examples that never vary."""
 
+import dataclasses
 import io
 import os
 
@@ -16,16 +17,17 @@ import numpy as np
 import pytest
 import sentencepiece
 import toy
+from made_once import MadeOnce
 from reference import perturbed
 
 import kformer
 from kformer import Tokenizer, Transformer, Translator
 from kformer.cli import main
-from kformer.export import export_saved_model
+from kformer.export import export_saved_model, export_tflite
 from kformer.training import Recipe, corpus, train
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
-hypothesis.settings.register_profile("kformer", **same_for_all)
+hypothesis.settings.register_profile("kformer", max_examples=25, **same_for_all)
 hypothesis.settings.register_profile("prove", max_examples=1000, **same_for_all)  # `make prove`
 hypothesis.settings.load_profile("kformer")
 
@@ -33,6 +35,13 @@ hypothesis.settings.load_profile("kformer")
 @pytest.fixture(autouse=True)
 def seed():
     keras.utils.set_random_seed(1)
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory, worker_id):
+    """See `MadeOnce`. What is in its folders belongs to all tests: none may change it."""
+    base = tmp_path_factory.getbasetemp()
+    return MadeOnce(base if worker_id == "master" else base.parent)
 
 
 @pytest.fixture(scope="session")
@@ -55,21 +64,25 @@ def tokenizer(parallel_text):
 
 
 @pytest.fixture(scope="session")
-def toy_run(tmp_path_factory):
+def toy_run(made_once):
     """A `toy.Run`, whose translator is right about most sentences of the toy language."""
-    run = toy.train(tmp_path_factory.mktemp("toy"))
+    run = made_once("toy", toy.train)
     assert run.result.returncode == 0, run.result.stderr
     return run
 
 
 @pytest.fixture(scope="session")
-def toy_exports(toy_run):
+def toy_exports(toy_run, made_once):
     """What `kformer export` did, which wrote `served` and `toy.tflite` beside the run."""
-    folder = toy_run.folder.parent
-    return toy.run_command(
-        *("export", toy_run.folder / "translator.keras"),
-        *("--saved-model", folder / "served", "--tflite", folder / "toy.tflite"),
-    )
+
+    def export(_):
+        folder = toy_run.folder.parent
+        return toy.run_command(
+            *("export", toy_run.folder / "translator.keras"),
+            *("--saved-model", folder / "served", "--tflite", folder / "toy.tflite"),
+        )
+
+    return made_once("toy_exports", export)
 
 
 @pytest.fixture(scope="session", params=["keras", "SavedModel", "tflite"])
@@ -151,10 +164,43 @@ def toy_translator(toy_run):
 
 
 @pytest.fixture(scope="session")
-def toy_saved_model(toy_translator, tmp_path_factory):
+def toy_saved_model(toy_translator, made_once):
     """The folder of version 1 of an export, in a folder `toy`; by greedy search."""
-    folder = tmp_path_factory.mktemp("exported") / "toy"
-    return export_saved_model(toy_translator, folder, examples=toy.SOURCES)
+
+    def export(folder):
+        return export_saved_model(toy_translator, folder / "toy", examples=toy.SOURCES)
+
+    return made_once("toy_saved_model", export)
+
+
+@pytest.fixture(scope="session")
+def toy_beam_saved_model(toy_translator, made_once):
+    """As `toy_saved_model`; by a beam of 3 with a length penalty of 1, and without sentences."""
+    return made_once(
+        "toy_beam_saved_model",
+        lambda folder: export_saved_model(toy_translator, folder / "toy", 3, 1.0),
+    )
+
+
+@pytest.fixture(scope="session")
+def short_tflite(toy_translator, made_once):
+    """A function that returns the path of a `.tflite` file for sources of `toy.SHORT` ids."""
+
+    def path(beam_size=1, precision="float32"):
+        def export(folder):
+            return export_tflite(
+                toy_translator,
+                folder / "toy.tflite",
+                beam_size=beam_size,
+                max_source_length=toy.SHORT,
+                precision=precision,
+                examples=[" ".join(toy.SOURCES[:20]), *toy.SOURCES],
+                about={"licence": "CC0"},
+            )
+
+        return made_once(f"tflite_{precision}_beam{beam_size}", export)
+
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -179,6 +225,20 @@ def tiny_run(parallel_text, tiny_recipe, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "tiny"
     source, target, valid_source, valid_target = parallel_text.values()
     return folder, train(tiny_recipe, source, target, folder, valid_source, valid_target)
+
+
+@pytest.fixture(scope="session")
+def again(parallel_text, tiny_recipe):
+    """Trains as in `tiny_run`, with some changes."""
+
+    def again(output, overwrite=False, callbacks=(), valid=True, tensorboard=False, **numbers):
+        source, target, *valid_files = parallel_text.values()
+        recipe = dataclasses.replace(tiny_recipe, **numbers)
+        files = [source, target, output, *(valid_files if valid else ())]
+        options = {"overwrite": overwrite, "tensorboard": tensorboard, "callbacks": callbacks}
+        return train(recipe, *files, **options)
+
+    return again
 
 
 @pytest.fixture(scope="session")

@@ -109,11 +109,11 @@ def while_after_a_checkpoint(run, seconds):
     return moment
 
 
-def test_a_run_killed_three_times_ends_as_if_it_had_not_been(
+def test_a_run_killed_twice_ends_as_if_it_had_not_been(
     undisturbed, recipe, parallel_text, tmp_path
 ):
     run = Run(tmp_path, recipe, parallel_text)
-    kill_at_random(run, kills=3)
+    kill_at_random(run, kills=2)
     run.finish()
     assert_equal_to_the_bit(run, undisturbed)
 

@@ -14,19 +14,13 @@ from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 
 BEAMS = [1, 3]
-S = 29  # Most ids of a source.
+S = toy.SHORT
 
 
 @pytest.fixture(scope="module")
-def exported(toy_translator, tmp_path_factory):
+def exported(short_tflite):
     """Files by beam size."""
-    folder = tmp_path_factory.mktemp("pocket")
-    return {
-        beam_size: export_tflite(
-            toy_translator, folder / f"beam{beam_size}.tflite", beam_size, max_source_length=S
-        )
-        for beam_size in BEAMS
-    }
+    return {beam_size: short_tflite(beam_size) for beam_size in BEAMS}
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +237,7 @@ def test_a_broken_model_is_said_so(old, kept):
 def test_half_of_a_file_is_said_so(copied, kept):
     content = copied.read_bytes()
     copied.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
-    with pytest.raises(FileNotFoundError, match=r"a manifest at its end.* Received: '.*beam1.tfl"):
+    with pytest.raises(FileNotFoundError, match=r"a manifest at its end.* Received: '.*toy.tfl"):
         PocketTranslator(copied)
 
 

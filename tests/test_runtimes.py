@@ -21,11 +21,10 @@ from ai_edge_litert.interpreter import Interpreter
 from answer_in_a_runtime import answer
 from compiling import compiled
 
-from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.pocket_manifest import read_manifest
 
-S = 29  # Most ids of a source.
+S = toy.SHORT
 ROOM = 6 * S  # Most bytes.
 TEXTS = [*toy.SOURCES[:20], "", "  ", "das häus 🐕‍🦺", "e\u0301 ﬁ ½ \u2581", "日本 wir"]
 CUT = [b"a" * (ROOM - 1) + "ä".encode(), "ä".encode() * 3 * S + b"a", b"wir " * 50, b"x" * 500]
@@ -52,9 +51,8 @@ def program(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", params=["float32", "int8"])
-def exported(request, toy_translator, tmp_path_factory):
-    path = tmp_path_factory.mktemp("exported") / "toy.tflite"
-    return export_tflite(toy_translator, path, max_source_length=S, precision=request.param)
+def exported(request, short_tflite):
+    return short_tflite(precision=request.param)
 
 
 @pytest.fixture(scope="module")

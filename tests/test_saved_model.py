@@ -18,22 +18,23 @@ from kformer.translator import Translator, make_search, search_ids
 
 ODD = ["", "   ", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½", "uns \u2581 uns", "ruft\x00wir"]
 BEAMS = [1, 3]
+PENALTIES = {1: 0.6, 3: 1.0}  # Of length, by beam size.
 
 
 @pytest.fixture(scope="module")
-def exported(toy_translator, tmp_path_factory):
+def exported(toy_saved_model, toy_beam_saved_model):
     """Version folders by beam size."""
-    folder = tmp_path_factory.mktemp("served")
-    return {
-        beam_size: export_saved_model(toy_translator, folder / str(beam_size), beam_size)
-        for beam_size in BEAMS
-    }
+    return {1: toy_saved_model, 3: toy_beam_saved_model}
 
 
 @pytest.fixture(scope="module", params=BEAMS, ids=["greedy", "beam"])
 def served(request, exported):
     """A search's number of beams, and what runs it in the SavedModel."""
     return request.param, ServedTranslator(exported[request.param])
+
+
+def said_in_python(translator, texts, beam_size):
+    return translator.translate(texts, beam_size, PENALTIES[beam_size])
 
 
 def signature(path):
@@ -49,12 +50,12 @@ def greedy(exported):
 def test_it_says_what_python_says(served, toy_translator, number):
     beam_size, translator = served
     texts = toy.SOURCES[:number]
-    assert translator.translate(texts) == toy_translator.translate(texts, beam_size)
+    assert translator.translate(texts) == said_in_python(toy_translator, texts, beam_size)
 
 
 def test_it_says_what_python_says_of_odd_text(served, toy_translator):
     beam_size, translator = served
-    assert translator.translate(ODD) == toy_translator.translate(ODD, beam_size)
+    assert translator.translate(ODD) == said_in_python(toy_translator, ODD, beam_size)
 
 
 def test_the_model_that_is_compared_has_learnt_something(toy_translator):
@@ -103,7 +104,8 @@ def test_bytes_that_are_no_text_get_a_translation(greedy):
 def test_the_score_is_that_of_the_search(exported, toy_translator, beam_size):
     tokenizer = toy_translator.tokenizer
     source = tokenizer.encode(toy.SOURCES[:7])
-    found = search_ids(toy_translator.transformer, source, make_search(tokenizer, beam_size))
+    search = make_search(tokenizer, beam_size, PENALTIES[beam_size])
+    found = search_ids(toy_translator.transformer, source, search)
     score = signature(exported[beam_size])(text=tf.constant(toy.SOURCES[:7]))["score"]
     np.testing.assert_allclose(score, found.scores[:, 0], atol=1e-4)
 
@@ -132,14 +134,15 @@ def test_text_over_the_limit_is_translated_in_part_and_said_so(exported, greedy,
 
 
 def test_the_first_id_too_many_is_the_one_that_truncates(toy_translator, tmp_path):
-    text = toy.SOURCES[0]
-    [pieces] = toy_translator.tokenizer.tokenize([text]).to_list()
-    for limit, cut in [(len(pieces) + 1, False), (len(pieces), True)]:
-        small = Translator(
-            toy_translator.tokenizer, toy_translator.transformer, max_source_length=limit
-        )
-        path = export_saved_model(small, tmp_path)
-        assert signature(path)(text=tf.constant([text]))["truncated"].numpy().tolist() == [cut]
+    rows = toy_translator.source_rows(toy.SOURCES)  # Of ids, the end's too.
+    texts = {len(ids): text for text, ids in zip(toy.SOURCES, rows, strict=True)}
+    limit = next(length for length in texts if length + 1 in texts)
+    tokenizer, transformer = toy_translator.tokenizer, toy_translator.transformer
+    small = Translator(tokenizer, transformer, max_source_length=limit)
+    found = signature(export_saved_model(small, tmp_path))(
+        text=tf.constant([texts[limit], texts[limit + 1]])
+    )
+    assert found["truncated"].numpy().tolist() == [False, True]
 
 
 def test_versions_count_up_and_old_ones_stay(exported, toy_translator, tmp_path):
@@ -223,7 +226,7 @@ def served_by_the_loader_of_a_server(path, texts):
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_the_loader_of_a_server_runs_it(exported, toy_translator, beam_size):
     texts = [*toy.SOURCES[:20], *ODD]
-    expected = toy_translator.translate(texts, beam_size)
+    expected = said_in_python(toy_translator, texts, beam_size)
     assert served_by_the_loader_of_a_server(exported[beam_size], texts) == expected
 
 

@@ -7,7 +7,6 @@ import tensorflow as tf
 import toy
 from serving_requests import asked, assert_same_answers, loader_of_a_server, signatures_of
 
-from kformer.export import export_saved_model
 from kformer.export.signatures import MAX_TEXTS
 from kformer.search_options import SearchOptions
 
@@ -101,9 +100,8 @@ def test_the_n_best_are_those_of_python(signatures, toy_translator):
     assert any(len(set(row)) == 4 for row in answer["translation"])
 
 
-def test_the_export_says_how_many_are_the_best(toy_translator, tmp_path):
-    exported = export_saved_model(toy_translator, tmp_path, 3, 1.0)
-    answer = asked(signatures_of(exported), "beam", text=TEXTS[:3])
+def test_the_export_says_how_many_are_the_best(toy_translator, toy_beam_saved_model):
+    answer = asked(signatures_of(toy_beam_saved_model), "beam", text=TEXTS[:3])
     options = SearchOptions(beam_size=3, length_penalty=1.0, n_best=3)
     expected = toy_translator.translations(TEXTS[:3], options, details=False)
     assert answer["translation"] == [[one.text for one in row] for row in expected]

@@ -30,6 +30,7 @@ random.Random(0).shuffle(_ORDERS)
 SOURCES = [" ".join(order) for order in _ORDERS]
 TARGETS = [" ".join(WORDS[word] for word in order) for order in _ORDERS]
 HELD_OUT = slice(64, 80)  # Of the 80 sentences that there are.
+SHORT = 29  # More ids than any of them has.
 
 RECIPE = {  # As options of `kformer train`.
     "--recipe": "quick",
