@@ -17,14 +17,17 @@ _CALLED = {  # Options of operators that run subgraphs, and which fields name th
 }
 
 
-def shrunk(content: bytes, first: str) -> bytes:
+def shrunk(content: bytes, first: str, change=None) -> bytes:
     """Returns the same model in fewer bytes.
 
     Args:
         content: A `.tflite` file.
         first: The signature that runs where none is named.
+        change: If given, is called with the `schema.ModelT`, to change more.
     """
     model = schema.ModelT.InitFromPackedBuf(content, 0)
+    if change:
+        change(model)
     _merge_buffers(model)
     _drop_names(model)
     while _merge_subgraphs(model):  # Those that call equal ones may now be equal, too.

@@ -16,6 +16,7 @@ import tensorflow as tf
 import kformer
 from kformer.decoding import make_search
 from kformer.export.flatbuffer import shrunk
+from kformer.export.half_weights import halve_weights
 from kformer.export.rounded_embedding import round_embeddings
 from kformer.export.tflite_signatures import SHORTER, Signatures
 from kformer.files import replacing
@@ -173,11 +174,10 @@ def _converted(signatures, precision):
         names = [*signatures.functions]
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        if precision != "float32":
+        if precision == "int8":
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
-        if precision == "float16":
-            converter.target_spec.supported_types = [tf.float16]
-        return shrunk(converter.convert(), SIGNATURE)
+        change = halve_weights if precision == "float16" else None
+        return shrunk(converter.convert(), SIGNATURE, change)
 
 
 def _append(path, name, value):
