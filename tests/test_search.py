@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import ops
 from scripted import (
@@ -94,6 +94,7 @@ def test_one_beam_is_greedy(seed, limits):
         np.testing.assert_allclose(greedy, beam, atol=1e-5)
 
 
+@settings(max_examples=30)
 @given(seeds, st.integers(1, 5), st.lists(st.integers(0, T), min_size=2, max_size=4))
 def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, limits):
     votes = random_votes(len(limits), seed)
@@ -106,6 +107,7 @@ def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, limits):
             assert not together[0][row, :, limit:].any()
 
 
+@settings(max_examples=50)
 @given(seeds, st.integers(2, 6), st.data())
 def test_the_n_best_differ_and_are_sorted(seed, beam_size, data):
     n_best = data.draw(st.integers(2, beam_size))

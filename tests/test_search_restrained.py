@@ -84,6 +84,7 @@ def assert_found(found, expected, n_best):
     assert (scores[len(expected) : n_best] == LEAST).all()
 
 
+@settings(max_examples=50)
 @given(seeds, st.integers(1, T), st.sampled_from([0.2, 1.0, 3.0]), st.data())
 def test_a_beam_prefers_what_covers_its_source(seed, limit, coverage_penalty, data):
     beam_size = data.draw(st.integers(1, 5))
@@ -96,6 +97,7 @@ def test_a_beam_prefers_what_covers_its_source(seed, limit, coverage_penalty, da
     assert_found(search(beam, votes, [limit], looks), expected, n_best)
 
 
+@settings(max_examples=30)
 @given(seeds, st.lists(st.integers(0, T), min_size=2, max_size=4))
 def test_coverage_is_of_a_row_alone(seed, limits):
     votes, looks = random_votes(len(limits), seed), random_looks(len(limits), S, seed)
