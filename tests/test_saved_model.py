@@ -79,7 +79,7 @@ def test_progress_counts_sentences(served):
 def test_scores_and_flags_are_those_of_python(served, toy_translator):
     beam_size, translator = served
     texts = ["", *toy.SOURCES[:5], "hund " * 60]
-    options = SearchOptions(beam_size)
+    options = SearchOptions(beam_size, PENALTIES[beam_size])
     expected = [best for best, *_ in toy_translator.translations(texts, options, details=False)]
     found = translator.translations(texts, batch_size=3)
     assert [(one.text, one.flags) for one in found] == [(one.text, one.flags) for one in expected]
