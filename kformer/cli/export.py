@@ -14,7 +14,7 @@ from kformer.export.litert_js import find_litert_js
 from kformer.training.run_folder import read_record
 from kformer.training.text_files import check_parallel, read_lines
 
-Precision = enum.StrEnum("Precision", ["float32", "float16", "int8"])
+Precision = enum.StrEnum("Precision", ["float32", "float16", "int8", "int4"])
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
 
 
@@ -57,7 +57,7 @@ def export(
         Precision,
         typer.Option(
             help="Of the weights in the .tflite file. float16: half the size. int8: smaller and "
-            "faster; some translations differ, and the table says how many."
+            "faster; some translations differ, and the table says how many. int4: smaller still."
         ),
     ] = Precision.float32,
     batch: Annotated[

@@ -23,12 +23,13 @@ def shrunk(content: bytes, first: str, change=None) -> bytes:
     Args:
         content: A `.tflite` file.
         first: The signature that runs where none is named.
-        change: If given, is called with the `schema.ModelT`, to change more.
+        change: If given, is called with the `schema.ModelT`, whose buffers are all different, to
+            change more.
     """
     model = schema.ModelT.InitFromPackedBuf(content, 0)
+    _merge_buffers(model)
     if change:
         change(model)
-    _merge_buffers(model)
     _drop_names(model)
     while _merge_subgraphs(model):  # Those that call equal ones may now be equal, too.
         pass

@@ -16,6 +16,7 @@ import tensorflow as tf
 import kformer
 from kformer.decoding import make_search
 from kformer.export.flatbuffer import shrunk
+from kformer.export.four_bit_weights import shrink_to_four_bits
 from kformer.export.half_weights import halve_weights
 from kformer.export.rounded_embedding import round_embeddings
 from kformer.export.tflite_signatures import SHORTER, Signatures
@@ -26,7 +27,9 @@ from kformer.search_options import EXTRA_LENGTH
 
 LONGEST = 128  # Ids of a source, unless told otherwise.
 BYTES_PER_ID = 6  # Room for text; pieces have about 4.5.
-PRECISIONS = ("float32", "float16", "int8")
+PRECISIONS = ("float32", "float16", "int8", "int4")
+_OF_INTEGERS = ("int8", "int4")  # In the converter's words, of a dynamic range.
+_CHANGES = {"float16": halve_weights, "int4": shrink_to_four_bits}
 EXAMPLES = 8  # Test vectors at most.
 
 
@@ -74,9 +77,10 @@ def export_tflite(
         beam_size, length_penalty: See `kformer.Translator.translate`.
         max_source_length: S; by default 128, or less where the translator's own limit is less,
             which it must not exceed.
-        precision: Of the weights: "float32"; "float16", about half the size; or "int8", smaller
-            and faster still, whose translations may differ. All compute in float32 but for
-            int8's products.
+        precision: Of the weights: "float32"; "float16", about half the size; "int8", smaller
+            and faster still, whose translations may differ; or "int4", where they differ more, and
+            whose vocabulary has 8 bits. All compute in float32 but for the products of the last
+            two.
         batch_size: B; over 1 there are signatures for B sources at once, too.
         check: Called with the path of the `.tflite` file before it gets its name; what it raises
             keeps it from appearing.
@@ -103,7 +107,7 @@ def export_tflite(
     if batch_size < 1:
         raise ValueError(f"`batch_size` must be positive. Received: batch_size={batch_size}.")
     transformer = translator.transformer.copy()
-    if precision == "int8":
+    if precision in _OF_INTEGERS:
         round_embeddings(transformer)
     search = make_search(translator.target_tokenizer, beam_size, length_penalty)
     signatures = Signatures(translator, transformer, search, limits, batch_size)
@@ -174,10 +178,9 @@ def _converted(signatures, precision):
         names = [*signatures.functions]
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        if precision == "int8":
+        if precision in _OF_INTEGERS:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
-        change = halve_weights if precision == "float16" else None
-        return shrunk(converter.convert(), SIGNATURE, change)
+        return shrunk(converter.convert(), SIGNATURE, _CHANGES.get(precision))
 
 
 def _append(path, name, value):

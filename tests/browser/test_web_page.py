@@ -130,15 +130,18 @@ def test_a_model_that_babbles_is_the_same_too(browser, two_vocabularies, litert_
 
 
 @pytest.mark.prove
-def test_an_int8_file_is_as_good_as_it_is_in_python(browser, toy_translator, litert_js, tmp_path):
-    tflite = export_tflite(toy_translator, tmp_path / "int8.tflite", precision="int8")
+@pytest.mark.parametrize("precision", ["float16", "int8", "int4"])
+def test_a_rounded_file_is_as_good_as_it_is_in_python(
+    browser, toy_translator, litert_js, tmp_path, precision
+):
+    tflite = export_tflite(toy_translator, tmp_path / "rounded.tflite", precision=precision)
     with served(export_web_page(tflite, tmp_path / "page", litert_js)) as address:
         browser("open", address)
         said = browser("translate", "\n".join(toy.SOURCES))
     in_python = PocketTranslator(tflite).translate(toy.SOURCES)
     scores = [bleu(translations, toy.TARGETS).value for translations in (said["lines"], in_python)]
     assert scores[0] == pytest.approx(scores[1], abs=0.3)
-    assert scores[1] > 50  # A toy's few numbers suffer from 8 bits.
+    assert scores[1] > 40  # A toy's few numbers suffer from 8 bits, and more from 4.
 
 
 def test_browsers_without_relaxed_simd_get_a_build_of_their_own(browser, changed, folder):
