@@ -163,7 +163,7 @@ def test_the_name_must_end_in_tflite(toy_translator, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"precision": "int4"}, "Received: precision='int4'"),
+        ({"precision": "int2"}, "Received: precision='int2'"),
         ({"batch_size": 0}, "Received: batch_size=0"),
     ],
 )
