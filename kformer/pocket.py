@@ -58,7 +58,7 @@ class PocketTranslator:
         self._path = path
         self._most_workers = workers or _cores()
         self._workers = [_Worker(path, self._signature)]
-        self._text = beside or TextInFile(self._workers[0], manifest)
+        self._text = beside or TextInFile(manifest)
         shapes = manifest.get("batches", {})
         if beside:
             whole = (1, manifest["max_source_length"])
@@ -79,7 +79,7 @@ class PocketTranslator:
 
     def tokenize(self, text: str):
         """Returns the ids of a text, the end id last, and whether that is all of it."""
-        ids, cut = self._text.encode(text)
+        ids, cut = self._text.encode(self._workers[0], text)
         return ids, not cut
 
     def _results(self, work, texts, progress):
@@ -94,7 +94,8 @@ class PocketTranslator:
             if progress:
                 progress(len(done))
         for i in sorted(cuts):  # Only now, when no worker is busy.
-            warnings.warn(f"Sentence {i + 1} {self._text.why_cut(texts[i])}", stacklevel=3)
+            why = self._text.why_cut(self._workers[0], texts[i])
+            warnings.warn(f"Sentence {i + 1} {why}", stacklevel=3)
         return results
 
     def _by_texts(self, texts):
@@ -109,7 +110,7 @@ class PocketTranslator:
 
     def _by_rows(self, texts):
         """Jobs of one or more rows of ids, those of one length together."""
-        encoded = [self._text.encode(text) for text in texts]
+        encoded = list(self._run_all(self._text.encode, texts))
 
         def run(worker, job):
             shape, chosen = job

@@ -10,13 +10,13 @@ _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 class TextInFile:
     """Text of a file that tokenizes by itself.
 
+    Its methods take a worker, callable (signature, inputs) -> outputs, that is not busy.
+
     Args:
-        worker: callable (signature, inputs) -> outputs.
         manifest: That of the file.
     """
 
-    def __init__(self, worker, manifest):
-        self._worker = worker
+    def __init__(self, manifest):
         self._most, self._room = manifest["max_source_length"], manifest["max_source_bytes"]
 
     def bytes_of(self, text: str):
@@ -32,9 +32,9 @@ class TextInFile:
         """Whether the text has more bytes than the file takes."""
         return len(text) * 4 > self._room and len(_utf8(text)) > self._room
 
-    def encode(self, text: str):
+    def encode(self, worker, text: str):
         """Returns the ids of a text, the end id last, and whether they are only its beginning."""
-        result = self._worker("tokenize", source=self.bytes_of(text))
+        result = worker("tokenize", source=self.bytes_of(text))
         count = min(int(result["count"][0]), self._most)
         cut = bool(result["truncated"][0]) or self.too_long(text)
         return result["ids"][0, :count].tolist(), cut
@@ -47,9 +47,9 @@ class TextInFile:
         result = worker("detokenize", ids=filled)
         return text_in(result["translation"]), bool(result["truncated"][0])
 
-    def why_cut(self, text: str) -> str:
+    def why_cut(self, worker, text: str) -> str:
         """Says why only the beginning of the text, or of its translation, is there."""
-        result = self._worker("tokenize", source=self.bytes_of(text))
+        result = worker("tokenize", source=self.bytes_of(text))
         count = int(result["count"][0])
         if self.too_long(text):
             return _over(len(_utf8(text)), "bytes", self._room, self._room)
@@ -72,7 +72,7 @@ class TextBeside:
         if "target_model" in manifest:
             self._target = _read_model(path.parent / manifest["target_model"])
 
-    def encode(self, text: str):
+    def encode(self, worker, text: str):
         """As `TextInFile.encode`."""
         pieces = self._source.encode(_utf8(text).decode())
         kept = pieces[: self._most - 1]
@@ -82,7 +82,7 @@ class TextBeside:
         """As `TextInFile.decode`; end and padding spell nothing."""
         return self._target.decode(ids.tolist()), False
 
-    def why_cut(self, text: str) -> str:
+    def why_cut(self, worker, text: str) -> str:
         """As `TextInFile.why_cut`."""
         count = len(self._source.encode(_utf8(text).decode())) + 1
         return _over(count, "ids", self._most, self._most - 1)

@@ -11,8 +11,8 @@ of the process to its end (`make bench-translate`):
     .tflite of int8                                  2.1       3.7
     .tflite of int8 with batches of 32               2.7       7.8
 
-A file with batches uses them: they cost a small model time, and save a large one, whose weights are
-read once for all, three quarters of it.
+A file with batches uses them: they cost a small model time; but of the base model, whose weights
+are read once for all of a batch, 32 sentences of one length take a quarter of the time.
 """
 
 import contextlib

@@ -25,12 +25,16 @@ def shrink_to_four_bits(model):
     for tensor, buffer in _constants(model, schema.BuiltinOperator.FULLY_CONNECTED, 1):
         if tensor.type == schema.TensorType.INT8 and buffer not in looked_up:
             weights[id(tensor)] = tensor
-    for buffer in {tensor.buffer for tensor in weights.values()}:
-        model.buffers[buffer].data = _in_four_bits(model.buffers[buffer].data)
+    rounded = {}  # Of each buffer of 8 bits, which others may read, too: that of 4.
     for tensor in weights.values():
+        if tensor.buffer not in rounded:
+            buffer = schema.BufferT()
+            buffer.data = _in_four_bits(model.buffers[tensor.buffer].data)
+            rounded[tensor.buffer] = len(model.buffers)
+            model.buffers.append(buffer)
         scales = tensor.quantization.scale
         tensor.quantization.scale = scales * np.float32(_MOST_OF_8 / _MOST_OF_4)
-        tensor.type = schema.TensorType.INT4
+        tensor.type, tensor.buffer = schema.TensorType.INT4, rounded[tensor.buffer]
 
 
 def _constants(model, operator, place):
