@@ -15,7 +15,7 @@ from codec_models import SETTINGS
 from kformer import Tokenizer
 from kformer.export.byte_codec.codec import ByteCodec
 
-N, S, T, M = 240, 64, 30, 120  # Bytes and ids of a source, ids and bytes of a translation.
+N, S, T, M = 300, 64, 30, 120  # Bytes and ids of a source, ids and bytes of a translation.
 END = 3
 WORDS = " ".join(codec_models.sentences()[:50]).split()
 TRIED = ["as kformer trains", "bare", "all spaces kept", "single characters"]
@@ -92,6 +92,25 @@ def assert_ids_are_those_of_the_library(name, texts):
 @pytest.mark.parametrize("name", TRIED)
 def test_the_ids_are_those_of_the_library(name):
     assert_ids_are_those_of_the_library(name, odd_text.texts(1000, WORDS))
+
+
+@pytest.mark.parametrize("size", [191, 192, 193, 194, N])
+def test_the_ids_of_a_long_text_are_those_of_a_short_one(size):
+    file = file_of("as kformer trains")
+    for character in "aä日":
+        whole, rest = divmod(size, len(character.encode()))
+        assert_as_the_library(file, (character * whole + "a" * rest).encode())
+    words = " ".join(WORDS[size:]).encode()[:size].decode("utf-8", "ignore")
+    assert_as_the_library(file, words.encode())
+
+
+def test_a_short_text_that_grows_very_much_is_read_to_its_end():
+    file = file_of("as kformer trains")
+    grown = "\ufdfa".encode() * 9 + b" end"  # Each becomes 18 letters, 33 bytes, in 4 words.
+    expected = file.library.encode(grown)
+    ids, count, _ = file.tokenize(grown)
+    assert ids[: S - 1] == expected[: S - 1]
+    assert count == len(expected) + 1
 
 
 @pytest.mark.prove
