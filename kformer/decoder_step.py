@@ -51,13 +51,12 @@ class DecoderStep:
     def __init__(self, transformer, memory, max_length, beams=1, runtime=GRAPH):
         decoder, self._dtype = transformer.decoder, transformer.compute_dtype
         self.top_k = runtime.top_k
-        self.keep_rows = _kept if runtime.rows_leave else None
+        self.leave, self.keep_rows = runtime.leave, _kept
         self._buffers = runtime.buffers
         self._beams = beams
         enough = isinstance(max_length, int) and max_length <= (runtime.block or 0)
         self.block = None if enough else runtime.block  # None: all in `Past.recent`.
-        self._recent = (self.block or max_length) * beams  # R
-        self._settled = 0 if self.block is None else -(-max_length // self.block) * self._recent
+        self.rooms = (*(room for room in runtime.rooms if room < max_length), max_length)
         self._layers = [_LayerStep(layer, beams, self._dtype) for layer in decoder.layers]
         self._norm = decoder.norm and _Norm(decoder.norm)
         self._memory = memory
@@ -77,11 +76,17 @@ class DecoderStep:
             new = [self._buffers.empty(shape, self._any) for _ in range(2 * len(self._layers))]
             return tuple(map(KeysValues, new[::2], new[1::2]))
 
-        return Past(
-            empty(self._settled) if self.block else (),
-            empty(self._recent),
-            self._memory if self.keep_rows else (),
-        )
+        slots = self._slots(self.rooms[0])
+        memory = self._memory if self.leave else ()
+        if self.block is None:
+            return Past((), empty(slots), memory)
+        return Past(empty(slots), empty(self.block * self._beams), memory)
+
+    def _slots(self, positions):
+        """How many slots there are for so many positions: of whole blocks."""
+        if self.block is not None:
+            positions = -(-positions // self.block) * self.block
+        return positions * self._beams
 
     def __call__(self, ids, position, visible, past):
         """Scores what follows; see `kformer.search`.
@@ -99,7 +104,7 @@ class DecoderStep:
         place = ops.slice(self._positions, (position, 0), (1, self._columns.shape[0]))
         x = self._embedding(ops.reshape(ids, (-1,))) + place  # (M, D)
         within = position % self.block if self.block else position
-        masks = self._masks(visible, position - within)
+        masks = self._masks(visible, position - within, past)
         write = self._writer(past.recent, within * self._beams, self._beams)
         recent = []
         settled = past.settled or (None,) * len(self._layers)
@@ -117,9 +122,19 @@ class DecoderStep:
 
     def settle(self, past, start):
         """Moves the block that began at position `start` to the large buffers."""
-        write = self._writer(past.settled, start * self._beams, self._recent)
+        write = self._writer(past.settled, start * self._beams, self.block * self._beams)
         settled = [write(old, new) for old, new in zip(past.settled, past.recent, strict=True)]
         return past._replace(settled=tuple(settled))
+
+    def grow(self, past, positions):
+        """Returns the past with room for so many positions."""
+
+        def grown(buffer):
+            more = self._slots(positions) - buffer.shape[2]
+            return ops.pad(buffer, ((0, 0), (0, 0), (0, more), (0, 0)))
+
+        large = "recent" if self.block is None else "settled"
+        return past._replace(**{large: keras.tree.map_structure(grown, getattr(past, large))})
 
     def _writer(self, past, start, size):
         """Returns (old, new) -> old, with the `size` slots of new at `start`; of any layer."""
@@ -133,17 +148,25 @@ class DecoderStep:
 
         return write
 
-    def _masks(self, visible, start):
+    def _masks(self, visible, start, past):
         """What to add to the scores of settled slots, and of the block that began at `start`."""
+        large = past.recent if self.block is None else past.settled
+        visible = self._of_slots(visible, large[0].keys.shape[2])
         if self.block is None:
             return None, additive(ops.expand_dims(visible, 1))
-        rest = self._settled - ops.shape(visible)[2]
-        visible = ops.pad(visible, ((0, 0), (0, 0), (0, rest)))
-        shape = (*ops.shape(visible)[:2], self._recent)
-        recent = ops.slice(visible, (0, 0, start * self._beams), shape)
-        slots = ops.arange(self._settled, dtype="int32")
-        settled = visible & (slots < start * self._beams)
+        start = start * self._beams
+        shape = (*ops.shape(visible)[:2], self.block * self._beams)
+        recent = ops.slice(visible, (0, 0, start), shape)
+        settled = visible & (ops.arange(visible.shape[2], dtype="int32") < start)
         return additive(ops.expand_dims(settled, 1)), additive(ops.expand_dims(recent, 1))
+
+    def _of_slots(self, visible, slots):
+        """`visible` (..., N) of the slots that there are, an int where that is not all."""
+        if len(self.rooms) > 1:
+            visible = visible[..., :slots]
+        if self.block is None:
+            return visible
+        return ops.pad(visible, ((0, 0), (0, 0), (0, slots - ops.shape(visible)[2])))
 
 
 def _kept(past, rows):

@@ -18,6 +18,7 @@ from kformer.pocket_manifest import read_manifest
 from kformer.pocket_text import TextBeside, TextInFile, text_in
 from kformer.runaway import runaway_flags
 
+SOURCE_CUT, TRANSLATION_CUT = 1, 2  # What `truncated` of a file is the sum of.
 SIGNATURE, IDS_SIGNATURE = "translate", "translate_ids"
 
 
@@ -70,24 +71,23 @@ class PocketTranslator:
 
     def translate(self, texts, progress=None) -> list[str]:
         """As `kformer.Translator.translate`; the search was chosen by the export."""
-        work = self._by_texts if self._by_bytes else self._by_rows
-        return [text for text, _ in self._results(work, texts, progress)]
+        return [translation.text for translation in self._translations(texts, progress)]
 
     def translations(self, texts, progress=None) -> list[PocketTranslation]:
-        """As `translate`, but with what is wrong with each: ids tell it, which text does not."""
-        return self._results(self._by_rows, texts, progress)
+        """As `translate`, but with what is wrong with each."""
+        return self._translations(texts, progress)
 
     def tokenize(self, text: str):
         """Returns the ids of a text, the end id last, and whether that is all of it."""
         ids, cut = self._text.encode(self._workers[0], text)
         return ids, not cut
 
-    def _results(self, work, texts, progress):
-        """What `work` makes of the texts: a method that returns a function and its jobs."""
+    def _translations(self, texts, progress):
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        run, jobs = self._by_texts(texts) if self._by_bytes else self._by_rows(texts)
         results, cuts = [None] * len(texts), []
-        for done in self._run_all(*work(texts)):
+        for done in self._run_all(run, jobs):
             for i, translation, flags, cut in done:
                 results[i] = PocketTranslation(translation, flags)
                 cuts += [i] if cut else []
@@ -103,8 +103,13 @@ class PocketTranslator:
 
         def run(worker, i):
             result = worker(SIGNATURE, source=self._text.bytes_of(texts[i]))
-            cut = bool(result["truncated"][0]) or self._text.too_long(texts[i])
-            return [(i, text_in(result["translation"]), (), cut)]
+            truncated = int(result["truncated"][0])
+            over = self._text.too_long(texts[i])
+            [source], [ids] = result["source_ids"], result["ids"]
+            row = source[source != self.manifest["padding_id"]].tolist()
+            cut = over or bool(truncated & SOURCE_CUT)
+            flags = self._flags(row, cut, ids, len(ids) - len(source))
+            return [(i, text_in(result["translation"]), flags, over or truncated > 0)]
 
         return run, sorted(range(len(texts)), key=lambda i: -len(texts[i]))
 
@@ -120,22 +125,22 @@ class PocketTranslator:
                 row, _ = encoded[i]
                 source[place, : len(row)] = row
             found = worker(self._shapes[shape], source=source)["ids"]
-            extra = found.shape[1] - shape[1]  # Ids that a translation may have over its source's.
             results = []
             for i, ids in zip(chosen, found, strict=False):
                 row, cut = encoded[i]
-                flags = self._flags(row, cut, ids[: len(row) + extra].tolist())
+                flags = self._flags(row, cut, ids, len(ids) - shape[1])
                 text, no_room = self._text.decode(worker, ids)
                 results.append((i, text, flags, cut or no_room))
             return results
 
         return run, list(self._jobs([len(row) for row, _ in encoded]))
 
-    def _flags(self, source, cut, ids):
-        """What is wrong with `ids`, as many as the translation of the row `source` may have."""
+    def _flags(self, source, cut, ids, extra):
+        """What is wrong with the `ids` of a row, which may have `extra` more than its source."""
         flags = ["source cut"] if cut else []
         if len(source) == 1:  # Nobody translates nothing.
             return tuple(flags)
+        ids = ids[: len(source) + extra].tolist()
         if self._end_id in ids:
             ids = ids[: ids.index(self._end_id)]
         else:

@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from kformer.buffers import BuffersInPlace, SlicesOfBuffers, buffers_of_backend
+from kformer.search.leaving import leave_at_half
 from kformer.search.top_k import top_k_in_chunks, top_k_of_graph
 
 
@@ -19,17 +20,23 @@ class Runtime(NamedTuple):
         block: Positions that are written into a small buffer of their own, before all of them go
             to the large one at once: where a loop copies what it changes, that should be small.
             None for no such buffer.
-        rows_leave: Whether a batch may become smaller, see `kformer.search.leaving`.
+        rooms: Positions that the past has room for at first, and then; in the end, it has for all.
+            Where every step reads, and copies, all of that room, most need not be so large.
+        leave: How rows that have ended leave a batch, see `kformer.search.leaving`; None: they
+            stay.
     """
 
     buffers: BuffersInPlace | SlicesOfBuffers
     top_k: Callable
     block: int | None = None
-    rows_leave: bool = False
+    rooms: tuple[int, ...] = ()
+    leave: Callable | None = None
 
 
 GRAPH = Runtime(  # As in Python and in TF Serving.
-    buffers_of_backend(), top_k_of_graph, rows_leave=keras.backend.backend() == "tensorflow"
+    buffers_of_backend(),
+    top_k_of_graph,
+    leave=leave_at_half if keras.backend.backend() == "tensorflow" else None,
 )
 XLA = Runtime(SlicesOfBuffers(), ops.top_k)  # It writes in place.
 LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, block=8)

@@ -9,6 +9,7 @@ import numpy as np
 from keras import ops
 
 from kformer.search import Step
+from kformer.search.leaving import leave_at_half
 
 START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
 
@@ -26,7 +27,7 @@ def random_looks(batch, source_length, seed=0, length=T, vocab_size=V):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def scripted(votes, beams, looks=None, rows_leave=True):
+def scripted(votes, beams, looks=None, leave=leave_at_half):
     """The step that counts `votes` and looks where `looks` says, and its first cache."""
     votes = ops.cast(votes, "float32")
     looks = () if looks is None else (ops.cast(looks, "float32"),)
@@ -47,8 +48,8 @@ def scripted(votes, beams, looks=None, rows_leave=True):
             attention = ops.matmul(read, now)  # (B, K, S)
         return Step(logits, (seen, votes, *looks), attention)
 
-    if rows_leave:
-        step.keep_rows = lambda cache, kept: tuple(ops.take(part, kept, axis=0) for part in cache)
+    step.leave = leave
+    step.keep_rows = lambda cache, kept: tuple(ops.take(part, kept, axis=0) for part in cache)
     return step, (ops.zeros((batch, length * beams, V)), votes, *looks)
 
 
@@ -127,8 +128,8 @@ def beam_by_hand(
     return found[:n_best]
 
 
-def search(searcher, votes, limits, looks=None, rows_leave=True):
-    step, cache = scripted(votes, searcher.beam_size, looks, rows_leave)
+def search(searcher, votes, limits, looks=None, leave=leave_at_half):
+    step, cache = scripted(votes, searcher.beam_size, looks, leave)
     source = {} if looks is None else {"source_length": looks.shape[-1]}
     return searcher(step, cache, np.array(limits, "int32"), votes.shape[1], **source)
 

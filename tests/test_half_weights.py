@@ -41,7 +41,7 @@ def content(transformer, search, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kformer.decoding.EXTRA_LENGTH", None)  # Set back at the end.
         limited_to(LONGER - LENGTH)
-        best = best_of(transformer, search, runtime_for(1, search), LONGER)
+        best = best_of(transformer, search, runtime_for(1, LENGTH, search), LONGER)
         save_graph(transformer, folder, [1, LENGTH], best)
     converter = tf.lite.TFLiteConverter.from_saved_model(str(folder))
     return shrunk(converter.convert(), "serving_default", halve_weights)

@@ -1,162 +1,66 @@
-"""A `.tflite` file gives the same in every runtime: in C++, in TensorFlow's, in old versions.
+"""However a runtime keeps the past and its rows, the translations are the same."""
 
-The program in C++ uses the C API of LiteRT, declares what it calls, and is linked with the library
-in the Python package: bytes in and bytes out, and no Python.
-"""
-
-import importlib.metadata
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
-import ai_edge_litert
 import numpy as np
-import odd_text
 import pytest
-import tensorflow as tf
-import toy
-from ai_edge_litert.interpreter import Interpreter
-from answer_in_a_runtime import answer
-from compiling import compiled
+from reference import perturbed
 
-from kformer.pocket import PocketTranslator
-from kformer.pocket_manifest import read_manifest
+from kformer import Beam, Greedy, Transformer
+from kformer.decoding import search_ids
+from kformer.runtime import GRAPH, LITERT
+from kformer.search.leaving import leave_in_halves
 
-S = toy.SHORT
-ROOM = 6 * S  # Most bytes.
-TEXTS = [*toy.SOURCES[:20], "", "  ", "das häus 🐕‍🦺", "e\u0301 ﬁ ½ \u2581", "日本 wir"]
-CUT = [b"a" * (ROOM - 1) + "ä".encode(), "ä".encode() * 3 * S + b"a", b"wir " * 50, b"x" * 500]
-ODD = [*odd_text.texts(40, toy.SOURCES), b"\xff wir \xc3", *CUT]
-LIBRARIES = Path(ai_edge_litert.__file__).parent
-DECLARED = (2, 1, 6)  # The oldest version of LiteRT that the program's declarations fit.
-OLD = {"1.0.0": "numpy<2", "1.4.0": "numpy<3"}  # What the oldest was built with.
+V, B, S, MOST = 23, 9, 8, 30
+LIMITS = [30, 1, 29, 2, 17, 5, 0, 11, 4]
 
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    """The compiled program."""
-    version = importlib.metadata.version("ai-edge-litert")
-    if tuple(map(int, version.split(".")[:3])) < DECLARED:
-        pytest.skip(f"ai-edge-litert {version} has another C API than the program declares.")
-    if not (LIBRARIES / "libLiteRt.so").is_file():
-        pytest.skip("The package ai-edge-litert has no libLiteRt.so here.")
-    return compiled(
-        "translate",
-        tmp_path_factory.mktemp("native"),
-        *("-Wall", "-Wextra", "-Werror"),
-        *(f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}", "-l:libLiteRt.so"),
-    )
-
-
-@pytest.fixture(scope="module", params=["float32", "int8", "int4"])
-def exported(request, short_tflite):
-    return short_tflite(precision=request.param)
+KEPT = {
+    "a step after the other": {"block": None},
+    "in blocks": {"block": 4},
+    "room that grows": {"block": None, "rooms": (5,)},
+    "room that grows twice": {"block": None, "rooms": (1, 16)},
+    "room for whole blocks": {"block": 4, "rooms": (8,)},
+    "room that ends within a block": {"block": 4, "rooms": (5, 18)},
+    "more room than there may be positions": {"block": None, "rooms": (64,)},
+}
 
 
 @pytest.fixture(scope="module")
-def expected(exported):
-    """What the installed LiteRT answers to `TEXTS` and `ODD`, in Python."""
-    translate = Interpreter(str(exported)).get_signature_runner("translate")
-    answers = [answer(translate, text) for text in inputs()]
-    assert [said.decode() for said, *_ in answers[: len(TEXTS)]] == translated(exported)
-    assert 4 <= sum(truncated & 1 for *_, truncated in answers) < len(ODD)
-    return answers
+def transformer():
+    return perturbed(Transformer(V, num_layers=2, d_model=12, num_heads=3, d_ff=16))
 
 
-def inputs():
-    return [*(text.encode() for text in TEXTS), *ODD]
+@pytest.fixture(scope="module", params=[Greedy(), Beam(3, n_best=2)], ids=["greedy", "beam"])
+def search(request):
+    return request.param
 
 
-def translated(path):
-    translations = PocketTranslator(path, workers=1).translate(TEXTS)
-    assert len({*translations}) > 15
-    return translations
+@pytest.fixture(scope="module")
+def source():
+    random = np.random.default_rng(0)
+    rows = random.integers(4, V, (B, S)).astype("int32")
+    for row, length in zip(rows, random.integers(1, S, B), strict=True):
+        row[length:] = 0
+        row[length - 1] = 3
+    return rows
 
 
-def assert_same(found, expected):
-    """The bytes are the same, and the scores up to the last digits of float32."""
-    for (said, score, truncated), wanted in zip(found, expected, strict=True):
-        assert (said, truncated) == (wanted[0], wanted[2])
-        np.testing.assert_allclose(score, wanted[1], rtol=1e-4, atol=1e-4)
+@pytest.fixture(scope="module")
+def expected(transformer, search, source):
+    found = search_ids(transformer, source, search, GRAPH._replace(leave=None), limits=LIMITS)
+    return [np.array(part) for part in found]
 
 
-def assert_same_of_another_version(found, expected, path):
-    """As `assert_same`; but versions round products of integers each in a way of its own."""
-    precision = read_manifest(path)["precision"]
-    if precision == "float32":
-        assert_same(found, expected)
-        return
-    same = [row[0] == wanted[0] for row, wanted in zip(found, expected, strict=True)]
-    assert np.mean(same) >= {"int8": 0.9, "int4": 0.75}[precision]
-    assert all(row[0].decode() is not None for row in found)
+@pytest.mark.parametrize("leave", [None, leave_in_halves], ids=["stay", "leave in halves"])
+@pytest.mark.parametrize("kept", KEPT)
+def test_the_translations_are_the_same(transformer, search, source, expected, kept, leave):
+    runtime = LITERT._replace(**KEPT[kept], leave=leave)
+    found = search_ids(transformer, source, search, runtime, MOST, limits=LIMITS)
+    ids, scores, ended = (np.array(part) for part in found)
+    np.testing.assert_array_equal(ids, expected[0])
+    np.testing.assert_allclose(scores, expected[1], rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(ended, expected[2])
 
 
-def run(program, path, texts):
-    """Runs the program on byte strings without a zero."""
-    content = b"".join(text + b"\0" for text in texts)
-    return subprocess.run([program, path], input=content, capture_output=True, check=False)
-
-
-def in_cpp(program, path, texts):
-    """What the program answers: for each text as `answer`."""
-    result = run(program, path, texts)
-    assert result.returncode == 0, result.stderr.decode()
-    *found, rest = result.stdout.split(b"\0")
-    assert rest == b""
-    fields = [answer.split(b" ", 2) for answer in found]
-    return [(said, float(score), int(truncated)) for truncated, score, said in fields]
-
-
-def test_a_program_without_python_says_the_same(program, exported, expected):
-    assert_same(in_cpp(program, exported, inputs()), expected)
-
-
-def test_a_megabyte_is_truncated_and_harms_no_other(program, exported):
-    [(said, _, truncated), harmless] = in_cpp(program, exported, [b"wir " * 250_000, b"wir"])
-    assert said.decode() and truncated & 1
-    assert harmless == in_cpp(program, exported, [b"wir"])[0]
-
-
-def test_what_is_no_translator_is_refused_in_one_line(program, tmp_path):
-    broken = tmp_path / "broken.tflite"
-    broken.write_bytes(b"no model")
-    for path in (broken, tmp_path / "missing.tflite"):
-        result = run(program, path, [b"wir"])
-        assert result.returncode == 2 and result.stdout == b""
-        last = result.stderr.decode().strip().splitlines()[-1]
-        assert last == f"translate: The file must be a TFLite model. Received: {path}"
-
-
-@pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")
-def test_the_interpreter_of_tensorflow_says_the_same(exported, expected):
-    translate = tf.lite.Interpreter(str(exported)).get_signature_runner("translate")
-    found = [answer(translate, text) for text in inputs()]
-    assert_same_of_another_version(found, expected, exported)
-
-
-@pytest.mark.prove
-@pytest.mark.parametrize("version", OLD)
-def test_old_versions_say_the_same(version, exported, expected, tmp_path):
-    install = [
-        *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-        *("--target", tmp_path, "--no-deps", "--only-binary", ":all:"),
-        *(f"ai-edge-litert=={version}", OLD[version]),
-    ]
-    installed = subprocess.run(install, capture_output=True, text=True, check=False)
-    if installed.returncode:
-        pytest.skip(f"ai-edge-litert {version} cannot be installed: {installed.stderr[-300:]}")
-    result = subprocess.run(
-        [sys.executable, Path(__file__).with_name("answer_in_a_runtime.py"), exported],
-        input=json.dumps([text.hex() for text in inputs()]),
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr[-2000:]
-    place, rows = json.loads(result.stdout)
-    assert Path(place).is_relative_to(tmp_path)
-    found = [(bytes.fromhex(said), *others) for said, *others in rows]
-    assert_same_of_another_version(found, expected, exported)
+def test_the_limits_try_all_of_the_room(expected):
+    lengths = (expected[0][:, 0] != 0).sum(axis=-1)
+    assert lengths.max() > 18
+    assert len(set(lengths)) > 4

@@ -10,9 +10,10 @@ A beam descends from other beams, so `visible` says which slots are its own past
 cache is ever moved or copied, however the beams cross.
 
 A step may have a `top_k`, its runtime's own, see `kformer.search.top_k`; and a `block`, a number
-of positions, and a method `settle(cache, start)`, called after the block from `start`. If it has a
-method `keep_rows(cache, rows)`, which returns the cache of some rows, int32 (any,), alone, then
-rows that have ended leave the batch.
+of positions, and a method `settle(cache, start)`, called after the block from `start`. If it has
+`rooms`, the cache has room for the first number of positions, and `grow(cache, positions)` returns
+it with room for the next. If it has a `leave`, of `kformer.search.leaving`, rows that have ended
+leave the batch, and `keep_rows(cache, rows)` returns the cache of some, int32 (any,), alone.
 
 The state has fixed shapes, so that one `while_loop` runs it in Python, on a server and on a phone;
 but for the number of rows, where they may leave.

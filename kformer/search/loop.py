@@ -3,13 +3,13 @@
 Axes: B batch, K beams, T the longest limit, V vocabulary, S source length, N sequences returned.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import keras
 from keras import ops
 
 from kformer.gather import rows_of
-from kformer.search.leaving import while_rows_leave
 
 LEAST = -1e9  # The score of what must not be chosen; finite, so that sums of it stay finite.
 
@@ -38,8 +38,7 @@ def loop(state, advance, limits, step):
             `rows_at_first`, and `cache`; whatever else there is has B as its first axis.
         advance: callable state -> state, of the same shapes.
         limits: int32 tensor (B,), the most ids that each row may get.
-        step: as `kformer.search` has it. If it has a `block`, its `settle` is called at the end of
-            every block of so many positions. If it has `keep_rows`, rows that have ended leave.
+        step: as `kformer.search` has it.
 
     Returns:
         the last state of every row; the cache is of no use any more.
@@ -60,28 +59,36 @@ def loop(state, advance, limits, step):
         )
         return kind(*values)
 
-    if _lets_rows_leave(step):
-        return while_rows_leave(state, running, lambda *now: run(*now, advance), step.keep_rows)
-    block = getattr(step, "block", None)
-    if block is None:
-        return run(state, goes_on, advance)
+    def advance_while(now, condition):
+        block = getattr(step, "block", None)
+        if block is None:
+            return run(now, condition, advance)
 
-    def run_block(state):
-        start = state.position
-        end = start + block
-        state = run(state, lambda now: goes_on(now) & (now.position < end), advance)
-        return state._replace(cache=step.settle(state.cache, start))
+        def run_block(now):
+            start = now.position
+            end = start + block
+            now = run(now, lambda now: goes_on(now) & (now.position < end), advance)
+            return now._replace(cache=step.settle(now.cache, start))
 
-    return run(state, goes_on, run_block)
+        return run(now, condition, run_block)
 
+    def half_go_on(now):
+        number = ops.sum(ops.cast(running(now), "int32"))
+        return number > ops.shape(now.ended)[0] // 2
 
-def _lets_rows_leave(step):
-    return getattr(step, "keep_rows", None) is not None
+    leave = getattr(step, "leave", None)
+    enough_go_on = half_go_on if leave else goes_on  # Who goes on then does so with fewer.
+    for room, larger in itertools.pairwise(getattr(step, "rooms", ())):
+        state = advance_while(state, lambda now, end=room: enough_go_on(now) & (now.position < end))
+        state = state._replace(cache=step.grow(state.cache, larger))
+    if leave:
+        return leave(state, running, advance_while, step.keep_rows)
+    return advance_while(state, goes_on)
 
 
 def rows_at_first(step, batch):
     """Returns the `rows` of a state: int32 (B,), which rows are left; () where none may leave."""
-    return ops.arange(batch, dtype="int32") if _lets_rows_leave(step) else ()
+    return ops.arange(batch, dtype="int32") if getattr(step, "leave", None) else ()
 
 
 def left_of(values, rows):

@@ -99,7 +99,7 @@ def write_tflite(transformer, path, precision, search, workload):
     shape = [workload.largest, workload.longest]
     longest = workload.longest + workload.extra_length
     with tempfile.TemporaryDirectory() as folder:
-        runtime = runtime_for(workload.largest, search)
+        runtime = runtime_for(*shape, search)
         save_graph(transformer, folder, shape, best_of(transformer, search, runtime, longest))
         converter = tf.lite.TFLiteConverter.from_saved_model(folder)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
