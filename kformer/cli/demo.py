@@ -9,7 +9,6 @@ import typer
 from kformer.cli.attention import draw
 from kformer.cli.export import show_reports, write_exports
 from kformer.cli.quiet import quiet
-from kformer.training import corpus
 from kformer.training.recipe import Recipe
 from kformer.training.run_folder import RECORD, check_output
 
@@ -35,6 +34,8 @@ def demo(
     check_output(run, overwrite)
     if (run / RECORD).is_file():  # An earlier demo's, or `served` would not be ours to delete.
         shutil.rmtree(output / "served", ignore_errors=True)
+    from kformer.training import corpus  # Not for the other commands, which start sooner so.
+
     files = corpus.write(output / "text")
     recipe = Recipe.named("quick" if quick else "demo")
     with quiet():

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import keras
 import tensorflow as tf
+from keras import ops
 
 from kformer.export.agreement import TIE, agreement
 from kformer.export.byte_codec.ties import are_tied
 from kformer.scores import bleu
+from kformer.sequential import sequential
 from kformer.translator import make_search, search_ids
 
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
@@ -47,6 +49,10 @@ class Verifier:
         self.texts = list(texts)
         self.references = references
         self.settings = (beam_size, length_penalty)
+        search = make_search(translator.target_tokenizer, beam_size, length_penalty)
+        transformer = translator.transformer
+        self._found = _ids_found(transformer, search)
+        self._found_with_noise = _ids_found(_Noisy(transformer), search)
         self.expected, speed = _timed(
             lambda texts: translator.translate(texts, beam_size, length_penalty), self.texts
         )
@@ -148,11 +154,19 @@ class Verifier:
 
     def _says(self, rows, other, noisy=False) -> bool:
         """Whether Python says `other` of these ids, or does with noise below `TIE`."""
-        target, transformer = self.translator.target_tokenizer, self.translator.transformer
         if noisy:
-            rows, transformer = rows * _COPIES, _Noisy(transformer)
-        found = search_ids(transformer, tf.constant(rows), make_search(target, *self.settings))
-        return other.encode("utf-8") in target.detokenize(found.ids[:, 0]).numpy()
+            ids = self._found_with_noise(tf.constant(rows * _COPIES))
+        else:
+            ids = self._found(tf.constant(rows))
+        return other.encode("utf-8") in self.translator.target_tokenizer.detokenize(ids).numpy()
+
+
+def _ids_found(transformer, search):
+    """Returns the function from `source`, int32 (B, S), to the best ids of each row, (B, T)."""
+    return sequential(
+        lambda source: search_ids(transformer, source, search).ids[:, 0],
+        [tf.TensorSpec([None, None], tf.int32)],
+    )
 
 
 class _Noisy:
@@ -168,7 +182,8 @@ class _Noisy:
 
         def noisy(*args):
             said = step(*args)
-            noise = keras.random.uniform(said.logits.shape, -TIE / 2, TIE / 2, seed=self._seeds)
+            size = ops.shape(said.logits)
+            noise = keras.random.uniform(size, -TIE / 2, TIE / 2, seed=self._seeds)
             return said._replace(logits=said.logits + noise)
 
         return noisy, cache
