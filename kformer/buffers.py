@@ -16,6 +16,10 @@ class SlicesOfBuffers:
         It is filled with `any_number`, a float scalar tensor that only the run knows: zeros would
         be stored in an exported file, all of them.
         """
+        if keras.backend.backend() == "tensorflow":
+            import tensorflow as tf  # Keras would broadcast, in LiteRT a number after the other.
+
+            return tf.fill(shape, any_number)
         return ops.broadcast_to(any_number, shape)
 
     def place(self, buffer, start, size):
