@@ -43,47 +43,62 @@ def loop(state, advance, limits, step):
     Returns:
         the last state of every row; the cache is of no use any more.
     """
-    kind = type(state)
-
-    def running(now):
-        return ops.logical_not(now.ended) & (now.position < left_of(limits, now.rows))
-
-    def goes_on(now):
-        return ops.any(running(now))
-
-    def run(state, condition, body):
-        values = ops.while_loop(
-            lambda *values: condition(kind(*values)),
-            lambda *values: _as_known(values, tuple(body(kind(*values)))),
-            tuple(state),
-        )
-        return kind(*values)
-
-    def advance_while(now, condition):
-        block = getattr(step, "block", None)
-        if block is None:
-            return run(now, condition, advance)
-
-        def run_block(now):
-            start = now.position
-            end = start + block
-            now = run(now, lambda now: goes_on(now) & (now.position < end), advance)
-            return now._replace(cache=step.settle(now.cache, start))
-
-        return run(now, condition, run_block)
-
-    def half_go_on(now):
-        number = ops.sum(ops.cast(running(now), "int32"))
-        return number > ops.shape(now.ended)[0] // 2
-
+    run = _Loop(advance, limits, step)
     leave = getattr(step, "leave", None)
-    enough_go_on = half_go_on if leave else goes_on  # Who goes on then does so with fewer.
+    enough_go_on = run.half_go_on if leave else run.any_goes_on  # The others then go on alone.
     for room, larger in itertools.pairwise(getattr(step, "rooms", ())):
-        state = advance_while(state, lambda now, end=room: enough_go_on(now) & (now.position < end))
+        state = run.advance_while(
+            state, lambda state, end=room: enough_go_on(state) & (state.position < end)
+        )
         state = state._replace(cache=step.grow(state.cache, larger))
     if leave:
-        return leave(state, running, advance_while, step.keep_rows)
-    return advance_while(state, goes_on)
+        return leave(state, run.running, run.advance_while, step.keep_rows)
+    return run.advance_while(state, run.any_goes_on)
+
+
+class _Loop:
+    """Advances states, and tells how far they are; arguments as for `loop`."""
+
+    def __init__(self, advance, limits, step):
+        self._advance, self._limits, self._step = advance, limits, step
+        self._block = getattr(step, "block", None)
+
+    def running(self, state):
+        """Which rows of the state, bool (B,), have not ended."""
+        return ops.logical_not(state.ended) & (state.position < left_of(self._limits, state.rows))
+
+    def any_goes_on(self, state):
+        return ops.any(self.running(state))
+
+    def half_go_on(self, state):
+        """Whether more than half of the rows have not ended."""
+        number = ops.sum(ops.cast(self.running(state), "int32"))
+        return number > ops.shape(state.ended)[0] // 2
+
+    def advance_while(self, state, condition):
+        """Advances while the condition, of a state, holds: by steps, or by blocks of them."""
+        if self._block is None:
+            return _while(condition, self._advance, state)
+        return _while(condition, self._advance_by_block, state)
+
+    def _advance_by_block(self, state):
+        start = state.position
+        end = start + self._block
+        state = _while(
+            lambda state: self.any_goes_on(state) & (state.position < end), self._advance, state
+        )
+        return state._replace(cache=self._step.settle(state.cache, start))
+
+
+def _while(condition, body, state):
+    """`ops.while_loop` over a NamedTuple."""
+    kind = type(state)
+    values = ops.while_loop(
+        lambda *values: condition(kind(*values)),
+        lambda *values: _as_known(values, tuple(body(kind(*values)))),
+        tuple(state),
+    )
+    return kind(*values)
 
 
 def rows_at_first(step, batch):
