@@ -105,7 +105,7 @@ class PocketTranslator:
             result = worker(SIGNATURE, source=self._text.bytes_of(texts[i]))
             truncated = int(result["truncated"][0])
             over = self._text.too_long(texts[i])
-            [source], [ids] = result["source_ids"], result["ids"]
+            source, ids = result["source_ids"], result["ids"]
             row = source[source != self.manifest["padding_id"]].tolist()
             cut = over or bool(truncated & SOURCE_CUT)
             flags = self._flags(row, cut, ids, len(ids) - len(source))

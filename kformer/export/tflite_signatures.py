@@ -62,14 +62,15 @@ class Signatures(tf.Module):
         def translate(source):
             tokens = self._source.tokenize(source, limits.source_length)
             ids, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
-            text, cut = self._target.detokenize(tf.reshape(ids, [-1]), limits.target_bytes)
+            ids = tf.reshape(ids, [-1])
+            text, cut = self._target.detokenize(ids, limits.target_bytes)
             truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
             truncated += TRANSLATION_CUT * tf.cast(cut, tf.int32)
             return {
                 "translation": text,
                 "score": score,
                 "truncated": _vector(truncated),
-                "source_ids": tf.expand_dims(tokens.ids, 0),
+                "source_ids": tokens.ids,
                 "ids": ids,
             }
 

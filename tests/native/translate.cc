@@ -128,6 +128,8 @@ class Translator {
     translation_ = OutputOf(signature, "translation", kUint8);
     score_ = OutputOf(signature, "score", kFloat32);
     truncated_ = OutputOf(signature, "truncated", kInt32);
+    OutputOf(signature, "source_ids", kInt32);  // Every output needs a buffer, read or not.
+    OutputOf(signature, "ids", kInt32);
   }
 
   ~Translator() {
