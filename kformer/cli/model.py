@@ -7,12 +7,14 @@ of the process to its end (`make bench-translate`):
     form                                          greedy   4 beams
     .keras, which searches as it is told             6.9      11.3
     SavedModel                                       8.0      12.9
-    .tflite                                          2.8       5.5
-    .tflite of int8                                  2.1       3.7
-    .tflite of int8 with batches of 32               2.7       7.8
+    .tflite                                          2.3       4.0
+    .tflite with batches of 32                       2.1       4.9
+    .tflite of int8                                  1.5       2.6
+    .tflite of int8 with batches of 32               1.6       3.9
 
-A file with batches uses them: they cost a small model time; but of the base model, whose weights
-are read once for all of a batch, 32 sentences of one length take a quarter of the time.
+A file with batches uses them: they cost a small model time, most of all with beams; but of the base
+model, whose weights are read once for all of a batch, 32 sentences of one length take a quarter of
+the time.
 """
 
 import contextlib
