@@ -151,17 +151,18 @@ class DecoderStep:
     def _masks(self, visible, start, past):
         """What to add to the scores of settled slots, and of the block that began at `start`."""
         large = past.recent if self.block is None else past.settled
-        visible = self._of_slots(visible, large[0].keys.shape[2])
+        slots = ops.shape(large[0].keys)[2]
+        visible = self._of_slots(visible, slots)
         if self.block is None:
             return None, additive(ops.expand_dims(visible, 1))
         start = start * self._beams
         shape = (*ops.shape(visible)[:2], self.block * self._beams)
         recent = ops.slice(visible, (0, 0, start), shape)
-        settled = visible & (ops.arange(visible.shape[2], dtype="int32") < start)
+        settled = visible & (ops.arange(slots, dtype="int32") < start)
         return additive(ops.expand_dims(settled, 1)), additive(ops.expand_dims(recent, 1))
 
     def _of_slots(self, visible, slots):
-        """`visible` (..., N) of the slots that there are, an int where that is not all."""
+        """`visible` (..., N) of the slots that there are: fewer, or more in whole blocks."""
         if len(self.rooms) > 1:
             visible = visible[..., :slots]
         if self.block is None:
