@@ -19,7 +19,7 @@ from kformer.pocket_text import TextBeside, TextInFile, text_in
 from kformer.runaway import runaway_flags
 
 SOURCE_CUT, TRANSLATION_CUT = 1, 2  # What `truncated` of a file is the sum of.
-SIGNATURE, IDS_SIGNATURE = "translate", "translate_ids"
+SIGNATURE = "translate"
 
 
 class PocketTranslation(NamedTuple):
@@ -65,8 +65,7 @@ class PocketTranslator:
             whole = (1, manifest["max_source_length"])
             shapes = manifest.get("signatures", {self._signature: whole})
         self._end_id = manifest.get("target_end_id", manifest["end_id"])
-        self._by_bytes = not shapes  # One signature, from text to text, is the fastest.
-        shapes = shapes or {IDS_SIGNATURE: (1, manifest["max_source_length"])}
+        # Of rows of ids. Where there are none, one signature from text to text is the fastest.
         self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
 
     def translate(self, texts, progress=None) -> list[str]:
@@ -85,7 +84,7 @@ class PocketTranslator:
     def _translations(self, texts, progress):
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        run, jobs = self._by_texts(texts) if self._by_bytes else self._by_rows(texts)
+        run, jobs = self._by_rows(texts) if self._shapes else self._by_texts(texts)
         results, cuts = [None] * len(texts), []
         for done in self._run_all(run, jobs):
             for i, translation, flags, cut in done:
