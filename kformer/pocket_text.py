@@ -89,8 +89,8 @@ class TextBeside:
 
 
 def text_in(translation) -> str:
-    """Returns the text in `translation`, uint8 (room,): UTF-8 and zeros."""
-    return translation.tobytes().rstrip(b"\0").decode("utf-8")
+    """Returns the text in `translation`, uint8 (room,): UTF-8, and a zero ends it."""
+    return translation.tobytes().partition(b"\0")[0].decode("utf-8")
 
 
 def _over(count, unit, limit, kept):

@@ -7,11 +7,13 @@ import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 import toy
 
 from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
+from kformer.pocket_text import text_in
 
 BEAMS = [1, 3]
 S = toy.SHORT
@@ -151,6 +153,12 @@ def test_a_zero_ends_the_text(exported):
     translator = PocketTranslator(exported[1])
     whole, cut = translator.translate(["wir ruft uns .\0 die katze", "wir ruft uns ."])
     assert whole == cut
+
+
+def test_a_zero_ends_a_translation_even_one_that_the_model_itself_wrote():
+    """As in the web page and in C, where a string ends there, too."""
+    assert text_in(np.frombuffer("mäus\0 und\0\0".encode(), np.uint8)) == "mäus"
+    assert text_in(np.zeros(4, np.uint8)) == ""
 
 
 def test_text_over_the_limit_of_bytes_is_said_so(exported):
