@@ -8,7 +8,7 @@ import tensorflow as tf
 import toy
 from serving_requests import signatures_of
 
-from kformer.cli.export import write_exports
+from kformer.cli.checked_exports import write_exports
 from kformer.export.agreement import SENTENCES, agreement
 
 TEXTS = [*toy.SOURCES[:9], "", "das häus 🐕"]

@@ -7,7 +7,7 @@ import tied
 import toy
 
 from kformer import Translator, bleu
-from kformer.cli.export import write_exports
+from kformer.cli.checked_exports import write_exports
 from kformer.export import Verifier
 
 TEXTS = toy.SOURCES[:9]

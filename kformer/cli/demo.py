@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.attention import draw
-from kformer.cli.export import show_reports, write_exports
+from kformer.cli.checked_exports import show_reports, write_exports
 from kformer.cli.quiet import quiet
 from kformer.training.recipe import Recipe
 from kformer.training.run_folder import RECORD, check_output

@@ -1,0 +1,92 @@
+"""Writes what `kformer export` and `kformer demo` export, and shows how it compares."""
+
+import tempfile
+from pathlib import Path
+
+import typer
+
+from kformer.cli.quiet import quiet
+
+
+def write_exports(
+    translator,
+    texts,
+    references=None,
+    *,
+    saved_model=None,
+    tflite=None,
+    web=None,
+    litert_js=None,
+    beam_size=1,
+    length_penalty=0.6,
+    max_source_length=None,
+    precision="float32",
+    batch_size=1,
+    xla=False,
+    about=None,
+):
+    """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
+    with quiet():
+        from kformer.export import (
+            ServedTranslator,
+            Verifier,
+            export_saved_model,
+            export_tflite,
+            export_web_page,
+        )
+        from kformer.export.tflite_receipt import write_receipt
+        from kformer.pocket import PocketTranslator
+
+        verifier = Verifier(translator, texts, references, beam_size, length_penalty)
+
+        def check_served(path):
+            return verifier.verify_served(ServedTranslator(path), path)
+
+        def check_pocket(path):
+            pocket = PocketTranslator(path)
+            length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
+            exact = precision == "float32"
+            form = ".tflite" if exact else f".tflite {precision}"
+            verifier.verify(form, pocket, path, length, exact, room, pocket.tokenize)
+
+        if saved_model:
+            export_saved_model(
+                translator, saved_model, beam_size, length_penalty, check_served, xla, texts
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            file = tflite or (Path(folder) / "translator.tflite" if web else None)
+            if file:
+                export_tflite(
+                    translator,
+                    file,
+                    beam_size,
+                    length_penalty,
+                    max_source_length,
+                    precision,
+                    batch_size,
+                    check_pocket,
+                    examples=texts,
+                    about={name: said for name, said in (about or {}).items() if said is not None},
+                )
+            if tflite:
+                write_receipt(tflite, verifier.reports[-1], verifier.reports[0], precision)
+            if web:
+                export_web_page(file, web, litert_js)
+    return verifier.reports
+
+
+def show_reports(reports):
+    """Prints the reports as a table."""
+    typer.echo(f"{'form':<15}{'MB':>8}{'sentences/s':>13}{'BLEU':>8}  as Python")
+    for report in reports:
+        size = f"{report.bytes / 1e6:.1f}" if report.bytes else ""
+        score = f"{report.bleu:.2f}" if report.bleu is not None else ""
+        agreement = f"{report.equal} of {report.total}"
+        if report.ties:
+            agreement += f", {report.ties} others at a tie"
+        if report.tokenizer_ties:
+            agreement += f", {report.tokenizer_ties} at a tie of the tokenizer"
+        speed = f"{report.sentences_per_second:.1f}"
+        if report.others:
+            agreement += f", {report.others} otherwise"
+        typer.echo(f"{report.form:<15}{size:>8}{speed:>13}{score:>8}  {agreement}")
