@@ -1,7 +1,11 @@
 """A whole run, from text files to a translator in a folder."""
 
+import contextlib
 import dataclasses
+import io
 import json
+import shutil
+from pathlib import Path
 
 import keras
 import matplotlib.figure
@@ -73,9 +77,17 @@ def test_a_worse_epoch_leaves_the_best_translator_as_it_was(again, parallel_text
     assert validation_perplexity(translator, parallel_text) == pytest.approx(first, rel=1e-3)
 
 
-def test_the_same_seed_gives_the_same_weights_bit_for_bit(again, tiny_run, tmp_path):
-    _, first = tiny_run
-    second = again(tmp_path)
+@pytest.fixture(scope="module")
+def second_run(again, tmp_path_factory):
+    """As `tiny_run`, with logs; and what it printed."""
+    folder = tmp_path_factory.mktemp("second") / "run"
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        translator = again(folder, tensorboard=True)
+    return folder, translator, printed.getvalue()
+
+
+def test_the_same_seed_gives_the_same_weights_bit_for_bit(tiny_run, second_run):
+    (_, first), (_, second, _) = tiny_run, second_run
     assert second.tokenizer.model == first.tokenizer.model
     weights = zip(first.transformer.get_weights(), second.transformer.get_weights(), strict=True)
     for one, other in weights:
@@ -83,6 +95,32 @@ def test_the_same_seed_gives_the_same_weights_bit_for_bit(again, tiny_run, tmp_p
     # And the first translator is none the worse for the seed that the second run has set.
     text = ["der hund läuft"]
     assert first.translate(text) == second.translate(text)
+
+
+def test_tensorboard_finds_its_logs(second_run, tmp_path):
+    folder = Path(shutil.copytree(second_run[0], tmp_path / "run"))
+    events = list((folder / "logs").rglob("events.out.tfevents.*"))
+    shown = {
+        (path.parent.name, value.tag, event.step)
+        for path in events
+        for event in tf.compat.v1.train.summary_iterator(str(path))
+        for value in event.summary.value
+    }
+    names = ["loss", "accuracy", "perplexity"]
+    more = ["tokens/s", "learning_rate"]
+    assert shown == {
+        *(("train", f"epoch/{name}", i) for name in (*names, *more) for i in (1, 2)),
+        *(("validation", f"epoch/{name}", i) for name in names for i in (1, 2)),
+    }
+    (folder / "logs" / "mine").touch()
+    clear(folder)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]
+
+
+def test_what_is_in_the_text_is_said_before_the_first_step(second_run):
+    lines = second_run[2].splitlines()
+    assert lines[0].startswith("300 pairs;")
+    assert next(i for i, line in enumerate(lines) if line.startswith("epoch 1/2 done")) > 5
 
 
 def test_without_validation_the_last_epoch_is_kept_and_another_seed_is_another_run(
@@ -149,25 +187,6 @@ def test_bfloat16_learns_too_and_what_is_kept_is_float32(again, tiny_run, tmp_pa
     np.testing.assert_allclose(*losses, rtol=0.02)
 
 
-def test_tensorboard_finds_its_logs(again, tmp_path):
-    again(tmp_path / "run", epochs=1, tensorboard=True)
-    events = list((tmp_path / "run" / "logs").rglob("events.out.tfevents.*"))
-    shown = {
-        (path.parent.name, value.tag, event.step)
-        for path in events
-        for event in tf.compat.v1.train.summary_iterator(str(path))
-        for value in event.summary.value
-    }
-    names = ["loss", "accuracy", "perplexity"]
-    assert shown == {
-        *(("train", f"epoch/{name}", 1) for name in (*names, "tokens/s", "learning_rate")),
-        *(("validation", f"epoch/{name}", 1) for name in names),
-    }
-    (tmp_path / "run" / "logs" / "mine").touch()
-    clear(tmp_path / "run")
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]
-
-
 def test_a_finished_run_is_not_overwritten_unasked(again, tiny_run):
     folder, _ = tiny_run
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -209,13 +228,6 @@ def test_it_may_have_a_new_vocabulary_then(parallel_text, tiny_run, tiny_recipe,
     assert translator.tokenizer.vocab_size == translator.transformer.get_config()["vocab_size"]
     assert translator.tokenizer.vocab_size == 350
     assert translator.translate(["der hund"])
-
-
-def test_what_is_in_the_text_is_said_before_the_first_step(again, tmp_path, capsys):
-    again(tmp_path, epochs=1)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("300 pairs;")
-    assert next(i for i, line in enumerate(lines) if line.startswith("epoch 1/1 done")) > 5
 
 
 def test_the_picture_marks_the_epoch_that_was_kept(monkeypatch, tmp_path):

@@ -1,0 +1,80 @@
+"""A page in a real Chromium, for the tests that look at it."""
+
+import os
+import shutil
+
+import pytest
+import toy
+from browser.chromium import Chromium, NotHere, installed_packages, served
+
+
+@pytest.fixture(scope="session")
+def packages(request, made_once):
+    cache = request.config.cache.mkdir("browser")
+    try:
+        return made_once("browser_packages", lambda _: installed_packages(cache))
+    except NotHere as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def litert_js(packages):
+    return packages / "@litertjs" / "core"
+
+
+@pytest.fixture(scope="session")
+def browser(packages):
+    try:
+        browser = Chromium(packages)
+    except NotHere as reason:
+        pytest.skip(str(reason))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def folder(toy_run, browser, litert_js, made_once):
+    """The folder of a page, as the command writes it."""
+
+    def export(folder):
+        page = folder / "page"
+        result = toy.run_command(
+            *("export", toy_run.folder / "translator.keras", "--web", page),
+            *("--litert-js", litert_js, "--source-language", "de", "--target-language", "en"),
+            *("--licence", "CC0", "--citation", "Nobody (2026)"),
+        )
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.endswith(f"Written: {page}\n")
+        return page
+
+    return made_once("page", export)
+
+
+@pytest.fixture(scope="session")
+def address(folder):
+    with served(folder) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser, address):
+    """The browser, with the page open and ready."""
+    said = browser("open", address)
+    assert said["state"] == "ready", said
+    return browser
+
+
+@pytest.fixture
+def changed(folder, tmp_path):
+    """A function that serves the page with one of its files changed, by bytes -> bytes."""
+    copy = tmp_path / "changed"
+    shutil.copytree(folder, copy, copy_function=os.link)
+
+    def change(name, to):
+        content = to((copy / name).read_bytes())
+        (copy / name).unlink()
+        if content is not None:
+            (copy / name).write_bytes(content)
+        return served(copy)
+
+    return change

@@ -1,0 +1,80 @@
+"""What the web page says where it cannot translate."""
+
+import zipfile
+
+import pytest
+import tensorflow as tf
+
+MODEL = "translator.tflite"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda file: None, "could not be fetched: the server says 404"),
+        (lambda file: b"", "not whole"),
+        (lambda file: file[: len(file) // 2], "not whole"),
+        (lambda file: bytes(len(file) - 9_000) + file[-9_000:], ""),
+        (lambda file: file.replace(b'"format": 2', b'"format": 3'), "newer than this page"),
+        (lambda file: file.replace(b"kformer.json", b"another.json"), "no manifest"),
+    ],
+    ids=["missing", "empty", "half", "zeros", "newer", "no manifest"],
+)
+def test_a_broken_file_shows_an_error(browser, changed, change, message):
+    with changed(MODEL, change) as address:
+        said = browser("open", address)
+    assert said["state"] == "failed"
+    assert said["status"] == "The translator could not be loaded"
+    assert message in said["failure"] and len(said["failure"]) > 10
+    assert said["lines"] == []
+
+
+def failing(folder):
+    """A file whose `translate` fails for a source that begins with "x": it looks beyond a table."""
+
+    class Failing(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([768], tf.uint8, "source")])
+        def translate(self, source):
+            first = tf.cast(source[:1], tf.int32)  # LiteRT does not compare uint8.
+            beyond = tf.cast(first == ord("x"), tf.int32) * 999
+            shifted = tf.gather(tf.range(3), beyond)  # Fails there.
+            translation = tf.cast(tf.cast(source, tf.int32) + shifted, tf.uint8)
+            return {"translation": translation, "truncated": shifted}
+
+    module = Failing()
+    tf.saved_model.save(module, str(folder), {"translate": module.translate})
+    converter = tf.lite.TFLiteConverter.from_saved_model(str(folder), signature_keys=["translate"])
+    return converter.convert()
+
+
+def test_an_operation_that_fails_shows_an_error_and_never_garbage(browser, changed, tmp_path):
+    content = failing(tmp_path / "saved")
+
+    def change(file):
+        path = tmp_path / "failing.tflite"
+        with zipfile.ZipFile(_written(tmp_path / "whole", file)) as archive:
+            manifest = archive.read("kformer.json")
+        path.write_bytes(content)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("kformer.json", manifest)
+        return path.read_bytes()
+
+    with changed(MODEL, change) as address:
+        assert browser("open", address)["state"] == "ready"
+        assert browser("translate", "abc")["lines"] == ["abc"]
+        failed = browser("translate", "xyz")
+        assert failed["state"] == "failed" and failed["lines"] == []
+        assert "gather index out of bounds" in failed["failure"]
+        again = browser("translate", "abcd")
+    assert (again["lines"], again["failure"], again["state"]) == (["abcd"], None, "ready")
+
+
+def _written(path, content):
+    path.write_bytes(content)
+    return path
+
+
+def test_without_a_server_it_asks_for_one(browser, folder):
+    said = browser("open", (folder / "index.html").as_uri())
+    assert said["state"] == "failed"
+    assert "python3 -m http.server" in said["failure"]

@@ -1,0 +1,82 @@
+"""What the web page shows, and how it behaves while it is used."""
+
+import json
+import zipfile
+
+import toy
+
+MODEL = "translator.tflite"
+
+
+def test_it_says_what_the_file_says_of_itself(browser, address, folder):
+    said = browser("open", address)
+    assert said["title"] == "German to English"
+    assert said["languages"] == ["de", "en"]
+    size = (folder / MODEL).stat().st_size / 1e6
+    with zipfile.ZipFile(folder / MODEL) as archive:
+        manifest = json.loads(archive.read("kformer.json"))
+    thousands = round(manifest["parameters"] / 1000, 1)
+    assert said["facts"].startswith(
+        f"{size:.1f} MB, {thousands:g} thousand parameters, float32, greedy search · "
+    )
+    assert said["facts"].endswith(
+        f" · kformer {manifest['kformer']} · Licence: CC0 · Nobody (2026)"
+    )
+    assert said["examples"] == toy.SOURCES[toy.HELD_OUT][:3]
+    assert browser("click", said["examples"][1])["source"] == said["examples"][1]
+    assert browser("click", "Clear")["source"] == ""
+
+
+def test_typing_never_waits_for_a_translation(browser, changed):
+    """Of a translator that takes three seconds, whatever the machine."""
+    marker = b"  failures.length = 0;\n"
+    slow = b"  for (const end = performance.now() + 3000; line && performance.now() < end; );\n"
+    with changed("worker.js", lambda js: js.replace(marker, slow + marker)) as address:
+        browser("open", address)
+        said = browser("typeDuring", "wir ruft uns .", toy.SOURCES[0])
+    assert said["started"] == "translating"
+    assert said["during"] == {"value": toy.SOURCES[0], "state": "translating"}
+    assert said["longest"] < 1500
+    assert said["lines"] == [toy.TARGETS[0]]
+    assert said["status"].startswith("Translated in 3.")  # What was typed on the way was left out.
+
+
+def test_nothing_is_fetched_from_elsewhere_and_nothing_at_all_while_it_translates(page, address):
+    fetched = page("requests")
+    assert {url for url in fetched if not url.startswith(address)} <= set(data_urls(fetched))
+    assert address + MODEL in fetched
+    page("offline")
+    assert page("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
+    assert page("requests") == fetched
+
+
+def data_urls(urls):
+    return [url for url in urls if url.startswith("data:")]
+
+
+def test_a_screen_reader_finds_its_way(page):
+    page("translate", "wir")
+    for role, name in [
+        *[("textbox", "German"), ("status", "English"), ("button", "Clear"), ("button", "Copy")],
+        *[("heading", "German to English"), ("heading", "English"), ("navigation", "Examples")],
+    ]:
+        assert page("count", role, name) == 1, (role, name)
+
+
+def test_each_line_has_a_direction_of_its_own(browser, changed):
+    rtl = b"line.textContent = '\\u05e9\\u05dc\\u05d5\\u05dd';"
+    with changed("page.js", lambda js: js.replace(b"line.textContent = text;", rtl)) as address:
+        browser("open", address)
+        assert browser("translate", "wir")["directions"] == ["rtl"]
+        assert browser("style", "#source", "direction") == "ltr"
+        browser("translate", "שלום")
+        assert browser("style", "#source", "direction") == "rtl"
+
+
+def test_it_is_dark_where_that_is_wanted(browser, address):
+    colours = {}
+    for scheme in ("light", "dark"):
+        browser("open", address, {"colorScheme": scheme})
+        colours[scheme] = [browser("style", "body", name) for name in ("color", "background-color")]
+    assert colours["light"][0] != colours["dark"][0]
+    assert colours["light"][1] != colours["dark"][1]

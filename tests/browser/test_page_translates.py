@@ -1,0 +1,103 @@
+"""What the web page translates: it says what Python says, byte for byte."""
+
+import random
+
+import pytest
+import toy
+from browser.chromium import served
+
+from kformer.export import export_tflite, export_web_page
+from kformer.pocket import PocketTranslator
+from kformer.scores import bleu
+
+MODEL = "translator.tflite"
+ODD = ["", " \t ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "שלום wir", "👩‍👩‍👧‍👦\ufeffruft", "a" * 99]
+
+
+def sentences(count):
+    """Different lines, most of them of words of the toy language."""
+    chance = random.Random(5)
+    words = [*toy.WORDS, *" ".join(toy.WORDS).split(), "Hund!", "xyz", "½", "🐕"]
+    lines = dict.fromkeys(ODD[: count // 3])
+    while len(lines) < count:
+        lines[" ".join(chance.choices(words, k=chance.randint(1, 9)))] = None
+    return list(lines)
+
+
+@pytest.mark.parametrize(
+    "count", [20, pytest.param(200, marks=pytest.mark.prove)], ids="{} lines".format
+)
+def test_it_says_what_python_says(page, folder, count):
+    lines = sentences(count)
+    said = page("translate", "\n".join(lines))
+    assert said["lines"] == PocketTranslator(folder / MODEL).translate(lines)
+    assert said["notice"] is None
+    assert len(set(said["lines"])) > count // 2
+    assert said["status"].startswith("Translated in ") and said["status"].endswith("s")
+
+
+def test_it_translates_what_the_model_knows(page):
+    for source, target in zip(toy.SOURCES[:3], toy.TARGETS[:3], strict=True):
+        assert page("translate", source)["lines"] == [target]
+    said = page("translate", "")
+    assert (said["lines"], said["failure"]) == ([""], None)
+
+
+@pytest.mark.prove
+@pytest.mark.filterwarnings("ignore:Sentence .* over the limit")
+def test_a_model_that_babbles_is_the_same_too(browser, two_vocabularies, litert_js, tmp_path):
+    """Untrained, with two vocabularies: long translations, of all sorts of pieces."""
+    tflite = export_tflite(two_vocabularies, tmp_path / "two.tflite", max_source_length=29)
+    lines = [line for line in sentences(60) if len(line.split()) < 6 and len(line) < 40]
+    folder = export_web_page(tflite, tmp_path / "page", litert_js)
+    with served(folder) as address:
+        browser("open", address)
+        said = browser("translate", "\n".join(lines))
+    assert said["lines"] == PocketTranslator(tflite).translate(lines)
+    assert max(map(len, said["lines"])) > 60
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("precision", ["float16", "int8", "int4"])
+def test_a_rounded_file_is_as_good_as_it_is_in_python(
+    browser, toy_translator, litert_js, tmp_path, precision
+):
+    tflite = export_tflite(toy_translator, tmp_path / "rounded.tflite", precision=precision)
+    with served(export_web_page(tflite, tmp_path / "page", litert_js)) as address:
+        browser("open", address)
+        said = browser("translate", "\n".join(toy.SOURCES))
+    in_python = PocketTranslator(tflite).translate(toy.SOURCES)
+    scores = [bleu(translations, toy.TARGETS).value for translations in (said["lines"], in_python)]
+    assert scores[0] == pytest.approx(scores[1], abs=0.3)
+    assert scores[1] > 40  # A toy's few numbers suffer from 8 bits, and more from 4.
+
+
+def test_browsers_without_relaxed_simd_get_a_build_of_their_own(browser, changed, folder):
+    def without(worker):
+        return b"""const instantiate = WebAssembly.instantiate;
+WebAssembly.instantiate = (code, imports) =>
+  imports ? instantiate(code, imports) : Promise.reject(new Error("no relaxed SIMD"));
+""" + worker.replace(b'"use strict";', b"", 1)
+
+    with changed("worker.js", without) as address:
+        browser("open", address)
+        said = browser("translate", "\n".join(toy.SOURCES[:9]))
+        fetched = [url.removeprefix(address) for url in browser("requests")]
+    assert said["lines"] == PocketTranslator(folder / MODEL).translate(toy.SOURCES[:9])
+    assert "litert/litert_wasm_compat_internal.wasm" in fetched
+    assert "litert/litert_wasm_internal.wasm" not in fetched
+
+
+def test_text_over_the_limit_is_said_to_be_cut(page, folder):
+    too_many_bytes = "wir" + " " * 900 + "ruft"
+    too_many_ids = " ".join(toy.SOURCES[:40])[:700]
+    with pytest.warns(UserWarning, match="only its first"):
+        expected = PocketTranslator(folder / MODEL).translate(["wir", too_many_bytes, too_many_ids])
+    said = page("translate", f"wir\n{too_many_bytes}\n{too_many_ids}")
+    assert said["lines"] == expected
+    assert said["notice"].splitlines() == [
+        "Line 2 is too long: only its beginning was translated.",
+        "Line 3 is too long: only its beginning was translated.",
+    ]
+    assert page("translate", "wir")["notice"] is None
+    assert page("translate", too_many_bytes)["notice"].startswith("The text is too long")
