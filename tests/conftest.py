@@ -253,7 +253,7 @@ def two_vocabularies(toy_run):
         byte_fallback=True,
         **{"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3, "minloglevel": 2},
     )
-    keras.utils.set_random_seed(2)
+    keras.utils.set_random_seed(8)  # Of which many different pieces come, that id among them.
     transformer = perturbed(Transformer(285, 1, 32, 2, 64, target_vocab_size=290))
     table = transformer.target_embedding.table
     often = np.where(np.arange(290) == 3, 9, 1)  # What would be the end of a source.
