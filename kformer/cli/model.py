@@ -14,7 +14,7 @@ of the process to its end (`make bench-translate`):
 
 A file with batches uses them: they cost a small model time, most of all with beams; but of the base
 model, whose weights are read once for all of a batch, 32 sentences of one length take a quarter of
-the time.
+the time, and of 8 bits two fifths.
 """
 
 import contextlib
