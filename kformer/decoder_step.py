@@ -19,14 +19,14 @@ block, S source length, H heads, W width of a head, D d_model, V vocabulary, L l
 from typing import Any, NamedTuple
 
 import keras
-import numpy as np
 from keras import ops
 
-from kformer.attention import KeysValues, match, precise
+from kformer.attention import KeysValues, precise
 from kformer.gather import rows_of
 from kformer.runtime import GRAPH
 from kformer.search.loop import Step
 from kformer.source_memory import additive
+from kformer.step_attention import Products, Sums
 
 
 class Past(NamedTuple):
@@ -57,9 +57,12 @@ class DecoderStep:
         enough = isinstance(max_length, int) and max_length <= (runtime.block or 0)
         self.block = None if enough else runtime.block  # None: all in `Past.recent`.
         self.rooms = (*(room for room in runtime.rooms if room < max_length), max_length)
-        self._layers = [_LayerStep(layer, beams, self._dtype) for layer in decoder.layers]
+        own = decoder.layers[0].self_attention
+        sizes = own.num_heads, own.d_model // own.num_heads
+        self._attention = Sums(*sizes) if runtime.sums and beams == 1 else Products(*sizes, beams)
+        self._layers = [_LayerStep(layer, self._attention, self._dtype) for layer in decoder.layers]
         self._norm = decoder.norm and _Norm(decoder.norm)
-        self._memory = memory
+        self._memory = self._attention.memory(memory)
         values = memory.layers[0].values
         self._any = ops.sum(values[:1, :1, :1, :1])  # A number; the batch may be empty.
         self._embedding = transformer.target_embedding
@@ -72,7 +75,7 @@ class DecoderStep:
         """The `Past` of the first step: of no meaning, but of its shapes."""
 
         def empty(slots):
-            shape = (batch, *self._layers[0].shape(slots))
+            shape = (batch, *self._attention.shape(slots))
             new = [self._buffers.empty(shape, self._any) for _ in range(2 * len(self._layers))]
             return tuple(map(KeysValues, new[::2], new[1::2]))
 
@@ -107,7 +110,7 @@ class DecoderStep:
         masks = self._masks(visible, position - within, past)
         write = self._writer(past.recent, within * self._beams, self._beams)
         recent = []
-        settled = past.settled or (None,) * len(self._layers)
+        settled = [(old,) for old in past.settled] or [()] * len(self._layers)
         memory = past.memory or self._memory
         parts = zip(self._layers, settled, past.recent, memory.layers, strict=True)
         for layer, old, new, source in parts:
@@ -154,7 +157,7 @@ class DecoderStep:
         slots = ops.shape(large[0].keys)[2]
         visible = self._of_slots(visible, slots)
         if self.block is None:
-            return None, additive(ops.expand_dims(visible, 1))
+            return (additive(ops.expand_dims(visible, 1)),)
         start = start * self._beams
         shape = (*ops.shape(visible)[:2], self.block * self._beams)
         recent = ops.slice(visible, (0, 0, start), shape)
@@ -186,11 +189,10 @@ class _Affine(NamedTuple):
 class _LayerStep:
     """One layer's share of a step."""
 
-    def __init__(self, layer, beams, dtype):
-        self._beams = beams
+    def __init__(self, layer, attention, dtype):
+        self._attention = attention
         own, across = layer.self_attention, layer.cross_attention
-        self._heads, self._width = own.num_heads, own.d_model // own.num_heads
-        scale = self._width**-0.5
+        scale = (own.d_model // own.num_heads) ** -0.5
         parts = [
             _weights(own.query_projection, dtype, scale),
             _weights(own.key_projection, dtype),
@@ -209,60 +211,19 @@ class _LayerStep:
         self._inner = _weights(layer.feed_forward.inner, dtype)
         self._outer = _weights(layer.feed_forward.outer, dtype)
 
-    def shape(self, slots):
-        """Shape of the keys, and of the values, without the batch."""
-        return self._heads, slots, self._width
-
     def __call__(self, x, settled, recent, write, masks, memory, memory_mask):
         joined = self._query_key_value(self._own_residual.enter(x))  # (M, 3 D)
-        query, key, value = (self._split(part) for part in ops.split(joined, 3, axis=-1))
+        query, key, value = map(self._attention.split, ops.split(joined, 3, axis=-1))
         recent = write(recent, KeysValues(key, value))
-        mixed = self._mix(query, settled, recent, masks)
+        mixed = self._attention.mix(query, (*settled, recent), masks)
         x = self._own_residual.leave(x, self._own_output(mixed))
 
-        query = self._split(self._query(self._across_residual.enter(x)))
-        weights = _softmax(ops.matmul(query, memory.keys), memory_mask)  # (B, H, K, S)
-        mixed = self._join(_average(weights, memory.values))
+        query = self._attention.split(self._query(self._across_residual.enter(x)))
+        mixed, weights = self._attention.look(query, memory, memory_mask)
         x = self._across_residual.leave(x, self._output(mixed))
 
         inner = ops.relu(self._inner(self._feed_forward_residual.enter(x)))
         return self._feed_forward_residual.leave(x, self._outer(inner)), recent, weights
-
-    def _mix(self, query, settled, recent, masks):
-        """Equation 1 over the past, its scale already in the query: (M, D)."""
-        scores = match(query, recent.keys)  # (B, H, K, R)
-        if settled is None:
-            return self._join(_average(_softmax(scores, masks[1]), recent.values))
-        before = match(query, settled.keys)  # (B, H, K, N)
-        weights = _softmax(ops.concatenate([before, scores], -1), ops.concatenate(masks, -1))
-        slots = recent.keys.shape[2]
-        before, now = weights[..., :-slots], weights[..., -slots:]
-        return self._join(_average(before, settled.values) + _average(now, recent.values))
-
-    def _split(self, vectors):
-        """(M, D) -> (B, H, K, W)."""
-        if self._beams == 1:  # Nothing has to move.
-            return ops.reshape(vectors, (-1, self._heads, 1, self._width))
-        heads = ops.reshape(vectors, (-1, 1, self._beams, self._heads, self._width))
-        heads = ops.transpose(heads, (0, 1, 3, 2, 4))
-        return ops.reshape(heads, (-1, self._heads, self._beams, self._width))
-
-    def _join(self, heads):
-        """(B, H, K, W) -> (M, D)."""
-        if self._beams > 1:
-            heads = ops.reshape(heads, (-1, 1, self._heads, self._beams, self._width))
-            heads = ops.transpose(heads, (0, 1, 3, 2, 4))
-        return ops.reshape(heads, (-1, self._heads * self._width))
-
-
-def _softmax(scores, mask):
-    # Not an int, or Keras would warn of a softmax over one key.
-    return ops.softmax(precise(scores) + mask, axis=np.int64(-1))
-
-
-def _average(weights, values):
-    """Weights (B, H, K, slots), values (B, H, slots, W): (B, H, K, W)."""
-    return ops.matmul(ops.cast(weights, values.dtype), values)
 
 
 def _weights(dense, dtype, scale=1.0):

@@ -22,6 +22,7 @@ class Runtime(NamedTuple):
             None for no such buffer.
         rooms: Positions that the past has room for at first, and then; in the end, it has for all.
             Where every step reads, and copies, all of that room, most need not be so large.
+        sums: Whether a single query meets the keys in sums, see `kformer.step_attention`.
         leave: How rows that have ended leave a batch, see `kformer.search.leaving`; None: they
             stay.
     """
@@ -30,6 +31,7 @@ class Runtime(NamedTuple):
     top_k: Callable
     block: int | None = None
     rooms: tuple[int, ...] = ()
+    sums: bool = False
     leave: Callable | None = None
 
 
@@ -39,4 +41,4 @@ GRAPH = Runtime(  # As in Python and in TF Serving.
     leave=leave_at_half if keras.backend.backend() == "tensorflow" else None,
 )
 XLA = Runtime(SlicesOfBuffers(), ops.top_k)  # It writes in place.
-LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, block=8)
+LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, block=4, sums=True)
