@@ -20,6 +20,7 @@ from kformer.search_options import EXTRA_LENGTH
 from kformer.source_memory import SourceMemory, additive, source_memory
 
 SHORTER = (32, 64, 128, 256)  # Source lengths with a branch of their own: time is for all of them.
+SHORTEST_BATCH = 16  # A batch has one, besides: it has more to lose by padding.
 
 
 class Signatures(tf.Module):
@@ -50,7 +51,7 @@ class Signatures(tf.Module):
         self.batches = {}  # name -> (B, S) of signatures for rows of ids, if there are batches
         if batch_size > 1:
             self.batches["translate_ids"] = (1, limits.source_length)
-            for length in limits.lengths:
+            for length in limits.batch_lengths:
                 name = f"translate_ids_{batch_size}x{length}"
                 self.batches[name] = (batch_size, length)
                 self.functions[name] = self._translate_batch(batch_size, length)
