@@ -146,6 +146,7 @@ def with_batches(toy_translator, tmp_path_factory):
 def test_batches_have_signatures_of_their_own(with_batches):
     shapes = {
         "translate_ids": (1, 40),
+        "translate_ids_5x16": (5, 16),
         "translate_ids_5x32": (5, 32),
         "translate_ids_5x40": (5, 40),
     }
