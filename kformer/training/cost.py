@@ -16,7 +16,7 @@ _TEMPORARY = 1.5  # Copies of the weights that a step of Adam makes.
 _LOGITS = 2.3  # Tensors of tokens x vocabulary that are held at once.
 _OF_WIDTH = 27  # Tensors of tokens x d_model that a layer of both stacks leaves.
 _OF_INNER_WIDTH = 2  # The same, of tokens x d_ff.
-_HALF_EFFICIENT_WIDTH = 350  # The d_model at which half of the matmul speed is reached.
+_HALF_EFFICIENT_WIDTH = 130  # The d_model at which half of the matmul speed is reached.
 _MEASURED_FOR = 0.3  # Seconds.
 
 
@@ -60,7 +60,7 @@ def training_cost(
 
     Memory is that of the weights, their gradients, Adam's two moments and the average, of the
     activations and of the logits. Time is that of three times the multiplications of a forward
-    pass, at a share of the machine's speed that grows with the width: d_model / (d_model + 350).
+    pass, at a share of the machine's speed that grows with the width: d_model / (d_model + 130).
 
     Args:
         recipe: Sizes of the model and of a batch.
