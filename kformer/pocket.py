@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from ai_edge_litert.interpreter import Interpreter
 
 from kformer.pocket_manifest import read_manifest
 from kformer.pocket_text import TextBeside, TextInFile, text_in
+from kformer.pocket_workers import InterpreterWorker, ProcessWorker
 from kformer.runaway import runaway_flags
 
 SOURCE_CUT, TRANSLATION_CUT = 1, 2  # What `truncated` of a file is the sum of.
 SIGNATURE = "translate"
+_FEW = 32  # Texts that a worker has done before others would have been started.
 
 
 class PocketTranslation(NamedTuple):
@@ -40,8 +41,8 @@ class PocketTranslator:
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
-        workers: Sentences or batches that are translated at the same time, each on one core; by
-            default as many as there are cores. Each worker needs memory for the model.
+        workers: Sentences or batches that are translated at the same time, each on one core and
+            in a process of its own, unless there are few; by default as many as there are cores.
 
     Attributes:
         manifest: dict, what the file says of itself.
@@ -58,7 +59,8 @@ class PocketTranslator:
         self._signature = manifest["signature"] if beside else SIGNATURE
         self._path = path
         self._most_workers = workers or _cores()
-        self._workers = [_Worker(path, self._signature)]
+        self._worker = InterpreterWorker(path, self._signature)
+        self._processes = []
         self._text = beside or TextInFile(manifest)
         shapes = manifest.get("batches", {})
         if beside:
@@ -78,12 +80,14 @@ class PocketTranslator:
 
     def tokenize(self, text: str):
         """Returns the ids of a text, the end id last, and whether that is all of it."""
-        ids, cut = self._text.encode(self._workers[0], text)
+        ids, cut = self._text.encode(self._worker, text)
         return ids, not cut
 
     def _translations(self, texts, progress):
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        if len(texts) > _FEW and self._most_workers > 1 and not self._processes:
+            self._processes = [ProcessWorker(self._path) for _ in range(self._most_workers)]
         run, jobs = self._by_rows(texts) if self._shapes else self._by_texts(texts)
         results, cuts = [None] * len(texts), []
         for done in self._run_all(run, jobs):
@@ -93,7 +97,7 @@ class PocketTranslator:
             if progress:
                 progress(len(done))
         for i in sorted(cuts):  # Only now, when no worker is busy.
-            why = self._text.why_cut(self._workers[0], texts[i])
+            why = self._text.why_cut(self._worker, texts[i])
             warnings.warn(f"Sentence {i + 1} {why}", stacklevel=3)
         return results
 
@@ -167,15 +171,12 @@ class PocketTranslator:
 
     def _run_all(self, run, jobs):
         """Runs the jobs, the longest first, on as many workers as that is worth."""
-        count = min(self._most_workers, len(jobs))
-        if count < 2:
-            yield from (run(self._workers[0], job) for job in jobs)
+        if not self._processes:
+            yield from (run(self._worker, job) for job in jobs)
             return
-        while len(self._workers) < count:
-            self._workers.append(_Worker(self._path, self._signature))
         free = queue.SimpleQueue()
-        for worker in self._workers:
-            free.put(worker)
+        for process in self._processes:
+            free.put(process)
 
         def run_on_a_free_one(job):
             worker = free.get()
@@ -184,44 +185,8 @@ class PocketTranslator:
             finally:
                 free.put(worker)
 
-        with ThreadPoolExecutor(count) as pool:
+        with ThreadPoolExecutor(len(self._processes)) as pool:
             yield from pool.map(run_on_a_free_one, jobs)
-
-
-class _Worker:
-    """An interpreter of its own, for one thread at a time."""
-
-    def __init__(self, path, signature):
-        self._path = path
-        try:
-            self._interpreter = Interpreter(model_path=str(path), num_threads=1)
-            self._interpreter.allocate_tensors()  # Now, so that what is wrong shows now.
-        except (ValueError, RuntimeError) as error:
-            raise self._error(signature) from error
-        self._runners = {}
-        self._runner(signature)
-
-    def __call__(self, signature, **inputs):
-        """Returns the outputs of a signature by name."""
-        return self._runner(signature)(**inputs)
-
-    def shape(self, signature, name):
-        """Returns the shape of the input `name` of a signature."""
-        return tuple(self._runner(signature).get_input_details()[name]["shape"])
-
-    def _runner(self, signature):
-        if signature not in self._runners:
-            try:
-                self._runners[signature] = self._interpreter.get_signature_runner(signature)
-            except (ValueError, RuntimeError) as error:
-                raise self._error(signature) from error
-        return self._runners[signature]
-
-    def _error(self, signature):
-        return ValueError(
-            f"The file must be a TFLite model with a signature {signature!r}. "
-            f"Received: {str(self._path)!r}."
-        )
 
 
 def _cores():

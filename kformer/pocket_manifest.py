@@ -8,7 +8,10 @@ MANIFEST, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
 RECEIPT = "equal_to_python"  # What only a receipt has, which is also called NAME.tflite.json.
 NEEDED = {
     1: ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
-    2: ("padding_id", "end_id", "max_source_length", "max_source_bytes", "batches"),
+    2: (
+        *("padding_id", "end_id", "max_source_length", "max_source_bytes"),
+        *("max_target_length", "batches"),
+    ),
 }
 
 

@@ -18,6 +18,7 @@ class TextInFile:
 
     def __init__(self, manifest):
         self._most, self._room = manifest["max_source_length"], manifest["max_source_bytes"]
+        self._longest = manifest["max_target_length"]
 
     def bytes_of(self, text: str):
         """Returns uint8 (room,), the text up to where it fits, no character cut, and zeros."""
@@ -41,8 +42,7 @@ class TextInFile:
 
     def decode(self, worker, ids):
         """Returns the text of `ids`, int32 (T,) or fewer, and whether it is only the beginning."""
-        size = worker.shape("detokenize", "ids")
-        filled = np.zeros(size, np.int32)
+        filled = np.zeros((1, self._longest), np.int32)
         filled[0, : len(ids)] = ids
         result = worker("detokenize", ids=filled)
         return text_in(result["translation"]), bool(result["truncated"][0])

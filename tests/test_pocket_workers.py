@@ -1,0 +1,86 @@
+"""Processes that run a `.tflite` file say what an interpreter says, and go when they should."""
+
+import gc
+
+import numpy as np
+import pytest
+import toy
+
+from kformer import pocket_process
+from kformer.export import export_tflite
+from kformer.pocket import PocketTranslator
+from kformer.pocket_workers import InterpreterWorker, ProcessWorker
+
+INPUTS = {
+    "translate": {"source": (240, np.uint8)},
+    "tokenize": {"source": (240, np.uint8)},
+    "translate_ids": {"source": ((1, 40), np.int32)},
+    "detokenize": {"ids": ((1, 90), np.int32)},
+}
+
+
+@pytest.fixture(scope="module")
+def path(toy_translator, tmp_path_factory):
+    path = tmp_path_factory.mktemp("workers") / "toy.tflite"
+    return export_tflite(toy_translator, path, max_source_length=40)
+
+
+def inputs_of(signature):
+    inputs = {}
+    for name, (shape, dtype) in INPUTS[signature].items():
+        inputs[name] = np.zeros(shape, dtype)
+        if dtype == np.uint8:
+            text = toy.SOURCES[0].encode()
+            inputs[name][: len(text)] = np.frombuffer(text, np.uint8)
+        else:
+            inputs[name][0, :4] = 5, 9, 7, 3
+    return inputs
+
+
+@pytest.fixture(scope="module")
+def process(path):
+    return ProcessWorker(path)
+
+
+@pytest.mark.parametrize("signature", INPUTS)
+def test_a_process_says_what_an_interpreter_says(path, process, signature):
+    inputs = inputs_of(signature)
+    expected = InterpreterWorker(path, signature)(signature, **inputs)
+    for _ in range(2):
+        outputs = process(signature, **inputs)
+        assert outputs.keys() == expected.keys()
+        for name, value in expected.items():
+            assert outputs[name].dtype == value.dtype
+            np.testing.assert_array_equal(outputs[name], value)
+
+
+def test_a_process_has_an_interpreter_where_litert_knows_nothing_better(path, process, monkeypatch):
+    monkeypatch.setitem(pocket_process.sys.modules, "ai_edge_litert.cpu_options", None)
+    older, inputs = pocket_process.runner(str(path)), inputs_of("translate")
+    expected = process("translate", **inputs)
+    for name, value in older("translate", inputs).items():
+        np.testing.assert_array_equal(value, expected[name])
+
+
+def test_a_process_that_is_gone_is_told(path):
+    worker = ProcessWorker(path)
+    worker("tokenize", **inputs_of("tokenize"))
+    worker._process.kill()
+    with pytest.raises(RuntimeError, match=r"before its time\. Received: returncode=-9"):
+        worker("tokenize", **inputs_of("tokenize"))
+
+
+def test_processes_are_started_for_many_texts_and_end_with_their_translator(path):
+    translator = PocketTranslator(path, workers=2)
+    translator.translate(toy.SOURCES[:3])
+    assert not translator._processes
+    texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
+    first = translator.translate(texts)
+    running = [worker._process for worker in translator._processes]
+    assert len(running) == 2
+    assert translator.translate(texts) == first
+    assert [worker._process for worker in translator._processes] == running  # The same again.
+    assert all(process.poll() is None for process in running)
+    del translator
+    gc.collect()
+    assert all(process.poll() is not None for process in running)
