@@ -14,7 +14,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 
 class InterpreterWorker:
-    """An interpreter; it lays out the weights when it is called first.
+    """An interpreter.
 
     Args:
         path: The `.tflite` file.
@@ -28,12 +28,10 @@ class InterpreterWorker:
         self._path = path
         try:
             self._interpreter = Interpreter(model_path=str(path), num_threads=1)
-            self._signatures = self._interpreter.get_signature_list()
+            self._interpreter.allocate_tensors()  # Now, so that what is wrong shows now.
         except (ValueError, RuntimeError) as error:
             raise self._error(signature) from error
-        if signature not in self._signatures:
-            raise self._error(signature)
-        self._runners = {}
+        self._runners = {signature: self._runner(signature)}
 
     def __call__(self, signature, **inputs):
         if signature not in self._runners:
@@ -42,8 +40,6 @@ class InterpreterWorker:
 
     def _runner(self, signature):
         try:
-            if not self._runners:
-                self._interpreter.allocate_tensors()
             return self._interpreter.get_signature_runner(signature)
         except (ValueError, RuntimeError) as error:
             raise self._error(signature) from error
