@@ -70,16 +70,17 @@ def test_a_process_that_is_gone_is_told(path):
         worker("tokenize", **inputs_of("tokenize"))
 
 
-def test_processes_are_started_for_many_texts_and_end_with_their_translator(path):
+def test_processes_are_started_for_many_texts_and_end_with_their_translator(path, monkeypatch):
+    monkeypatch.setattr("kformer.pocket._LARGE", 0)
     translator = PocketTranslator(path, workers=2)
     translator.translate(toy.SOURCES[:3])
-    assert not translator._processes
+    assert not translator._team
     texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
     first = translator.translate(texts)
-    running = [worker._process for worker in translator._processes]
+    running = [worker._process for worker in translator._team]
     assert len(running) == 2
     assert translator.translate(texts) == first
-    assert [worker._process for worker in translator._processes] == running  # The same again.
+    assert [worker._process for worker in translator._team] == running  # The same again.
     assert all(process.poll() is None for process in running)
     del translator
     gc.collect()

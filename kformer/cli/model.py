@@ -14,8 +14,7 @@ of the process to its end (`make bench-translate`):
 
 A file with batches uses them: they save a small model nothing, and cost it time with beams; but of
 the base model, whose weights are read once for all of a batch, 32 sentences of one length take a
-quarter of the time, and of 8 bits two fifths. There 1,000 captions take 11 s instead of 15, 3 of
-them to load what two workers need.
+quarter of the time, and of 8 bits two fifths. There 1,000 captions take 10 s instead of 15.
 """
 
 import contextlib
