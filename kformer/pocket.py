@@ -196,7 +196,11 @@ class PocketTranslator:
                 free.put(worker)
 
         with ThreadPoolExecutor(len(self._team)) as pool:
-            yield from pool.map(run_on_a_free_one, jobs)
+            try:
+                yield from pool.map(run_on_a_free_one, jobs)
+            except ChildProcessError:
+                self._team = []  # The next call gets a new one.
+                raise
 
 
 def _cores():

@@ -58,7 +58,7 @@ class ProcessWorker:
         path: The `.tflite` file.
 
     Raises:
-        RuntimeError: When called: the process is gone.
+        ChildProcessError: When called: the process is gone.
     """
 
     def __init__(self, path):
@@ -78,7 +78,7 @@ class ProcessWorker:
             process.stdin.flush()
             return pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
-            raise RuntimeError(
+            raise ChildProcessError(
                 "A process that translates must not end before its time. "
                 f"Received: returncode={process.wait()}."
             ) from error

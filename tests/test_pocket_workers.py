@@ -66,7 +66,7 @@ def test_a_process_that_is_gone_is_told(path):
     worker = ProcessWorker(path)
     worker("tokenize", **inputs_of("tokenize"))
     worker._process.kill()
-    with pytest.raises(RuntimeError, match=r"before its time\. Received: returncode=-9"):
+    with pytest.raises(ChildProcessError, match=r"before its time\. Received: returncode=-9"):
         worker("tokenize", **inputs_of("tokenize"))
 
 
@@ -82,6 +82,11 @@ def test_processes_are_started_for_many_texts_and_end_with_their_translator(path
     assert translator.translate(texts) == first
     assert [worker._process for worker in translator._team] == running  # The same again.
     assert all(process.poll() is None for process in running)
+    running[0].kill()
+    with pytest.raises(ChildProcessError):
+        translator.translate(texts)
+    assert translator.translate(texts) == first  # By others.
+    running += [worker._process for worker in translator._team]
     del translator
     gc.collect()
     assert all(process.poll() is not None for process in running)
