@@ -21,8 +21,8 @@ from kformer.runaway import runaway_flags
 SOURCE_CUT, TRANSLATION_CUT = 1, 2  # What `truncated` of a file is the sum of.
 SIGNATURE = "translate"
 _FEW = 32  # Texts that a worker has done before others would have been started.
-# Bytes of a file. With tiny in 8 bits, 5 MB, 1,000 captions take 1.5 s in threads and 1.8 s in
-# processes; with base, 52 MB, 10.5 s and 3.2 GB, or 9.7 s and 2.7 GB.
+# Bytes of a file that is run in processes: with tiny in 8 bits, 5 MB, 1,000 captions take 1.5 s in
+# threads and 1.6 s in processes; with base, 52 MB, 10.5 s and 3.2 GB, or XX s and XX GB.
 _LARGE = 20_000_000
 
 
@@ -45,8 +45,8 @@ class PocketTranslator:
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
         workers: Sentences or batches that are translated at the same time, unless there are few,
-            each on one core: in threads, or for a large file in processes; by default as many as
-            there are cores.
+            each on one core; by default as many as there are cores. A large file is translated in
+            processes, another one in threads.
 
     Attributes:
         manifest: dict, what the file says of itself.
@@ -65,6 +65,10 @@ class PocketTranslator:
         self._most_workers = workers or _cores()
         self._worker = InterpreterWorker(path, self._signature)
         self._team = []  # Who works side by side.
+        self._large = path.stat().st_size >= _LARGE
+        if not self._large:
+            self._worker.load()
+            self._team.append(self._worker)
         self._text = beside or TextInFile(manifest)
         shapes = manifest.get("batches", {})
         if beside:
@@ -90,8 +94,7 @@ class PocketTranslator:
     def _translations(self, texts, progress):
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        if len(texts) > _FEW and self._most_workers > 1 and not self._team:
-            self._team = self._new_team()
+        self._staff(len(texts))
         run, jobs = self._by_rows(texts) if self._shapes else self._by_texts(texts)
         results, cuts = [None] * len(texts), []
         for done in self._run_all(run, jobs):
@@ -105,11 +108,14 @@ class PocketTranslator:
             warnings.warn(f"Sentence {i + 1} {why}", stacklevel=3)
         return results
 
-    def _new_team(self):
-        if self._path.stat().st_size >= _LARGE:
-            return [ProcessWorker(self._path) for _ in range(self._most_workers)]
-        more = range(self._most_workers - 1)
-        return [self._worker, *(InterpreterWorker(self._path, self._signature) for _ in more)]
+    def _staff(self, count):
+        """Sees to it that there are enough workers for so many texts."""
+        for _ in range(len(self._team), self._most_workers if count > _FEW else 1):
+            self._team.append(
+                ProcessWorker(self._path)
+                if self._large
+                else InterpreterWorker(self._path, self._signature)
+            )
 
     def _by_texts(self, texts):
         """Jobs of one text each, from bytes to bytes."""
@@ -180,10 +186,17 @@ class PocketTranslator:
                 yield (batch, min(fitting)), group
 
     def _run_all(self, run, jobs):
-        """Runs the jobs, the longest first, on as many workers as that is worth."""
-        if not self._team:
-            yield from (run(self._worker, job) for job in jobs)
-            return
+        """Runs the jobs, the longest first, on all workers; yields what they give, in order."""
+        try:
+            if len(self._team) == 1:
+                yield from (run(self._team[0], job) for job in jobs)
+            else:
+                yield from self._side_by_side(run, jobs)
+        except ChildProcessError:
+            self._team = []  # The next call gets a new one.
+            raise
+
+    def _side_by_side(self, run, jobs):
         free = queue.SimpleQueue()
         for worker in self._team:
             free.put(worker)
@@ -196,11 +209,7 @@ class PocketTranslator:
                 free.put(worker)
 
         with ThreadPoolExecutor(len(self._team)) as pool:
-            try:
-                yield from pool.map(run_on_a_free_one, jobs)
-            except ChildProcessError:
-                self._team = []  # The next call gets a new one.
-                raise
+            yield from pool.map(run_on_a_free_one, jobs)
 
 
 def _cores():
