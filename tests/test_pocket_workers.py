@@ -62,6 +62,19 @@ def test_a_process_has_an_interpreter_where_litert_knows_nothing_better(path, pr
         np.testing.assert_array_equal(value, expected[name])
 
 
+def test_a_process_has_an_interpreter_where_weights_cannot_be_shared(path, process, monkeypatch):
+    compiled = pytest.importorskip("ai_edge_litert.compiled_model").CompiledModel
+
+    def refuse(*_, **__):
+        raise RuntimeError("no file in memory")
+
+    monkeypatch.setattr(compiled, "from_file", refuse)
+    plain, inputs = pocket_process.runner(str(path)), inputs_of("translate")
+    expected = process("translate", **inputs)
+    for name, value in plain("translate", inputs).items():
+        np.testing.assert_array_equal(value, expected[name])
+
+
 def test_a_process_that_is_gone_is_told(path):
     worker = ProcessWorker(path)
     worker("tokenize", **inputs_of("tokenize"))
@@ -70,23 +83,33 @@ def test_a_process_that_is_gone_is_told(path):
         worker("tokenize", **inputs_of("tokenize"))
 
 
-def test_processes_are_started_for_many_texts_and_end_with_their_translator(path, monkeypatch):
+def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(path, monkeypatch):
     monkeypatch.setattr("kformer.pocket._LARGE", 0)
     translator = PocketTranslator(path, workers=2)
-    translator.translate(toy.SOURCES[:3])
     assert not translator._team
+    few = translator.translate(toy.SOURCES[:3])
+    running = [worker._process for worker in translator._team]
+    assert len(running) == 1
     texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
     first = translator.translate(texts)
-    running = [worker._process for worker in translator._team]
-    assert len(running) == 2
+    assert first[:3] == few
+    both = [worker._process for worker in translator._team]
+    assert len(both) == 2
+    assert both[:1] == running  # The first goes on.
     assert translator.translate(texts) == first
-    assert [worker._process for worker in translator._team] == running  # The same again.
-    assert all(process.poll() is None for process in running)
-    running[0].kill()
+    assert [worker._process for worker in translator._team] == both
+    assert all(process.poll() is None for process in both)
+    both[0].kill()
     with pytest.raises(ChildProcessError):
         translator.translate(texts)
     assert translator.translate(texts) == first  # By others.
-    running += [worker._process for worker in translator._team]
+    both += [worker._process for worker in translator._team]
     del translator
     gc.collect()
-    assert all(process.poll() is not None for process in running)
+    assert all(process.poll() is not None for process in both)
+
+
+def test_a_large_file_is_translated_as_a_small_one(path, monkeypatch):
+    expected = PocketTranslator(path, workers=1).translations(toy.SOURCES)
+    monkeypatch.setattr("kformer.pocket._LARGE", 0)
+    assert PocketTranslator(path, workers=1).translations(toy.SOURCES) == expected
