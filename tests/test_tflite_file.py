@@ -144,8 +144,8 @@ def test_the_length_is_128_where_the_translator_allows_it(toy_translator):
         limits = limits_of(translator)
         assert (limits.source_length, limits.target_length) == (length, length + 50)
         assert (limits.source_bytes, limits.target_bytes) == (6 * length, 6 * (length + 50))
-    assert limits_of(toy_translator).lengths == [32, 64, 128]
-    assert limits_of(toy_translator, 40).lengths == [32, 40]
+    assert limits_of(toy_translator).lengths == [16, 32, 64, 128]
+    assert limits_of(toy_translator, 40).lengths == [16, 32, 40]
 
 
 @pytest.mark.parametrize("length", [1, 257])

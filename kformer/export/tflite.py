@@ -19,7 +19,7 @@ from kformer.export.flatbuffer import shrunk
 from kformer.export.four_bit_weights import shrink_to_four_bits
 from kformer.export.half_weights import halve_weights
 from kformer.export.rounded_embedding import round_embeddings
-from kformer.export.tflite_signatures import SHORTER, SHORTEST_BATCH, Signatures
+from kformer.export.tflite_signatures import SHORTER, Signatures
 from kformer.files import replacing
 from kformer.pocket import SIGNATURE, PocketTranslator
 from kformer.pocket_manifest import FORMAT, MANIFEST, VECTORS
@@ -43,13 +43,8 @@ class Limits(NamedTuple):
 
     @property
     def lengths(self):
-        """Source lengths with a branch of their own, the longest last."""
+        """Source lengths with a branch, or a signature for batches, of their own; ascending."""
         return [*(short for short in SHORTER if short < self.source_length), self.source_length]
-
-    @property
-    def batch_lengths(self):
-        """Source lengths with a signature for batches, the longest last."""
-        return [SHORTEST_BATCH, *self.lengths] if self.lengths[0] > SHORTEST_BATCH else self.lengths
 
 
 def export_tflite(
