@@ -41,7 +41,7 @@ class PocketTranslation(NamedTuple):
 
 
 class PocketTranslator:
-    """A `.tflite` translator.
+    """A `.tflite` translator, for one call at a time: threads of yours need one each.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
