@@ -11,18 +11,19 @@ from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.pocket_workers import InterpreterWorker, ProcessWorker
 
+S = toy.SHORT  # Most ids of a source.
 INPUTS = {
-    "translate": {"source": (240, np.uint8)},
-    "tokenize": {"source": (240, np.uint8)},
-    "translate_ids": {"source": ((1, 40), np.int32)},
-    "detokenize": {"ids": ((1, 90), np.int32)},
+    "translate": {"source": (6 * S, np.uint8)},
+    "tokenize": {"source": (6 * S, np.uint8)},
+    "translate_ids": {"source": ((1, S), np.int32)},
+    "detokenize": {"ids": ((1, S + 50), np.int32)},
 }
 
 
 @pytest.fixture(scope="module")
 def path(toy_translator, tmp_path_factory):
     path = tmp_path_factory.mktemp("workers") / "toy.tflite"
-    return export_tflite(toy_translator, path, max_source_length=40)
+    return export_tflite(toy_translator, path, max_source_length=S)
 
 
 def inputs_of(signature):
