@@ -50,7 +50,7 @@ class DecoderStep:
 
     def __init__(self, transformer, memory, max_length, beams=1, runtime=GRAPH):
         decoder, self._dtype = transformer.decoder, transformer.compute_dtype
-        self.top_k = runtime.top_k
+        self.top_k, self.log_sum_exp = runtime.top_k, runtime.log_sum_exp
         self.leave, self.keep_rows = runtime.leave, _kept
         self._buffers = runtime.buffers
         self._beams = beams

@@ -8,7 +8,12 @@ from keras import ops
 
 from kformer.buffers import BuffersInPlace, SlicesOfBuffers, buffers_of_backend
 from kformer.search.leaving import leave_at_half
-from kformer.search.top_k import top_k_in_chunks, top_k_of_graph
+from kformer.search.top_k import (
+    log_sum_exp_in_chunks,
+    log_sum_exp_of_graph,
+    top_k_in_chunks,
+    top_k_of_graph,
+)
 
 
 class Runtime(NamedTuple):
@@ -17,6 +22,7 @@ class Runtime(NamedTuple):
     Attributes:
         buffers: How the past is kept, see `kformer.buffers`.
         top_k: (values, count) -> (highest, indices), see `kformer.search.top_k`.
+        log_sum_exp: (values, highest) -> logarithms, see there.
         block: Positions that are written into a small buffer of their own, before all of them go
             to the large one at once: where a loop copies what it changes, that should be small.
             None for no such buffer.
@@ -29,6 +35,7 @@ class Runtime(NamedTuple):
 
     buffers: BuffersInPlace | SlicesOfBuffers
     top_k: Callable
+    log_sum_exp: Callable = log_sum_exp_of_graph
     block: int | None = None
     rooms: tuple[int, ...] = ()
     sums: bool = False
@@ -41,4 +48,6 @@ GRAPH = Runtime(  # As in Python and in TF Serving.
     leave=leave_at_half if keras.backend.backend() == "tensorflow" else None,
 )
 XLA = Runtime(SlicesOfBuffers(), ops.top_k)  # It writes in place.
-LITERT = Runtime(SlicesOfBuffers(), top_k_in_chunks, block=4, sums=True)
+LITERT = Runtime(
+    SlicesOfBuffers(), top_k_in_chunks, log_sum_exp_in_chunks, block=4, sums=True
+)

@@ -9,8 +9,8 @@ keeps of the ids that it reads goes into the slots position * K to position * K 
 A beam descends from other beams, so `visible` says which slots are its own past: nothing of a
 cache is ever moved or copied, however the beams cross.
 
-A step may have a `top_k`, its runtime's own, see `kformer.search.top_k`; and a `block`, a number
-of positions, and a method `settle(cache, start)`, called after the block from `start`. If it has
+A step may have a `top_k` and a `log_sum_exp`, its runtime's own, see `kformer.search.top_k`; and a
+`block`, a number of positions, and a method `settle(cache, start)`, called after the block from `start`. If it has
 `rooms`, the cache has room for the first number of positions, and `grow(cache, positions)` returns
 it with room for the next. If it has a `leave`, of `kformer.search.leaving`, rows that have ended
 leave the batch, and `keep_rows(cache, rows)` returns the cache of some, int32 (any,), alone.

@@ -10,6 +10,7 @@ import keras
 from keras import ops
 
 from kformer.gather import rows_of
+from kformer.search.top_k import log_sum_exp_of_graph
 
 LEAST = -1e9  # The score of what must not be chosen; finite, so that sums of it stay finite.
 
@@ -123,7 +124,7 @@ def best_continuations(step, logits, count, constraints, state):
     """The best next ids of each beam, and their log-probabilities.
 
     Args:
-        step: as `kformer.search` has it; its `top_k`, if it has one, is used.
+        step: as `kformer.search` has it; its `top_k` and `log_sum_exp`, if it has them, are used.
         logits: float tensor (B, K, V).
         count: How many C.
         constraints: callables (log_probabilities (B, K, V), ids, position, rows) ->
@@ -145,9 +146,10 @@ def best_continuations(step, logits, count, constraints, state):
         return best, ops.cast(ids, "int32")
     best, ids = top_k(logits, count)
     # Of all V log-probabilities only the best are needed: log-sum-exp is one pass, not three.
+    beyond = getattr(step, "log_sum_exp", log_sum_exp_of_graph)(logits, best)
     highest = best if count == 1 else ops.max(best, axis=-1, keepdims=True)
-    normalizer = highest + ops.log(ops.sum(ops.exp(logits - highest), axis=-1, keepdims=True))
-    return best - normalizer, ops.cast(ids, "int32")
+    gains = -beyond if count == 1 else best - (highest + beyond)
+    return gains, ops.cast(ids, "int32")
 
 
 def write(ids, new, position):
