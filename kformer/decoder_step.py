@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from kformer.attention import KeysValues, precise
+from kformer.attention import MASKED_SCORE, KeysValues, precise
 from kformer.gather import rows_of
 from kformer.runtime import GRAPH
 from kformer.search.loop import Step
@@ -49,8 +49,10 @@ class DecoderStep:
     """
 
     def __init__(self, transformer, memory, max_length, beams=1, runtime=GRAPH):
+        self._made_of = transformer, memory, max_length, beams, runtime
         decoder, self._dtype = transformer.decoder, transformer.compute_dtype
         self.top_k, self.log_sum_exp = runtime.top_k, runtime.log_sum_exp
+        self.write = runtime.write
         self.leave, self.keep_rows = runtime.leave, _kept
         self._buffers = runtime.buffers
         self._beams = beams
@@ -60,7 +62,10 @@ class DecoderStep:
         own = decoder.layers[0].self_attention
         sizes = own.num_heads, own.d_model // own.num_heads
         self._attention = Sums(*sizes) if runtime.sums and beams == 1 else Products(*sizes, beams)
-        self._layers = [_LayerStep(layer, self._attention, self._dtype) for layer in decoder.layers]
+        self._layers, before = [], None
+        for layer in decoder.layers:
+            self._layers.append(_LayerStep(layer, self._attention, self._dtype, before))
+            before = self._layers[-1].last_norm
         self._norm = decoder.norm and _Norm(decoder.norm)
         self._memory = self._attention.memory(memory)
         values = memory.layers[0].values
@@ -69,7 +74,12 @@ class DecoderStep:
         table = ops.cast(self._embedding.table, self._dtype)
         self._columns = ops.transpose(table)  # (D, V); once, not in every step.
         positions = transformer.positions.encodings(max_length, table.shape[1])
-        self._positions = ops.cast(positions, self._dtype)
+        positions = ops.reshape(ops.cast(positions, self._dtype), (1, 1, -1, table.shape[1]))
+        self._positions = positions  # As past keys are, so that one place is that of both.
+
+    def again(self):
+        """The same step, whose weights are read now."""
+        return DecoderStep(*self._made_of)
 
     def empty_past(self, batch):
         """The `Past` of the first step: of no meaning, but of its shapes."""
@@ -98,16 +108,18 @@ class DecoderStep:
             ids: int32 tensor (B, K), at `position`.
             position: int32 scalar tensor.
             visible: boolean tensor (B or 1, K, N), which slots are the past of each beam, those of
-                this position too.
+                this position too; None for one beam, whose past is all that there is.
             past: what `empty_past` or the step before returned.
 
         Returns:
             `Step`; its attention is the mean over the heads of the last layer.
         """
-        place = ops.slice(self._positions, (position, 0), (1, self._columns.shape[0]))
-        x = self._embedding(ops.reshape(ids, (-1,))) + place  # (M, D)
+        width = self._columns.shape[0]
+        place = ops.slice(self._positions, (0, 0, position, 0), (1, 1, 1, width))
+        x = self._embedding(ops.reshape(ids, (-1,))) + ops.reshape(place, (1, width))  # (M, D)
+        x = _Vectors(x, x)
         within = position % self.block if self.block else position
-        masks = self._masks(visible, position - within, past)
+        masks = self._masks(visible, position, within, past)
         write = self._writer(past.recent, within * self._beams, self._beams)
         recent = []
         settled = [(old,) for old in past.settled] or [()] * len(self._layers)
@@ -117,8 +129,8 @@ class DecoderStep:
             x, new, weights = layer(x, old, new, write, masks, source, memory.mask)
             recent.append(new)
         if self._norm:
-            x = self._norm(x)
-        logits = ops.matmul(x, self._columns)  # (M, V)
+            x = self._norm(x.whole)
+        logits = ops.matmul(x.whole, self._columns)  # (M, V)
         logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
         past = past._replace(recent=tuple(recent))
         return Step(logits, past, ops.mean(weights, axis=1))
@@ -151,14 +163,18 @@ class DecoderStep:
 
         return write
 
-    def _masks(self, visible, start, past):
-        """What to add to the scores of settled slots, and of the block that began at `start`."""
+    def _masks(self, visible, position, within, past):
+        """What to add to the scores of settled slots, and of the block, `within` which we are."""
         large = past.recent if self.block is None else past.settled
         slots = ops.shape(large[0].keys)[2]
+        start = (position - within) * self._beams
+        if visible is None:
+            if self.block is None:
+                return (_up_to(position, slots),)
+            return _up_to(start - 1, slots), _up_to(within, self.block)
         visible = self._of_slots(visible, slots)
         if self.block is None:
             return (additive(ops.expand_dims(visible, 1)),)
-        start = start * self._beams
         shape = (*ops.shape(visible)[:2], self.block * self._beams)
         recent = ops.slice(visible, (0, 0, start), shape)
         settled = visible & (ops.arange(slots, dtype="int32") < start)
@@ -171,6 +187,12 @@ class DecoderStep:
         if self.block is None:
             return visible
         return ops.pad(visible, ((0, 0), (0, 0), (0, slots - ops.shape(visible)[2])))
+
+
+def _up_to(last, slots):
+    """What to add to the scores (1, 1, 1, N) of slots up to the `last`: 0; more to later ones."""
+    places = ops.reshape(ops.arange(slots, dtype="float32"), (1, 1, 1, -1))
+    return ops.relu(places - ops.cast(last, "float32")) * MASKED_SCORE
 
 
 def _kept(past, rows):
@@ -186,10 +208,31 @@ class _Affine(NamedTuple):
         return ops.matmul(x, self.kernel) + self.bias
 
 
-class _LayerStep:
-    """One layer's share of a step."""
+class _Vectors(NamedTuple):
+    """Rows (M, D), and what they lack: the last norm's `beta`.
 
-    def __init__(self, layer, attention, dtype):
+    The next sum gets it by the bias of what is added; where weights are constants, compilers move
+    it to the bias of what reads the whole, too. So it costs nothing.
+    """
+
+    bare: Any
+    whole: Any
+
+
+class _LayerStep:
+    """One layer's share of a step.
+
+    Args:
+        layer: `kformer.DecoderLayer`.
+        attention: `Products` or `Sums`.
+        dtype: What it computes in.
+        before: `_Norm` that what it reads comes from; None for none.
+
+    Attributes:
+        last_norm: that of its result.
+    """
+
+    def __init__(self, layer, attention, dtype, before):
         self._attention = attention
         own, across = layer.self_attention, layer.cross_attention
         scale = (own.d_model // own.num_heads) ** -0.5
@@ -202,28 +245,29 @@ class _LayerStep:
             ops.concatenate([part.kernel for part in parts], axis=1),
             ops.concatenate([part.bias for part in parts], axis=0),
         )
-        self._own_output = _weights(own.output_projection, dtype)
         self._query = _weights(across.query_projection, dtype, scale)
-        self._output = _weights(across.output_projection, dtype)
-        self._own_residual = _Around(layer.self_residual)
-        self._across_residual = _Around(layer.cross_residual)
-        self._feed_forward_residual = _Around(layer.feed_forward_residual)
         self._inner = _weights(layer.feed_forward.inner, dtype)
-        self._outer = _weights(layer.feed_forward.outer, dtype)
+        self._own = _Around(layer.self_residual, own.output_projection, dtype, before)
+        self._across = _Around(
+            layer.cross_residual, across.output_projection, dtype, self._own.last_norm
+        )
+        self._feed_forward = _Around(
+            layer.feed_forward_residual, layer.feed_forward.outer, dtype, self._across.last_norm
+        )
+        self.last_norm = self._feed_forward.last_norm
 
     def __call__(self, x, settled, recent, write, masks, memory, memory_mask):
-        joined = self._query_key_value(self._own_residual.enter(x))  # (M, 3 D)
-        query, key, value = map(self._attention.split, ops.split(joined, 3, axis=-1))
+        joined = self._query_key_value(self._own.enter(x))  # (M, 3 D)
+        query, key, value = self._attention.split(joined, 3)
         recent = write(recent, KeysValues(key, value))
-        mixed = self._attention.mix(query, (*settled, recent), masks)
-        x = self._own_residual.leave(x, self._own_output(mixed))
+        x = self._own.leave(x, self._attention.mix(query, (*settled, recent), masks))
 
-        query = self._attention.split(self._query(self._across_residual.enter(x)))
+        [query] = self._attention.split(self._query(self._across.enter(x)))
         mixed, weights = self._attention.look(query, memory, memory_mask)
-        x = self._across_residual.leave(x, self._output(mixed))
+        x = self._across.leave(x, mixed)
 
-        inner = ops.relu(self._inner(self._feed_forward_residual.enter(x)))
-        return self._feed_forward_residual.leave(x, self._outer(inner)), recent, weights
+        inner = ops.relu(self._inner(self._feed_forward.enter(x)))
+        return self._feed_forward.leave(x, inner), recent, weights
 
 
 def _weights(dense, dtype, scale=1.0):
@@ -240,25 +284,41 @@ class _Norm:
     """What a `LayerNorm` does to rows (M, D)."""
 
     def __init__(self, norm):
-        self._gamma, self._beta = (_read(part, part.dtype) for part in (norm.gamma, norm.beta))
+        self._gamma, self.beta = (_read(part, part.dtype) for part in (norm.gamma, norm.beta))
         self._epsilon = norm.epsilon
 
     def __call__(self, x):
         wide = precise(x)
         centered = wide - ops.mean(wide, axis=-1, keepdims=True)
         variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
-        scale = ops.rsqrt(variance + self._epsilon)
-        return ops.cast(centered * scale * self._gamma + self._beta, x.dtype)
+        bare = centered * ops.rsqrt(variance + self._epsilon) * self._gamma
+        return _Vectors(ops.cast(bare, x.dtype), ops.cast(bare + self.beta, x.dtype))
 
 
 class _Around:
-    """A `Residual` around a sub-layer: what goes in, and what comes out."""
+    """A `Residual` around a sub-layer: what goes in, and what comes out.
 
-    def __init__(self, residual):
+    Args:
+        residual: `kformer.residual.Residual`.
+        output: Dense layer, the last of the sub-layer.
+        dtype: What it computes in.
+        before: `_Norm` that what it reads comes from; None for none.
+
+    Attributes:
+        last_norm: `_Norm` that what comes out comes from; None for none.
+    """
+
+    def __init__(self, residual, output, dtype, before):
         self._norm, self._first = _Norm(residual.norm), residual.norm_first
+        self._output = _weights(output, dtype)
+        if before:
+            bias = self._output.bias + ops.cast(before.beta, dtype)
+            self._output = self._output._replace(bias=bias)
+        self.last_norm = None if self._first else self._norm
 
     def enter(self, x):
-        return self._norm(x) if self._first else x
+        return self._norm(x.whole).whole if self._first else x.whole
 
-    def leave(self, x, output):
-        return x + output if self._first else self._norm(x + output)
+    def leave(self, x, inner):
+        x = x.bare + self._output(inner)
+        return _Vectors(x, x) if self._first else self._norm(x)

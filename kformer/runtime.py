@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from kformer.buffers import BuffersInPlace, SlicesOfBuffers, buffers_of_backend
+from kformer.search.columns import select_column, update_column
 from kformer.search.leaving import leave_at_half
 from kformer.search.top_k import (
     log_sum_exp_in_chunks,
@@ -23,6 +24,7 @@ class Runtime(NamedTuple):
         buffers: How the past is kept, see `kformer.buffers`.
         top_k: (values, count) -> (highest, indices), see `kformer.search.top_k`.
         log_sum_exp: (values, highest) -> logarithms, see there.
+        write: (values, new, position) -> values, see `kformer.search.columns`.
         block: Positions that are written into a small buffer of their own, before all of them go
             to the large one at once: where a loop copies what it changes, that should be small.
             None for no such buffer.
@@ -36,6 +38,7 @@ class Runtime(NamedTuple):
     buffers: BuffersInPlace | SlicesOfBuffers
     top_k: Callable
     log_sum_exp: Callable = log_sum_exp_of_graph
+    write: Callable = select_column
     block: int | None = None
     rooms: tuple[int, ...] = ()
     sums: bool = False
@@ -49,5 +52,5 @@ GRAPH = Runtime(  # As in Python and in TF Serving.
 )
 XLA = Runtime(SlicesOfBuffers(), ops.top_k)  # It writes in place.
 LITERT = Runtime(
-    SlicesOfBuffers(), top_k_in_chunks, log_sum_exp_in_chunks, block=4, sums=True
+    SlicesOfBuffers(), top_k_in_chunks, log_sum_exp_in_chunks, update_column, block=4, sums=True
 )

@@ -32,13 +32,16 @@ class Products:
         """A `SourceMemory` as `look` wants it."""
         return memory
 
-    def split(self, vectors):
-        """(M, D) -> (B, H, K, W)."""
+    def split(self, vectors, parts=1):
+        """(M, parts * D) -> as many of (B, H, K, W)."""
+        heads = parts * self._heads
         if self._beams == 1:  # Nothing has to move.
-            return ops.reshape(vectors, (-1, self._heads, 1, self._width))
-        heads = ops.reshape(vectors, (-1, 1, self._beams, self._heads, self._width))
-        heads = ops.transpose(heads, (0, 1, 3, 2, 4))
-        return ops.reshape(heads, (-1, self._heads, self._beams, self._width))
+            vectors = ops.reshape(vectors, (-1, heads, 1, self._width))
+        else:
+            vectors = ops.reshape(vectors, (-1, 1, self._beams, heads, self._width))
+            vectors = ops.transpose(vectors, (0, 1, 3, 2, 4))
+            vectors = ops.reshape(vectors, (-1, heads, self._beams, self._width))
+        return ops.split(vectors, parts, axis=1) if parts > 1 else [vectors]
 
     def mix(self, query, past, masks):
         """Averages the values of the past.
@@ -53,8 +56,8 @@ class Products:
         """
         scores = [self._match(query, part.keys) for part in past]  # (B, H, K, N) each
         if len(past) == 1:
-            return self._join(self._average(_softmax(scores[0], masks[0]), past[0].values))
-        weights = _softmax(ops.concatenate(scores, -1), ops.concatenate(masks, -1))
+            return self._join(self._average(self._weigh(scores[0], masks[0]), past[0].values))
+        weights = self._weigh(ops.concatenate(scores, -1), ops.concatenate(masks, -1))
         slots = past[1].keys.shape[2]
         first = self._average(weights[..., :-slots], past[0].values)
         return self._join(first + self._average(weights[..., -slots:], past[1].values))
@@ -70,14 +73,20 @@ class Products:
         Returns:
             float tensors (M, D), and the weights (B, H, K, S).
         """
-        weights = _softmax(self._match_memory(query, memory.keys), mask)
-        return self._join(self._average(weights, memory.values)), weights
+        weights = self._weigh(self._match_memory(query, memory.keys), mask)
+        return self._join(self._average(weights, memory.values)), self._of_beams(weights)
 
     def _match(self, query, keys):
         return match(query, keys)
 
     def _match_memory(self, query, keys):
         return ops.matmul(query, keys)
+
+    def _weigh(self, scores, mask):
+        return _softmax(scores, mask)
+
+    def _of_beams(self, weights):
+        return weights
 
     def _average(self, weights, values):
         return ops.matmul(ops.cast(weights, values.dtype), values)
@@ -107,10 +116,15 @@ class Sums(Products):
 
     _match_memory = _match
 
+    def _weigh(self, scores, mask):
+        return _softmax(scores, mask)
+
+    def _of_beams(self, weights):
+        return weights
+
     def _average(self, weights, values):
-        return ops.sum(
-            ops.swapaxes(ops.cast(weights, values.dtype), 2, 3) * values, 2, keepdims=True
-        )
+        weights = ops.swapaxes(ops.cast(weights, values.dtype), 2, 3)  # (B, H, N, 1)
+        return ops.sum(weights * values, axis=2, keepdims=True)
 
 
 def _softmax(scores, mask):

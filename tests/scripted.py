@@ -41,6 +41,8 @@ def scripted(votes, beams, looks=None, leave=leave_at_half):
         seen = ops.where(here, ops.tile(read, (1, length, 1)), seen)  # (B, T * K, V)
         at_slots = ops.repeat(votes, beams, axis=1)  # (B, T * K, V, V)
         said = ops.sum(at_slots * seen[..., None], axis=2)  # (B, T * K, V)
+        if visible is None:
+            visible = (slots // beams <= position)[None, None]
         logits = ops.matmul(ops.cast(visible, "float32"), said)  # (B, K, V)
         attention = None
         for look in looks:

@@ -60,6 +60,17 @@ def test_the_translations_are_the_same(transformer, search, source, expected, ke
     np.testing.assert_array_equal(ended, expected[2])
 
 
+@pytest.mark.parametrize("kept", KEPT)
+def test_a_row_alone_ends_as_it_does_among_others(transformer, search, source, expected, kept):
+    runtime = LITERT._replace(**KEPT[kept])
+    for row in (0, 1, 6):  # Of 30, 1 and no ids at most.
+        one, limit = source[row : row + 1], LIMITS[row : row + 1]
+        found = search_ids(transformer, one, search, runtime, MOST, limits=limit)
+        np.testing.assert_array_equal(found.ids[0], expected[0][row])
+        np.testing.assert_allclose(found.scores[0], expected[1][row], rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(found.ended[0], expected[2][row])
+
+
 def test_the_limits_try_all_of_the_room(expected):
     lengths = (expected[0][:, 0] != 0).sum(axis=-1)
     assert lengths.max() > 18

@@ -36,12 +36,15 @@ def expected(query, keys, values, visible):
 
 
 @ways
-def test_vectors_are_split_into_the_heads_of_each_beam(way, beams):
-    vectors = random(B * beams, H * W)
-    heads = np.array(way.split(ops.array(vectors)))
-    for row, beam, head in np.ndindex(B, beams, H):
-        part = vectors[row * beams + beam, head * W : (head + 1) * W]
-        np.testing.assert_array_equal(heads[row, head, beam], part)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_vectors_are_split_into_the_heads_of_each_beam(way, beams, parts):
+    vectors = random(B * beams, parts * H * W)
+    heads = [np.array(part) for part in way.split(ops.array(vectors), parts)]
+    assert len(heads) == parts
+    for part, row, beam, head in np.ndindex(parts, B, beams, H):
+        first = (part * H + head) * W
+        expected = vectors[row * beams + beam, first : first + W]
+        np.testing.assert_array_equal(heads[part][row, head, beam], expected)
 
 
 @ways

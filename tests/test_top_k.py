@@ -6,7 +6,12 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.search.top_k import top_k_in_chunks, top_k_of_graph
+from kformer.search.top_k import (
+    log_sum_exp_in_chunks,
+    log_sum_exp_of_graph,
+    top_k_in_chunks,
+    top_k_of_graph,
+)
 
 
 @pytest.mark.parametrize("top_k", [top_k_in_chunks, top_k_of_graph])
@@ -16,6 +21,30 @@ def test_the_highest_are_those_of_a_whole_sort(top_k, seed, size, data):
     values = np.random.default_rng(seed).normal(size=(2, 3, size)).astype("float32")
     highest, indices = (np.array(x) for x in top_k(values, count))
     expected = np.argsort(-values, axis=-1)[..., :count]
+    np.testing.assert_array_equal(indices, expected)
+    np.testing.assert_array_equal(highest, np.take_along_axis(values, expected, axis=-1))
+
+
+@pytest.mark.parametrize("log_sum_exp", [log_sum_exp_in_chunks, log_sum_exp_of_graph])
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 500), st.sampled_from([1, 8]))
+def test_the_sum_of_all_exponentials_is_that_of_numpy(log_sum_exp, seed, rows, size, count):
+    values = np.random.default_rng(seed).normal(0, 30, (rows, 2, size)).astype("float32")
+    highest, _ = top_k_in_chunks(values, min(count, size))
+    said = log_sum_exp(values, highest)
+    assert said.shape == (rows, 2, 1)
+    exact = values.astype("float64")
+    exact -= exact.max(axis=-1, keepdims=True)
+    expected = np.log(np.exp(exact).sum(axis=-1, keepdims=True))
+    np.testing.assert_allclose(said, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [8000, 32000, 5000, 7919])  # The last has no divisor.
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_the_highest_of_a_vocabulary_are_found(size, count, rows):
+    values = np.random.default_rng(0).normal(size=(rows, size)).astype("float32")
+    highest, indices = top_k_in_chunks(values, count)
+    expected = np.argsort(-values, axis=-1)[:, :count]
     np.testing.assert_array_equal(indices, expected)
     np.testing.assert_array_equal(highest, np.take_along_axis(values, expected, axis=-1))
 

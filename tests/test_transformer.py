@@ -39,12 +39,13 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
 
 @norms
 @runtimes
-def test_decoding_with_a_cache_is_decoding_without(norm_first, runtime):
+@pytest.mark.parametrize("told", [True, False], ids=["told what is past", "told nothing"])
+def test_decoding_with_a_cache_is_decoding_without(norm_first, runtime, told):
     transformer = small_transformer(norm_first=norm_first)
     whole, weights = transformer((SOURCE, TARGET)), transformer.attend((SOURCE, TARGET))
     step, cache = transformer.start(SOURCE, max_length=T + 2, runtime=runtime)
     for position in range(T):
-        visible = (np.arange(T + 2) <= position)[None, None]
+        visible = (np.arange(T + 2) <= position)[None, None] if told else None
         logits, cache, attention = step(
             TARGET[:, position : position + 1], position, visible, cache
         )

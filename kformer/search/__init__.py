@@ -7,13 +7,15 @@ Search knows no model. At every position it calls
 for all beams of all rows at once. Every position has K slots, one for each beam, and what a step
 keeps of the ids that it reads goes into the slots position * K to position * K + K - 1, for good.
 A beam descends from other beams, so `visible` says which slots are its own past: nothing of a
-cache is ever moved or copied, however the beams cross.
+cache is ever moved or copied, however the beams cross. For one beam it is None: all are.
 
-A step may have a `top_k` and a `log_sum_exp`, its runtime's own, see `kformer.search.top_k`; and a
-`block`, a number of positions, and a method `settle(cache, start)`, called after the block from `start`. If it has
-`rooms`, the cache has room for the first number of positions, and `grow(cache, positions)` returns
-it with room for the next. If it has a `leave`, of `kformer.search.leaving`, rows that have ended
-leave the batch, and `keep_rows(cache, rows)` returns the cache of some, int32 (any,), alone.
+A step may have a `top_k`, a `log_sum_exp` and a `write`, its runtime's own, see
+`kformer.search.top_k` and `kformer.search.columns`; and a `block`, a number of positions, and a
+method `settle(cache, start)`, called after the block from `start`. If it has `rooms`, the cache has
+room for the first number of positions, `grow(cache, positions)` returns it with room for the next,
+and `again()` returns the step, made anew. If it has a `leave`, of `kformer.search.leaving`, rows
+that have ended leave the batch, and `keep_rows(cache, rows)` returns the cache of some, int32
+(any,), alone.
 
 The state has fixed shapes, so that one `while_loop` runs it in Python, on a server and on a phone;
 but for the number of rows, where they may leave.

@@ -10,6 +10,7 @@ from keras import ops
 from kformer.search.loop import (
     LEAST,
     Found,
+    alone,
     best_continuations,
     left_of,
     loop,
@@ -97,21 +98,22 @@ class Beam:
             rows=rows_at_first(step, batch),
             cache=cache,
         )
-        state = loop(state, lambda state: self._advance(step, state, limits), limits, step)
+        state = loop(state, lambda step, state: self._advance(step, state, limits), limits, step)
         return self._best(state, limits)
 
     def _advance(self, step, state, limits):
         position, beams = state.position, self.beam_size
         limits = left_of(limits, state.rows)
         own = ops.arange(beams, dtype="int32")  # (K,)
-        slots = write(state.slots, ops.expand_dims(own, 0), position)  # (B, K, T)
+        all_own = ops.broadcast_to(own, ops.shape(state.last))
+        slots = write(step, state.slots, all_own, position)  # (B, K, T)
         visible = ops.equal(ops.expand_dims(slots, -1), own)  # (B, K, T, K)
         visible = ops.reshape(visible, (-1, beams, beams * ops.shape(slots)[-1]))
         logits, cache, attention = step(state.last, position, visible, state.cache)
         coverage = state.coverage + attention if self.coverage_penalty else ()  # (B, K, S)
 
         score, beam, last = self._candidates(step, logits, state)  # (B, C) each, C about 2 K
-        ids = write(pick(state.ids, beam), last, position)  # (B, C, T)
+        ids = write(step, pick(state.ids, beam), last, position)  # (B, C, T)
         ends = last == self.end_id
         penalised = score / self._penalty(position + 1) + self._uncovered(coverage, beam)
         finished_ids, finished_score = self._finish(state, ids, score, penalised, ends)
@@ -180,6 +182,8 @@ class Beam:
 
     def _keep_ended(self, old, new, limits):
         """Freezes the rows that had ended: their neighbours must not change their answer."""
+        if alone(old):
+            return new
         ended = old.ended | (old.position >= limits)  # (B,)
 
         def keep(name):

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from kformer.search.loop import Found, best_continuations, left_of, loop, rows_at_first, write
+from kformer.search.loop import (
+    Found,
+    alone,
+    best_continuations,
+    left_of,
+    loop,
+    rows_at_first,
+    write,
+)
 
 
 class Greedy:
@@ -53,24 +61,26 @@ class Greedy:
             rows=rows_at_first(step, batch),
             cache=cache,
         )
-        state = loop(state, lambda state: self._advance(step, state, limits), limits, step)
+        state = loop(state, lambda step, state: self._advance(step, state, limits), limits, step)
         return Found(state.ids, state.score, ops.expand_dims(state.ended, -1))
 
     def _advance(self, step, state, limits):
         position = state.position
-        places = ops.arange(ops.shape(state.ids)[-1], dtype="int32")
-        visible = ops.less_equal(ops.reshape(places, (1, 1, -1)), position)  # (1, 1, T)
-        logits, cache, _ = step(state.last, position, visible, state.cache)
+        logits, cache, _ = step(state.last, position, None, state.cache)
         gain, chosen = self._choose(step, logits, state)  # (B, 1) each
-        running = ops.logical_not(state.ended) & (position < left_of(limits, state.rows))  # (B,)
-        running = ops.expand_dims(running, -1)
-        chosen = ops.where(running, chosen, self.padding_id)
+        ended = ops.equal(chosen, self.end_id)
+        if not alone(state):
+            running = ops.logical_not(state.ended) & (position < left_of(limits, state.rows))
+            running = ops.expand_dims(running, -1)  # (B, 1)
+            chosen = ops.where(running, chosen, self.padding_id)
+            gain = ops.where(running, gain, 0.0)
+            ended = ops.where(running, ended, ops.expand_dims(state.ended, -1))
         return _GreedyState(
             position=position + 1,
             last=chosen,
-            ids=write(state.ids, chosen, position),
-            score=state.score + ops.where(running, gain, 0.0),
-            ended=state.ended | ops.squeeze(running & ops.equal(chosen, self.end_id), -1),
+            ids=write(step, state.ids, chosen, position),
+            score=state.score + gain,
+            ended=ops.squeeze(ended, -1),
             rows=state.rows,
             cache=cache,
         )

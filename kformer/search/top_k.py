@@ -127,7 +127,7 @@ def _highest(values, _):
     """The highest and the first index that has it, by minima and maxima alone."""
     highest = ops.max(values, axis=-1, keepdims=True)
     indices = np.arange(values.shape[-1], dtype="float32")  # Exact up to 2^24.
-    distance = (highest - values) * _FAR + indices
+    distance = (values - highest) * -_FAR + indices  # The difference, the sum of all needs too.
     return highest, ops.cast(ops.min(distance, axis=-1, keepdims=True), "int32")
 
 
