@@ -179,6 +179,8 @@ def _converted(signatures, precision):
         names = [*signatures.functions]
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        # Two signatures call a search that has branches: else the first try fails, and says so.
+        converter._experimental_guarantee_all_funcs_one_use = True
         if precision in _OF_INTEGERS:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         return shrunk(converter.convert(), SIGNATURE, _CHANGES.get(precision))
