@@ -15,7 +15,7 @@ def select_column(values, new, position):
 def update_column(values, new, position):
     """In one operation of LiteRT, XLA and JAX, which TF Serving has not.
 
-    LiteRT selects one number after the other: of 4 beams, as long as a layer takes.
+    LiteRT would select one number after the other.
     """
     place = [0] * (len(values.shape) - 1)
     return ops.slice_update(values, ops.stack([*place, position]), ops.expand_dims(new, -1))

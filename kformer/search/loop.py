@@ -85,7 +85,7 @@ class _Loop:
         """Advances in one room after the other, to the end.
 
         Most translations need but the first: the others are a branch. (A loop without a step
-        copies all that it would change: 6 to 7 % of a caption's time with the tiny model.)
+        copies all that it would change: 4 to 7 % of a caption's time with the tiny model.)
         """
         if len(rooms) < 2:
             return self.advance_while(state, self.any_goes_on)
