@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from kformer.attention import MASKED_SCORE, KeysValues, precise
+from kformer.attention import MASKED_SCORE, KeysValues
 from kformer.gather import rows_of
+from kformer.layer_step import LayerStep, Norm, Vectors
 from kformer.runtime import GRAPH
 from kformer.search.loop import Step
 from kformer.source_memory import additive
@@ -64,9 +65,9 @@ class DecoderStep:
         self._attention = Sums(*sizes) if runtime.sums and beams == 1 else Products(*sizes, beams)
         self._layers, before = [], None
         for layer in decoder.layers:
-            self._layers.append(_LayerStep(layer, self._attention, self._dtype, before))
+            self._layers.append(LayerStep(layer, self._attention, self._dtype, before))
             before = self._layers[-1].last_norm
-        self._norm = decoder.norm and _Norm(decoder.norm)
+        self._norm = decoder.norm and Norm(decoder.norm)
         self._memory = self._attention.memory(memory)
         values = memory.layers[0].values
         self._any = ops.sum(values[:1, :1, :1, :1])  # A number; the batch may be empty.
@@ -117,7 +118,7 @@ class DecoderStep:
         width = self._columns.shape[0]
         place = ops.slice(self._positions, (0, 0, position, 0), (1, 1, 1, width))
         x = self._embedding(ops.reshape(ids, (-1,))) + ops.reshape(place, (1, width))  # (M, D)
-        x = _Vectors(x, x)
+        x = Vectors(x, x)
         within = position % self.block if self.block else position
         masks = self._masks(visible, position, within, past)
         write = self._writer(past.recent, within * self._beams, self._beams)
@@ -198,127 +199,3 @@ def _up_to(last, slots):
 def _kept(past, rows):
     """What is kept of some rows, and what they read of the source."""
     return keras.tree.map_structure(lambda part: rows_of(part, rows), past)
-
-
-class _Affine(NamedTuple):
-    kernel: Any  # float (D, any)
-    bias: Any  # float (any,)
-
-    def __call__(self, x):
-        return ops.matmul(x, self.kernel) + self.bias
-
-
-class _Vectors(NamedTuple):
-    """Rows (M, D), and what they lack: the last norm's `beta`.
-
-    The next sum gets it by the bias of what is added; where weights are constants, compilers move
-    it to the bias of what reads the whole, too. So it costs nothing.
-    """
-
-    bare: Any
-    whole: Any
-
-
-class _LayerStep:
-    """One layer's share of a step.
-
-    Args:
-        layer: `kformer.DecoderLayer`.
-        attention: `Products` or `Sums`.
-        dtype: What it computes in.
-        before: `_Norm` that what it reads comes from; None for none.
-
-    Attributes:
-        last_norm: that of its result.
-    """
-
-    def __init__(self, layer, attention, dtype, before):
-        self._attention = attention
-        own, across = layer.self_attention, layer.cross_attention
-        scale = (own.d_model // own.num_heads) ** -0.5
-        parts = [
-            _weights(own.query_projection, dtype, scale),
-            _weights(own.key_projection, dtype),
-            _weights(own.value_projection, dtype),
-        ]
-        self._query_key_value = _Affine(
-            ops.concatenate([part.kernel for part in parts], axis=1),
-            ops.concatenate([part.bias for part in parts], axis=0),
-        )
-        self._query = _weights(across.query_projection, dtype, scale)
-        self._inner = _weights(layer.feed_forward.inner, dtype)
-        self._own = _Around(layer.self_residual, own.output_projection, dtype, before)
-        self._across = _Around(
-            layer.cross_residual, across.output_projection, dtype, self._own.last_norm
-        )
-        self._feed_forward = _Around(
-            layer.feed_forward_residual, layer.feed_forward.outer, dtype, self._across.last_norm
-        )
-        self.last_norm = self._feed_forward.last_norm
-
-    def __call__(self, x, settled, recent, write, masks, memory, memory_mask):
-        joined = self._query_key_value(self._own.enter(x))  # (M, 3 D)
-        query, key, value = self._attention.split(joined, 3)
-        recent = write(recent, KeysValues(key, value))
-        x = self._own.leave(x, self._attention.mix(query, (*settled, recent), masks))
-
-        [query] = self._attention.split(self._query(self._across.enter(x)))
-        mixed, weights = self._attention.look(query, memory, memory_mask)
-        x = self._across.leave(x, mixed)
-
-        inner = ops.relu(self._inner(self._feed_forward.enter(x)))
-        return self._feed_forward.leave(x, inner), recent, weights
-
-
-def _weights(dense, dtype, scale=1.0):
-    kernel, bias = _read(dense.kernel, dtype), _read(dense.bias, dtype)
-    return _Affine(kernel, bias) if scale == 1.0 else _Affine(kernel * scale, bias * scale)
-
-
-def _read(variable, dtype):
-    """Reads a variable now, not in every step."""
-    return ops.copy(ops.cast(variable, dtype))
-
-
-class _Norm:
-    """What a `LayerNorm` does to rows (M, D)."""
-
-    def __init__(self, norm):
-        self._gamma, self.beta = (_read(part, part.dtype) for part in (norm.gamma, norm.beta))
-        self._epsilon = norm.epsilon
-
-    def __call__(self, x):
-        wide = precise(x)
-        centered = wide - ops.mean(wide, axis=-1, keepdims=True)
-        variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
-        bare = centered * ops.rsqrt(variance + self._epsilon) * self._gamma
-        return _Vectors(ops.cast(bare, x.dtype), ops.cast(bare + self.beta, x.dtype))
-
-
-class _Around:
-    """A `Residual` around a sub-layer: what goes in, and what comes out.
-
-    Args:
-        residual: `kformer.residual.Residual`.
-        output: Dense layer, the last of the sub-layer.
-        dtype: What it computes in.
-        before: `_Norm` that what it reads comes from; None for none.
-
-    Attributes:
-        last_norm: `_Norm` that what comes out comes from; None for none.
-    """
-
-    def __init__(self, residual, output, dtype, before):
-        self._norm, self._first = _Norm(residual.norm), residual.norm_first
-        self._output = _weights(output, dtype)
-        if before:
-            bias = self._output.bias + ops.cast(before.beta, dtype)
-            self._output = self._output._replace(bias=bias)
-        self.last_norm = None if self._first else self._norm
-
-    def enter(self, x):
-        return self._norm(x.whole).whole if self._first else x.whole
-
-    def leave(self, x, inner):
-        x = x.bare + self._output(inner)
-        return _Vectors(x, x) if self._first else self._norm(x)
