@@ -22,14 +22,14 @@ class _Affine(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """Rows (M, D), and what they lack: the last norm's `beta`.
+    """Rows, without and with the `beta` of the norm that they come from.
 
-    The next sum gets it by the bias of what is added; where weights are constants, compilers move
-    it to the bias of what reads the whole, too. So it costs nothing.
+    The next sum adds to the bare ones what has it in its bias; and where weights are constants,
+    compilers put it into the bias of what reads the whole ones, too. So it costs nothing.
     """
 
-    bare: Any
-    whole: Any
+    bare: Any  # float (M, D)
+    whole: Any  # float (M, D)
 
 
 class LayerStep:
