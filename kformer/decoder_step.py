@@ -2,8 +2,8 @@
 
 The equations are those of `kformer.decoder`. Done for one position, they cost what it takes to read
 the weights and to start the operations; so here are as few operations as can be, and what does not
-change between steps is computed once: the memory's keys and values, one matrix for query, key and
-value with the scale of equation 1 in it, the masks as numbers to add, the table of positions.
+change between steps is computed once: the memory's keys and values, the table of positions, and the
+matrices of each layer, see `kformer.layer_step`.
 
 What is kept of the past never moves: position t of beam k is slot t * K + k of its row, and a mask
 says which slots are whose past. So keys and values of a whole row meet the queries of all its
