@@ -25,6 +25,7 @@ ALONE = [
     "scores",
 ]  # Import nothing of ours.
 TOP_LEVEL = {
+    "CHANGELOG.md",
     "LICENSE",
     "Makefile",
     "README.md",
