@@ -1,8 +1,7 @@
 """Attention: every query reads the keys that its mask allows.
 
 Axes: B batch, H heads, Q queries, K keys, W width of a head, D d_model.
-Masks are boolean and broadcast to (B, H, Q, K); True means "may attend". No layer calls its own
-`mask`, which is the name of the one that Keras would fill in by itself.
+Masks are boolean; True means "may attend". See `kformer.masks` for their shapes.
 """
 
 from typing import Any, NamedTuple
@@ -10,6 +9,8 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 from keras import ops
+
+from kformer.masks import of_four_axes
 
 MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
 
@@ -29,14 +30,19 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     Args:
         query: float tensor (B, H, Q, W).
         key, value: float tensors (B, H, K, W).
-        mask: boolean tensor broadcastable to (B, H, Q, K), or None.
+        mask: boolean tensor (B, H, Q, K), (B, Q, K) or (Q, K), where a size may be 1; or None.
 
     Returns:
         output: float tensor (B, H, Q, W).
-        weights: float tensor (B, H, Q, K), at least float32; each row sums to 1.
+        weights: float tensor (B, H, Q, K), at least float32; each row sums to 1. A query whose
+            keys are all masked attends to all of them alike.
+
+    Raises:
+        ValueError: The mask has another shape, or is not boolean.
     """
     scores = precise(match(query, key)) / query.shape[-1] ** 0.5
     if mask is not None:
+        mask = of_four_axes(mask, scores.shape)
         scores = ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
     # Not an int, or Keras would warn of a softmax over one key: the source of an empty line.
     weights = ops.softmax(scores, axis=np.int64(-1))
@@ -71,7 +77,8 @@ class MultiHeadAttention(keras.layers.Layer):
     Call arguments:
         query: float tensor (B, Q, D).
         value: float tensor (B, K, D), read as both keys and values.
-        attention_mask: boolean tensor broadcastable to (B, H, Q, K), or None.
+        attention_mask: boolean tensor (B, H, Q, K), (B, Q, K) or (Q, K), where a size may be 1; or
+            None.
 
     Returns:
         output: float tensor (B, Q, D).
@@ -136,6 +143,8 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def compute_output_spec(self, query, value, attention_mask=None):
         batch, queries, _ = query.shape
+        if attention_mask is not None:
+            of_four_axes(attention_mask, (batch, self.num_heads, queries, value.shape[1]))
         weights_dtype = "float64" if self.compute_dtype == "float64" else "float32"
         return (
             keras.KerasTensor(query.shape, dtype=self.compute_dtype),

@@ -33,8 +33,8 @@ class DecoderLayer(keras.layers.Layer):
     Call arguments:
         x: float tensor (B, T, D).
         memory: float tensor (B, S, D), what the encoder returned.
-        self_mask: boolean tensor broadcastable to (B, H, T, T), or None.
-        cross_mask: boolean tensor broadcastable to (B, H, T, S), or None.
+        self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None.
+        cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
 
     Returns:
         output: float tensor (B, T, D).
@@ -110,8 +110,8 @@ class Decoder(Stack):
     Call arguments:
         x: float tensor (B, T, D).
         memory: float tensor (B, S, D).
-        self_mask: boolean tensor broadcastable to (B, H, T, T), or None; see `causal_mask`.
-        cross_mask: boolean tensor broadcastable to (B, H, T, S), or None.
+        self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None; see `causal_mask`.
+        cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
 
     Returns:
         float tensor (B, T, D). `attend` returns the attention weights beside it.

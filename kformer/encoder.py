@@ -26,7 +26,7 @@ class EncoderLayer(keras.layers.Layer):
 
     Call arguments:
         x: float tensor (B, S, D).
-        attention_mask: boolean tensor broadcastable to (B, H, S, S), or None.
+        attention_mask: boolean tensor (B, H, S, S), (B, S, S) or (S, S), or None.
 
     Returns:
         output: float tensor (B, S, D).
@@ -91,7 +91,7 @@ class Encoder(Stack):
 
     Call arguments:
         x: float tensor (B, S, D).
-        attention_mask: boolean tensor broadcastable to (B, H, S, S), or None.
+        attention_mask: boolean tensor (B, H, S, S), (B, S, S) or (S, S), or None.
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.

@@ -1,10 +1,12 @@
 """Masks: who may look at whom.
 
-Boolean, True means "may attend", broadcastable to (B, H, Q, K): batch, heads, queries, keys.
-Combine them with `&`. `kformer.attention.scaled_dot_product_attention` is the one place that
-applies them.
+Boolean; True means "may attend". Their shape is (B, H, Q, K): batch, heads, queries, keys; any of
+these may be 1. As in `keras.layers.MultiHeadAttention`, (B, Q, K) is for all heads, and (Q, K) is
+for all rows of the batch, too. Combine masks of four axes with `&`.
+`kformer.attention.scaled_dot_product_attention` is the one place that applies them.
 """
 
+import keras
 from keras import ops
 
 
@@ -34,3 +36,31 @@ def causal_mask(length):
     """
     positions = ops.arange(length)
     return (positions[:, None] >= positions[None, :])[None, None]
+
+
+def of_four_axes(mask, shape):
+    """Returns `mask`, boolean (Q, K), (B, Q, K) or (B, H, Q, K), so that it broadcasts to `shape`.
+
+    Args:
+        mask: boolean tensor or array.
+        shape: (B, H, Q, K); None for what is not known.
+
+    Raises:
+        ValueError: It is not boolean, or of another shape. A mask of three axes could otherwise be
+            read as (H, Q, K), and numbers that are to be added to scores as a mask.
+    """
+    if not hasattr(mask, "dtype"):
+        mask = ops.convert_to_tensor(mask)
+    dtype = keras.backend.standardize_dtype(mask.dtype)
+    sizes, known = tuple(mask.shape), tuple(shape)
+    of_mask = {2: known[2:], 3: (known[0], *known[2:]), 4: known}.get(len(sizes), ())
+    fits = len(of_mask) == len(sizes) > 0 and all(
+        one in (1, None, size) or size is None for one, size in zip(sizes, of_mask, strict=True)
+    )
+    if dtype != "bool" or not fits:
+        raise ValueError(
+            "An attention mask must be boolean, of shape (Q, K), (B, Q, K) or (B, H, Q, K), where "
+            f"a size may be 1. Received: dtype={dtype}, shape={sizes}, where (B, H, Q, K) is "
+            f"{known}."
+        )
+    return mask[:, None] if len(sizes) == 3 else mask

@@ -1,3 +1,5 @@
+import re
+
 import keras
 import numpy as np
 import pytest
@@ -51,20 +53,71 @@ def test_a_key_alone_gets_all_the_weight():
 
 def test_a_masked_key_cannot_change_the_output():
     query, key, value = random(B, H, Q, W), random(B, H, K, W), random(B, H, K, W)
-    mask = np.arange(K) < K - 1
-    changed = np.where(mask[:, None], value, 1e3)
+    mask = (np.arange(K) < K - 1)[None]
+    changed = np.where(mask[..., None], value, 1e3)
     output, _ = scaled_dot_product_attention(query, key, value, mask)
-    also, _ = scaled_dot_product_attention(query, np.where(mask[:, None], key, 1e3), changed, mask)
+    also, _ = scaled_dot_product_attention(
+        query, np.where(mask[..., None], key, 1e3), changed, mask
+    )
     np.testing.assert_array_equal(output, also)
 
 
 def test_a_fully_masked_row_gives_the_mean_and_not_nan():
     value = random(B, H, K, W)
     output, _ = scaled_dot_product_attention(
-        random(B, H, Q, W), random(B, H, K, W), value, np.zeros(K, bool)
+        random(B, H, Q, W), random(B, H, K, W), value, np.zeros((1, K), bool)
     )
     mean = np.broadcast_to(value.mean(axis=2, keepdims=True), (B, H, Q, W))
     np.testing.assert_allclose(output, mean, atol=1e-6)
+
+
+def keras_and_ours():
+    """An attention of Keras's own, and ours with the same weights."""
+    ours = MultiHeadAttention(H * W, H)
+    theirs = keras.layers.MultiHeadAttention(H, W)
+    vectors = random(B, Q, H * W)
+    ours(vectors, vectors), theirs(vectors, vectors)
+    perturbed(ours)
+    for name, projection in (
+        ("query", "query_dense"),
+        ("key", "key_dense"),
+        ("value", "value_dense"),
+    ):
+        kernel, bias = getattr(ours, f"{name}_projection").get_weights()
+        getattr(theirs, projection).set_weights([kernel.reshape(-1, H, W), bias.reshape(H, W)])
+    kernel, bias = ours.output_projection.get_weights()
+    theirs.output_dense.set_weights([kernel.reshape(H, W, -1), bias])
+    return theirs, ours
+
+
+@pytest.mark.parametrize("shape", [(Q, K), (B, Q, K), (B, 1, K), (1, Q, K), (B, H, Q, K)])
+@pytest.mark.parametrize("rows", [B, H], ids=["", "as many rows as heads"])
+def test_a_mask_is_read_as_keras_reads_it(shape, rows):
+    theirs, ours = keras_and_ours()
+    shape = tuple(rows if size == B else size for size in shape)
+    query, value, mask = random(rows, Q, H * W), random(rows, K, H * W), random_mask(*shape)
+    expected, weights = theirs(query, value, attention_mask=mask, return_attention_scores=True)
+    output, looked = ours(query, value, mask)
+    np.testing.assert_allclose(output, expected, atol=1e-5)
+    np.testing.assert_allclose(looked, weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(), (K,), (K, Q), (Q, Q, K), (H, Q, K), (B, Q, K, 1), (1,) * 5])
+def test_a_mask_of_another_shape_is_an_error(shape):
+    layer, query, value = MultiHeadAttention(H * W, H), random(B, Q, H * W), random(B, K, H * W)
+    mask = np.ones(shape, bool)
+    received = re.escape(f"shape={shape}, where (B, H, Q, K) is {(B, H, Q, K)}")
+    with pytest.raises(ValueError, match=received):
+        layer(query, value, mask)
+    with pytest.raises(ValueError, match=received):
+        layer(*(keras.Input(batch_shape=x.shape) for x in (query, value)), mask)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_a_mask_of_numbers_is_an_error(dtype):
+    query = random(B, H, Q, W)
+    with pytest.raises(ValueError, match=f"must be boolean.* Received: dtype={dtype}"):
+        scaled_dot_product_attention(query, query, query, np.ones((Q, Q), dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
