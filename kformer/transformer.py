@@ -162,7 +162,12 @@ class Transformer(keras.Model):
         return self.dropout(self.positions(embedding(ids)), training=training)
 
     def _target_mask(self, target):
-        return causal_mask(ops.shape(target)[1]) & padding_mask(target, self.padding_id)
+        """Lets every position see itself and all before it, as each step of a search does.
+
+        Padding ends a row, so no real position sees it. Elsewhere it is an id like any other: a
+        target may begin with it, as in T5 and Marian, whose start id is that of padding.
+        """
+        return causal_mask(ops.shape(target)[1])
 
     def get_config(self):
         return {

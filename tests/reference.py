@@ -133,12 +133,12 @@ def embed(ids, table):
 
 
 def transformer(source, target, model):
-    """Figure 1, up to the logits; padding is 0, and the last table gives the logits."""
+    """Figure 1, up to the logits; the source's padding is 0; the last table gives the logits."""
     source_table = model.weights["source_embedding/table"]
     target_table = model.weights.get("target_embedding/table", source_table)
     source_mask = (source != 0)[:, None, :]  # (B, 1, S)
     length = target.shape[1]
-    target_mask = (target != 0)[:, None, :] & np.tril(np.ones((length, length), bool))
+    target_mask = np.tril(np.ones((length, length), bool))[None]  # (1, T, T)
     memory = encoder(embed(source, source_table), source_mask, model)
     x = decoder(embed(target, target_table), memory, target_mask, source_mask, model)
     return x @ target_table.T

@@ -33,11 +33,12 @@ def translator(tokenizer):
     return Translator(tokenizer, perturbed(Transformer(400, 1, 16, 2, 24)))
 
 
-def test_it_is_what_the_equations_say(transformer):
+@pytest.mark.parametrize("start", [START, 0], ids=["start", "padding as start"])
+def test_it_is_what_the_equations_say(transformer, start):
     model = reference.Model(reference.weights_of(transformer), 3, 2)
     source, target = np.array([SOURCES[0]]), np.array([[5, 7, 11, 3]])
-    values, attention = likelihood(transformer, source, target.astype("int32"), START)
-    logits = reference.transformer(source, np.array([[START, 5, 7, 11]]), model)
+    values, attention = likelihood(transformer, source, target.astype("int32"), start)
+    logits = reference.transformer(source, np.array([[start, 5, 7, 11]]), model)
     expected = np.log(reference.softmax(logits))[0, np.arange(4), target[0]]
     np.testing.assert_allclose(values[0], expected, atol=1e-4)
     np.testing.assert_allclose(np.sum(attention, axis=-1), 1, rtol=1e-5)

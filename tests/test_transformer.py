@@ -3,15 +3,18 @@ import numpy as np
 import pytest
 import reference
 import tensorflow as tf
+from keras import ops
 from reference import Model, perturbed, weights_of
 
-from kformer import Greedy, Transformer
+from kformer import Beam, Greedy, Transformer
 from kformer.buffers import SlicesOfBuffers
+from kformer.decoding import search_ids
 from kformer.runtime import GRAPH, LITERT, XLA
 
 B, S, T, H, D, F, V, L = 3, 7, 5, 3, 18, 13, 17, 2
 SOURCE = np.array([[4, 5, 6, 7, 8, 9, 3], [16, 1, 3, 0, 0, 0, 0], [5, 5, 5, 5, 3, 0, 0]])  # (B, S)
-TARGET = np.array([[2, 4, 6, 8, 10], [2, 12, 1, 0, 0], [2, 11, 7, 16, 0]])  # (B, T)
+# The second row ends in padding; the last begins with it, as in T5, and has it in the middle.
+TARGET = np.array([[2, 4, 6, 8, 10], [2, 12, 1, 0, 0], [0, 11, 0, 16, 7]])  # (B, T)
 
 norms = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 dtypes = pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)])
@@ -49,12 +52,9 @@ def test_decoding_with_a_cache_is_decoding_without(norm_first, runtime, told):
         logits, cache, attention = step(
             TARGET[:, position : position + 1], position, visible, cache
         )
-        real = TARGET[:, position] != 0
-        np.testing.assert_allclose(
-            logits[real][:, 0], whole[:, position][real], rtol=1e-4, atol=1e-4
-        )
+        np.testing.assert_allclose(logits[:, 0], whole[:, position], rtol=1e-4, atol=1e-4)
         looked = np.mean(weights.decoder_cross[-1], axis=1)[:, position]
-        np.testing.assert_allclose(attention[real][:, 0], looked[real], atol=1e-5)
+        np.testing.assert_allclose(attention[:, 0], looked, atol=1e-5)
         if step.block and position % step.block == step.block - 1:
             cache = step.settle(cache, position + 1 - step.block)
 
@@ -77,7 +77,7 @@ def test_a_padded_batch_gives_what_single_sentences_give():
     transformer = small_transformer()
     batch = np.array(transformer((SOURCE, TARGET)))
     for row, source, target in zip(batch, SOURCE, TARGET, strict=True):
-        source, target = source[source != 0], target[target != 0]
+        source, target = source[source != 0], np.trim_zeros(target, "b")
         alone = transformer((source[None], target[None]))[0]
         np.testing.assert_allclose(row[: len(target)], alone, rtol=1e-4, atol=1e-4)
 
@@ -92,6 +92,21 @@ def test_a_later_id_cannot_change_earlier_logits():
         assert (after[:, position] != before[:, position]).any(axis=-1).all()
 
 
+@runtimes
+@pytest.mark.parametrize("search", [Greedy, Beam], ids=["greedy", "beam"])
+def test_a_search_may_start_with_the_padding_id(search, runtime):
+    transformer, limit = small_transformer(), 4
+    search = search(start_id=0, end_id=V)  # None ends: there is no such id.
+    found = search_ids(transformer, SOURCE, search, runtime, limit, np.full(B, limit, "int32"))
+    ids = np.array(found.ids)[:, 0]  # (B, T)
+    logits = transformer((SOURCE, np.pad(ids[:, :-1], ((0, 0), (1, 0)))))
+    gains = np.take_along_axis(np.array(ops.log_softmax(logits)), ids[..., None], axis=2)
+    expected = gains.sum(axis=(1, 2))
+    if isinstance(search, Beam):
+        expected /= ((5 + limit) / 6) ** search.length_penalty
+    np.testing.assert_allclose(np.array(found.scores)[:, 0], expected, rtol=1e-4)
+
+
 def test_call_is_encode_then_decode():
     transformer = small_transformer()
     mask = (SOURCE != 0)[:, None, None]
@@ -104,12 +119,13 @@ def test_attend_returns_the_weights_of_every_layer():
     assert [w.shape for w in weights.encoder_self] == [(B, H, S, S)] * L
     assert [w.shape for w in weights.decoder_self] == [(B, H, T, T)] * L
     assert [w.shape for w in weights.decoder_cross] == [(B, H, T, S)] * L
-    for layers, keys in zip(weights, (SOURCE, TARGET, SOURCE), strict=True):
-        for layer in layers:
-            np.testing.assert_allclose(np.sum(layer, axis=-1), np.ones(layer.shape[:3]), rtol=1e-6)
-            assert not np.moveaxis(layer, 3, 1)[keys == 0].any()
+    for layer in (*weights.encoder_self, *weights.decoder_self, *weights.decoder_cross):
+        np.testing.assert_allclose(np.sum(layer, axis=-1), np.ones(layer.shape[:3]), rtol=1e-6)
+    for layer in (*weights.encoder_self, *weights.decoder_cross):
+        assert not np.moveaxis(layer, 3, 1)[SOURCE == 0].any()
     for layer in weights.decoder_self:
         assert not np.triu(layer, k=1).any()
+        assert np.diagonal(layer, axis1=2, axis2=3).all()  # Every position sees itself.
 
 
 def test_sequences_may_be_longer_than_any_seen():
