@@ -80,7 +80,7 @@ class TextBeside:
 
     def decode(self, worker, ids):
         """As `TextInFile.decode`; end and padding spell nothing."""
-        return self._target.decode(ids.tolist()), False
+        return self._target.decode(ids.tolist()).replace("\0", ""), False
 
     def why_cut(self, worker, text: str) -> str:
         """As `TextInFile.why_cut`."""
@@ -98,8 +98,8 @@ def _over(count, unit, limit, kept):
 
 
 def _utf8(text):
-    """The bytes of a text; half of a surrogate pair is U+FFFD."""
-    return _LONE_SURROGATES.sub("\ufffd", text).encode("utf-8")
+    """The bytes of a text without U+0000 at its end; half of a surrogate pair is U+FFFD."""
+    return _LONE_SURROGATES.sub("\ufffd", text.rstrip("\0")).encode("utf-8")
 
 
 def _read_model(path):

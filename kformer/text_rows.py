@@ -20,8 +20,10 @@ class TextRows(NamedTuple):
 def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", stacklevel=3):
     """Returns the ids of `texts` as `TextRows`.
 
-    A text over 100,000 characters is read up to there; then a row over `max_length` ids is cut to
-    that, its end id kept. Half of a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD.
+    U+0000 at the end of a text is dropped, because a `.tflite` file cannot tell it from the zeros
+    after a text. A text over 100,000 characters is read up to there; then a row over `max_length`
+    ids is cut to that, its end id kept. Half of a surrogate pair, which UTF-8 cannot hold, becomes
+    U+FFFD.
 
     Args:
         tokenizer: `Tokenizer`.
@@ -45,6 +47,7 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
         )
 
     cut = set()
+    texts = [text.rstrip("\0") for text in texts]
     for i, text in enumerate(texts):
         if len(text) > MAX_CHARACTERS:
             warn(i, len(text), "characters", MAX_CHARACTERS, MAX_CHARACTERS)
@@ -58,11 +61,11 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
 
 
 def write_texts(tokenizer, rows) -> list[str]:
-    """Returns the text of each row of ids; an end id leaves no trace."""
+    """Returns the text of each row of ids; an end id leaves no trace, and U+0000 is dropped."""
     flat = tf.constant([i for row in rows for i in row], tf.int32)
     lengths = tf.constant([len(row) for row in rows], tf.int64)
     texts = tokenizer.detokenize(tf.RaggedTensor.from_row_lengths(flat, lengths))
-    return [text.decode("utf-8") for text in texts.numpy()]
+    return [text.decode("utf-8").replace("\0", "") for text in texts.numpy()]
 
 
 def cut_flags(i, **sides) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import random
 
 _RANGES = [
     *[(0x20, 0x7E)] * 6,
-    *[(0x01, 0x1F), (0x7F, 0xA0), (0xA1, 0x24F), (0x300, 0x36F), (0x370, 0x52F)],
+    *[(0x00, 0x1F), (0x7F, 0xA0), (0xA1, 0x24F), (0x300, 0x36F), (0x370, 0x52F)],
     *[(0x590, 0x6FF), (0x900, 0x97F), (0xE00, 0xE7F), (0x1100, 0x11FF), (0x1E00, 0x1FFF)],
     *[(0x2000, 0x206F), (0x2070, 0x218F), (0x2460, 0x24FF), (0x2580, 0x259F)],
     *[(0x3000, 0x30FF), (0x3130, 0x318F), (0x3200, 0x33FF), (0x4E00, 0x4FFF)],
@@ -13,12 +13,12 @@ _RANGES = [
     *[(0x1F1E6, 0x1F1FF), (0x1F300, 0x1F64F), (0x20000, 0x20010)],
     *[(0xE0020, 0xE007F), (0x10FFF0, 0x10FFFF)],
 ]
-_OFTEN = list(" \t\n\r\u00a0\u2003\u3000\u200b\u200d\ufe0f\u2028\u2581\ufffd\ufeff\u0301\u0308")
+_OFTEN = list("\0 \t\n\r\u00a0\u2003\u3000\u200b\u200d\ufe0f\u2028\u2581\ufffd\ufeff\u0301\u0308")
 _RUNS = ["a", "aa", "ab", "!", "...", "-", "0", "ha", "e\u0301", "▁", "ﷺ", "👩‍👩‍👧‍👦"]
 
 
 def texts(count, words, seed=0):
-    """Yields `count` byte strings without a zero, most of them UTF-8.
+    """Yields `count` byte strings without a zero at the end, most of them UTF-8.
 
     Args:
         words: list of strings that the tokenizer knows.
@@ -27,7 +27,7 @@ def texts(count, words, seed=0):
     makers = [_characters, _sentence, _run, _script, _bytes, _broken]
     for _ in range(count):
         [make] = chance.choices(makers, weights=[30, 30, 15, 10, 8, 7])
-        yield make(chance, words)
+        yield make(chance, words).rstrip(b"\0")
 
 
 def _character(chance):
@@ -61,14 +61,14 @@ def _script(chance, words):
 
 
 def _bytes(chance, words):
-    return bytes(chance.randint(1, 255) for _ in range(chance.randint(0, 20)))
+    return bytes(chance.randint(0, 255) for _ in range(chance.randint(0, 20)))
 
 
 def _broken(chance, words):
     text = bytearray(_characters(chance, words)) or bytearray(b"a")
     for _ in range(chance.randint(1, 3)):
         place = chance.randrange(len(text))
-        text[place : place + 1] = b"" if chance.random() < 0.5 else bytes([chance.randint(1, 255)])
+        text[place : place + 1] = b"" if chance.random() < 0.5 else bytes([chance.randint(0, 255)])
         text = text or bytearray(b"a")
     return bytes(text)
 

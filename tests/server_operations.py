@@ -13,9 +13,9 @@ Minimum Mul Neg NoOp NotEqual OnesLike Pack Pad PadV2 PartitionedCall Placeholde
 PlaceholderWithDefault Pow Prod RaggedGather RaggedRange RaggedTensorToTensor Range
 ReadVariableOp RealDiv Relu Reshape RestoreV2 Roll Rsqrt SaveV2 Select SelectV2 Shape
 ShardedFilename Sin Size Slice Softmax Split Square SquaredDifference Squeeze
-StatefulPartitionedCall StatelessIf StatelessWhile StaticRegexFullMatch StopGradient
-StridedSlice StringJoin StringLength Sub Substr Sum TensorListConcatV2 TensorListReserve
-TensorListSetItem TensorScatterUpdate Tile TopKV2 Transpose UnicodeTranscode Unpack
-VarHandleOp Where While
+StatefulPartitionedCall StatelessIf StatelessWhile StaticRegexFullMatch StaticRegexReplace
+StopGradient StridedSlice StringJoin StringLength Sub Substr Sum TensorListConcatV2
+TensorListReserve TensorListSetItem TensorScatterUpdate Tile TopKV2 Transpose
+UnicodeTranscode Unpack VarHandleOp Where While
 """
 STOCK = {*_STOCK.split()}

@@ -17,6 +17,7 @@ from kformer.export.served_translator import newest_version
 from kformer.translator import Translator, make_search, search_ids
 
 ODD = ["", "   ", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½", "uns \u2581 uns", "ruft\x00wir"]
+ODD += ["wir ruft uns .\x00\x00", "\x00"]
 BEAMS = [1, 3]
 PENALTIES = {1: 0.6, 3: 1.0}  # Of length, by beam size.
 

@@ -21,6 +21,8 @@ ODD = [
     "der 🐕‍🦺 sucht das häus .",
     "日本 e\u0301 ﬁ ½",
     "ruft\x00wir",
+    "wir ruft uns .\x00",
+    "\x00",
     'a"\\\n\t\u2028',
     "\ud800",
 ]

@@ -35,6 +35,7 @@ class Read(NamedTuple):
 
 def read(tokenizer, text, max_length):
     """Reads `text`, string (B,): of each at most `max_length` ids. Returns `Read`."""
+    text = tf.strings.regex_replace(text, r"\x00+\z", "", replace_global=False)
     kept = tf.strings.substr(text, 0, _MAX_BYTES)
     kept = tf.strings.substr(kept, 0, MAX_CHARACTERS, unit="UTF8_CHAR")
     mended = tf.strings.unicode_transcode(kept, "UTF-8", "UTF-8", errors="replace")

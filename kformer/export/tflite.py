@@ -65,8 +65,9 @@ def export_tflite(
     `translation`, uint8 (6 T,), the same; `score`, float32 (1,), see `kformer.Greedy` and
     `kformer.Beam`; and `truncated`, int32 (1,): 0, or 1 if only the beginning of the source was
     read, 2 if there was no room for the end of the translation, 3 for both. T is S + 50. Broken
-    UTF-8 counts as U+FFFD, a zero ends the text, and no character is cut in two. Of both texts it
-    gives the ids: `source_ids`, int32 (S,), and `ids`, int32 (T,).
+    UTF-8 is read as U+FFFD, one for each byte; zeros within a text are U+0000, zeros at its end do
+    not count, and a translation contains none; no character is cut in two. Of both texts it gives
+    the ids: `source_ids`, int32 (S,), and `ids`, int32 (T,).
 
     The others are parts of it, and share its weights; `kformer.export.tflite_signatures` has them:
     `translate_ids`, `tokenize`, `detokenize`, `encode`, `decode_step`; and with batches

@@ -69,6 +69,7 @@ class Translating:
         there = (found.scores > LEAST / 2) & (lengths > 0)[:, tf.newaxis]  # (B, N)
         of_found = self._found_flags(source, lengths, found)
         texts = self._tokenizer.detokenize(_rows(found.ids))
+        texts = tf.strings.regex_replace(texts, r"\x00", "")
         return {
             "translation": tf.where(there, tf.reshape(texts, tf.shape(there)), ""),
             "score": found.scores,

@@ -2,9 +2,10 @@
 //
 //   translate FILE < TEXTS > TRANSLATIONS
 //
-// A zero byte ends each text, as it does within the file: `printf 'Ein Hund .\0' | translate
-// de-en.tflite`. For each comes what is truncated (0 to 3), the score and the translation, with
-// spaces between them, and a zero.
+// Before each text stands its number of bytes, and a newline: `printf '10\nEin Hund .' | translate
+// de-en.tflite`. For each text come `truncated` (0 to 3), the score, the ids of the text, with commas
+// between them, and the translation, with spaces between the four, and a zero byte, which no
+// translation contains.
 //
 // The runtime, libLiteRt.so, is in Python's package ai-edge-litert, without headers; so what is used
 // of it is declared here, as it is in versions 2.1.6 to 2.3.0. (In 2.1.0 LiteRtCreateModelFromFile
@@ -95,6 +96,7 @@ struct Translation {
   std::string text;
   float score;
   int truncated;
+  std::vector<int32_t> source_ids;  // With padding.
 };
 
 // A tensor of the signature, and the memory that holds it.
@@ -128,8 +130,8 @@ class Translator {
     translation_ = OutputOf(signature, "translation", kUint8);
     score_ = OutputOf(signature, "score", kFloat32);
     truncated_ = OutputOf(signature, "truncated", kInt32);
-    OutputOf(signature, "source_ids", kInt32);  // Every output needs a buffer, read or not.
-    OutputOf(signature, "ids", kInt32);
+    source_ids_ = OutputOf(signature, "source_ids", kInt32);
+    OutputOf(signature, "ids", kInt32);  // Every output needs a buffer, read or not.
   }
 
   ~Translator() {
@@ -145,6 +147,7 @@ class Translator {
   Translator& operator=(const Translator&) = delete;
 
   Translation Translate(std::string_view text) {
+    text = text.substr(0, text.find_last_not_of('\0') + 1);  // Zeros at the end are padding.
     const size_t fitting = std::min(text.size(), source_.size);  // The file drops half characters.
     void* memory;
     CHECK(LiteRtLockTensorBuffer(source_.buffer, &memory, kWrite));
@@ -156,7 +159,8 @@ class Translator {
     std::vector<char> said = translation_.Read<char>();
     return {std::string(said.begin(), std::find(said.begin(), said.end(), '\0')),
             score_.Read<float>()[0],
-            truncated_.Read<int32_t>()[0] | static_cast<int>(fitting < text.size())};
+            truncated_.Read<int32_t>()[0] | static_cast<int>(fitting < text.size()),
+            source_ids_.Read<int32_t>()};
   }
 
  private:
@@ -216,7 +220,7 @@ class Translator {
   Options options_;
   CompiledModel compiled_;
   size_t index_;  // That of the signature.
-  Slot source_, translation_, score_, truncated_;
+  Slot source_, translation_, score_, truncated_, source_ids_;
   std::vector<Buffer> outputs_;
 };
 
@@ -225,9 +229,14 @@ class Translator {
 int main(int count, char** arguments) {
   if (count != 2) Refuse("Usage: translate FILE < TEXTS > TRANSLATIONS");
   Translator translator(arguments[1]);
-  for (std::string text; std::getline(std::cin, text, '\0');) {
+  for (size_t size; std::cin >> size && std::cin.get() == '\n';) {
+    std::string text(size, '\0');
+    if (!std::cin.read(text.data(), size)) Refuse("A text must have as many bytes as announced.");
     const Translation said = translator.Translate(text);
     std::printf("%d %.9g ", said.truncated, said.score);
-    std::fwrite(said.text.c_str(), 1, said.text.size() + 1, stdout);
+    for (size_t i = 0; i < said.source_ids.size(); ++i) {
+      std::printf(i ? ",%d" : "%d", said.source_ids[i]);
+    }
+    std::printf(" %s%c", said.text.c_str(), '\0');
   }
 }

@@ -37,7 +37,7 @@ class ByteCodec:
         self._end_id, self._padding_id = tokenizer.end_id, tokenizer.padding_id
 
     def tokenize(self, source, most: int) -> Tokens:
-        """Returns the `Tokens` of `source`, uint8 (N,), up to its first zero; S is `most`."""
+        """Returns the `Tokens` of `source`, uint8 (N,), zeros at its end left out; S is `most`."""
         text, size = read(source), source.shape[0]
         if size <= _SHORT:
             return Tokens(*self._tokens(text, size, most))

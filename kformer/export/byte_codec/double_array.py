@@ -3,14 +3,14 @@
 A state is a number; reading byte c in state s looks at slot s + c. If `label` there is c, `follow`
 there is the next state; otherwise no key goes on like this. States are spread so that no two of
 them use the same slot ([Aoe, 1989](https://doi.org/10.1109/32.31365)). Those in which a key may end
-have the highest numbers; what it means is found by reading `END`, a byte that no text has.
+have the highest numbers; what it means is found by reading `END`, a byte that no key has.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-END = 0  # Reads the value of a state, where a key may end.
+END = 0  # Reads the value of a state, where a key may end. A zero in a text never matches it.
 NO_BYTE = 255  # What stands behind the end of a text; never in UTF-8.
 DEAD = 0  # The state from which nothing follows.
 _RESERVED = 256  # Slots that `DEAD` looks at.
@@ -28,7 +28,7 @@ class DoubleArray(NamedTuple):
     def step(self, state: int, byte: int) -> int:
         """Returns the state that follows, or `DEAD`."""
         slot = state + byte
-        return int(self.follow[slot]) if self.label[slot] == byte else DEAD
+        return int(self.follow[slot]) if byte != END and self.label[slot] == byte else DEAD
 
     def value(self, state: int) -> int | None:
         """Returns what the key means that ends in `state`; None if none does."""

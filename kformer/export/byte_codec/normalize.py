@@ -34,14 +34,14 @@ class Text(NamedTuple):
 
 
 def read(source):
-    """Returns the `Text` in `source`, uint8 (N,), up to the first zero; M is N.
+    """Returns the `Text` in `source`, uint8 (N,), without the zeros at its end; M is N.
 
-    Without a zero, the text may have been cut: half of a character at the end is left out.
+    Without a zero at the end, the text may have been cut: half of a character there is left out.
     """
     size = source.shape[0]
     places = tf.range(size)
     text = tf.cast(source, tf.int32)
-    length = tf.reduce_min(tf.where(tf.equal(text, 0), places, size))
+    length = tf.reduce_max(tf.where(tf.equal(text, 0), 0, places + 1))
     begins = looked_up(UTF8.length, text)
     followed = tf.ones([size], tf.bool)  # By nothing but what continues a character.
     for by in (1, 2, 3):

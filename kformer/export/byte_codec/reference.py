@@ -23,8 +23,8 @@ _UNREACHED = np.float32(-1e30)
 
 
 def tokenize(tables: Tables, text: bytes) -> list[int]:
-    """Returns the ids of a text of any bytes; a zero ends it."""
-    return segment(tables.pieces, normalize(tables.normalizer, text.split(b"\0")[0]))
+    """Returns the ids of a text of any bytes; zeros at its end are left out."""
+    return segment(tables.pieces, normalize(tables.normalizer, text.rstrip(b"\0")))
 
 
 def normalize(normalizer: Normalizer, text: bytes) -> bytes:
@@ -129,7 +129,7 @@ def _spelt(pieces, tokens):
 
 
 def detokenize(spellings: Spellings, ids) -> bytes:
-    """Returns the text of a list of ids: UTF-8, whatever the ids."""
+    """Returns the text of a list of ids: UTF-8 without zeros, whatever the ids."""
     text = b""
     stripped = False
     run = b""  # Of pieces that are bytes.
@@ -144,7 +144,7 @@ def detokenize(spellings: Spellings, ids) -> bytes:
             piece = piece[1:]
             stripped = not spellings.strip_all
         text += piece
-    return text + _repaired(run)
+    return (text + _repaired(run)).replace(b"\0", b"")
 
 
 def _repaired(run):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from kformer.export.byte_codec.double_array import DEAD, NO_BYTE
+from kformer.export.byte_codec.double_array import DEAD, END, NO_BYTE
 from kformer.export.byte_codec.tables import UTF8
 
 
@@ -43,6 +43,7 @@ def walk(automaton, text):
     size = text.shape[0]
     state = tf.fill([size], automaton.start)
     states = []
+    text = tf.where(tf.equal(text, END), NO_BYTE, text)  # No key contains a zero byte.
     text = tf.pad(text, ((0, automaton.depth),), constant_values=NO_BYTE)
     for distance in range(automaton.depth):
         byte = tf.slice(text, [distance], [size])

@@ -14,7 +14,7 @@ from kformer.export.byte_codec.scan import (
     shifted,
     spread,
 )
-from kformer.export.byte_codec.tables import BROKEN, BYTES, SPACED
+from kformer.export.byte_codec.tables import BROKEN, BYTES, SPACED, ZERO
 
 
 def spell(spellings, ids, room: int):
@@ -26,7 +26,7 @@ def spell(spellings, ids, room: int):
         room: M.
 
     Returns:
-        text: uint8 tensor (M,), UTF-8 and zeros.
+        text: uint8 tensor (M,), UTF-8, then zeros; U+0000 is left out.
         cut: bool tensor (), whether there was no room for all of it.
     """
     ids = tf.clip_by_value(ids, 0, len(spellings.start) - 1)
@@ -36,7 +36,7 @@ def spell(spellings, ids, room: int):
     spaced = tf.cast(tf.equal(kind, SPACED), tf.int32)
     before = tf.cumsum(length - spaced if spellings.strip_all else length, exclusive=True)
     stripped = tf.where(tf.equal(before, 0), spaced, 0)
-    parts = spread(length - stripped, room + 1)
+    parts = spread(tf.where(tf.equal(kind, ZERO), 0, length - stripped), room + 1)
     places = tf.gather(start + stripped, parts.slice) + parts.offset
     written = looked_up(spellings.strings, tf.clip_by_value(places, 0, len(spellings.strings) - 1))
     cut = parts.total > room

@@ -59,11 +59,13 @@ class Spellings(NamedTuple):
     strings: np.ndarray  # uint8 (R,); first of all `BROKEN`
     start: np.ndarray  # int32 (V,)
     length: np.ndarray  # int32 (V,)
-    kind: np.ndarray  # uint8 (V,): `PLAIN`, `SPACED` or `BYTES`
+    kind: np.ndarray  # uint8 (V,): `PLAIN`, `SPACED`, `BYTES` or `ZERO`
     strip_all: bool  # all leading spaces, or only the first
 
 
-PLAIN, SPACED, BYTES = range(3)  # SPACED pieces begin with a space, BYTES are a byte.
+# SPACED pieces begin with a space; BYTES are one byte; ZERO is the zero byte, which is not written:
+# a reader of the bytes would take it for the end.
+PLAIN, SPACED, BYTES, ZERO = range(4)
 
 
 class Tables(NamedTuple):
@@ -161,6 +163,7 @@ def as_integers(numbers):
 
 def _spellings(model: PieceModel):
     strings = _Strings()
+    strippable = model.add_dummy_prefix or model.remove_extra_whitespaces
     slices, kinds = [], []
     for piece, kind in zip(model.pieces, model.types, strict=True):
         text = piece.replace(SPACE, " ").encode()
@@ -170,9 +173,11 @@ def _spellings(model: PieceModel):
             text = model.unknown_surface.encode()
         elif kind == BYTE:
             text = bytes([int(piece[3:5], 16)])
-        spaced = kind not in (CONTROL, UNKNOWN, BYTE) and piece.startswith(SPACE)
-        strippable = model.add_dummy_prefix or model.remove_extra_whitespaces
-        kinds.append(BYTES if kind == BYTE else SPACED if spaced and strippable else PLAIN)
+        if kind == BYTE:
+            kinds.append(BYTES if text != b"\0" else ZERO)
+        else:
+            spaced = kind not in (CONTROL, UNKNOWN) and piece.startswith(SPACE) and strippable
+            kinds.append(SPACED if spaced else PLAIN)
         slices.append((strings.start(text), len(text)))
     start, length = np.array(slices, np.int32).T
     return Spellings(
