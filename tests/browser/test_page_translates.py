@@ -11,7 +11,16 @@ from kformer.pocket import PocketTranslator
 from kformer.scores import bleu
 
 MODEL = "translator.tflite"
-ODD = ["", " \t ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "שלום wir", "👩‍👩‍👧‍👦\ufeffruft", "a" * 99]
+ODD = [
+    "",
+    " \t ",
+    "das häus 🐕",
+    "wir\0ruft uns .\0\0",
+    "e\u0301 ﬁ ½ \u2581",
+    "שלום wir",
+    "👩‍👩‍👧‍👦\ufeffruft",
+    "a" * 99,
+]
 
 
 def sentences(count):

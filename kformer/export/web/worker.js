@@ -111,6 +111,7 @@ async function translateAll(lines) {
 async function translate(line) {
   const { litert, signature, manifest } = translator;
   const bytes = new Uint8Array(manifest.max_source_bytes);
+  line = line.replace(/\0+$/, ""); // Zeros at the end are padding.
   // Whole characters only; half of a surrogate pair becomes U+FFFD.
   const { read } = new TextEncoder().encodeInto(line, bytes);
   const source = new litert.Tensor(bytes, [bytes.length]);
