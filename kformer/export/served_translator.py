@@ -8,7 +8,7 @@ import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading
 
 from kformer.parallel import in_parallel
 from kformer.serving import ServedTranslation
-from kformer.serving.rows import NEEDED, read_translation, rows_of
+from kformer.serving.rows import NEEDED, checked, read_translation, rows_of
 from kformer.translator import batches_by_length
 
 
@@ -49,8 +49,7 @@ class ServedTranslator:
         return self._translations(texts, batch_size, progress)
 
     def _translations(self, texts, batch_size, progress):
-        if isinstance(texts, str):
-            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        texts = checked({"texts": texts})["texts"]
         translations = [None] * len(texts)
 
         def answered(batch):
