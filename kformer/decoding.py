@@ -6,10 +6,9 @@ Axes: B batch, S source length, N sequences a row, T target length, P prefix len
 from typing import NamedTuple
 
 import keras
-import numpy as np
-import tensorflow as tf
 from keras import ops
 
+from kformer.decoder_inputs import SIGNATURE, Inputs, inputs_of, jobs_of
 from kformer.parallel import in_parallel
 from kformer.runtime import GRAPH
 from kformer.search import Beam, Greedy, MinLength, NoRepeat, Prefix, RepetitionPenalty, Sample
@@ -58,7 +57,7 @@ def make_search(
     return search_by(SearchOptions(beam_size, length_penalty, n_best=n_best), tokenizer)
 
 
-def search_by(options, tokenizer, minimum=None, prefix=None, uniform=None):
+def search_by(options, tokenizer, minimum=None, prefix=None, keys=None):
     """Returns the search that `options` describe.
 
     Args:
@@ -66,7 +65,7 @@ def search_by(options, tokenizer, minimum=None, prefix=None, uniform=None):
         tokenizer: That of the target.
         minimum: int32 tensor (B,), see `kformer.search.MinLength`; or None.
         prefix: int32 tensor (B, P), see `kformer.search.Prefix`; or None.
-        uniform: float tensor (B, T), see `kformer.Sample`; for that alone.
+        keys: uint32 tensor (B, T), see `kformer.Sample`; for that alone.
     """
     constraints = []
     if options.repetition_penalty > 1:
@@ -84,7 +83,7 @@ def search_by(options, tokenizer, minimum=None, prefix=None, uniform=None):
         "constraints": constraints,
     }
     if options.sample:
-        return Sample(uniform, options.temperature, options.top_k, options.top_p, **shared)
+        return Sample(keys, options.temperature, options.top_k, options.top_p, **shared)
     if options.beam_size == 1:
         return Greedy(**shared)
     return Beam(
@@ -123,7 +122,8 @@ class BatchDecoder:
         """Decodes.
 
         Args:
-            rows: list of lists of ids, each ending in the end id. A row of just that gives [].
+            rows: list of lists of ids, each ending in the end id. A row of just that, a blank
+                line, gives its prefix, whose score is the model's.
             options: `SearchOptions`.
             prefixes: as many lists of ids that the translations must begin with; or None.
             batch_size: Rows decoded at once. It changes speed, not answers.
@@ -131,66 +131,46 @@ class BatchDecoder:
 
         Returns:
             for each row a list of `Decoded`, best first: `options.n_best` of them, or as many as
-            there are.
+            there are: a blank line has one. Samples come in the order of their numbers.
         """
-        prefixes = prefixes or [[]] * len(rows)
-        graph = self._graph(options, forced=any(prefixes))
-        results = [[Decoded([], 0.0, True)] for _ in rows]  # What a blank one gives.
-        lengths = [len(row) for row in rows]
+        graph = self._graph(options, forced=any(prefixes or ()))
+        end_id, padding = self._tokenizer.end_id, self._tokenizer.padding_id
+        jobs = jobs_of(rows, prefixes or [[]] * len(rows), options, end_id)
 
         def decode(batch):
-            real = [i for i in batch if lengths[i] > 1]
+            real = [job for job in batch if not job.is_blank]
             if not real:
-                return {}
-            inputs = self._inputs([rows[i] for i in real], options, [prefixes[i] for i in real])
-            return dict(zip(real, self._unpack(graph(*inputs), inputs.limits), strict=True))
+                return []
+            inputs = inputs_of(real, options, padding)
+            return list(zip(real, self._unpack(graph(*inputs), inputs.limits), strict=True))
 
-        batches = list(batches_by_length(lengths, batch_size))
+        by_length = batches_by_length([len(job.source) for job in jobs], batch_size)
+        batches = [[jobs[j] for j in batch] for batch in by_length]
+        results = [[] for _ in rows]
         for batch, found in zip(batches, in_parallel(decode, batches), strict=True):
-            for i, sequences in found.items():
-                results[i] = sequences
+            for job, sequences in found:
+                results[job.index] += sequences
             if progress:
-                progress(len(batch))
-        return results
-
-    def _inputs(self, rows, options, prefixes):
-        padding = self._tokenizer.padding_id
-        sizes = [(len(row), len(prefix)) for row, prefix in zip(rows, prefixes, strict=True)]
-        limits = [options.limit(*size) for size in sizes]
-        minimum = [
-            options.minimum(length, limit) for (length, _), limit in zip(sizes, limits, strict=True)
-        ]
-        uniform = [[]] * len(rows)
-        if options.sample:
-            uniform = [
-                np.random.default_rng([options.seed, *row]).random(limit, np.float32)
-                for row, limit in zip(rows, limits, strict=True)
-            ]
-        return _Inputs(
-            source=padded(rows, padding),
-            limits=np.array(limits, np.int32),
-            minimum=np.array(minimum, np.int32),
-            prefix=padded(prefixes, padding),
-            uniform=padded(uniform, 0, np.float32),
-        )
+                progress(sum(job.last for job in batch))
+        return [sequences or [Decoded([], 0.0, True)] for sequences in results]
 
     def _graph(self, options, forced):
         key = (options.graph(), options.has_minimum, forced)
         if key not in self._graphs:
 
             def decode(*inputs):
-                inputs = _Inputs(*inputs)
+                inputs = Inputs(*inputs)
                 search = search_by(
                     options,
                     self._tokenizer,
                     inputs.minimum if options.has_minimum else None,
                     inputs.prefix if forced else None,
-                    inputs.uniform if options.sample else None,
+                    inputs.keys if options.sample else None,
                 )
                 return search_ids(self._transformer, inputs.source, search, limits=inputs.limits)
 
             if keras.backend.backend() == "tensorflow":
-                decode = sequential(decode, _SIGNATURE)
+                decode = sequential(decode, SIGNATURE)
             self._graphs[key] = decode
         return self._graphs[key]
 
@@ -208,33 +188,8 @@ class BatchDecoder:
             yield sequences
 
 
-class _Inputs(NamedTuple):
-    source: np.ndarray  # int32 (B, S)
-    limits: np.ndarray  # int32 (B,)
-    minimum: np.ndarray  # int32 (B,)
-    prefix: np.ndarray  # int32 (B, P)
-    uniform: np.ndarray  # float32 (B, T), or (B, 0) where nothing is drawn
-
-
-_SIGNATURE = [
-    tf.TensorSpec([None, None], tf.int32),
-    tf.TensorSpec([None], tf.int32),
-    tf.TensorSpec([None], tf.int32),
-    tf.TensorSpec([None, None], tf.int32),
-    tf.TensorSpec([None, None], tf.float32),
-]
-
-
 def batches_by_length(lengths, batch_size):
     """Yields lists of indices, the longest first, of rows of about one length."""
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
-
-
-def padded(rows, padding, dtype=np.int32):
-    """Returns an array (B, longest) of rows of numbers, filled up with `padding`."""
-    filled = np.full((len(rows), max(map(len, rows), default=0)), padding, dtype)
-    for i, row in enumerate(rows):
-        filled[i, : len(row)] = row
-    return filled

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from kformer.decoding import padded
+from kformer.decoder_inputs import padded
 from kformer.masks import causal_mask, padding_mask
 from kformer.parallel import in_parallel
 

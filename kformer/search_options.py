@@ -35,11 +35,12 @@ class SearchOptions:
         beam_size: 1 takes the best id at every step; more searches wider, for longer.
         length_penalty: See `kformer.Beam`; for more than one beam.
         coverage_penalty: See `kformer.Beam`; needs more than one beam.
-        n_best: Translations of each sentence, best first; at most `beam_size`.
+        n_best: Translations of each sentence, best first; at most `beam_size`. With `sample`, the
+            number of samples, in the order of their numbers: the first ones of more are the same.
         sample: Whether to draw each id by its probability, instead of the best.
         temperature, top_k, top_p: See `kformer.Sample`; they need `sample`.
         seed: All the chance of sampling. A sentence's draw depends on this and on the sentence,
-            not on what else is translated.
+            on the number of the sample and not on what else is translated.
         min_length: Fewest ids of a translation.
         max_length: Most ids of a translation; None for no such limit.
         min_length_ratio: Fewest ids of a translation for each one of its source.
@@ -84,7 +85,7 @@ class SearchOptions:
             received = ", ".join(f"{name}={getattr(self, name)}" for name in names)
             raise ValueError(f"{rule} Received: {received}.")
 
-        if self.n_best > self.beam_size:
+        if self.n_best > self.beam_size and not self.sample:
             refuse("`beam_size` must be at least `n_best`.", "beam_size", "n_best")
         if self.sample and self.beam_size > 1:
             refuse("Sampling draws one sequence: it has no beams.", "sample", "beam_size")
@@ -131,5 +132,6 @@ class SearchOptions:
 
         Two that are equal search by the same graph, if both or neither have a minimum.
         """
-        varying = ("seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio")
+        varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
+        varying += ["n_best"] if self.sample else []
         return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})

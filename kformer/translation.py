@@ -46,7 +46,12 @@ class Translation:
 
 
 def found_flags(source, found) -> tuple[str, ...]:
-    """What is wrong with a `Decoded` sequence for a row of ids, its end id last."""
+    """What is wrong with a `Decoded` sequence for a row of ids, its end id last.
+
+    Nothing where the source is blank: then it is the prefix that was asked for.
+    """
+    if len(source) == 1:
+        return ()
     if found.ended:
         return runaway_flags(source[:-1], found.ids[:-1])
     return ("length limit", *runaway_flags(source[:-1], found.ids))

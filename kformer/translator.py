@@ -101,11 +101,12 @@ class Translator(keras.Model):
         """Translates any number of sentences; sorts them by length, keeps their order.
 
         Args:
-            texts: list of strings. A blank one translates to an empty one.
+            texts: list of strings. A blank one translates to a blank one.
             beam_size, length_penalty: See `kformer.SearchOptions`.
             batch_size: Sentences translated at once. It changes speed, not answers.
             progress: Called with the number of sentences done, after each batch.
-            prefixes: What the translations must begin with: as many strings, or None.
+            prefixes: What the translations must begin with: as many strings, or None. A blank
+                sentence translates to its prefix.
             **options: The others of `kformer.SearchOptions`.
 
         Returns:

@@ -127,13 +127,13 @@ def test_lengths_have_their_limits(translator, beam_size):
 
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
-    prefixes = ["the dog", "", "not of a blank line", "no no no no no no", "y" * 70]
+    prefixes = ["the dog", "", "of a blank line", "no no no no no no", "y" * 70]
     options = SearchOptions(beam_size, no_repeat_ngram=2)
     found = translator.translations(TEXTS, options, prefixes=prefixes)
     plain = translator.translations(TEXTS, options)
     for (one, *_), (other, *_), prefix, text in zip(found, plain, prefixes, TEXTS, strict=True):
         if not text:
-            assert one.text == ""
+            assert (one.text, one.flags) == (prefix, ())
         elif not prefix:
             assert one.tokens == other.tokens
         else:
@@ -143,6 +143,32 @@ def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
     assert [best.text for best, *_ in found] == translator.translate(
         TEXTS, beam_size, no_repeat_ngram=2, prefixes=prefixes
     )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        SearchOptions(),
+        SearchOptions(3, n_best=3, min_length=9, repetition_penalty=1.5),
+        SearchOptions(sample=True, n_best=3),
+    ],
+)
+def test_a_blank_sentence_translates_to_its_prefix(translator, options):
+    texts, prefixes = ["", " \t", "", "ein bier"], ["the dog", "guten tag", "", "ja"]
+    blank = translator.translations(texts, options, prefixes=prefixes, batch_size=2)[:3]
+    assert [[one.text for one in several] for several in blank] == [
+        ["the dog"],
+        ["guten tag"],
+        [""],
+    ]
+    scored = translator.score(texts[:2], prefixes[:2])
+    for (one,), expected in zip(blank, scored, strict=False):
+        assert one.tokens == expected.tokens and one.flags == ()
+        np.testing.assert_allclose(
+            one.token_log_probabilities, expected.token_log_probabilities, rtol=1e-4
+        )
+        if options == SearchOptions():
+            assert one.score == pytest.approx(expected.log_probability, rel=1e-4)
 
 
 def test_a_prefix_that_is_too_long_is_cut_and_said_so(tokenizer):

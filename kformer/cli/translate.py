@@ -39,7 +39,8 @@ def translate(
         ),
     ] = OutputFormat.text,
     prefix: Annotated[
-        Path | None, _option("What the translations must begin with, line for line.")
+        Path | None,
+        _option("What the translations must begin with, line for line; all of a blank line's."),
     ] = None,
     beam_size: BeamSize = None,
     length_penalty: LengthPenalty = None,
@@ -47,7 +48,7 @@ def translate(
         float | None, _option("0 for none; more for beams that look at all of the source.")
     ] = None,
     n_best: Annotated[
-        int | None, _option("Translations of each line, with --format tsv or jsonl.")
+        int | None, _option("Translations, or samples, of each line; with --format tsv or jsonl.")
     ] = None,
     sample: Annotated[bool, _option("Draw by chance, instead of the best.", "--sample")] = False,
     temperature: Annotated[
@@ -57,7 +58,9 @@ def translate(
     top_p: Annotated[
         float | None, _option("Draw among the likeliest ids of this probability together.")
     ] = None,
-    seed: Annotated[int | None, _option("Of sampling.")] = None,
+    seed: Annotated[
+        int | None, _option("Of sampling: the same seed and line give the same samples again.")
+    ] = None,
     min_length: Annotated[int | None, _option("Fewest ids of a translation.")] = None,
     max_length: Annotated[int | None, _option("Most ids of a translation.")] = None,
     min_length_ratio: Annotated[

@@ -171,19 +171,34 @@ def best_continuations(step, logits, count, constraints, state):
         ids: int32 tensor (B, K, C).
     """
     top_k = getattr(step, "top_k", ops.top_k)
-    logits = ops.cast(logits, "float32")
     if constraints:
-        logits = ops.log_softmax(logits)
-        for constraint in constraints:
-            logits = constraint(logits, state.ids, state.position, state.rows)
-        best, ids = top_k(logits, count)
+        best, ids = top_k(_constrained(logits, constraints, state), count)
         return best, ops.cast(ids, "int32")
+    logits = ops.cast(logits, "float32")
     best, ids = top_k(logits, count)
     # Of all V log-probabilities only the best are needed: log-sum-exp is one pass, not three.
     beyond = getattr(step, "log_sum_exp", log_sum_exp_of_graph)(logits, best)
     highest = best if count == 1 else ops.max(best, axis=-1, keepdims=True)
     gains = -beyond if count == 1 else best - (highest + beyond)
     return gains, ops.cast(ids, "int32")
+
+
+def all_continuations(step, logits, constraints, state):
+    """As `best_continuations`, of all V ids in their order: float32 tensor (B, K, V)."""
+    if constraints:
+        return _constrained(logits, constraints, state)
+    logits = ops.cast(logits, "float32")
+    highest = ops.max(logits, axis=-1, keepdims=True)
+    beyond = getattr(step, "log_sum_exp", log_sum_exp_of_graph)(logits, highest)
+    return logits - (highest + beyond)
+
+
+def _constrained(logits, constraints, state):
+    """Log-probabilities (B, K, V) after all constraints."""
+    values = ops.log_softmax(ops.cast(logits, "float32"))
+    for constraint in constraints:
+        values = constraint(values, state.ids, state.position, state.rows)
+    return values
 
 
 def write(step, ids, new, position):

@@ -6,17 +6,24 @@ Axes: B batch, T the longest limit, V vocabulary, C candidates.
 from keras import ops
 
 from kformer.search.greedy import Greedy
-from kformer.search.loop import best_continuations, left_of
+from kformer.search.keyed_random import exponential
+from kformer.search.loop import LEAST, all_continuations, best_continuations, left_of
 
 
 class Sample(Greedy):
     """Draws every id at random, by its probability.
 
+    Every id gets a random waiting time, exponential with its probability as the rate, and the one
+    that waits least is chosen: an id is chosen as often as it is probable. (In logarithms this is
+    the Gumbel-max trick.) An id's random number depends on its number alone, not on its rank.
+    So a change of the logits in their last digits, as between two sizes of a batch, can only
+    exchange two ids that wait equally long to about that digit.
+
     The score is that of `Greedy`: the sum of log-probabilities, whatever the temperature.
 
     Args:
-        uniform: float tensor (B, T), numbers in [0, 1): all the chance that there is. The same
-            numbers choose the same ids, whoever else is in the batch.
+        keys: uint32 tensor (B, T), random numbers; nothing else here is random. The same keys
+            choose the same ids, whoever else is in the batch.
         temperature: Probabilities are those of the logits divided by this: under 1 the likely ids
             become likelier, over 1 the others do. Positive.
         top_k: Draw among so many of the likeliest ids; 0 for all.
@@ -25,7 +32,7 @@ class Sample(Greedy):
         start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 
-    def __init__(self, uniform, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, **kw):
+    def __init__(self, keys, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, **kw):
         super().__init__(**kw)
         if temperature <= 0:
             raise ValueError(
@@ -35,26 +42,34 @@ class Sample(Greedy):
             raise ValueError(f"`top_k` must not be negative. Received: top_k={top_k}.")
         if not 0 < top_p <= 1:
             raise ValueError(f"`top_p` must be in (0, 1]. Received: top_p={top_p}.")
-        self.uniform = uniform
+        self.keys = keys
         self.temperature = temperature
         self.top_k = top_k
         self.top_p = top_p
 
     def _choose(self, step, logits, state):
+        gains, ids = self._candidates(step, logits, state)
+        # Relative to the highest: if all are forbidden, any may come.
+        gaps = gains - ops.max(gains, axis=-1, keepdims=True)
+        shares = ops.where(gaps > LEAST / 2, ops.exp(gaps / self.temperature), 0.0)
+        if self.top_p < 1:  # Then they come highest first.
+            sums = ops.cumsum(shares, axis=-1)
+            shares = ops.where(sums - shares < self.top_p * sums[..., -1:], shares, 0.0)
+        keys = left_of(ops.take(self.keys, state.position, axis=1), state.rows)  # (B,)
+        every = ops.arange(shares.shape[-1], dtype="int32") if ids is None else ids
+        waiting = exponential(keys[:, None, None], every)
+        _, index = getattr(step, "top_k", ops.top_k)(shares / waiting, 1)
+        index = ops.cast(index, "int32")  # (B, 1, 1)
+        chosen = index if ids is None else ops.take_along_axis(ids, index, axis=-1)
+        return ops.take_along_axis(gains, index, axis=-1)[..., 0], chosen[..., 0]
+
+    def _candidates(self, step, logits, state):
+        """Returns log-probabilities (B, 1, C), and the ids that have them; None for all in order.
+
+        For sorting all of a vocabulary would be most of the work.
+        """
         vocab_size = logits.shape[-1]
         count = min(self.top_k or vocab_size, vocab_size)
-        gains, candidates = best_continuations(step, logits, count, self.constraints, state)
-        shares = ops.exp((gains - gains[..., :1]) / self.temperature)  # (B, 1, C), highest first
-        sums = ops.cumsum(shares, axis=-1)
-        kept = ops.where(sums - shares < self.top_p * sums[..., -1:], shares, 0.0)
-        sums = ops.cumsum(kept, axis=-1)
-        here = left_of(ops.take(self.uniform, state.position, axis=1), state.rows)
-        here = ops.cast(here, "float32")[:, None, None]
-        below = ops.cast(sums <= here * sums[..., -1:], "int32")
-        # Sums of rounded numbers may stop short of their own end: the last kept is the last.
-        last = ops.sum(ops.cast(kept > 0, "int32"), axis=-1, keepdims=True) - 1
-        index = ops.minimum(ops.sum(below, axis=-1, keepdims=True), last)
-        return (
-            ops.take_along_axis(gains, index, axis=-1)[..., 0],
-            ops.take_along_axis(candidates, index, axis=-1)[..., 0],
-        )
+        if count == vocab_size and self.top_p == 1:
+            return all_continuations(step, logits, self.constraints, state), None
+        return best_continuations(step, logits, count, self.constraints, state)
