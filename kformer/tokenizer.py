@@ -5,20 +5,16 @@ are those that the SentencePiece library gives for the same file; only where two
 text score the same, which takes one that repeats itself, may the other be chosen.
 """
 
-import gzip
 import hashlib
-import io
-import re
 from pathlib import Path
 
 import keras
-import sentencepiece
 import tensorflow as tf
 import tensorflow_text
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
-PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
-_ASSET = "sentencepiece.model"
+from kformer import vocabulary
+from kformer.translator_format import ASSET
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -58,25 +54,7 @@ class Tokenizer(keras.layers.Layer):
             ValueError: The text does not support so many ids, says how many would fit; or a file
                 is not UTF-8, says at which line; or the files hold no text.
         """
-        files = [files] if isinstance(files, str | Path) else list(files)
-        written = io.BytesIO()
-        try:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=_lines(files),
-                model_writer=written,
-                model_type="unigram",
-                vocab_size=vocab_size,
-                character_coverage=character_coverage,
-                byte_fallback=True,
-                pad_id=PADDING_ID,
-                unk_id=UNKNOWN_ID,
-                bos_id=START_ID,
-                eos_id=END_ID,
-                minloglevel=2,
-            )
-        except RuntimeError as error:
-            raise ValueError(_why_not_trained(str(error), vocab_size)) from error
-        return cls(written.getvalue())
+        return cls(vocabulary.learn(files, vocab_size, character_coverage))
 
     @classmethod
     def load(cls, path):
@@ -91,28 +69,11 @@ class Tokenizer(keras.layers.Layer):
         Path(path).write_bytes(self.model)
 
     def _use(self, model):
-        library = sentencepiece.SentencePieceProcessor()
-        try:
-            library.LoadFromSerializedProto(model)
-        except RuntimeError as error:
-            raise ValueError(
-                "A tokenizer needs the bytes of a SentencePiece model. "
-                f"Received: {len(model)} bytes that are none."
-            ) from error
-        special = {
-            "padding": library.pad_id(),
-            "unknown": library.unk_id(),
-            "start": library.bos_id(),
-            "end": library.eos_id(),
-        }
-        if min(special.values()) < 0:
-            raise ValueError(
-                "The SentencePiece model must have ids for padding, unknown, start and end. "
-                f"Received: {special} (-1: missing)."
-            )
+        library = vocabulary.read(model)
         self.model = model
         self.vocab_size = library.GetPieceSize()
-        self.padding_id, self.unknown_id, self.start_id, self.end_id = special.values()
+        self.padding_id, self.unknown_id = library.pad_id(), library.unk_id()
+        self.start_id, self.end_id = library.bos_id(), library.eos_id()
         self._pieces = [library.IdToPiece(i) for i in range(self.vocab_size)]
         self.in_graph = _in_graph(model)
 
@@ -167,10 +128,10 @@ class Tokenizer(keras.layers.Layer):
         return [self._pieces[i] for i in ids]
 
     def save_assets(self, folder):
-        (Path(folder) / _ASSET).write_bytes(self.model)
+        (Path(folder) / ASSET).write_bytes(self.model)
 
     def load_assets(self, folder):
-        self._use((Path(folder) / _ASSET).read_bytes())
+        self._use((Path(folder) / ASSET).read_bytes())
 
 
 def _in_graph(model):
@@ -187,38 +148,3 @@ def _in_graph(model):
         model=model, shared_name=name
     )
     return tokenizer
-
-
-def _lines(files):
-    for file in files:
-        opened = gzip.open if Path(file).suffix == ".gz" else open
-        with opened(file, "rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    yield line.decode("utf-8").rstrip("\r\n")
-                except UnicodeDecodeError as error:
-                    raise ValueError(
-                        f"Text files must be UTF-8. Received: {str(file)!r}, where line {number} "
-                        f"is not ({error.reason})."
-                    ) from error
-
-
-def _why_not_trained(message, vocab_size):
-    """SentencePiece knows how many ids would fit, and says so in the middle of its sentence."""
-    if most := re.search(r"value <= (\d+)\.", message):
-        rule = f"`vocab_size` must be at most {most[1]}, which is what this text supports."
-    elif least := re.search(r"required_chars\. \d+ vs (\d+)", message):
-        rule = (
-            f"`vocab_size` must be at least {least[1]}, so that every byte and every frequent "
-            "character has an id."
-        )
-    elif "insert_id" in message:
-        rule = "`vocab_size` must be over 260: four special ids, and one for every byte."
-    elif "sentences_.empty()" in message or "all_chars_count" in message:
-        rule = (
-            "A tokenizer can only be trained on text, and the files hold none (lines over 4192 "
-            "bytes do not count)."
-        )
-    else:
-        rule = f"SentencePiece could not train a tokenizer: {message}"
-    return f"{rule} Received: vocab_size={vocab_size}."

@@ -4,6 +4,9 @@ import json
 import zipfile
 
 FORMAT = 1  # Of the `.keras` file; readers refuse what is newer than they are.
+ASSET = "sentencepiece.model"  # The file of a tokenizer in it,
+_ASSETS = "assets/layers"  # in a folder for each layer, where Keras puts it.
+_TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 
 
 def format_of(path):
@@ -25,3 +28,32 @@ def check_format(received):
             f"This kformer reads translators up to format {FORMAT}; update it. "
             f"Received: format={received}."
         )
+
+
+def tokenizer_models(path) -> tuple[bytes, bytes | None]:
+    """Reads the SentencePiece models of a translator's `.keras` file, without loading the rest.
+
+    Returns:
+        That of the source; and that of the target, if it has a tokenizer of its own, else None.
+
+    Raises:
+        ValueError: The file holds no translator, or one of a newer format.
+    """
+    received = format_of(path)
+    if received is None:
+        raise ValueError(
+            "A translator is a .keras file, as `Translator.save` writes it. "
+            f"Received: path={str(path)!r}, which holds none."
+        )
+    check_format(received)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            own_target = json.loads(archive.read("config.json"))["config"]["own_target_tokenizer"]
+            names = _TOKENIZERS if own_target else _TOKENIZERS[:1]
+            source, *target = (archive.read(f"{_ASSETS}/{name}/{ASSET}") for name in names)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ValueError(
+            "The file must hold a whole translator, as `Translator.save` writes it. "
+            f"Received: path={str(path)!r} ({error})."
+        ) from error
+    return source, target[0] if target else None

@@ -83,7 +83,7 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(again, tmp_path):
 @pytest.mark.parametrize(
     ("numbers", "received"),
     [
-        ({"vocab_size": 5000}, "at most .* Received: vocab_size=5000"),
+        ({"vocab_size": 270}, "at least .* Received: vocab_size=270"),
         ({"max_length": 2}, "No pair is left.* Received: max_length=2"),
     ],
 )

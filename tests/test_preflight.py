@@ -5,6 +5,7 @@ import random
 import pytest
 import sentencepiece
 
+from kformer import Tokenizer, vocabulary
 from kformer.training import check_corpus, translation_dataset
 from kformer.training.corpus import phrasebook
 
@@ -121,8 +122,15 @@ def test_duplicates_are_counted_as_the_pairs_that_stood_before(write, tokenizer)
     [
         (("ein " * 40, "a " * 40), {"max_length": 30}, "too long: raise --max-length"),
         (("ein", "a " * 20), {"max_length_ratio": 2.0}, "unlike in length"),
-        (("🙂🙃", "a"), {}, "of the source's pieces spell single bytes: raise --vocab-size"),
-        (("ein", "qqxxyyzzqqxxyyzzqq" * 3), {}, "A word of the target takes"),
+        (("🙂🙃", "a"), {}, "of the source's pieces spell single bytes of characters that the"),
+        (
+            ("🙂🙃", "a"),
+            {"vocabulary": "given"},
+            "lacks: learn one from this text (--new-vocabulary",
+        ),
+        (("ein", "qqxxyyzzqqxxyyzzqq" * 3), {}, "A word of the target takes 5."),
+        (("ein", "qqxxyyzzqqxxyyzzqq" * 3), {}, "pieces: raise --vocab-size"),
+        (("ein", "qxy" * 18), {"vocabulary": "given"}, "pieces: learn one from this text"),
     ],
 )
 def test_what_there_is_too_much_of_is_named_with_what_to_do(
@@ -131,3 +139,36 @@ def test_what_there_is_too_much_of_is_named_with_what_to_do(
     pairs = list(dict.fromkeys(PAIRS))
     pairs += [(f"{i} {pair[0]}", f"{i} {pair[1]}") for i in range(len(pairs) // 2)]
     assert warning in " ".join(check_corpus(*write(pairs), tokenizer, **options).warnings())
+
+
+CAPTIONS = [f"男孩{i}在公园里踢足球，女孩在旁边看书。" for i in range(40)]
+CODE = [f"x[{i}] = f(y[{i}], z->next{i % 7}) + (a << {i % 5});" for i in range(40)]
+NUMBERS = [str(random.Random(i).randrange(10**12)) for i in range(40)]
+WORDS = list(dict.fromkeys(word for pair in PAIRS for text in pair for word in text.split()))[:40]
+LINES = [source for source, _ in dict.fromkeys(PAIRS)][:20]
+
+
+@pytest.mark.parametrize("texts", [CAPTIONS, CODE, NUMBERS, WORDS, LINES])
+def test_a_text_that_has_all_the_ids_it_supports_is_not_told_to_have_more(write, texts):
+    files = write([(text, text[::-1]) for text in texts])
+    learned = Tokenizer(vocabulary.learn(files, 8000, at_most=True))
+    report = check_corpus(*files, learned, vocabulary="all")
+    assert report.source.pieces > 0 and report.warnings() == []
+
+
+@pytest.mark.parametrize("texts", [CAPTIONS, NUMBERS])
+def test_numbers_and_text_without_spaces_have_no_words_to_be_counted_by(write, texts):
+    files = write([(text, text[::-1]) for text in texts])
+    report = check_corpus(*files, Tokenizer(vocabulary.learn(files, 288)))
+    assert report.source.pieces > 4 * report.source.words
+    assert report.warnings() == []
+
+
+def test_captions_that_an_alien_vocabulary_spells_in_bytes_need_another_one(write, tokenizer):
+    files = write([(text, text[::-1]) for text in CAPTIONS])
+    report = check_corpus(*files, tokenizer, max_length=40, vocabulary="given")
+    warnings = " ".join(report.warnings())
+    assert report.dropped.too_long == len(CAPTIONS)
+    assert "--max-length" not in warnings and "--vocab-size" not in warnings
+    assert "100 % of the pairs are too long, spelled in bytes as they are." in warnings
+    assert "learn one from this text (--new-vocabulary with --warm-start" in warnings

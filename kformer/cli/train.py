@@ -7,9 +7,9 @@ import typer
 
 from kformer.cli.quiet import quiet
 from kformer.training.interruption import Interrupted
+from kformer.training.preparation import prepare
 from kformer.training.recipe import MONITORS, PRECISIONS, SIZES, Recipe, recipe_names
-from kformer.training.run_folder import TRANSLATOR, check_output, locked, settings
-from kformer.training.text_files import as_list, check_parallel
+from kformer.training.run_folder import TRANSLATOR, locked
 
 _RECIPE = "Numbers of the recipe, if not its own"
 _Files = list[Path]
@@ -45,6 +45,19 @@ def train(
         bool,
         typer.Option("--new-vocabulary", help="Learn a vocabulary then, too."),
     ] = False,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            help="A SentencePiece model, or a .keras translator, whose vocabulary to use."
+        ),
+    ] = None,
+    target_tokenizer: Annotated[
+        Path | None, typer.Option(help="The same for the target, if that has its own.")
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check and describe the text and the run; write nothing."),
+    ] = False,
     overwrite: Annotated[
         bool,
         typer.Option("--overwrite", help="Replace an earlier run in the folder, and start anew."),
@@ -53,6 +66,9 @@ def train(
         bool, typer.Option("--tensorboard", help="Write logs for TensorBoard, too.")
     ] = False,
     vocab_size: Annotated[int | None, _number("Ids of the joint vocabulary.")] = None,
+    target_vocab_size: Annotated[
+        int | None, _number("Ids of a vocabulary of the target's own; 0 for a joint one.")
+    ] = None,
     num_layers: Annotated[int | None, _number("Layers in encoder and decoder each.")] = None,
     d_model: Annotated[int | None, _number("Width of the model.")] = None,
     num_heads: Annotated[int | None, _number("Attention heads in a layer.")] = None,
@@ -95,6 +111,7 @@ def train(
     """
     changes = {
         "vocab_size": vocab_size,
+        "target_vocab_size": target_vocab_size,
         "num_layers": num_layers,
         "d_model": d_model,
         "num_heads": num_heads,
@@ -124,37 +141,39 @@ def train(
             "A model has the sizes of the one that it starts from. "
             f"Received: {', '.join(f'{name}={changes[name]}' for name in sizes)}."
         )
-    numbers.check_validation(valid_source)
-    files = {
-        "source": as_list(source),
-        "target": as_list(target),
-        "valid_source": as_list(valid_source or []),
-        "valid_target": as_list(valid_target or []),
-    }
+    arguments = (numbers, source, target, output, valid_source, valid_target)
     options = {
         "weights": weight or None,
         "temperature": temperature,
         "warm_start": warm_start,
         "new_vocabulary": new_vocabulary,
+        "tokenizer": tokenizer,
+        "target_tokenizer": target_tokenizer,
+        "exact_sizes": {"vocab_size", "target_vocab_size"} & {*changes},
+        "overwrite": overwrite,
     }
-    with locked(output):
-        resumes = check_output(output, overwrite, settings(numbers, files, **options))
-    if not resumes:  # Else these are the files that were checked.
-        check_parallel(files["source"], files["target"])
-        if valid_source or valid_target:
-            check_parallel(files["valid_source"], files["valid_target"])
-
-    with quiet():
-        from kformer.training import fit
-
+    if dry_run:
+        _report(prepare(*arguments, **options))
+        return
     try:
-        fit.train(
-            *(numbers, source, target, output, valid_source, valid_target),
-            **options,
-            overwrite=overwrite,
-            tensorboard=tensorboard,
-        )
+        with locked(output):
+            prepared = prepare(*arguments, **options)
+            with quiet():
+                from kformer.training import fit
+
+            fit.run(prepared, overwrite=overwrite, tensorboard=tensorboard)
     except Interrupted as stopped:
         typer.echo(f"kformer: {stopped} Run the same command to go on.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
     typer.echo(f"The translator is {output / TRANSLATOR}")
+
+
+def _report(prepared):
+    """Prints what the run would print before its first step."""
+    with quiet():
+        from kformer.training import fit
+
+        found = fit.report(prepared)
+    typer.echo(found)
+    goes_on = f" {str(prepared.output)!r} holds this run, unfinished; it would go on."
+    typer.echo(f"Dry run: nothing was written.{goes_on * prepared.resumes}")

@@ -14,7 +14,7 @@ if __name__ != "kformer.training":  # The link of that name, at the top of the r
 _MODULE_OF = {
     "check_parallel": "text_files",
     "translation_dataset": "dataset",
-    "DroppedPairs": "pair_filter",
+    "DroppedPairs": "dropped_pairs",
     "count_dropped_pairs": "pair_filter",
     "TrainingCost": "cost",
     "training_cost": "cost",

@@ -45,12 +45,20 @@ class TrainingCost:
         ]
 
     def __str__(self):
-        minutes = self.seconds / 60
-        duration = f"{minutes / 60:.1f} hours" if minutes > 90 else f"{minutes:.1f} minutes"
         return (
             f"The model has {self.parameters:,} parameters. Training takes about "
-            f"{self.memory / 2**30:.1f} GiB of memory and {duration} for an epoch."
+            f"{self.memory / 2**30:.1f} GiB of memory and {_duration(self.seconds)} for an epoch."
         )
+
+
+def _duration(seconds):
+    """About so long, in the unit that fits."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 90:
+        return f"{seconds:.0f} second{'s' * (round(seconds) > 1)}"
+    minutes = seconds / 60
+    return f"{minutes / 60:.1f} hours" if minutes > 90 else f"{minutes:.1f} minutes"
 
 
 def training_cost(
@@ -68,11 +76,14 @@ def training_cost(
         speed: Floating point operations per second of a large matrix product; by default it is
             measured, in 0.3 s.
     """
-    d, ff, layers, vocab = recipe.d_model, recipe.d_ff, recipe.num_layers, recipe.vocab_size
+    d, ff, layers = recipe.d_model, recipe.d_ff, recipe.num_layers
+    vocab = recipe.target_vocab_size or recipe.vocab_size  # Of the logits.
     feed_forward = 2 * d * ff
     encoder, decoder = layers * (4 * d * d + feed_forward), layers * (8 * d * d + feed_forward)
     vectors = layers * (2 * (ff + d) + 12 * d + 10 * d)  # Biases and layer normalisation.
     parameters = encoder + decoder + vectors + vocab * d
+    if recipe.target_vocab_size:
+        parameters += recipe.vocab_size * d
     copies = (5 if recipe.ema_momentum else 4) + _TEMPORARY
     of_layer = _OF_WIDTH * d + _OF_INNER_WIDTH * ff
     floats = copies * parameters + recipe.tokens_per_batch * (_LOGITS * vocab + layers * of_layer)

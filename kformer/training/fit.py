@@ -1,13 +1,10 @@
 """One training run, from text files to a translator in a folder."""
 
-import hashlib
 import shutil
-from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
-from kformer.files import replacing
 from kformer.tokenizer import Tokenizer
 from kformer.training.average import WithAverage
 from kformer.training.callbacks import (
@@ -18,6 +15,7 @@ from kformer.training.callbacks import (
     TokensPerSecond,
 )
 from kformer.training.learner import new_translator, recipe_from
+from kformer.training.preparation import Prepared, prepare
 from kformer.training.progress import Progress
 from kformer.training.recipe import Recipe
 from kformer.training.resume import resumable_fit
@@ -27,19 +25,16 @@ from kformer.training.run_folder import (
     LOGS,
     PICTURE,
     RECORD,
-    TOKENIZER,
     TRANSLATOR,
-    check_output,
     clear,
     clear_unfinished,
     locked,
-    read_record,
-    settings,
     write_json,
 )
 from kformer.training.tensorboard import TensorBoardLogs
 from kformer.training.text_of_run import TextOfRun
 from kformer.training.translation_scores import TranslationScores
+from kformer.training.vocabularies import save_vocabularies
 from kformer.translator import Translator, load
 
 _SCORES = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}  # By what is monitored.
@@ -57,6 +52,9 @@ def train(
     temperature: float | None = None,
     warm_start=None,
     new_vocabulary: bool = False,
+    tokenizer=None,
+    target_tokenizer=None,
+    exact_sizes=(),
     overwrite: bool = False,
     checkpoint_seconds: float = 60.0,
     tensorboard: bool = False,
@@ -81,6 +79,12 @@ def train(
             sizes replace those of the recipe. `kformer.training.warm_start` says how.
         new_vocabulary: Whether to learn a vocabulary from the text then, too, instead of keeping
             that of the translator.
+        tokenizer: Path of a SentencePiece model, or of a `.keras` translator, whose vocabulary (or
+            two) is used; by default one is learned from the text, of source and target together,
+            or one from each side where `recipe.target_vocab_size` is not 0.
+        target_tokenizer: The same for the target, where it has a vocabulary of its own.
+        exact_sizes: Names among "vocab_size" and "target_vocab_size" that raise an error where the
+            text supports fewer ids; by default the vocabulary has as many as it supports then.
         overwrite: Whether to replace what an earlier run left in the folder, and start anew.
         checkpoint_seconds: From one checkpoint to the next; see `resumable_fit`.
         tensorboard: Whether to write logs for TensorBoard, in the folder's `logs`.
@@ -97,85 +101,107 @@ def train(
         FloatingPointError: Learning diverged.
         Interrupted: SIGTERM or Ctrl-C came; the state of training is saved.
     """
-    text = TextOfRun(source, target, valid_source, valid_target, weights, temperature)
-    recipe.check_validation(valid_source)
-    output = Path(output)
     with locked(output):
-        record = settings(recipe, text.files, weights, temperature, warm_start, new_vocabulary)
-        resumes = check_output(output, overwrite, record)
-        if resumes:
-            record = {**read_record(output), **record}  # The files may have moved.
-        else:
-            record["pairs"] = text.check()
-        other = None if warm_start is None else load(warm_start)
-        kept = None if new_vocabulary or other is None else other.tokenizer
-        tokenizer = _tokenizer(recipe, text.files, output, record, kept)
-        if not resumes:
-            print(text.report(recipe_from(recipe, tokenizer, other), tokenizer), flush=True)
-        with tf.device("CPU:0"):  # Where the data is read.
-            epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
-        batches = text.batches(recipe, tokenizer, epoch)
-        translator = new_translator(recipe, tokenizer, other)
-
-        if overwrite:
-            clear(output)
-        clear_unfinished(output)
-        write_json(output / RECORD, {**record, "finished": False})
-        with replacing(output / CHECKPOINTS / TOKENIZER) as temporary:
-            tokenizer.save(temporary)
-        history = KeepHistory(output / HISTORY)
-        resumable_fit(
-            translator.transformer,
-            batches[0],
-            output / CHECKPOINTS,
-            epochs=recipe.epochs,
-            epoch=epoch,
-            every_seconds=checkpoint_seconds,
-            validation_data=batches[1],
-            verbose=0,
-            callbacks=[
-                TokensPerSecond(),
-                StopWhenDiverged(),
-                *_judging(recipe, translator, output / TRANSLATOR, text),
-                *callbacks,
-                history,
-                *([TensorBoardLogs(output / LOGS)] if tensorboard else ()),
-                Progress(int(batches[0].cardinality()), recipe.epochs),
-            ],
+        prepared = prepare(
+            *(recipe, source, target, output, valid_source, valid_target),
+            weights=weights,
+            temperature=temperature,
+            warm_start=warm_start,
+            new_vocabulary=new_vocabulary,
+            tokenizer=tokenizer,
+            target_tokenizer=target_tokenizer,
+            exact_sizes=exact_sizes,
+            overwrite=overwrite,
         )
-        if not (output / TRANSLATOR).exists():
-            raise FloatingPointError(
-                "Learning diverged: no epoch had a finite validation loss; a longer warm-up may "
-                f"help. Received: {history.history}."
-            )
-        _draw(history.history, output / PICTURE, *_SCORES[recipe.monitor])
-        write_json(output / RECORD, {**record, "finished": True})
-        shutil.rmtree(output / CHECKPOINTS)
-        return load(output / TRANSLATOR)
-
-
-def _tokenizer(recipe, files, output, record, kept):
-    """Returns the tokenizer of the run, and notes it in `record`.
-
-    It is the one in its folder, if it is there; `kept`, if that is not None; else a new one.
-
-    Raises:
-        ValueError: It is not the one that the run began with.
-    """
-    path = output / CHECKPOINTS / TOKENIZER
-    if "tokenizer" in record and path.is_file():
-        tokenizer = Tokenizer.load(path)
-    elif kept is not None:
-        tokenizer = kept
-    else:
-        tokenizer = Tokenizer.train([*files["source"], *files["target"]], recipe.vocab_size)
-    found = hashlib.sha256(tokenizer.model).hexdigest()
-    if record.setdefault("tokenizer", found) != found:
-        raise ValueError(
-            "A run goes on with the tokenizer that it began with; --overwrite starts it anew. "
-            f"Received: {str(path)!r}, which has changed."
+        return run(
+            prepared,
+            overwrite=overwrite,
+            checkpoint_seconds=checkpoint_seconds,
+            tensorboard=tensorboard,
+            callbacks=callbacks,
         )
-    return tokenizer
+
+
+def report(prepared: Prepared) -> str:
+    """Says in plain words what is in the text of a run, and what it will take."""
+    other = None if prepared.warm_start is None else load(prepared.warm_start)
+    return _report(prepared, _tokenizers(prepared), other)
+
+
+def run(
+    prepared: Prepared,
+    *,
+    overwrite: bool = False,
+    checkpoint_seconds: float = 60.0,
+    tensorboard: bool = False,
+    callbacks=(),
+) -> Translator:
+    """Trains what `prepare` returned; the caller holds the lock of the folder. See `train`."""
+    recipe, output, record = prepared.recipe, prepared.output, prepared.record
+    tokenizer, target_tokenizer = _tokenizers(prepared)
+    other = None if prepared.warm_start is None else load(prepared.warm_start)
+    if not prepared.resumes:
+        print(_report(prepared, (tokenizer, target_tokenizer), other), flush=True)
+    text = _text(prepared)
+    with tf.device("CPU:0"):  # Where the data is read.
+        epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
+    batches = text.batches(recipe, tokenizer, epoch, target_tokenizer)
+    translator = new_translator(recipe, tokenizer, other, target_tokenizer)
+
+    if overwrite:
+        clear(output)
+    clear_unfinished(output)
+    write_json(output / RECORD, {**record, "finished": False})
+    save_vocabularies(output, prepared.vocabularies)
+    history = KeepHistory(output / HISTORY)
+    resumable_fit(
+        translator.transformer,
+        batches[0],
+        output / CHECKPOINTS,
+        epochs=recipe.epochs,
+        epoch=epoch,
+        every_seconds=checkpoint_seconds,
+        validation_data=batches[1],
+        verbose=0,
+        callbacks=[
+            TokensPerSecond(),
+            StopWhenDiverged(),
+            *_judging(recipe, translator, output / TRANSLATOR, text),
+            *callbacks,
+            history,
+            *([TensorBoardLogs(output / LOGS)] if tensorboard else ()),
+            Progress(int(batches[0].cardinality()), recipe.epochs),
+        ],
+    )
+    if not (output / TRANSLATOR).exists():
+        raise FloatingPointError(
+            "Learning diverged: no epoch had a finite validation loss; a longer warm-up may "
+            f"help. Received: {history.history}."
+        )
+    _draw(history.history, output / PICTURE, *_SCORES[recipe.monitor])
+    write_json(output / RECORD, {**record, "finished": True})
+    shutil.rmtree(output / CHECKPOINTS)
+    return load(output / TRANSLATOR)
+
+
+def _tokenizers(prepared):
+    """Returns those of source and target; None for the target, if both share one."""
+    return [model and Tokenizer(model) for model in prepared.vocabularies]
+
+
+def _text(prepared):
+    return TextOfRun(*prepared.files.values(), **prepared.mixture)
+
+
+def _report(prepared, tokenizers, other):
+    tokenizer, target_tokenizer = tokenizers
+    recipe = recipe_from(prepared.recipe, tokenizer, other, target_tokenizer)
+    return "\n".join(
+        [
+            *prepared.notes(),
+            _text(prepared).report(recipe, tokenizer, target_tokenizer, prepared.origin),
+        ]
+    )
 
 
 def _judging(recipe, translator, path, text):

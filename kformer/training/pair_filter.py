@@ -1,31 +1,10 @@
 """Which sentence pairs are fit to learn from, and why others are not."""
 
-import dataclasses
-
 import numpy as np
 import tensorflow as tf
 
+from kformer.training.dropped_pairs import REASONS, SPARED, DroppedPairs
 from kformer.training.mixture import Mixture
-
-REASONS = ("kept", "blank", "too_long", "unlike_lengths")
-SPARED = 8  # Ids by which short sentences may differ, whatever their ratio: "Yes." or "I do, too."
-
-
-@dataclasses.dataclass(frozen=True)
-class DroppedPairs:
-    """How many pairs are used, and how many are not for which reason (the first that applies).
-
-    Attributes:
-        kept: Pairs that are used.
-        blank: A side has no text.
-        too_long: A side has more ids than `max_length`.
-        unlike_lengths: One side has more than `max_length_ratio` times the ids of the other.
-    """
-
-    kept: int
-    blank: int
-    too_long: int
-    unlike_lengths: int
 
 
 class PairFilter:

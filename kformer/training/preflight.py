@@ -1,15 +1,22 @@
 """What is in a parallel corpus, in plain words, before the first step is taken."""
 
 import dataclasses
+import unicodedata
 
 import numpy as np
 
 from kformer.training.batching import Batching
 from kformer.training.byte_spelling import BYTE, SPACE
+from kformer.training.dropped_pairs import DroppedPairs
 from kformer.training.mixture import Mixture
-from kformer.training.pair_filter import DroppedPairs, PairFilter
+from kformer.training.pair_filter import PairFilter
 from kformer.training.text_files import as_list, check_parallel
 from kformer.training.text_statistics import read_statistics, sum_of
+
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
+_NEW_VOCABULARY = (
+    "learn one from this text (--new-vocabulary with --warm-start, else no --tokenizer)"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +26,7 @@ class SideReport:
     Attributes:
         pieces: Number of pieces, without end ids.
         words: Number of words.
+        word_pieces: Pieces with letters of a script that has spaces between its words.
         unknown: Pieces that are the unknown id.
         byte_pieces: Pieces that spell a byte of a character which no piece covers.
         longest: Ids of the longest sentence, its end id included.
@@ -27,6 +35,7 @@ class SideReport:
 
     pieces: int
     words: int
+    word_pieces: int
     unknown: int
     byte_pieces: int
     longest: int
@@ -62,6 +71,7 @@ class CorpusReport:
         duplicates: Pairs that stood before in the text.
         batches, source_tokens, target_tokens: Of a pass; with several corpora about so many.
         validation: `ValidationReport`, or None without validation text.
+        vocabulary: Where the vocabulary is from; see `check_corpus`.
     """
 
     pairs: int
@@ -74,6 +84,7 @@ class CorpusReport:
     source_tokens: int
     target_tokens: int
     validation: ValidationReport | None
+    vocabulary: str
 
     def warnings(self) -> list[str]:
         """Says what looks wrong, and what to do about it; nothing if all looks well."""
@@ -102,10 +113,15 @@ class CorpusReport:
             f"{_share(self.duplicates, self.pairs)} of the pairs stood before in the text: "
             "`sort -u` on the pasted files makes a pass shorter.",
         )
+        spelled = any(4 * side.byte_pieces > side.pieces for side in (self.source, self.target))
         yield (
             20 * self.dropped.too_long > self.pairs,
-            f"{_share(self.dropped.too_long, self.pairs)} of the pairs are too long: raise "
-            "--max-length, or split their lines into sentences.",
+            f"{_share(self.dropped.too_long, self.pairs)} of the pairs are too long"
+            + (
+                ", spelled in bytes as they are."
+                if spelled
+                else ": raise --max-length, or split their lines into sentences."
+            ),
         )
         yield (
             5 * self.dropped.unlike_lengths > self.pairs,
@@ -115,18 +131,26 @@ class CorpusReport:
         for name, side in (("source", self.source), ("target", self.target)):
             yield (
                 1000 * side.unknown > side.pieces,
-                f"{_share(side.unknown, side.pieces)} of the {name}'s pieces are unknown: train "
-                "the tokenizer on this text, with byte fallback.",
+                f"{_share(side.unknown, side.pieces)} of the {name}'s pieces are unknown: use a "
+                f"vocabulary with byte fallback; {_NEW_VOCABULARY}.",
             )
             yield (
                 50 * side.byte_pieces > side.pieces,
                 f"{_share(side.byte_pieces, side.pieces)} of the {name}'s pieces spell single "
-                "bytes: raise --vocab-size, or train the tokenizer on this text.",
+                "bytes of characters that the vocabulary lacks: "
+                + (
+                    f"{_NEW_VOCABULARY}."
+                    if self.vocabulary == "given"
+                    else "check the text for characters that do not belong there."
+                ),
             )
+            # A text that has all the ids it supports needs more text for longer pieces.
             yield (
-                side.pieces > 4 * side.words,
-                f"A word of the {name} takes {_ratio(side.pieces, side.words)} pieces: if it is "
-                "written with spaces between words, raise --vocab-size.",
+                self.vocabulary != "all"
+                and side.pieces > 4 * side.words
+                and 2 * side.word_pieces > side.pieces,
+                f"A word of the {name} takes {_ratio(side.pieces, side.words)} pieces: "
+                + (f"{_NEW_VOCABULARY}." if self.vocabulary == "given" else "raise --vocab-size."),
             )
 
     def lines(self) -> list[str]:
@@ -171,6 +195,7 @@ def check_corpus(
     max_length_ratio: float | None = None,
     weights: list[float] | None = None,
     temperature: float | None = None,
+    vocabulary: str = "learned",
 ) -> CorpusReport:
     """Reads a corpus once, in bounded memory, and reports what training would meet in it.
 
@@ -180,6 +205,8 @@ def check_corpus(
         source, target: A path or a list of paths each, as for `translation_dataset`; so are all
             others.
         valid_source, valid_target: The same, of the text to validate with.
+        vocabulary: Where the tokenizers are from, for what to do about a bad fit: "learned" from
+            this text, "all" that this text supports, or "given", learned from other text.
 
     Raises:
         FileNotFoundError, ValueError: See `check_parallel`; or an option makes no sense.
@@ -208,6 +235,7 @@ def check_corpus(
         source_tokens=round(of_pass[1]),
         target_tokens=round(of_pass[2]),
         validation=validation,
+        vocabulary=vocabulary,
     )
 
 
@@ -216,10 +244,18 @@ def _side(tokenizer, counts, longest, longest_at):
     return SideReport(
         pieces=int(counts.sum()),
         words=int(counts[[piece.startswith(SPACE) for piece in pieces]].sum()),
+        word_pieces=int(counts[[_is_of_a_word(piece) for piece in pieces]].sum()),
         unknown=int(counts[tokenizer.unknown_id]),
         byte_pieces=int(counts[[BYTE.fullmatch(piece) is not None for piece in pieces]].sum()),
         longest=longest,
         longest_at=longest_at,
+    )
+
+
+def _is_of_a_word(piece):
+    letters = [character for character in piece if character.isalpha()]
+    return BYTE.fullmatch(piece) is None and any(
+        not unicodedata.name(letter, "").startswith(_UNSPACED) for letter in letters
     )
 
 

@@ -20,7 +20,8 @@ class Recipe:
     """All numbers of a training run. Their values stand in `recipes/NAME.toml`, nowhere else.
 
     Attributes:
-        vocab_size: Ids of the joint vocabulary.
+        vocab_size: Ids of the joint vocabulary, or of that of the source.
+        target_vocab_size: Ids of a vocabulary of the target's own; 0 for a joint one.
         num_layers, d_model, num_heads, d_ff, dropout, norm_first: See `kformer.Transformer`.
         epochs: Passes over the data.
         tokens_per_batch, max_length: See `translation_dataset`.
@@ -41,6 +42,7 @@ class Recipe:
     """
 
     vocab_size: int
+    target_vocab_size: int
     num_layers: int
     d_model: int
     num_heads: int
@@ -91,10 +93,9 @@ class Recipe:
                 raise ValueError(
                     f"`{name}` must be one of {', '.join(known)}. Received: {name}={value!r}."
                 )
-        if self.patience < 0:
-            raise ValueError(
-                f"`patience` must not be negative. Received: patience={self.patience}."
-            )
+        for name in ("target_vocab_size", "patience"):
+            if (value := getattr(self, name)) < 0:
+                raise ValueError(f"`{name}` must not be negative. Received: {name}={value}.")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"`seed` must be in [0, 2^32). Received: seed={self.seed}.")
 

@@ -18,6 +18,7 @@ HISTORY = "history.json"
 PICTURE = "history.png"
 CHECKPOINTS = "checkpoints"  # What an unfinished run needs to go on.
 TOKENIZER = "tokenizer.model"  # Among those.
+TARGET_TOKENIZER = "target_tokenizer.model"  # The same, where the target has its own.
 LOGS = "logs"  # Of TensorBoard.
 _FILES = (RECORD, TRANSLATOR, HISTORY, PICTURE)
 _EVENTS = "events.out.tfevents.*"
@@ -61,13 +62,16 @@ def settings(
     temperature=None,
     warm_start=None,
     new_vocabulary: bool = False,
+    tokenizer=None,
+    target_tokenizer=None,
 ) -> dict:
     """Returns what makes a run what it is, as `run.json` records it.
 
     Args:
         recipe: `Recipe`.
         files: Paths for each of "source", "target", "valid_source", "valid_target".
-        weights, temperature, warm_start, new_vocabulary: See `kformer.training.train`.
+        weights, temperature, warm_start, new_vocabulary, tokenizer, target_tokenizer: See
+            `kformer.training.train`.
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -78,14 +82,27 @@ def settings(
             "A new vocabulary is an option of a warm start; other runs have one in any case. "
             f"Received: {new_vocabulary=}, {warm_start=}."
         )
+    if tokenizer is None and target_tokenizer is not None:
+        raise ValueError(
+            "A tokenizer of the target needs one of the source beside it. "
+            f"Received: {tokenizer=}, target_tokenizer={str(target_tokenizer)!r}."
+        )
+    exists = tokenizer is not None or (warm_start is not None and not new_vocabulary)
+    if exists and (new_vocabulary or recipe.target_vocab_size):
+        raise ValueError(
+            "Where a vocabulary exists already, none is learned. Received: tokenizer="
+            f"{tokenizer and str(tokenizer)!r}, {new_vocabulary=}, "
+            f"target_vocab_size={recipe.target_vocab_size}."
+        )
     check_weights(len(files["source"]), weights, temperature)
+    used = {"warm_start": warm_start, "tokenizer": tokenizer, "target_tokenizer": target_tokenizer}
     return {
         "recipe": dataclasses.asdict(recipe),
         "options": {
             "weights": None if weights is None else [float(weight) for weight in weights],
             "temperature": temperature,
-            "warm_start": None if warm_start is None else sha256(warm_start),
             "new_vocabulary": new_vocabulary,
+            **{name: None if path is None else sha256(path) for name, path in used.items()},
         },
         "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
         "sha256": {side: [sha256(file) for file in files[side]] for side in files},

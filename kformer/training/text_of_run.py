@@ -6,7 +6,7 @@ from kformer.training.cost import training_cost
 from kformer.training.dataset import translation_dataset
 from kformer.training.preflight import check_corpus
 from kformer.training.recipe import Recipe
-from kformer.training.text_files import as_list, check_parallel, read_lines
+from kformer.training.text_files import as_list, read_lines
 
 
 class TextOfRun:
@@ -16,9 +16,6 @@ class TextOfRun:
         source, target: A path or a list of paths.
         valid_source, valid_target: The same, to validate with; None for no validation.
         weights, temperature: How several files are mixed; see `translation_dataset`.
-
-    Attributes:
-        files: Lists of paths by "source", "target", "valid_source", "valid_target".
     """
 
     def __init__(
@@ -30,55 +27,49 @@ class TextOfRun:
         weights: list[float] | None = None,
         temperature: float | None = None,
     ):
-        self.files = {
-            "source": as_list(source),
-            "target": as_list(target),
-            "valid_source": as_list(valid_source or []),
-            "valid_target": as_list(valid_target or []),
-        }
-        self._training = self.files["source"], self.files["target"]
-        self._validation = self.files["valid_source"], self.files["valid_target"]
+        self._training = as_list(source), as_list(target)
+        self._validation = as_list(valid_source or []), as_list(valid_target or [])
         self._mixture = {"weights": weights, "temperature": temperature}
 
-    def check(self) -> int:
-        """Returns the number of pairs to train on; errors as of `check_parallel`."""
-        if any(self._validation):
-            check_parallel(*self._validation)
-        return check_parallel(*self._training)
+    def report(
+        self, recipe: Recipe, tokenizer, target_tokenizer=None, vocabulary: str = "learned"
+    ) -> str:
+        """Says in plain words what is in the text, and what a run will take.
 
-    def report(self, recipe: Recipe, tokenizer) -> str:
-        """Says in plain words what is in the text, and what a run will take."""
+        `vocabulary` is as for `check_corpus`.
+        """
         found = check_corpus(
             *self._training,
             tokenizer,
+            target_tokenizer,
             valid_source=self._validation[0],
             valid_target=self._validation[1],
+            vocabulary=vocabulary,
             **self._mixture,
             **_sizes(recipe),
         )
         cost = training_cost(recipe, found.source_tokens, found.target_tokens)
         return "\n".join([str(found), str(cost), *(f"Warning: {one}" for one in cost.warnings())])
 
-    def batches(self, recipe: Recipe, tokenizer, epoch):
+    def batches(self, recipe: Recipe, tokenizer, epoch, target_tokenizer=None):
         """Returns the data sets of training and, if there is text for it, of validation.
 
         `epoch` is the variable of `translation_dataset`.
         """
+        tokenizers, sizes = (tokenizer, target_tokenizer), _sizes(recipe)
         training = translation_dataset(
             *self._training,
-            tokenizer,
+            *tokenizers,
             piece_splitting=recipe.piece_splitting,
             byte_spelling=recipe.byte_spelling,
             seed=recipe.seed,
             epoch=epoch,
             **self._mixture,
-            **_sizes(recipe),
+            **sizes,
         )
         if not self._validation[0]:
             return training, None
-        return training, translation_dataset(
-            *self._validation, tokenizer, shuffle=False, **_sizes(recipe)
-        )
+        return training, translation_dataset(*self._validation, *tokenizers, shuffle=False, **sizes)
 
     def validation_lines(self):
         """Returns the lines to validate with: a list of sources, and one of targets."""

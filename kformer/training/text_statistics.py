@@ -7,8 +7,8 @@ import operator
 import numpy as np
 import tensorflow as tf
 
+from kformer.training.dropped_pairs import REASONS
 from kformer.training.mixture import Mixture
-from kformer.training.pair_filter import REASONS
 
 COMPARED = 2**24  # Pairs that are remembered, by hashes of 8 bytes.
 
