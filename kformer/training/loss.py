@@ -56,7 +56,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         losses = scores.normalizer - (1 - share) * scores.chosen - share * scores.mean
         if sample_weight is not None:
             losses = losses * _of_tokens(sample_weight, y_true, scores.place)
-        return ops.sum(losses * scores.real) / ops.maximum(ops.sum(scores.real), 1.0)
+        return _mean(ops.sum(losses * scores.real), ops.sum(scores.real))
 
     def get_config(self):
         return {
@@ -64,6 +64,32 @@ class MaskedCrossEntropy(keras.losses.Loss):
             "label_smoothing": self.label_smoothing,
             "padding_id": self.padding_id,
         }
+
+
+def _mean(total, count):
+    """`total` / `count`, of this replica's share of a batch and of those of all other replicas.
+
+    Under a strategy of `tf.distribute`, Keras takes a loss that is divided by the number of
+    replicas, and adds the gradients that they compute. So the value is the mean over all tokens of
+    the batch, divided by that number; its gradient is that of this replica's part of the mean.
+    """
+    replicas = _replicas()
+    if replicas is None:
+        return total / ops.maximum(count, 1.0)
+    share = total / ops.maximum(replicas.all_reduce("SUM", ops.stop_gradient(count)), 1.0)
+    value = ops.stop_gradient(share)
+    whole = replicas.all_reduce("SUM", value)
+    return share - value + whole / replicas.num_replicas_in_sync
+
+
+def _replicas():
+    """Returns the replicas of `tf.distribute` that share this batch; None, if there is but one."""
+    if keras.backend.backend() != "tensorflow":
+        return None
+    import tensorflow as tf  # Other backends share batches without the loss knowing.
+
+    replicas = tf.distribute.get_replica_context()
+    return replicas if replicas and replicas.num_replicas_in_sync > 1 else None
 
 
 def _of_tokens(weights, ids, place):
