@@ -105,6 +105,20 @@ class Transformer(keras.Model):
         memory = self.encode(source, training=training)
         return self.decode(target, memory, mask, training=training)
 
+    def _maybe_symbolic_build(self, iterator=None, data_batch=None):
+        """As Keras's for TensorFlow, which fails where replicas have unequal shares of a batch.
+
+        It takes their mean, only to learn its shape; the share of one replica tells as much.
+        """
+        strategy = self.distribute_strategy
+        if iterator is not None and strategy.num_replicas_in_sync > 1:
+            first = next(next(iter(iterator))[-1])
+            data_batch = keras.tree.map_structure(
+                lambda shares: strategy.experimental_local_results(shares)[0], first
+            )
+            iterator = None
+        super()._maybe_symbolic_build(iterator, data_batch)
+
     def encode(self, source, training=None):
         """Returns the memory, float (B, S, D), of `source`, integer (B, S)."""
         x = self._embed(self.source_embedding, source, training=training)

@@ -14,6 +14,8 @@ class AveragedAdam(keras.optimizers.Adam):
 
     (Keras's `use_ema` overwrites the weights with the average when `fit` ends, for good.)
 
+    Works under a strategy of `tf.distribute`, but for `gradient_accumulation_steps`, as Keras's.
+
     With `gradient_accumulation_steps`, a learning rate schedule and the average count updates,
     not batches.
 
@@ -34,6 +36,13 @@ class AveragedAdam(keras.optimizers.Adam):
     def build(self, var_list):
         if self.built:
             return
+        if self.gradient_accumulation_steps and _replicas() > 1:
+            raise ValueError(
+                "Gradients cannot be accumulated under a strategy of `tf.distribute` with several "
+                "replicas; make the batches larger instead. Received: "
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, {_replicas()} "
+                "replicas."
+            )
         super().build(var_list)
         if self.average_momentum:
             self.averages = self.add_optimizer_variables(var_list, "average")
@@ -79,6 +88,15 @@ class AveragedAdam(keras.optimizers.Adam):
 
     def get_config(self):
         return {**super().get_config(), "average_momentum": self.average_momentum}
+
+
+def _replicas():
+    """Number of replicas under the current strategy of `tf.distribute`; other backends have 1."""
+    if keras.backend.backend() != "tensorflow":
+        return 1
+    import tensorflow as tf
+
+    return tf.distribute.get_strategy().num_replicas_in_sync
 
 
 def _handle(variable):
