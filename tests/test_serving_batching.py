@@ -42,10 +42,25 @@ def test_requests_at_the_same_time_become_one_batch_and_get_their_own_rows():
 
 def test_a_batch_is_padded_to_an_allowed_size_by_repeating():
     recorder = Recorder()
-    submit = batched(recorder, 64, allowed_batch_sizes=[2, 4, 8])
+    submit = batched(recorder, 8, allowed_batch_sizes=[2, 4, 8])
     assert submit({"x": np.array([7, 8, 9])})["y"].tolist() == [14, 16, 18]
     assert recorder.batches == [[7, 8, 9, 9]]
-    assert submit({"x": np.array([], int)})["y"].tolist() == []
+
+
+def test_a_request_without_rows_waits_for_another():
+    recorder = Recorder()
+    submit = batched(recorder, 8, batch_timeout_micros=1000)
+    with ThreadPoolExecutor(1) as pool:
+        empty = pool.submit(submit, {"x": np.array([], int)})
+        time.sleep(0.3)
+        assert not empty.done() and recorder.batches == []
+        assert submit({"x": np.array([7])})["y"].tolist() == [14]
+        assert empty.result()["y"].tolist() == []
+
+
+def test_the_largest_allowed_size_must_be_the_largest_of_a_request():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="last entry was 4; expected 10"):
+        batched(Recorder(), 10, allowed_batch_sizes=[4])
 
 
 def test_a_full_batch_does_not_wait_and_none_is_over_the_limit():
@@ -59,15 +74,6 @@ def test_a_full_batch_does_not_wait_and_none_is_over_the_limit():
     assert max(map(len, recorder.batches)) <= 4
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"5 is larger than maximum .* size 4"):
         submit({"x": np.arange(5)})
-
-
-def test_larger_requests_are_split():
-    recorder = Recorder()
-    submit = batched(recorder, 10, max_execution_batch_size=4, allowed_batch_sizes=[4])
-    assert submit({"x": np.arange(10)})["y"].tolist() == [2 * i for i in range(10)]
-    assert recorder.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 9, 9]]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="11 is larger than maximum"):
-        submit({"x": np.arange(11)})
 
 
 def test_more_than_may_wait_are_refused():

@@ -113,9 +113,15 @@ def test_ids_are_those_of_the_tokenizer(server, toy_translator, protocol):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_no_texts_need_no_server(protocol):
-    assert (
-        Client({"rest": "http"}.get(protocol, protocol) + "://127.0.0.1:1", "m").translate([]) == []
-    )
+    """A server that merges requests would not answer one without rows."""
+    scheme = {"rest": "http"}.get(protocol, protocol)
+    with Client(f"{scheme}://127.0.0.1:1", "m", retries=0) as client:
+        for ask in (client.translate, client.translations, client.beam, client.tokenize):
+            assert ask([]) == []
+        assert client.score([], []) == []
+        assert client.encode([]).shape == (0, 0)
+        with pytest.raises((ConnectionError, ServerError)):  # It would have been asked.
+            client.translate(["wir"])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
