@@ -4,9 +4,11 @@ import inspect
 import json
 import re
 import shlex
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-import tensorflow as tf
 import toy
 import yaml
 from google.protobuf import (
@@ -20,6 +22,7 @@ from serving_requests import asked, assert_same_answers, signatures_of
 from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
 from kformer.export import export_saved_model
+from kformer.export.batch_limits import BATCH_SIZES
 from kformer.export.compiled import BATCH_CLASSES
 from kformer.export.serving_files import MARK, NAMES, write_serving_files
 from kformer.serving import Client
@@ -32,7 +35,12 @@ SETTINGS = {
     "max_source_length": 256,
     "max_target_length": 306,
     "max_texts": 1024,
+    "max_batch_tokens": 64 * (256 + 306),
+    "max_batch_characters": 64 * 100_000,
+    "batch_sizes": BATCH_SIZES,
+    "bytes": 10_000_000,
 }
+XLA_SETTINGS = {**SETTINGS, "xla": True, "batch_sizes": BATCH_CLASSES}
 
 
 @pytest.fixture
@@ -85,7 +93,8 @@ def test_the_model_is_where_the_server_looks(folder):
     assert model.model_platform == "tensorflow"
     [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
     assert service["volumes"] == [f".:{model.base_path}:ro"]
-    assert service["image"] == f"tensorflow/serving:{tf.__version__}"
+    assert re.fullmatch(r"tensorflow/serving:\d+\.\d+\.\d+", service["image"])
+    assert service["image"] in (folder / "README.md").read_text()
     assert f"--model_config_file={model.base_path}/models.config" in service["command"]
     for flag in service["command"]:
         if model.base_path in flag:
@@ -93,19 +102,79 @@ def test_the_model_is_where_the_server_looks(folder):
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
 
 
-@pytest.mark.parametrize("xla", [False, True])
-def test_batches_obey_the_rules_of_the_server(folder, xla):
-    write_serving_files(folder, {**SETTINGS, "xla": xla}, [])
+def batching_in(folder):
+    """The settings in `batching.config`, as the server's own message reads them."""
     text = (folder / "batching.config").read_text()
-    batching = text_format.Parse(text, message("BatchingParameters", BATCHING)())
+    return text_format.Parse(text, message("BatchingParameters", BATCHING)())
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, XLA_SETTINGS], ids=["plain", "xla"])
+def test_batches_obey_the_rules_of_the_server(folder, settings):
+    """Those of `WrapSessionForBatching`, which refuses to load a model otherwise."""
+    write_serving_files(folder, settings, [])
+    batching = batching_in(folder)
     sizes = [*batching.allowed_batch_sizes]
-    assert sizes == sorted(set(sizes))
-    assert batching.enable_large_batch_splitting.value
-    assert sizes[-1] == batching.max_execution_batch_size.value <= batching.max_batch_size.value
-    assert batching.max_batch_size.value == 1024
+    assert sizes == sorted(set(sizes)) == [*settings["batch_sizes"]]
+    assert sizes[-1] == batching.max_batch_size.value
+    assert not batching.enable_large_batch_splitting.value  # Else a request may hold more work.
     assert not batching.pad_variable_length_inputs
-    if xla:
-        assert sizes == [*BATCH_CLASSES]
+
+
+def test_the_server_has_as_many_threads_as_cores_and_a_bound_on_memory(folder):
+    write_serving_files(folder, SETTINGS, [])
+    [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
+    cores = service["cpus"]
+    assert batching_in(folder).num_batch_threads.value == cores
+    assert "--tensorflow_intra_op_parallelism=1" in service["command"]
+    assert f"--tensorflow_inter_op_parallelism={cores}" in service["command"]
+    assert f"--tensorflow_inter_op_parallelism={cores}" in (folder / "README.md").read_text()
+    assert service["mem_limit"] == "3g"
+    write_serving_files(folder, {**SETTINGS, "bytes": 2**30}, [])
+    [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
+    assert service["mem_limit"] == "6g"
+
+
+STATUS = '{"model_version_status": [{"version": "1", "state": "%s", "status": {}}]}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "healthy"),
+    [
+        (STATUS % "AVAILABLE", True),
+        (STATUS.replace(" ", "") % "AVAILABLE", True),
+        (STATUS % "LOADING", False),
+        (STATUS % "END", False),
+        ('{"error": "The state of the model is UNAVAILABLE, not AVAILABLE."}', False),
+        (None, False),  # Nobody listens.
+    ],
+)
+def test_the_health_check_asks_whether_a_version_can_be_asked(folder, answer, healthy):
+    write_serving_files(folder, SETTINGS, [])
+    [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
+    mark, *command = service["healthcheck"]["test"]
+    assert mark == "CMD" and command[:2] == ["bash", "-c"]
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        def log_message(self, *args):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        script = command[2].replace("/8501", f"/{server.server_port}")
+        assert script != command[2]
+        if answer is None:
+            server.server_close()
+        else:
+            threading.Thread(target=server.handle_request, daemon=True).start()
+        result = subprocess.run(["bash", "-c", script], timeout=30, check=False)
+    assert (result.returncode == 0) == healthy
+    assert asked == ([] if answer is None else ["/v1/models/translator"])
 
 
 def test_metrics_are_where_the_readme_says(folder):
@@ -119,7 +188,7 @@ def test_metrics_are_where_the_readme_says(folder):
 
 @pytest.mark.parametrize("xla", [False, True])
 def test_xla_is_switched_on_where_it_is_needed(folder, xla):
-    write_serving_files(folder, {**SETTINGS, "xla": xla}, [])
+    write_serving_files(folder, XLA_SETTINGS if xla else SETTINGS, [])
     for name in ("compose.yaml", "README.md"):
         assert ("--xla_cpu_compilation_enabled=true" in (folder / name).read_text()) == xla
 

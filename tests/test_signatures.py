@@ -6,8 +6,11 @@ import sentencepiece
 import tensorflow as tf
 import toy
 from serving_requests import asked, assert_same_answers, loader_of_a_server, signatures_of
+from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
-from kformer.export.signatures import MAX_TEXTS
+from kformer.export import ServedTranslator, export_saved_model
+from kformer.export.batch_limits import MAX_TEXTS, batch_limits
+from kformer.export.warmup import FILE
 from kformer.search_options import SearchOptions
 
 TEXTS = [*toy.SOURCES[:7], "", "  ", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½"]
@@ -201,6 +204,68 @@ def test_too_many_texts_are_refused_and_the_next_request_is_not(signatures, name
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         asked(signatures, name, **inputs(name, ["wir"] * 10_000))
     assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
+
+
+WORKING = ["serving_default", "beam", "score", "encode"]
+
+
+@pytest.mark.parametrize("name", WORKING)
+def test_too_many_ids_are_refused_and_the_next_request_is_not(signatures, name):
+    rows = 65 if name == "score" else 141  # Of 256 ids, and 306 of a target.
+    ids = 65 * (256 + 306) if name == "score" else 141 * 256
+    message = rf"at most {64 * (256 + 306)} ids in all of its texts. Received:\] \[{ids}\]"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        asked(signatures, name, **inputs(name, ["wir " * 400] * rows))
+    assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_too_many_characters_are_refused(signatures, name):
+    """Before they are tokenized, which takes time, too."""
+    message = r"at most 6400000 characters in all of its texts. Received:\] \[6500000\]"
+    for text in ("x" * 100_000, "x" * 200_000, b"\x80" * 400_000):  # More of a text is not read.
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            asked(signatures, name, **inputs(name, [text] * 65))
+
+
+def test_a_batch_of_the_longest_texts_is_answered(signatures):
+    """The largest that a server merges: whoever sent the others, none is refused for them."""
+    long = ["uns wir " * 200] * 64
+    found = asked(signatures, "score", source=long, target=long)
+    assert found["tokens"] == [306] * 64 and {*found["flags"]} == {"source cut, target cut"}
+
+
+@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("longest", [2, 29, 256, 1000])
+def test_no_batch_that_a_server_merges_is_over_a_limit(longest, xla):
+    row = 2 * longest + 50  # The longest source and its target.
+    assert batch_limits(longest, None, xla).batch_size == 64
+    for tokens in (row, row + 1, 3 * row, 17 * row - 1, 1000 * row):
+        limits = batch_limits(longest, tokens, xla)
+        assert limits.batch_size * row <= limits.tokens == tokens
+        assert limits.batch_sizes[0] == 1 and [*limits.batch_sizes] == sorted(limits.batch_sizes)
+    with pytest.raises(ValueError, match=f"at least {row}, .* max_batch_tokens={row - 1}"):
+        batch_limits(longest, row - 1, xla)
+
+
+def test_a_lower_limit_holds_everywhere(toy_translator, tmp_path):
+    long, said = ["ruft " * 400] * 9, []
+
+    def check(path):  # As `kformer export` does; a batch of 32 would be refused.
+        with pytest.warns(UserWarning, match="only its beginning was translated"):
+            said.extend(ServedTranslator(path).translations(long))
+
+    path = export_saved_model(toy_translator, tmp_path, check=check, max_batch_tokens=3000)
+    assert len(said) == 9 and all("source cut" in one.flags for one in said)
+    assert "\nmax_batch_size { value: 4 }\n" in (tmp_path / "batching.config").read_text()
+    assert "3,000" in (tmp_path / "README.md").read_text()
+    sizes = set()
+    for record in tf.data.TFRecordDataset(str(path / FILE)).as_numpy_iterator():
+        request = PredictionLog.FromString(record).predict_log.request
+        sizes |= {tensor.tensor_shape.dim[0].size for tensor in request.inputs.values()}
+    assert sizes == {1, 4}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at most 3000 ids"):
+        asked(signatures_of(path), "encode", text=long + long)
 
 
 def test_a_score_needs_as_many_targets_as_sources(signatures):

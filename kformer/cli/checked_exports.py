@@ -23,6 +23,7 @@ def write_exports(
     precision="float32",
     batch_size=1,
     xla=False,
+    max_batch_tokens=None,
     about=None,
 ):
     """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
@@ -51,7 +52,14 @@ def write_exports(
 
         if saved_model:
             export_saved_model(
-                translator, saved_model, beam_size, length_penalty, check_served, xla, texts
+                translator,
+                saved_model,
+                beam_size,
+                length_penalty,
+                check_served,
+                xla,
+                texts,
+                max_batch_tokens,
             )
         with tempfile.TemporaryDirectory() as folder:
             file = tflite or (Path(folder) / "translator.tflite" if web else None)

@@ -72,6 +72,13 @@ def export(
             "--xla_cpu_compilation_enabled: faster, but for seconds where a shape is new.",
         ),
     ] = False,
+    max_batch_tokens: Annotated[
+        int | None,
+        typer.Option(
+            help="Most ids, in all texts of a request, that the SavedModel accepts; else as many "
+            "as 64 of the longest sources and targets have."
+        ),
+    ] = None,
     licence: Annotated[
         str | None, typer.Option(help="Of the translator; kept in the .tflite file.")
     ] = None,
@@ -128,6 +135,7 @@ def export(
         precision=str(precision),
         batch_size=batch,
         xla=xla,
+        max_batch_tokens=max_batch_tokens,
         about={
             "source_language": source_language,
             "target_language": target_language,

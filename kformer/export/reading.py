@@ -33,6 +33,16 @@ class Read(NamedTuple):
         return {f"{name} cut": self.cut, f"{name} not UTF-8": self.broken}
 
 
+def characters_read(text):
+    """How many characters `read` gives to the tokenizer, of each text: int32 (B,).
+
+    What is no UTF-8 counts as if its characters had the most bytes.
+    """
+    characters = tf.strings.length(text, unit="UTF8_CHAR")
+    most_bytes = -(-tf.strings.length(text) // 4)
+    return tf.minimum(tf.maximum(characters, most_bytes), MAX_CHARACTERS)
+
+
 def read(tokenizer, text, max_length):
     """Reads `text`, string (B,): of each at most `max_length` ids. Returns `Read`."""
     text = tf.strings.regex_replace(text, r"\x00+\z", "", replace_global=False)

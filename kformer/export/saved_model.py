@@ -7,10 +7,11 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from kformer.export.saved_model_receipt import write_receipt
+from kformer.export.batch_limits import MAX_TEXTS, batch_limits
+from kformer.export.saved_model_receipt import sizes, write_receipt
 from kformer.export.served_translator import versions_in
 from kformer.export.serving_files import write_serving_files
-from kformer.export.signatures import MAX_TEXTS, PIECE_IDS, Signatures, input_names
+from kformer.export.signatures import PIECE_IDS, Signatures, input_names
 from kformer.export.warmup import Request, examples_of, requests, write_warmup
 from kformer.files import replacing
 from kformer.search_options import EXTRA_LENGTH
@@ -24,6 +25,7 @@ def export_saved_model(
     check=None,
     xla: bool = False,
     examples=None,
+    max_batch_tokens: int | None = None,
 ):
     """Writes the next version of a model that a server mounts, and how to serve it.
 
@@ -49,18 +51,25 @@ def export_saved_model(
             `kformer.export.compiled`: each new shape takes seconds, once.
         examples: Sentences for the warm-up requests and the README; None for words of the
             vocabulary.
+        max_batch_tokens: The most ids, in all texts together, of a request that is answered; by
+            default as many as 64 of the longest sources and targets have. The batches that
+            `batching.config` has the server merge are so small that they are never over it.
 
     Returns:
         `Path` of the version written.
+
+    Raises:
+        ValueError: An argument is wrong.
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(
             f"A SavedModel is a folder. Received: {str(folder)!r}, which is a file."
         )
+    limits = batch_limits(translator.max_source_length, max_batch_tokens, xla)
     version = max(versions_in(folder), default=0) + 1
     examples = examples_of(translator, examples)
-    module = _Serving(translator, beam_size, length_penalty, xla)
+    module = _Serving(translator, beam_size, length_penalty, limits, xla)
     settings = {
         "version": version,
         "beam_size": beam_size,
@@ -70,14 +79,21 @@ def export_saved_model(
         "max_source_length": translator.max_source_length,
         "max_target_length": translator.max_source_length + EXTRA_LENGTH,
         "max_texts": MAX_TEXTS,
+        "max_batch_tokens": limits.tokens,
+        "max_batch_characters": limits.characters,
+        "batch_sizes": limits.batch_sizes,
     }
     with replacing(folder / str(version)) as temporary:
         tf.saved_model.save(module, str(temporary), dict(module.functions))
         inputs = {name: input_names(function) for name, function in module.functions.items()}
-        found = requests(inputs, examples, translator.max_source_length, PIECE_IDS, xla)
+        longest, most = translator.max_source_length, limits.batch_size
+        found = requests(inputs, examples, longest, PIECE_IDS, xla, most)
         number = write_warmup(temporary, found)
-        checked = check(temporary) if check else None
-        write_receipt(temporary, module.functions, settings, number, checked)
+        write_receipt(temporary, module.functions, settings, number)
+        if check:  # It reads the limits in the report, which then gets its result.
+            checked = check(temporary)
+            write_receipt(temporary, module.functions, settings, number, checked)
+    settings["bytes"] = sizes(folder / str(version))["all"]
     write_serving_files(folder, settings, _answers(module.functions, examples))
     return folder / str(version)
 
@@ -88,12 +104,12 @@ class _Serving(tf.Module):
     With a Keras model in it, the folder would load in Python, and fail in a server.
     """
 
-    def __init__(self, translator, beam_size, length_penalty, xla):
+    def __init__(self, translator, beam_size, length_penalty, limits, xla):
         super().__init__()
         transformer = translator.transformer.copy()
         self.weights = [variable.value for variable in transformer.variables]
         self.tokenizers = [translator.tokenizer.in_graph, translator.target_tokenizer.in_graph]
-        signatures = Signatures(translator, transformer, beam_size, length_penalty, xla)
+        signatures = Signatures(translator, transformer, beam_size, length_penalty, limits, xla)
         self.n_best = signatures.n_best
         self.functions = signatures.functions()
 

@@ -28,11 +28,11 @@ def write_receipt(version, functions, settings, warmup_requests, checked=None):
         **settings,
         "signatures": {name: _described(function) for name, function in functions.items()},
         "warmup_requests": warmup_requests,
-        "bytes": _sizes(version),
+        "bytes": sizes(version),
         "checked": checked,
     }
     path = version / FILE
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True)  # An earlier report is replaced.
     path.write_text(json.dumps(receipt, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
@@ -47,16 +47,16 @@ def _kind(tensor):
     return {"dtype": tensor.dtype.name, "shape": tensor.shape.as_list()}
 
 
-def _sizes(folder):
-    """Bytes of the graph, which has the tokenizers in it, of the weights, and of all."""
-    sizes = {"graph": 0, "weights": 0}
+def sizes(folder) -> dict[str, int]:
+    """Bytes of the graph and tokenizers, of the weights, and of all but the report."""
+    found = {"graph": 0, "weights": 0}
     parts = {"saved_model.pb": "graph", "variables": "weights"}
     total = 0
     for file in folder.rglob("*"):
-        if file.is_file():
+        if file.is_file() and file != folder / FILE:
             size = file.stat().st_size
             total += size
             part = parts.get(file.relative_to(folder).parts[0])
             if part:
-                sizes[part] += size
-    return {**sizes, "all": total}
+                found[part] += size
+    return {**found, "all": total}

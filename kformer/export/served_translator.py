@@ -1,11 +1,14 @@
 """Runs an exported SavedModel in Python, as a server does."""
 
+import json
 import warnings
 from pathlib import Path
 
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
+from kformer.export.batch_limits import MAX_TEXTS
+from kformer.export.saved_model_receipt import FILE
 from kformer.parallel import in_parallel
 from kformer.serving import ServedTranslation
 from kformer.serving.rows import NEEDED, checked, read_translation, rows_of
@@ -17,6 +20,9 @@ class ServedTranslator:
 
     Args:
         path: The folder of a version, or that of all versions: the newest is taken.
+
+    Attributes:
+        max_batch_size: Texts, of any length, that the model answers at once.
 
     Raises:
         ValueError: The folder holds no such model.
@@ -38,6 +44,7 @@ class ServedTranslator:
                 f"`translation`. Received: path={str(path)!r}."
             )
         self._signature = signature
+        self.max_batch_size = _max_batch_size(path)
         self.signatures = dict(self._model.signatures)
 
     def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
@@ -58,6 +65,7 @@ class ServedTranslator:
             rows = rows_of(outputs, len(batch), NEEDED["serving_default"])
             return [read_translation(row) for row in rows]
 
+        batch_size = min(batch_size, self.max_batch_size)
         batches = list(batches_by_length([len(text) for text in texts], batch_size))
         for batch, answers in zip(batches, in_parallel(answered, batches), strict=True):
             for i, translation in zip(batch, answers, strict=True):
@@ -77,6 +85,14 @@ def _listed(tensor):
     """As a list, bytes as text."""
     values = tensor.numpy().tolist()
     return [value.decode("utf-8") for value in values] if tensor.dtype == tf.string else values
+
+
+def _max_batch_size(version):
+    """The largest of the report's batch sizes; versions that have none take `MAX_TEXTS`."""
+    try:
+        return max(json.loads((version / FILE).read_text("utf-8"))["batch_sizes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return MAX_TEXTS
 
 
 def newest_version(path) -> Path:

@@ -13,13 +13,14 @@ from string import Template
 import tensorflow as tf
 
 import kformer
-from kformer.export.compiled import BATCH_CLASSES
 from kformer.files import replacing
 from kformer.serving.address import MODEL
 
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
 NAMES = ("models.config", "batching.config", "monitoring.config", "compose.yaml", "README.md")
-_ANY_SIZES = (1, 2, 4, 8, 16, 32, 64)  # Of batches, where nothing is compiled for them.
+IMAGE_TAG = "2.20.0"  # Of tensorflow/serving: the newest release when this was written.
+CORES = 2  # That compose.yaml gives the server; batching.config has as many threads.
+_GIB = 2**30
 _SHOWN = 4  # Numbers of a long list in the README.
 
 
@@ -31,7 +32,8 @@ def write_serving_files(folder, settings, answers):
     Args:
         folder: The folder of versions.
         settings: dict with the version's `version`, `beam_size`, `length_penalty`, `xla`,
-            `max_source_length`, `max_target_length` and `max_texts`.
+            `max_source_length`, `max_target_length`, `max_texts`, `max_batch_tokens`,
+            `max_batch_characters`, `batch_sizes` and `bytes`, of its files.
         answers: list of (`kformer.export.warmup.Request`, dict output -> list), for the README.
     """
     folder = Path(folder)
@@ -48,8 +50,7 @@ def write_serving_files(folder, settings, answers):
 
 def _values(settings, answers):
     xla = settings["xla"]
-    tag = tf.__version__
-    sizes = BATCH_CLASSES if xla else _ANY_SIZES
+    sizes = settings["batch_sizes"]
     at, flags = f"/models/{MODEL}", _flags(xla)
     in_container = [f"--model_config_file={at}/models.config", *(flag.format(at) for flag in flags)]
     in_container.insert(1, "--model_config_file_poll_wait_seconds=60")
@@ -59,20 +60,33 @@ def _values(settings, answers):
         "version": settings["version"],
         "kformer": kformer.__version__,
         "tensorflow": tf.__version__,
-        "tag": tag,
-        "image": f"tensorflow/serving:{tag}",
+        "image": f"tensorflow/serving:{IMAGE_TAG}",
+        "cores": CORES,
+        "memory": _memory(settings["bytes"]),
+        "start_period": "10m" if xla else "2m",
         "search": _search(settings["beam_size"], settings["length_penalty"]),
         "xla": _ABOUT_XLA if xla else "",
         "flags": "\n".join(f"      - {flag}" for flag in in_container),
         "run_flags": _continued(in_container),
         "plain_flags": _continued([flag.format('"$PWD"') for flag in flags]),
-        "max_texts": settings["max_texts"],
-        "most_at_once": sizes[-1],
+        "max_texts": f"{settings['max_texts']:,}",
+        "max_batch_size": sizes[-1],
+        "max_batch_tokens": f"{settings['max_batch_tokens']:,}",
+        "max_batch_characters": f"{settings['max_batch_characters']:,}",
         "allowed_batch_sizes": "\n".join(f"allowed_batch_sizes: {size}" for size in sizes),
         "most_pieces": settings["max_source_length"] - 1,
         "more_pieces": settings["max_target_length"] - 1,
         "requests": "\n".join(_shown(request, answer) for request, answer in answers),
     }
+
+
+def _memory(size):
+    """Bytes that compose.yaml lets the server have, in whole GiB.
+
+    An estimate: 2 GiB for the process and its batches; and, while the server moves over to another
+    version, two copies of the weights of each.
+    """
+    return f"{2 - (-4 * size // _GIB)}g"
 
 
 _ABOUT_XLA = """XLA compiles its decode loops, for each shape of a batch when that first comes, in
@@ -94,6 +108,8 @@ def _flags(xla):
         "--enable_batching=true",
         "--batching_parameters_file={}/batching.config",
         "--monitoring_config_file={}/monitoring.config",
+        "--tensorflow_intra_op_parallelism=1",
+        f"--tensorflow_inter_op_parallelism={CORES}",
     ]
     return [*flags, "--xla_cpu_compilation_enabled=true"] if xla else flags
 

@@ -10,15 +10,15 @@ import tensorflow as tf
 from keras import ops
 
 from kformer.decoding import make_search
+from kformer.export.batch_limits import MAX_TEXTS, at_most
 from kformer.export.compiled import BATCH_CLASSES, class_of, length_classes
-from kformer.export.reading import joined, read
+from kformer.export.reading import characters_read, joined, read
 from kformer.export.row_pieces import in_row_pieces
 from kformer.export.translating import Translating
 from kformer.likelihood import likelihood
 from kformer.search_options import EXTRA_LENGTH
 
 BEAMS = 4  # Of the signature `beam`, if one beam was asked for.
-MAX_TEXTS = 1024  # In a request, or in what a server made of several.
 PIECE_ROWS = BATCH_CLASSES[-1]  # Decoded at once,
 PIECE_IDS = PIECE_ROWS * 64  # and ids of sources, padding included.
 PIECE_LOGITS = 2**24  # Scored at once: 64 MiB.
@@ -30,19 +30,21 @@ class Signatures:
     Every `text` is string (B,). `flags` is string: what is wrong, with commas between, nothing
     most of the time. Those of a text: "source cut", "source not UTF-8" (what is broken was read
     as U+FFFD); of a translation, too: "length limit", "loop", "length ratio", as in
-    `kformer.Translation`. More than 1,024 texts are refused.
+    `kformer.Translation`. Requests over the limits are refused: on texts, characters and ids.
 
     Args:
         translator: `kformer.Translator`.
         transformer: The float32 copy of its transformer whose variables are saved.
         beam_size, length_penalty: Of `translate`; see `kformer.Translator.translate`.
+        limits: `kformer.export.batch_limits.BatchLimits`.
         xla: Whether to compile the decode loops.
     """
 
-    def __init__(self, translator, transformer, beam_size, length_penalty, xla=False):
+    def __init__(self, translator, transformer, beam_size, length_penalty, limits, xla=False):
         self._source, self._target = translator.tokenizer, translator.target_tokenizer
         self._transformer = transformer
         self._longest = translator.max_source_length
+        self._limits = limits
         self.n_best = beam_size if beam_size > 1 else BEAMS
 
         def translating(beam_size, number):
@@ -73,7 +75,7 @@ class Signatures:
             truncated: bool (B,), whether only the beginning of the text was read.
             flags: string (B,).
         """
-        rows = self._read(text)
+        [rows] = self._within_limits(self._read(self._source, text, self._longest))
         said = self._best(rows, self._at_once(rows))
         best = {name: tensor[:, 0] for name, tensor in said.items()}
         return {**best, "truncated": rows.cut}
@@ -87,7 +89,7 @@ class Signatures:
                 with scores of -1e9.
             flags: string (B, N).
         """
-        rows = self._read(text)
+        [rows] = self._within_limits(self._read(self._source, text, self._longest))
         return self._several(rows, self._at_once(rows))
 
     def score(self, source, target):
@@ -101,10 +103,10 @@ class Signatures:
             tokens: int32 (B,), ids of the target, the end's too: what to divide by, for a mean.
             flags: string (B,); also "target cut", "target not UTF-8".
         """
-        said = self._checked(target)
-        with tf.control_dependencies([_as_many(source, said)]):
-            rows = self._read(source)
-        targets = read(self._target, said, self._longest + EXTRA_LENGTH)
+        with tf.control_dependencies([_as_many(source, target)]):
+            sources = self._read(self._source, source, self._longest)
+            targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
+        rows, targets = self._within_limits(sources, targets)
         length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
         at_once = PIECE_LOGITS // (length * self._transformer.target_embedding.vocab_size)
 
@@ -133,7 +135,7 @@ class Signatures:
             vector: float32 (B, D): the mean over the ids of the text, the end id's included.
             flags: string (B,).
         """
-        rows = self._read(text)
+        [rows] = self._within_limits(self._read(self._source, text, self._longest))
         width = self._transformer.source_embedding.table.shape[1]
 
         def piece(ids):
@@ -156,21 +158,27 @@ class Signatures:
             length: int32 (B,), how many of these are not padding.
             flags: string (B,).
         """
-        rows = self._read(text)
+        rows = self._read(self._source, text, self._longest)
         ids = rows.ids.to_tensor(self._source.padding_id, shape=(None, self._longest))
         return {"ids": ids, "length": rows.lengths, "flags": joined(rows.flags("source"))}
 
-    def _read(self, text):
-        return read(self._source, self._checked(text), self._longest)
-
-    def _checked(self, text):
+    def _read(self, tokenizer, text, max_length):
         # What TensorFlow knows of the shape, a request may contradict: it has to forget it first.
         given = tf.raw_ops.PlaceholderWithDefault(input=text, shape=tf.TensorShape(None))
         text = tf.ensure_shape(given, [None])
-        message = f"A request may hold at most {MAX_TEXTS} texts. Received:"
-        few = tf.debugging.Assert(tf.size(text) <= MAX_TEXTS, [message, tf.size(text)])
+        with tf.control_dependencies([at_most(MAX_TEXTS, "texts", tf.size(text))]):
+            text = tf.identity(text)
+        total = tf.reduce_sum(characters_read(text))
+        few = at_most(self._limits.characters, "characters in all of its texts", total)
         with tf.control_dependencies([few]):
-            return tf.identity(text)
+            return read(tokenizer, tf.identity(text), max_length)
+
+    def _within_limits(self, *several):
+        """The same `Read`s, once it is certain that they have not too many ids together."""
+        total = sum(tf.reduce_sum(rows.lengths) for rows in several)
+        few = at_most(self._limits.tokens, "ids in all of its texts", total)
+        with tf.control_dependencies([few]):
+            return [rows._replace(ids=tf.identity(rows.ids)) for rows in several]
 
     def _filled(self, ids):
         return ids.to_tensor(self._source.padding_id)

@@ -129,7 +129,11 @@ class Verifier:
         n_best = served.signatures["beam"].structured_outputs["score"].shape[1]
         with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, a third time.
             others = agreement(
-                self.translator, served.signatures, self.texts, n_best, length_penalty
+                self.translator,
+                served.signatures,
+                self.texts[: served.max_batch_size],
+                n_best,
+                length_penalty,
             )
         text = "\n".join(self.texts).encode("utf-8")
         return {

@@ -59,7 +59,7 @@ def examples_of(translator, texts) -> Examples:
     return Examples(sources, targets, translator.tokenizer, translator.target_tokenizer)
 
 
-def requests(inputs, examples, max_source_length, max_ids, xla):
+def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=BATCHES[-1]):
     """Yields a `Request` for each signature and each of some batch sizes and lengths.
 
     Args:
@@ -68,12 +68,15 @@ def requests(inputs, examples, max_source_length, max_ids, xla):
         max_source_length: The most ids of a text.
         max_ids: The most of a batch; see `kformer.export.compiled.shapes`.
         xla: Whether every shape counts, because it is compiled.
+        max_batch_size: The most texts of a request.
     """
     found = shapes(max_source_length, max_ids)
     if not xla:
         longest = found[-1][1]
-        found = [(rows, length) for length in LENGTHS if length < longest for rows in BATCHES]
+        batches = sorted({min(rows, max_batch_size) for rows in BATCHES})
+        found = [(rows, length) for length in LENGTHS if length < longest for rows in batches]
         found.append((1, longest))
+    found = [(rows, length) for rows, length in found if rows <= max_batch_size]
     for signature, names in inputs.items():
         for rows, length in found:
             well_within = max(2, 3 * length // 4)  # Joined sentences may have other pieces.
