@@ -9,7 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import grpc
+from google.protobuf.message import Message
 from tensorflow import make_tensor_proto
+from tensorflow_serving.apis.model_service_pb2_grpc import (
+    ModelServiceServicer,
+    add_ModelServiceServicer_to_server,
+)
 from tensorflow_serving.apis.predict_pb2 import PredictResponse
 from tensorflow_serving.apis.prediction_service_pb2_grpc import (
     PredictionServiceServicer,
@@ -21,8 +26,10 @@ class Script:
     """Acts for requests in turn; after the last one, good answers.
 
     Args:
-        *acts: a status of HTTP or a name of gRPC, "reset", "drip" (an answer that never ends), a
-            number of seconds to wait as a float, or a dict of an HTTP status and its headers.
+        *acts: a status of HTTP or a name of gRPC, "reset", "drip" or "flood" (answers that never
+            end), a number of seconds to wait as a float, a dict of an HTTP status and its headers,
+            bytes or another string as the content of an answer, a tuple of a status, such content
+            and headers, or for gRPC a message to answer with.
     """
 
     def __init__(self, *acts):
@@ -43,11 +50,18 @@ def rest_server(script, tls=None, port=0):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def do_GET(self):
+            self.respond(None)
+
         def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            act, headers = script.next(self.headers), {}
+            self.respond(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+        def respond(self, request):
+            act, headers, code = script.next(self.headers), {}, 200
             if isinstance(act, dict):
                 [(act, headers)] = act.items()
+            if isinstance(act, tuple):
+                code, act, headers = act
             if isinstance(act, float):
                 time.sleep(act)
             if act == "reset":
@@ -57,35 +71,34 @@ def rest_server(script, tls=None, port=0):
                 self.connection.close()
                 self.close_connection = True
                 return
-            if act == "drip":
-                self.drip()
-                return
-            texts = request["inputs"]["text"]
-            outputs = {"translation": texts, "score": [0.0] * len(texts)}
-            if isinstance(act, int):
-                self.answer(act, {"error": f"act {act}"}, headers)
-            elif isinstance(act, str):
-                self.answer(200, act, headers)
+            if act in ("drip", "flood"):
+                self.go_on(*{"drip": (b" ", 0.02), "flood": (b" " * 2**16, 0)}[act])
+            elif isinstance(act, int):
+                self.answer(act, json.dumps({"error": f"act {act}"}), headers)
+            elif isinstance(act, str | bytes):
+                self.answer(code, act, headers)
             else:
-                self.answer(200, {"outputs": outputs}, headers)
+                texts = request["inputs"]["text"]
+                outputs = {"translation": texts, "score": [0.0] * len(texts)}
+                self.answer(200, json.dumps({"outputs": outputs}), headers)
 
         def answer(self, code, content, headers):
-            content = content if isinstance(content, str) else json.dumps(content)
+            content = content.encode() if isinstance(content, str) else content
             self.send_response(code)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content.encode())
+            self.wfile.write(content)
 
-        def drip(self):
+        def go_on(self, part, wait):
             self.send_response(200)
-            self.send_header("Content-Length", "100000")
+            self.send_header("Content-Length", str(2**40))
             self.end_headers()
             with contextlib.suppress(OSError):
                 while True:
-                    self.wfile.write(b" ")
-                    time.sleep(0.02)
+                    self.wfile.write(part)
+                    time.sleep(wait)
 
         def log_message(self, *_):
             pass
@@ -110,9 +123,11 @@ def rest_server(script, tls=None, port=0):
 def grpc_server(script, tls=None, port=0):
     """Yields the URL of a gRPC server; `tls` is a pair of bytes, a key and a certificate."""
 
-    class Servicer(PredictionServiceServicer):
+    class Servicer(PredictionServiceServicer, ModelServiceServicer):
         def Predict(self, request, context):
             act = script.next(context.invocation_metadata())
+            if isinstance(act, Message):
+                return act
             if isinstance(act, float):
                 time.sleep(act)
             elif act is not None:
@@ -123,8 +138,11 @@ def grpc_server(script, tls=None, port=0):
             response.outputs["score"].CopyFrom(make_tensor_proto([0.0] * len(texts)))
             return response
 
+        GetModelMetadata = GetModelStatus = Predict
+
     server = grpc.server(ThreadPoolExecutor(16))
     add_PredictionServiceServicer_to_server(Servicer(), server)
+    add_ModelServiceServicer_to_server(Servicer(), server)
     if tls:
         port = server.add_secure_port(f"localhost:{port}", grpc.ssl_server_credentials([tls]))
     else:

@@ -205,7 +205,7 @@ def test_another_model_is_no_kformer_export(scripted, monkeypatch):
 
     client = scripted.client(model="a b/c")
     monkeypatch.setitem(module.NEEDED, "serving_default", ("vector",))
-    with pytest.raises(ValueError, match=r"which answers vector for each text\. Received: .*score"):
+    with pytest.raises(ServerError, match=r"answers vector for each text\. Received: .*score"):
         client.translate(["x"])
 
 

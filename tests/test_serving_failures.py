@@ -177,12 +177,6 @@ def test_connections_are_kept():
         assert (pool.num_connections, pool.num_requests) == (1, 5)
 
 
-@pytest.mark.parametrize("content", ["<html>Welcome</html>", "[]", '{"outputs": [1]}'])
-def test_another_kind_of_server_is_told_from_ours(content):
-    with SERVERS["rest"](Script(content)) as url, pytest.raises(ValueError, match="Received: "):
-        Client(url, "m").translate(["a"])
-
-
 def test_what_the_search_did_not_find_is_left_out():
     row = {"translation": ["a", "", ""], "score": [-0.5, -1e9, -1e9], "flags": ["loop, x", "", ""]}
     assert read_translations(row) == [ServedTranslation("a", -0.5, ("loop", "x"))]

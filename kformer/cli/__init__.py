@@ -19,6 +19,7 @@ from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.train import train
 from kformer.cli.translate import translate
+from kformer.serving.errors import printable
 
 PACKAGE = Path(kformer.__file__).parent
 
@@ -65,11 +66,12 @@ def main():
 
 
 def _complain(error) -> int:
-    print("kformer:", *(line.strip() for line in str(error).splitlines()), file=sys.stderr)
+    lines = (printable(line.strip()) for line in str(error).splitlines())
+    print("kformer:", *lines, file=sys.stderr)
     return 2
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None):
     """Our own warnings are for the user; those of libraries are for programmers."""
     if category is UserWarning and Path(filename).is_relative_to(PACKAGE):
-        print(f"kformer: {message}", file=sys.stderr)
+        print(f"kformer: {printable(str(message))}", file=sys.stderr)

@@ -8,6 +8,7 @@ import warnings
 import typer
 
 from kformer.files import replacing
+from kformer.serving.errors import printable
 
 CHUNK = 2000  # Lines in memory at once, sorted by length among themselves,
 CHUNK_CHARACTERS = 4_000_000  # or fewer, if they have so many characters.
@@ -52,13 +53,24 @@ def one_line(text):
 
 @contextlib.contextmanager
 def writing(output):
-    """Opens the file `output`, which appears whole or not at all, or stdout if that is None."""
+    """Opens the file `output`, which appears whole or not at all, or stdout if that is None.
+
+    On a terminal, control characters are escaped: a model or a server could steer it by them.
+    """
     if output is None:
-        yield sys.stdout.buffer
+        yield _Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
         with replacing(output) as temporary, temporary.open("wb") as file:
             yield file
+
+
+class _Terminal:
+    def __init__(self, file):
+        self._file = file
+
+    def write(self, line):
+        self._file.write(printable(line.decode("utf-8")).encode("utf-8"))
 
 
 def check_output(output):

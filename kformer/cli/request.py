@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import check_output, in_chunks, writing
+from kformer.cli.lines import check_output, in_chunks, one_line, writing
 from kformer.cli.output_format import OutputFormat, check_format, warn_of_runaway, written
 from kformer.cli.quiet import quiet
 from kformer.serving.address import MODEL
+from kformer.serving.errors import printable
 from kformer.training.text_files import decoded, read_lines
 
 
@@ -154,6 +155,7 @@ def _warn_of(number, best):
 def _show_status(client, model):
     versions = client.status()
     for one in versions:
-        typer.echo(f"{one.version}\t{one.state}" + (f"\t{one.error}" if one.error else ""))
+        told = f"{one.version}\t{one.state}" + (f"\t{one.error}" if one.error else "")
+        typer.echo(printable(one_line(told)))
     if not any(one.state == "AVAILABLE" for one in versions):
         raise ValueError(f"No version of the model can be asked. Received: model={model!r}.")

@@ -12,6 +12,7 @@ from kformer.serving.answers import (
     VersionStatus,
 )
 from kformer.serving.deadline import Deadline, at_once, patiently
+from kformer.serving.errors import MalformedAnswer
 from kformer.serving.rows import (
     NEEDED,
     checked,
@@ -49,7 +50,8 @@ class Client:
         ValueError: An argument is not as it should be.
 
     All methods that ask the server raise:
-        ServerError: It refused, or failed; with its own code and words.
+        ServerError: It refused, or failed, with its own code and words; or its answer is malformed
+            or over 64 MiB, and the message says what is wrong.
         ConnectionError: It cannot be reached.
         TimeoutError: It did not answer in time.
     """
@@ -133,6 +135,11 @@ class Client:
         rows = self._predict("encode", {"text": texts}, read_vector, progress)
         _warn_of_cut([flags for _, flags in rows], "read")
         vectors = [vector for vector, _ in rows]
+        widths = sorted({len(vector) for vector in vectors})
+        if len(widths) > 1:
+            raise self._transport.malformed(
+                f"All vectors must have one width. Received: widths {widths[0]} to {widths[-1]}."
+            )
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
     def tokenize(self, texts, progress=None) -> list[Tokenized]:
@@ -180,9 +187,12 @@ class Client:
 
         answers = [None] * len(texts)
         for piece, outputs in at_once(ask, pieces, self._connections, deadline):
-            rows = rows_of(outputs, len(piece), NEEDED[signature])
-            for i, row in zip(piece, rows, strict=True):
-                answers[i] = read(row)
+            try:
+                rows = rows_of(outputs, len(piece), NEEDED[signature])
+                for i, row in zip(piece, rows, strict=True):
+                    answers[i] = read(row)
+            except MalformedAnswer as error:
+                raise self._transport.malformed(str(error)) from error
             if progress:
                 progress(len(piece))
         return answers

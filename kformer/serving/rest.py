@@ -1,6 +1,7 @@
 """REST, as TensorFlow Serving speaks it: JSON over HTTP."""
 
 import json
+import re
 import urllib.request
 from operator import itemgetter
 
@@ -9,11 +10,18 @@ import urllib3
 from kformer.serving.address import Address, Model
 from kformer.serving.answers import NO_SIGNATURE, Signature, Tensor, VersionStatus
 from kformer.serving.deadline import Deadline
-from kformer.serving.errors import ServerError
+from kformer.serving.errors import (
+    MAX_ANSWER,
+    TOO_LARGE,
+    MalformedAnswer,
+    ServerError,
+    printable,
+)
 
 _CONNECTIONS = 64  # Kept open at most; more are used if there are more threads.
 _READ = 65536  # Bytes of an answer at a time.
 _SHOWN = 300  # Characters of an answer that is not understood.
+_OK = 200
 _LASTING = (
     urllib3.exceptions.SSLError,
     urllib3.exceptions.NameResolutionError,
@@ -69,22 +77,33 @@ class Rest:
         """Closes all connections."""
         self._pool.clear()
 
+    def malformed(self, message: str) -> ServerError:
+        """The error for an answer to `predict` that is not as it should be."""
+        return ServerError(f"{self._url}{self._model.path}:predict", _OK, message)
+
     def _ask(self, method, path, deadline, body=None, *, read):
         """Returns what `read` makes of the JSON that the server answers with."""
         status, headers, content = self._exchange(method, path, deadline, body)
+        url = self._url + path
         try:
             answer = json.loads(content)
-            if status == 200:
+            if status == _OK:
                 return read(answer)
-            message = str(answer["error"])
-        except (ValueError, KeyError, TypeError, AttributeError):
+            message = answer["error"]
+            if not isinstance(message, str):
+                message = _beginning(content)
+        except MalformedAnswer as error:
+            raise ServerError(url, status, str(error)) from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             message = _beginning(content)
-        if status != 200:
-            raise ServerError(self._url + path, status, message, _seconds(headers))
-        raise ValueError(
-            "The URL must be that of TensorFlow Serving's REST port. "
-            f"Received: {self._url}{path}, which answered {message!r}."
-        )
+            if status == _OK:
+                raise ServerError(
+                    url,
+                    status,
+                    "The URL must be that of TensorFlow Serving's REST port, which answers JSON. "
+                    f"Received: {message!r} ({type(error).__name__}).",
+                ) from error
+        raise ServerError(url, status, message, _seconds(headers))
 
     def _exchange(self, method, path, deadline, body):
         url = self._url + path
@@ -98,7 +117,10 @@ class Rest:
                 redirect=False,
                 preload_content=False,
             )
-            return response.status, response.headers, _read(response, deadline)
+            content = _read(response, deadline)
+            return response.status, response.headers, content
+        except MalformedAnswer as error:
+            raise ServerError(url, response.status, str(error)) from error
         except urllib3.exceptions.HTTPError as error:
             connecting = isinstance(error, urllib3.exceptions.NewConnectionError)
             if isinstance(error, urllib3.exceptions.TimeoutError) and not connecting:
@@ -107,12 +129,21 @@ class Rest:
 
 
 def _read(response, deadline):
-    """The bytes of an answer, however slowly they come."""
-    parts = []
+    """The bytes of an answer, however slowly they come, and up to a limit."""
+    parts, size = [], 0
     try:
         while part := response.read1(_READ):
             parts.append(part)
+            size += len(part)
+            if size > MAX_ANSWER:
+                raise MalformedAnswer(TOO_LARGE)
             deadline.left()
+    except urllib3.exceptions.DecodeError as error:
+        response.close()
+        raise MalformedAnswer(
+            "The answer's content must be compressed as its header says. "
+            f"Received: {error.__cause__ or error}."
+        ) from error
     except BaseException:
         response.close()  # What is left of it must not be the answer to another request.
         raise
@@ -123,9 +154,8 @@ def _read(response, deadline):
 def _broken(url, error):
     """What a library's error becomes: ConnectionError where another attempt is worthwhile."""
     lasting = isinstance(error, _LASTING)
-    return (OSError if lasting else ConnectionError)(
-        f"The server must be reachable. Received: url={url!r}: {error.__cause__ or error}."
-    )
+    message = f"The server must be reachable. Received: url={url!r}: {error.__cause__ or error}."
+    return (OSError if lasting else ConnectionError)(printable(message))
 
 
 def _seconds(headers):
@@ -140,7 +170,11 @@ def _beginning(content):
 
 def _versions(answer):
     return [
-        VersionStatus(int(one["version"]), one["state"], one["status"].get("error_message", ""))
+        VersionStatus(
+            _integer("version", one["version"]),
+            _text("state", one["state"]),
+            _text("error_message", one["status"].get("error_message", "")),
+        )
         for one in answer["model_version_status"]
     ]
 
@@ -157,8 +191,25 @@ def _signatures(answer):
 def _tensors(infos):
     return {
         name: Tensor(
-            info["dtype"],
-            tuple(int(one["size"]) for one in info.get("tensor_shape", {}).get("dim", [])),
+            _text("dtype", info["dtype"]),
+            tuple(
+                _integer("size", one["size"]) for one in info.get("tensor_shape", {}).get("dim", [])
+            ),
         )
         for name, info in infos.items()
     }
+
+
+def _text(name, value):
+    if not isinstance(value, str):
+        raise MalformedAnswer.of(name, "a string", value)
+    return value
+
+
+def _integer(name, value):
+    """Protocol buffers write integers of 64 bits as strings."""
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise MalformedAnswer.of(name, "an integer", value)
+    return value

@@ -3,6 +3,7 @@
 import re
 
 from kformer.serving.answers import ServedScore, ServedTranslation, Tokenized
+from kformer.serving.errors import MalformedAnswer
 
 NEEDED = {  # Outputs of the signatures.
     "serving_default": ("translation", "score"),
@@ -12,6 +13,7 @@ NEEDED = {  # Outputs of the signatures.
     "tokenize": ("ids", "length"),
 }
 _NONE = -1e8  # The score of no translation at all is below.
+_MOST = 3.5e38  # No float32 is larger.
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")  # UTF-8 cannot hold them.
 
 
@@ -48,53 +50,102 @@ def rows_of(outputs: dict, number: int, needed) -> list[dict]:
         needed: Names of outputs that there must be.
 
     Raises:
-        ValueError: They are not there.
+        MalformedAnswer: They are not there.
     """
-    lists = [value for value in outputs.values() if isinstance(value, list)]
-    whole = len(lists) == len(outputs) and {len(value) for value in lists} <= {number}
-    if not whole or not {*needed} <= outputs.keys():
-        raise ValueError(
-            f"The model must be a kformer export, which answers {', '.join(needed)} for each text. "
-            f"Received: {', '.join(outputs)}."
-        )
-    return [dict(zip(outputs, row, strict=True)) for row in zip(*lists, strict=True)]
+    for name in needed:
+        if name not in outputs:
+            raise MalformedAnswer(
+                "The model must be a kformer export, which answers "
+                f"{', '.join(needed)} for each text. Received: {', '.join(outputs) or 'nothing'}."
+            )
+    for name, values in outputs.items():
+        if not isinstance(values, list) or len(values) != number:
+            raise MalformedAnswer.of(name, f"a list of {number}, one for each text", values)
+    return [dict(zip(outputs, row, strict=True)) for row in zip(*outputs.values(), strict=True)]
 
 
 def read_translation(row) -> ServedTranslation:
     """A row of the signature `serving_default`."""
-    return ServedTranslation(row["translation"], row["score"], _flags(row))
+    text, score = _text("translation", row["translation"]), _number("score", row["score"])
+    return ServedTranslation(text, score, _flags(row))
 
 
 def read_translations(row) -> list[ServedTranslation]:
     """A row of the signature `beam`; without those that the search did not find; one at least."""
+    columns = {name: _list(name, row[name]) for name in NEEDED["beam"]}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len({*lengths.values()}) > 1 or not all(lengths.values()):
+        raise MalformedAnswer(
+            "A text must have one or more translations, and as many scores and flags. Received: "
+            f"{', '.join(f'{length} of {name}' for name, length in lengths.items())}."
+        )
     several = [
-        ServedTranslation(text, score, _split(flags))
-        for text, score, flags in zip(row["translation"], row["score"], row["flags"], strict=True)
+        ServedTranslation(_text("translation", text), _number("score", score), _split(flags))
+        for text, score, flags in zip(*columns.values(), strict=True)
     ]
     return several[:1] + [one for one in several[1:] if one.score > _NONE]
 
 
 def read_score(row) -> ServedScore:
     """A row of the signature `score`."""
-    return ServedScore(row["log_probability"], row["tokens"], _flags(row))
+    value = _number("log_probability", row["log_probability"])
+    return ServedScore(value, _count("tokens", row["tokens"]), _flags(row))
 
 
 def read_vector(row) -> tuple[list[float], tuple[str, ...]]:
     """A row of the signature `encode`: the vector and flags."""
-    return row["vector"], _flags(row)
+    return [_number("vector", one) for one in _list("vector", row["vector"])], _flags(row)
 
 
 def read_tokenized(row) -> Tokenized:
     """A row of the signature `tokenize`."""
-    return Tokenized(tuple(row["ids"][: row["length"]]), _flags(row))
+    ids, length = _list("ids", row["ids"]), _count("length", row["length"])
+    if length > len(ids):
+        raise MalformedAnswer.of("length", f"at most {len(ids)}, the number of ids", length)
+    return Tokenized(tuple(_id(one) for one in ids[:length]), _flags(row))
 
 
 def _flags(row):
     """The flags of a row; exports of kformer 0.1.0 have one alone."""
-    if "flags" not in row:
-        return ("source cut",) if row.get("truncated") else ()
-    return _split(row["flags"])
+    if "flags" in row:
+        return _split(row["flags"])
+    truncated = row.get("truncated", False)
+    if not isinstance(truncated, bool):
+        raise MalformedAnswer.of("truncated", "true or false", truncated)
+    return ("source cut",) if truncated else ()
 
 
 def _split(flags):
+    flags = _text("flags", flags)
     return tuple(flags.split(", ")) if flags else ()
+
+
+def _text(name, value):
+    if not isinstance(value, str):
+        raise MalformedAnswer.of(name, "a string", value)
+    return _LONE_SURROGATES.sub("\ufffd", value)
+
+
+def _list(name, value):
+    if not isinstance(value, list):
+        raise MalformedAnswer.of(name, "a list", value)
+    return value
+
+
+def _number(name, value):
+    # Neither NaN nor infinity passes; the largest of Python's integers do not become floats.
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= _MOST:
+        raise MalformedAnswer.of(name, "a finite number", value)
+    return float(value)
+
+
+def _count(name, value):
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise MalformedAnswer.of(name, "a positive integer", value)
+    return value
+
+
+def _id(value):
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise MalformedAnswer.of("ids", "integers from 0 on", value)
+    return value

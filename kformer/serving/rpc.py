@@ -3,9 +3,13 @@
 They import TensorFlow.
 """
 
+import contextlib
+import math
+import re
 from pathlib import Path
 
 import grpc
+from google.protobuf.message import DecodeError
 from tensorflow import make_ndarray
 from tensorflow.core.framework.tensor_pb2 import TensorProto
 from tensorflow.core.framework.tensor_shape_pb2 import TensorShapeProto
@@ -26,11 +30,12 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 from kformer.serving.address import Address, Model
 from kformer.serving.answers import NO_SIGNATURE, Signature, Tensor, VersionStatus
 from kformer.serving.deadline import Deadline
-from kformer.serving.errors import ServerError
+from kformer.serving.errors import MAX_ANSWER, TOO_LARGE, MalformedAnswer, ServerError
 
+_OK = "OK"
 _OPTIONS = [
     ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_receive_message_length", MAX_ANSWER),
     # So that a channel tries again as soon as we do.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
@@ -69,34 +74,50 @@ class Rpc:
         )
         request.model_spec.signature_name = signature
         response = self._ask(self._prediction.Predict, request, deadline)
-        return {name: _values(value) for name, value in response.outputs.items()}
+        with self._reading():
+            return {name: _values(name, value) for name, value in response.outputs.items()}
 
     def status(self, deadline: Deadline) -> list[VersionStatus]:
         """As `Rest.status`."""
         request = GetModelStatusRequest(model_spec=self._spec)
         response = self._ask(self._models.GetModelStatus, request, deadline)
-        return [
-            VersionStatus(
-                one.version, ModelVersionStatus.State.Name(one.state), one.status.error_message
-            )
-            for one in response.model_version_status
-        ]
+        with self._reading():
+            return [
+                VersionStatus(
+                    one.version, ModelVersionStatus.State.Name(one.state), one.status.error_message
+                )
+                for one in response.model_version_status
+            ]
 
     def metadata(self, deadline: Deadline) -> dict[str, Signature]:
         """As `Rest.metadata`."""
         request = GetModelMetadataRequest(model_spec=self._spec, metadata_field=["signature_def"])
         response = self._ask(self._prediction.GetModelMetadata, request, deadline)
         signatures = SignatureDefMap()
-        response.metadata["signature_def"].Unpack(signatures)
-        return {
-            name: Signature(_tensors(one.inputs), _tensors(one.outputs))
-            for name, one in signatures.signature_def.items()
-            if not name.startswith(NO_SIGNATURE)
-        }
+        with self._reading():
+            if not response.metadata["signature_def"].Unpack(signatures):
+                raise MalformedAnswer("The metadata must hold `signature_def`. Received: none.")
+            return {
+                name: Signature(_tensors(one.inputs), _tensors(one.outputs))
+                for name, one in signatures.signature_def.items()
+                if not name.startswith(NO_SIGNATURE)
+            }
 
     def close(self):
         """Closes the connection."""
         self._channel.close()
+
+    def malformed(self, message: str) -> ServerError:
+        """As `Rest.malformed`."""
+        return ServerError(self._url, _OK, message)
+
+    @contextlib.contextmanager
+    def _reading(self):
+        """Lets what libraries raise of a malformed answer become a `ServerError`."""
+        try:
+            yield
+        except (MalformedAnswer, ValueError, TypeError, DecodeError) as error:
+            raise self.malformed(str(error)) from error
 
     def _ask(self, method, request, deadline):
         try:
@@ -104,7 +125,10 @@ class Rpc:
         except grpc.RpcError as error:
             if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise deadline.error() from error
-            raise ServerError(self._url, error.code().name, error.details()) from error
+            details = error.details() or ""
+            if re.search(r"received message larger than max", details, re.IGNORECASE):
+                raise self.malformed(TOO_LARGE) from error
+            raise ServerError(self._url, error.code().name, details) from error
 
 
 def _channel(address, ca_file):
@@ -120,9 +144,19 @@ def _strings(texts):
     return TensorProto(dtype=DT_STRING, tensor_shape=shape, string_val=encoded)
 
 
-def _values(tensor):
+def _values(name, tensor):
     """A tensor as nested lists, its strings decoded."""
-    values = make_ndarray(tensor).tolist()
+    sizes = [dim.size for dim in tensor.tensor_shape.dim]
+    # A few bytes can announce a tensor that no memory holds, of one value again and again.
+    if min(sizes, default=0) < 0 or math.prod(sizes) > tensor.ByteSize():
+        raise MalformedAnswer(
+            f"`{name}` must hold as many values as its shape has. Received: shape={sizes!r:.99}, "
+            f"{tensor.ByteSize()} bytes."
+        )
+    try:
+        values = make_ndarray(tensor).tolist()
+    except (ValueError, TypeError, KeyError) as error:  # KeyError for a type that it does not know.
+        raise MalformedAnswer.of(name, "a tensor of numbers or of strings", repr(error)) from error
     return _decoded(values) if tensor.dtype == DT_STRING else values
 
 
