@@ -7,7 +7,12 @@ import resource
 import numpy as np
 import pytest
 
-from kformer.training.checkpoint import Checkpoint, newest_checkpoint, write_checkpoint
+from kformer.training.checkpoint import (
+    Checkpoint,
+    NoWholeCheckpoint,
+    newest_checkpoint,
+    write_checkpoint,
+)
 
 ARRAYS = {
     "model/0": np.random.RandomState(0).normal(size=(5, 7)).astype("float32"),
@@ -59,15 +64,59 @@ def test_the_two_newest_are_kept_by_their_place_in_the_run(tmp_path):
     assert (read.epoch, read.batch) == (10_000, 1_000_000)
 
 
-def test_one_that_was_cut_anywhere_is_passed_over(two, capsys):
+def test_one_that_was_cut_anywhere_is_moved_aside_and_named(two, capsys):
     folder, newer = two
     whole = newer.read_bytes()
     for length in {0, 1, len(whole) - 1, *range(5, len(whole), 131)}:
         newer.write_bytes(whole[:length])
         assert newest_checkpoint(folder).batch == 0
         said = capsys.readouterr().err
-        assert said.startswith(f"kformer: {newer} is not a whole checkpoint (")
-        assert said.endswith("the one before it is used.\n") and said.count("\n") == 1
+        assert said.startswith(f"kformer: {newer} is damaged (")
+        assert said.endswith(
+            f") and is now damaged-{newer.name}; "
+            "training goes on from epoch-0003-batch-000000.npz.\n"
+        )
+        assert said.count("\n") == 1
+        assert (folder / f"damaged-{newer.name}").read_bytes() == whole[:length]
+        assert newest_checkpoint(folder).batch == 0
+        assert capsys.readouterr().err == ""  # Said once.
+
+
+def test_where_all_are_damaged_there_is_nothing_to_go_on_from(two, capsys):
+    folder, _ = two
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes()[:99])
+    for _ in range(2):  # However often it is tried.
+        with pytest.raises(NoWholeCheckpoint, match=f"none is left; .* Received: '{folder}'"):
+            newest_checkpoint(folder)
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert all(line.endswith("; no whole checkpoint is left.") for line in said)
+
+
+def test_damaged_ones_take_no_place(two):
+    """They had the highest numbers, so that each new one was deleted as soon as it was written."""
+    folder, newer = two
+    newer.write_bytes(b"")
+    assert newest_checkpoint(folder).batch == 0
+    for batch in (5, 6, 7):
+        write(folder, 3, batch)
+        assert newest_checkpoint(folder).batch == batch
+    assert len([name for name in names(folder) if not name.startswith("damaged-")]) == 2
+
+
+def test_one_that_was_just_written_is_never_deleted(two):
+    folder, _ = two
+    write(folder, 1)
+    write(folder, 1, 5)
+    assert "epoch-0001-batch-000005.npz" in names(folder)
+
+
+def test_files_of_other_names_are_left_alone(two):
+    folder, newer = two
+    copy = newer.rename(folder / "epoch-0003-batch-000014 (copy).npz")
+    assert newest_checkpoint(folder).batch == 0
+    assert copy.exists()
 
 
 def test_no_flipped_bit_is_ever_believed(two):
@@ -89,13 +138,15 @@ def test_no_flipped_bit_is_ever_believed(two):
     assert passed_over > 200
 
 
-def test_one_of_a_newer_kformer_is_passed_over(two, monkeypatch, capsys):
+def test_one_of_a_newer_kformer_is_refused_and_kept(two, monkeypatch):
     folder, _ = two
     monkeypatch.setattr("kformer.training.checkpoint.FORMAT", 2)
     write(folder, 4)
     monkeypatch.undo()
-    assert newest_checkpoint(folder).epoch == 3
-    assert "it has format 2, this kformer reads 1" in capsys.readouterr().err
+    before = names(folder)
+    with pytest.raises(ValueError, match=r"update kformer\. .*of format 2; this kformer reads 1"):
+        newest_checkpoint(folder)
+    assert names(folder) == before
 
 
 def test_what_a_killed_process_had_begun_is_deleted_and_never_read(two):

@@ -7,6 +7,7 @@ name says how far the run was: `epoch-0002-batch-000150.npz` holds two whole epo
 import io
 import json
 import os
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -17,8 +18,10 @@ import numpy as np
 from kformer.files import replacing
 
 FORMAT = 1
-KEPT = 2  # Whole ones, so that a damaged disk block costs minutes and not the run.
+KEPT = 2  # So that a damaged disk block costs minutes and not the run.
+DAMAGED = "damaged-"  # Put before the name of a file that is moved aside.
 _JSON = "state.json"
+_NAME = re.compile(r"epoch-(\d+)-batch-(\d+)\.npz")
 
 
 class Checkpoint(NamedTuple):
@@ -28,6 +31,14 @@ class Checkpoint(NamedTuple):
     batch: int  # Batches done in the next one.
     arrays: dict[str, np.ndarray]
     state: Any  # What is no array: anything that JSON can say.
+
+
+class NoWholeCheckpoint(ValueError):
+    """A folder has checkpoints, and all of them are damaged."""
+
+
+class _NewerFormat(ValueError):
+    pass
 
 
 def write_checkpoint(folder, checkpoint: Checkpoint):
@@ -52,35 +63,49 @@ def write_checkpoint(folder, checkpoint: Checkpoint):
             os.fsync(file.fileno())  # Before the new name, or a power cut leaves that alone.
         _sync(folder)
     except OSError as error:
-        kept = _by_age(folder)
+        kept = checkpoint_files(folder)
         raise OSError(
             f"A checkpoint could not be written ({error.strerror}); "
             f"{f'{kept[-1].name} is kept' if kept else 'there is none before it'}. "
             f"Received: {str(folder)!r}.",
         ) from error
-    for old in _by_age(folder)[:-KEPT]:
+    earlier = [one for one in checkpoint_files(folder) if _position(one) < _position(path)]
+    for old in earlier[: 1 - KEPT]:  # Never the new one, whatever else is in the folder.
         old.unlink()
 
 
 def newest_checkpoint(folder) -> Checkpoint | None:
-    """Reads the newest checkpoint in `folder` that is whole; None, if there is none.
+    """Reads the newest checkpoint in `folder` that is whole; None, if there are no checkpoints.
 
-    One that is not, is passed over with a line on stderr. What a process left that was killed
-    while it wrote is deleted.
+    A damaged one is renamed to "damaged-...", so that it takes no other's place, and a line on
+    stderr says so. What a process left that was killed while it wrote is deleted.
+
+    Raises:
+        NoWholeCheckpoint: All are damaged.
+        ValueError: The newest one was written by a newer kformer.
     """
     folder = Path(folder)
     for unfinished in folder.glob(".epoch-*.npz"):
         unfinished.unlink()
-    for path in reversed(_by_age(folder)):
+    found, aside = None, []
+    for path in reversed(checkpoint_files(folder)):
         try:
-            return _read(path)
+            found = _read(path)
+            break
+        except (_NewerFormat, MemoryError, PermissionError):
+            raise  # The file may be whole.
         except Exception as error:  # zipfile, NumPy and JSON each have their own.
-            print(
-                f"kformer: {path} is not a whole checkpoint ({type(error).__name__}: {error}); "
-                "the one before it is used.",
-                file=sys.stderr,
-            )
-    return None
+            name = path.rename(path.with_name(f"{DAMAGED}{path.name}")).name
+            aside.append(f"{path} is damaged ({type(error).__name__}: {error}) and is now {name}")
+    for line in aside:
+        used = f"training goes on from {path.name}" if found else "no whole checkpoint is left"
+        print(f"kformer: {line}; {used}.", file=sys.stderr)
+    if not found and damaged_files(folder):
+        raise NoWholeCheckpoint(
+            "Training goes on from a whole checkpoint, and none is left; begin anew in another "
+            f"folder. Received: {str(folder)!r}."
+        )
+    return found
 
 
 def _read(path):
@@ -91,18 +116,26 @@ def _read(path):
             arrays[name.removesuffix(".npy")] = np.load(io.BytesIO(content))
     said = json.loads(arrays.pop(_JSON).tobytes())
     if said["format"] > FORMAT:
-        raise ValueError(f"it has format {said['format']}, this kformer reads {FORMAT}")
+        raise _NewerFormat(
+            "The newest checkpoint was written by a newer kformer: update kformer. Received: "
+            f"{str(path)!r}, of format {said['format']}; this kformer reads {FORMAT}."
+        )
     return Checkpoint(said["epoch"], said["batch"], arrays, said["state"])
 
 
-def _by_age(folder):
-    """The checkpoints in `folder`, the oldest first."""
-    return sorted(folder.glob("epoch-*-batch-*.npz"), key=_position)
+def checkpoint_files(folder) -> list[Path]:
+    """Returns the paths of the checkpoints in `folder`, the oldest first; damaged ones, too."""
+    paths = [path for path in Path(folder).glob("epoch-*.npz") if _NAME.fullmatch(path.name)]
+    return sorted(paths, key=_position)
+
+
+def damaged_files(folder) -> list[Path]:
+    """Returns the paths of what `newest_checkpoint` has moved aside in `folder`."""
+    return sorted(Path(folder).glob(f"{DAMAGED}epoch-*.npz"))
 
 
 def _position(path):
-    _, epoch, _, batch = path.stem.split("-")
-    return int(epoch), int(batch)
+    return tuple(map(int, _NAME.fullmatch(path.name).groups()))
 
 
 def _sync(folder):
