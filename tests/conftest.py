@@ -231,12 +231,14 @@ def tiny_run(parallel_text, tiny_recipe, tmp_path_factory):
 def again(parallel_text, tiny_recipe):
     """Trains as in `tiny_run`, with some changes."""
 
-    def again(output, overwrite=False, callbacks=(), valid=True, tensorboard=False, **numbers):
+    options = "overwrite", "restart", "tensorboard", "callbacks"
+
+    def again(output, valid=True, **numbers):
+        given = {name: numbers.pop(name) for name in options if name in numbers}
         source, target, *valid_files = parallel_text.values()
         recipe = dataclasses.replace(tiny_recipe, **numbers)
         files = [source, target, output, *(valid_files if valid else ())]
-        options = {"overwrite": overwrite, "tensorboard": tensorboard, "callbacks": callbacks}
-        return train(recipe, *files, **options)
+        return train(recipe, *files, **given)
 
     return again
 

@@ -79,11 +79,20 @@ def test_a_full_disk_is_said_in_one_line(command_line, tmp_path):
     ]
 
 
-def test_learning_that_diverges_is_said_in_one_line(command, command_line):
+def test_learning_that_diverges_is_said_in_one_line_and_its_advice_helps(command, command_line):
     result = command(*command_line, "--learning-rate-scale", 1e30)
     assert result.returncode == 2
     assert re.fullmatch(
-        r"kformer: The loss and the weights must stay finite; a longer warm-up, a lower learning "
-        r"rate or float32 may help\. .* at step \d+\.\n",
+        r"kformer: The loss and the weights must stay finite\. Run the command again with a lower "
+        r"--learning-rate-scale, a longer --warmup-steps: it goes on with this run, whose last "
+        r"checkpoint is epoch-0000-batch-000000\.npz\. With --restart it begins anew\. "
+        r"Received: .* at step \d+\.\n",
         result.stderr,
+    )
+    lower = ("--learning-rate-scale", 0.5, "--epochs", 1)
+    result = command(*command_line, *lower)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(
+        "Going on from the first step.\nepochs: 1000 -> 1 from step 0\n"
+        "learning_rate_scale: 1e+30 -> 0.5 from step 0\nepoch 1/1 done"
     )

@@ -119,11 +119,11 @@ def test_a_run_is_not_overwritten_unasked(refused, training, tmp_path):
     assert f"'{tmp_path / 'run'}', which holds a run that is finished." in message
     assert "--overwrite (`overwrite=True`) be given. Received" in message
     numbers = dataclasses.asdict(Recipe.named("quick", vocab_size=300, dropout=0.25))
-    del numbers["patience"]  # As of a kformer that had none.
+    del numbers["byte_spelling"]  # As of a kformer that had none.
     record.write_text(json.dumps({"finished": False, "recipe": numbers}))
     assert refused(*training).endswith(
-        "which holds a run with dropout=0.25 instead of 0.0, patience=None instead of 0, other "
-        "text in --source and --target and --valid-source and --valid-target."
+        "which holds a run with dropout=0.25 instead of 0.0, byte_spelling=None instead of 0.0, "
+        "other text in --source and --target and --valid-source and --valid-target."
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from disturbances import PowerCut, Spoil
+from same_run import assert_same_run
 
 import kformer
 from kformer.training import Perplexity, Recipe, fit, train, translation_dataset
@@ -30,6 +31,11 @@ def test_the_folder_holds_the_translator_its_history_and_what_was_run(tiny_run):
         "history.json",
         "history.png",
         "run.json",
+        "checkpoints",
+    }
+    assert {path.name for path in (folder / "checkpoints").iterdir()} == {
+        "epoch-0002-batch-000000.npz",  # To train on from, one day.
+        "tokenizer.model",
     }
 
 
@@ -140,7 +146,8 @@ def test_training_that_diverges_says_so_and_at_which_step(again, tmp_path):
 
 
 def test_where_it_diverges_later_the_best_translator_is_kept(again, tmp_path):
-    with pytest.raises(FloatingPointError, match="The checkpoints and the best translator"):
+    kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* before is {tmp_path}/translator"
+    with pytest.raises(FloatingPointError, match=kept):
         again(tmp_path, callbacks=[Spoil(epoch=1, factor=np.nan)])
     assert kformer.load(tmp_path / "translator.keras").translate(["der hund"])
     assert len(read(tmp_path / "history.json")["loss"]) == 1
@@ -156,19 +163,6 @@ def test_a_run_that_breaks_off_stays_unfinished_and_goes_on(again, tiny_run, tmp
     again(tmp_path / "run")
     assert "Going on after epoch 1.\n" in capsys.readouterr().out
     assert_same_run(tmp_path / "run", tiny_run[0])
-
-
-def assert_same_run(folder, other):
-    assert {path.name for path in folder.iterdir()} == {path.name for path in other.iterdir()}
-    assert read(folder / "run.json") == read(other / "run.json")
-    history, other_history = read(folder / "history.json"), read(other / "history.json")
-    del history["tokens/s"], other_history["tokens/s"]
-    assert history == other_history
-    weights, others = (
-        kformer.load(one / "translator.keras").transformer.get_weights() for one in (folder, other)
-    )
-    for one, another in zip(weights, others, strict=True):
-        np.testing.assert_array_equal(one, another)
 
 
 def test_early_stopping_ends_the_run_and_bleu_may_choose(again, tmp_path):
@@ -189,10 +183,11 @@ def test_bfloat16_learns_too_and_what_is_kept_is_float32(again, tiny_run, tmp_pa
 
 def test_a_finished_run_is_not_overwritten_unasked(again, tiny_run):
     folder, _ = tiny_run
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(FileExistsError, match="tiny', which holds a run that is finished"):
-        again(folder)
-    assert before == {path: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    for numbers in ({}, {"epochs": 1}, {"learning_rate_scale": 0.5}):  # Nothing is left to train.
+        with pytest.raises(FileExistsError, match="tiny', which holds a run that is finished"):
+            again(folder, **numbers)
+    assert before == {path: path.read_bytes() for path in folder.rglob("*.*")}
 
 
 def test_numbers_that_do_not_work_leave_an_earlier_run_alone(again, tiny_run):

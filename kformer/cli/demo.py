@@ -48,7 +48,7 @@ def demo(
         run,
         files["valid.de"],
         files["valid.en"],
-        overwrite=overwrite,
+        restart=overwrite,
     )
     parts = corpus.phrasebook()
     typer.echo("\nTranslating the held-out sentences in all three forms ...")

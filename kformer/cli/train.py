@@ -60,7 +60,17 @@ def train(
     ] = False,
     overwrite: Annotated[
         bool,
-        typer.Option("--overwrite", help="Replace an earlier run in the folder, and start anew."),
+        typer.Option(
+            "--overwrite",
+            help="Replace a finished run in the folder, or one of other settings; an unfinished "
+            "one of the same settings goes on.",
+        ),
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart", help="Begin anew, and replace even an unfinished run of the same settings."
+        ),
     ] = False,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Write logs for TensorBoard, too.")
@@ -151,6 +161,7 @@ def train(
         "target_tokenizer": target_tokenizer,
         "exact_sizes": {"vocab_size", "target_vocab_size"} & {*changes},
         "overwrite": overwrite,
+        "restart": restart,
     }
     if dry_run:
         _report(prepare(*arguments, **options))
@@ -161,9 +172,10 @@ def train(
             with quiet():
                 from kformer.training import fit
 
-            fit.run(prepared, overwrite=overwrite, tensorboard=tensorboard)
+            fit.run(prepared, tensorboard=tensorboard)
     except Interrupted as stopped:
-        typer.echo(f"kformer: {stopped} Run the same command to go on.", err=True)
+        again = "Run the same command" + (", without --restart," if restart else "")
+        typer.echo(f"kformer: {stopped} {again} to go on.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
     typer.echo(f"The translator is {output / TRANSLATOR}")
 

@@ -8,25 +8,33 @@ import keras
 from kformer.training.run_folder import write_json
 
 
-def diverged(model, received: str) -> str:
-    """Returns the message of the error that ends a run which learns nothing any more."""
-    return (
-        "The loss and the weights must stay finite; a longer warm-up, a lower learning rate or "
-        "float32 may help. The checkpoints and the best translator of before are kept. Received: "
-        f"{received} at step {int(model.optimizer.iterations)}."
-    )
+class Diverged(FloatingPointError):
+    """Training ended, for the loss or the weights are no longer finite.
+
+    Attributes:
+        received: What was found, and at which step.
+    """
+
+    rule = "The loss and the weights must stay finite."
+
+    def __init__(self, model, received: str):
+        self.received = f"{received} at step {int(model.optimizer.iterations)}"
+        super().__init__(
+            f"{self.rule} A lower learning rate, a longer warm-up or float32 may help. "
+            f"Received: {self.received}."
+        )
 
 
 class StopWhenDiverged(keras.callbacks.Callback):
     """Ends training by an error at the first batch whose loss is infinite or not a number.
 
     Raises:
-        FloatingPointError: Says at which step.
+        Diverged: Says at which step.
     """
 
     def on_train_batch_end(self, batch, logs=None):
         if not math.isfinite(logs["loss"]):  # A mean over the epoch, which never recovers.
-            raise FloatingPointError(diverged(self.model, f"loss={logs['loss']}"))
+            raise Diverged(self.model, f"loss={logs['loss']}")
 
 
 class TokensPerSecond(keras.callbacks.Callback):
@@ -88,11 +96,12 @@ class _Monitor(keras.callbacks.Callback):
 
     def get_state(self):
         """Returns what is to be remembered; see `kformer.training.stateful`."""
-        return {"best": self.best}
+        return {"monitor": self.monitor, "best": self.best}
 
     def set_state(self, state):
-        """Restores what `get_state` returned."""
-        vars(self).update(state)
+        """Restores what `get_state` returned; nothing, where another score was monitored then."""
+        if state.get("monitor", self.monitor) == self.monitor:
+            vars(self).update(state)
 
 
 class KeepBest(_Monitor):
@@ -110,11 +119,27 @@ class KeepBest(_Monitor):
         super().__init__(monitor, mode)
         self.translator = translator
         self.path = path
+        self.scores = {}  # All that are known of what was saved.
 
     def on_epoch_end(self, epoch, logs=None):
         score = (logs or {}).get(self.monitor)
         if score is None or self.is_best(score):
+            self.scores = {name: value for name, value in (logs or {}).items() if "val_" in name}
             self.translator.save(self.path)
+
+    def get_state(self):
+        """Returns what is to be remembered; see `kformer.training.stateful`."""
+        return {**super().get_state(), "scores": self.scores}
+
+    def set_state(self, state):
+        """Restores what `get_state` returned.
+
+        Where another score was monitored then, the translator that was saved has to be beaten by
+        its value of this one, if that is known.
+        """
+        super().set_state(state)
+        self.scores = state.get("scores", {})
+        self.best = self.scores.get(self.monitor, self.best)
 
 
 class EarlyStopping(_Monitor):

@@ -129,6 +129,17 @@ def checkpoint_files(folder) -> list[Path]:
     return sorted(paths, key=_position)
 
 
+def epochs_done(path) -> int:
+    """Returns the number of whole epochs done by the checkpoint at `path`."""
+    return _position(path)[0]
+
+
+def keep_newest(folder):
+    """Deletes all checkpoints in `folder` but the newest, and what was moved aside."""
+    for path in [*checkpoint_files(folder)[:-1], *damaged_files(folder)]:
+        path.unlink()
+
+
 def damaged_files(folder) -> list[Path]:
     """Returns the paths of what `newest_checkpoint` has moved aside in `folder`."""
     return sorted(Path(folder).glob(f"{DAMAGED}epoch-*.npz"))

@@ -1,6 +1,6 @@
 """One training run, from text files to a translator in a folder."""
 
-import shutil
+import sys
 
 import numpy as np
 import tensorflow as tf
@@ -8,12 +8,15 @@ import tensorflow as tf
 from kformer.tokenizer import Tokenizer
 from kformer.training.average import WithAverage
 from kformer.training.callbacks import (
+    Diverged,
     EarlyStopping,
     KeepBest,
     KeepHistory,
     StopWhenDiverged,
     TokensPerSecond,
 )
+from kformer.training.changed_settings import in_words, with_changes
+from kformer.training.checkpoint import NoWholeCheckpoint, checkpoint_files, keep_newest
 from kformer.training.learner import new_translator, recipe_from
 from kformer.training.preparation import Prepared, prepare
 from kformer.training.progress import Progress
@@ -26,6 +29,7 @@ from kformer.training.run_folder import (
     PICTURE,
     RECORD,
     TRANSLATOR,
+    check_can_go_on,
     clear,
     clear_unfinished,
     locked,
@@ -56,6 +60,7 @@ def train(
     target_tokenizer=None,
     exact_sizes=(),
     overwrite: bool = False,
+    restart: bool = False,
     checkpoint_seconds: float = 60.0,
     tensorboard: bool = False,
     callbacks=(),
@@ -85,7 +90,9 @@ def train(
         target_tokenizer: The same for the target, where it has a vocabulary of its own.
         exact_sizes: Names among "vocab_size" and "target_vocab_size" that raise an error where the
             text supports fewer ids; by default the vocabulary has as many as it supports then.
-        overwrite: Whether to replace what an earlier run left in the folder, and start anew.
+        overwrite: Whether to replace a finished run in the folder, or one of other settings. An
+            unfinished one of the same settings goes on.
+        restart: Whether to replace any run in the folder, also such an unfinished one.
         checkpoint_seconds: From one checkpoint to the next; see `resumable_fit`.
         tensorboard: Whether to write logs for TensorBoard, in the folder's `logs`.
         callbacks: More Keras callbacks.
@@ -97,7 +104,8 @@ def train(
         FileExistsError: The folder holds a finished run, one of other settings, or something else;
             see `overwrite`.
         BlockingIOError: Another process trains in the folder.
-        FileNotFoundError, ValueError: Something is wrong with the files or the recipe.
+        FileNotFoundError, ValueError: Something is wrong with the files or the recipe; or an
+            unfinished run has no whole checkpoint left; see `restart`.
         FloatingPointError: Learning diverged.
         Interrupted: SIGTERM or Ctrl-C came; the state of training is saved.
     """
@@ -112,10 +120,10 @@ def train(
             target_tokenizer=target_tokenizer,
             exact_sizes=exact_sizes,
             overwrite=overwrite,
+            restart=restart,
         )
         return run(
             prepared,
-            overwrite=overwrite,
             checkpoint_seconds=checkpoint_seconds,
             tensorboard=tensorboard,
             callbacks=callbacks,
@@ -131,7 +139,6 @@ def report(prepared: Prepared) -> str:
 def run(
     prepared: Prepared,
     *,
-    overwrite: bool = False,
     checkpoint_seconds: float = 60.0,
     tensorboard: bool = False,
     callbacks=(),
@@ -148,40 +155,71 @@ def run(
     batches = text.batches(recipe, tokenizer, epoch, target_tokenizer)
     translator = new_translator(recipe, tokenizer, other, target_tokenizer)
 
-    if overwrite:
+    if not prepared.resumes:
         clear(output)
     clear_unfinished(output)
-    write_json(output / RECORD, {**record, "finished": False})
+    if not checkpoint_files(output / CHECKPOINTS):  # Else when these settings hold.
+        write_json(output / RECORD, {**record, "finished": False})
     save_vocabularies(output, prepared.vocabularies)
     history = KeepHistory(output / HISTORY)
-    resumable_fit(
-        translator.transformer,
-        batches[0],
-        output / CHECKPOINTS,
-        epochs=recipe.epochs,
-        epoch=epoch,
-        every_seconds=checkpoint_seconds,
-        validation_data=batches[1],
-        verbose=0,
-        callbacks=[
-            TokensPerSecond(),
-            StopWhenDiverged(),
-            *_judging(recipe, translator, output / TRANSLATOR, text),
-            *callbacks,
-            history,
-            *([TensorBoardLogs(output / LOGS)] if tensorboard else ()),
-            Progress(int(batches[0].cardinality()), recipe.epochs),
-        ],
-    )
+
+    def resumed(step):
+        for line in in_words(prepared.changed, step):
+            print(line, flush=True)
+        record.update(with_changes(record, prepared.changed, step))
+        write_json(output / RECORD, {**record, "finished": False})
+
+    try:
+        resumable_fit(
+            translator.transformer,
+            batches[0],
+            output / CHECKPOINTS,
+            epochs=recipe.epochs,
+            epoch=epoch,
+            every_seconds=checkpoint_seconds,
+            validation_data=batches[1],
+            verbose=0,
+            resumed=resumed,
+            ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
+            callbacks=[
+                TokensPerSecond(),
+                StopWhenDiverged(),
+                *_judging(recipe, translator, output / TRANSLATOR, text, batches[1]),
+                *callbacks,
+                history,
+                *([TensorBoardLogs(output / LOGS)] if tensorboard else ()),
+                Progress(int(batches[0].cardinality()), recipe.epochs),
+            ],
+        )
+    except NoWholeCheckpoint:
+        check_can_go_on(output)  # Raises an error that says what to do.
+        raise
+    except Diverged as error:
+        raise FloatingPointError(_how_to_go_on(output, recipe, error)) from error
     if not (output / TRANSLATOR).exists():
         raise FloatingPointError(
-            "Learning diverged: no epoch had a finite validation loss; a longer warm-up may "
-            f"help. Received: {history.history}."
+            "No validation gave a finite score: begin anew, with --restart and a lower "
+            f"--learning-rate-scale or a longer --warmup-steps. Received: {history.history}."
         )
     _draw(history.history, output / PICTURE, *_SCORES[recipe.monitor])
     write_json(output / RECORD, {**record, "finished": True})
-    shutil.rmtree(output / CHECKPOINTS)
+    keep_newest(output / CHECKPOINTS)  # The run may be extended.
     return load(output / TRANSLATOR)
+
+
+def _how_to_go_on(output, recipe, error):
+    """Says what a user can do whose training diverged, and what is there to go on from."""
+    lower = "a lower --learning-rate-scale, a longer --warmup-steps"
+    if recipe.precision != "float32":
+        lower += ", --precision float32"
+    files = checkpoint_files(output / CHECKPOINTS)
+    kept = f", whose last checkpoint is {files[-1].name}" if files else ""
+    best = f" The best translator of before is {output / TRANSLATOR}."
+    return (
+        f"{error.rule} Run the command again with {lower}: it goes on with this run{kept}. "
+        "With --restart it begins anew."
+        f"{best * (output / TRANSLATOR).exists()} Received: {error.received}."
+    )
 
 
 def _tokenizers(prepared):
@@ -204,14 +242,14 @@ def _report(prepared, tokenizers, other):
     )
 
 
-def _judging(recipe, translator, path, text):
+def _judging(recipe, translator, path, text, validates):
     """Returns the callbacks that judge an epoch, by the average of the weights if there is one."""
     score, mode = _SCORES[recipe.monitor]
     callbacks = [KeepBest(translator, path, score, mode)]
     if recipe.monitor == "bleu":
         callbacks.insert(0, TranslationScores(translator, *text.validation_lines()))
-    if recipe.patience:
-        callbacks.append(EarlyStopping(recipe.patience, score, mode))
+    if validates:  # Without patience, too, for it may get some when the run goes on.
+        callbacks.append(EarlyStopping(recipe.patience or sys.maxsize, score, mode))
     return [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
 
 

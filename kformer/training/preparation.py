@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 from pathlib import Path
 
+from kformer.training.changed_settings import changed_settings
 from kformer.training.dropped_pairs import check_some_are_left
 from kformer.training.recipe import Recipe
 from kformer.training.run_folder import CHECKPOINTS, check_output, read_record, settings
@@ -26,7 +27,8 @@ class Prepared:
         mixture: `weights` and `temperature`; see `translation_dataset`.
         warm_start: Path of a translator to start from, or None.
         output: The folder.
-        resumes: Whether an unfinished run of the same settings is there, to go on with.
+        resumes: Whether a run is there to go on with; see `check_output`.
+        changed: What differs then from its settings; see `changed_settings`.
         record: What `run.json` will say.
         vocabularies: `Vocabularies`.
         origin: Where they are from: "learned" from the text, "all" that the text supports, or
@@ -39,6 +41,7 @@ class Prepared:
     warm_start: Path | None
     output: Path
     resumes: bool
+    changed: dict[str, list]
     record: dict
     vocabularies: Vocabularies
     origin: str
@@ -72,6 +75,7 @@ def prepare(
     target_tokenizer=None,
     exact_sizes=(),
     overwrite: bool = False,
+    restart: bool = False,
 ) -> Prepared:
     """Checks the files, the output folder and the text, and has the vocabularies of a run.
 
@@ -87,9 +91,11 @@ def prepare(
     }
     given = (warm_start, new_vocabulary, tokenizer, target_tokenizer)
     record = settings(recipe, files, weights, temperature, *given)
-    resumes = check_output(output, overwrite, record)
+    resumes, changed = check_output(output, overwrite, record, restart), {}
     if resumes:
-        record = {**read_record(output), **record}  # The files may have moved.
+        earlier = read_record(output)
+        changed = changed_settings(earlier, record)
+        record = {**earlier, **record}  # The files may have moved.
     else:
         record["pairs"] = _check_text(files)
     saved = saved_vocabularies(output) if resumes and "tokenizer" in record else None
@@ -112,7 +118,7 @@ def prepare(
     learned = "learned" if all(sizes[name] == getattr(recipe, name) for name in sizes) else "all"
     return Prepared(
         *(recipe, files, {"weights": weights, "temperature": temperature}, warm_start, output),
-        *(resumes, record, vocabularies, learned if tokenizer is None else "given"),
+        *(resumes, changed, record, vocabularies, learned if tokenizer is None else "given"),
     )
 
 
@@ -134,7 +140,7 @@ def _note(record, vocabularies, output):
         found = None if model is None else hashlib.sha256(model).hexdigest()
         if record.setdefault(name, found) != found:
             raise ValueError(
-                "A run goes on with the tokenizer that it began with; --overwrite starts it anew. "
+                "A run goes on with the tokenizer that it began with; --restart begins anew. "
                 f"Received: '{output / CHECKPOINTS / name}.model', which has changed."
             )
     record["vocab_sizes"] = vocabularies.sizes()

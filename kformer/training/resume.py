@@ -6,7 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from kformer.training.callbacks import diverged
+from kformer.training.callbacks import Diverged
 from kformer.training.checkpoint import Checkpoint, newest_checkpoint, write_checkpoint
 from kformer.training.interruption import Interrupted, Interruption
 from kformer.training.stateful import get_states, set_states
@@ -23,6 +23,8 @@ def resumable_fit(
     epoch=None,
     every_seconds: float = 60.0,
     callbacks=(),
+    resumed=None,
+    ignore_stop: bool = False,
     **kwargs,
 ):
     """Trains like `model.fit`, and goes on from the newest whole checkpoint in `folder`.
@@ -42,17 +44,21 @@ def resumable_fit(
         epoch: `tf.Variable` that is set to the number of each pass before it; see
             `translation_dataset`.
         every_seconds: From one checkpoint to the next; longer, where writing one takes more than
-            a twentieth of that; 0 for one after every batch. There is one after every epoch in
-            any case.
+            a twentieth of that; 0 for one after every batch. There is one before the first batch
+            and one after every epoch in any case.
         callbacks: Keras callbacks.
+        resumed: Called with the number of the step that training goes on from, once all is as it
+            was there; not where it begins.
+        ignore_stop: Whether to go on where a callback had ended training, as `EarlyStopping` does.
         **kwargs: More arguments of `model.fit`.
 
     Raises:
         Interrupted: A signal came; a `KeyboardInterrupt` that says how far training is.
-        FloatingPointError: The weights are no longer finite; the last checkpoint is of before.
+        Diverged: The weights are no longer finite; the last checkpoint is of before. It is a
+            `FloatingPointError`.
         OSError: A checkpoint could not be written; the last one is kept.
         ValueError: `batches` are of unknown number; or the checkpoint is one of another model, or
-            of other callbacks.
+            of other callbacks, or all of them are damaged (`NoWholeCheckpoint`).
     """
     if (number := int(batches.cardinality())) < 1:
         raise ValueError(
@@ -60,11 +66,16 @@ def resumable_fit(
             f"Received: cardinality {number} (-1 is infinite, -2 is unknown)."
         )
     callbacks = [*callbacks]
-    first, skipped, metrics, stopped = _go_on(model, batches, folder, callbacks)
-    if stopped:
+    found = _go_on(model, batches, folder, callbacks)
+    first, skipped = (found.epoch, found.batch) if found else (0, 0)
+    if found and resumed:
+        resumed(int(model.optimizer.iterations))
+    if found and found.state["stopped"] and not ignore_stop:
+        print("Training had ended early there, by a callback: nothing is left to do.", flush=True)
         return
     with Interruption() as interruption:
         saving = _Saving(folder, every_seconds, callbacks, interruption, number, epochs)
+        saving.begins = not found
         numbering = [_Numbering(epoch)] if epoch is not None else []
 
         def fit(part, first, last):
@@ -78,7 +89,7 @@ def resumable_fit(
             )
 
         if skipped:
-            saving.begin_after(skipped, metrics)
+            saving.begin_after(skipped, _metrics(found))
             fit(batches.skip(skipped), first, first + 1)
             first += 1
             if model.stop_training:
@@ -87,25 +98,25 @@ def resumable_fit(
             fit(batches, first, epochs)
 
 
-def _go_on(model, batches, folder, callbacks):
-    """Puts a run back to where its newest checkpoint is; says where that is.
-
-    Returns:
-        epoch, batch: Whole epochs done, and batches done in the next.
-        metrics: Arrays of the metrics, which `fit` resets before it begins.
-        stopped: Whether a callback had stopped training.
-    """
+def _go_on(model, batches, folder, callbacks) -> Checkpoint | None:
+    """Puts a run back to where its newest checkpoint is, and returns that; None, if none is."""
     found = newest_checkpoint(folder)
     if not found:
-        return 0, 0, {}, False
+        if not (model.built and model.optimizer.built):
+            _build(model, batches)  # For the checkpoint before the first batch.
+        return None
     print(
         f"Going on {_position(found.epoch, found.batch, int(batches.cardinality()))}.", flush=True
     )
     _build(model, batches)
     _assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
     set_states(callbacks, found.state["callbacks"])
-    metrics = {name: array for name, array in found.arrays.items() if name.startswith("metrics/")}
-    return found.epoch, found.batch, metrics, found.state["stopped"]
+    return found
+
+
+def _metrics(checkpoint):
+    """Arrays of the metrics, which `fit` resets before it begins."""
+    return {name: one for name, one in checkpoint.arrays.items() if name.startswith("metrics/")}
 
 
 def _build(model, batches):
@@ -165,8 +176,14 @@ class _Saving(keras.callbacks.Callback):
         self.interruption = interruption
         self.batches = batches  # In an epoch.
         self.epochs = epochs
+        self.begins = False  # Whether there is no checkpoint yet.
         self._due = time.monotonic() + every_seconds
         self._begin = 0, {}
+
+    def on_train_begin(self, logs=None):
+        if self.begins:  # Before anything else is kept, so that a full disk shows at once.
+            self._save(0, 0)
+        self.begins = False
 
     def begin_after(self, batch, metrics):
         """Makes the next epoch one of which `batch` batches are done, and the metrics theirs."""
@@ -199,7 +216,7 @@ class _Saving(keras.callbacks.Callback):
         arrays = _arrays(groups)
         for name, array in arrays.items():
             if name.startswith("model/") and not np.all(np.isfinite(array)):
-                raise FloatingPointError(diverged(self.model, "weights that are not"))
+                raise Diverged(self.model, "weights that are not")
         state = {"callbacks": get_states(self.others), "stopped": self.model.stop_training}
         write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
         now = time.monotonic()
@@ -214,5 +231,5 @@ class _Saving(keras.callbacks.Callback):
 
 def _position(epoch, batch, batches):
     if not batch:
-        return f"after epoch {epoch}"
+        return f"after epoch {epoch}" if epoch else "from the first step"
     return f"in epoch {epoch + 1}, after batch {batch} of {batches}"

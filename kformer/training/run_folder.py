@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 from kformer.files import replacing
+from kformer.training.changed_settings import CHANGEABLE, changed_settings
 from kformer.training.corpus_weights import check_weights
 
 RECORD = "run.json"  # Written when a run starts and again when it ends.
@@ -117,16 +118,23 @@ def sha256(file) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def check_output(output, overwrite: bool, settings: dict | None = None) -> bool:
-    """Returns whether the folder `output` holds an unfinished run that can go on.
+def check_output(
+    output, overwrite: bool, settings: dict | None = None, restart: bool = False
+) -> bool:
+    """Returns whether the folder `output` holds a run that can go on.
+
+    That is an unfinished one of the same settings, but for those that may change (see
+    `changed_settings`); or a finished one, where a change leaves something to train.
 
     Args:
         output: The folder of a run that is to be started, or to go on.
-        overwrite: Whether it is to be started anew in any case.
+        overwrite: Whether to replace a finished run, or one of other settings.
         settings: Those of the run, see `settings`; None, if it is not to go on.
+        restart: Whether to replace any run, also an unfinished one of the same settings.
 
     Raises:
         FileExistsError: The folder holds a finished run, one of other settings, or something else.
+        FileNotFoundError: It holds an unfinished run that has lost its checkpoints.
         ValueError: It holds a record that is not one of a run.
     """
     output = Path(output)
@@ -138,13 +146,19 @@ def check_output(output, overwrite: bool, settings: dict | None = None) -> bool:
             f"{str(output)!r}, which holds something else."
         )
     record = read_record(output)
+    if restart:
+        return False
+    finished = record.get("finished", False)
+    differs = settings and _difference(record, settings)
+    if settings and not differs and not finished:
+        check_can_go_on(output)
+        return True
     if overwrite:
         return False
-    differs = "that is finished" if record.get("finished") else "that is unfinished"
-    if settings and not record.get("finished"):
-        differs = _difference(record, settings)
-        if differs is None:
-            return True
+    if settings and not differs and _more_to_train(output, record, settings):
+        return True
+    if finished or not settings:
+        differs = f"that is {'finished' if finished else 'unfinished'}"
     raise FileExistsError(
         "The output folder must be new or empty, or hold an unfinished run of the same settings, "
         "which then goes on, or --overwrite (`overwrite=True`) be given. "
@@ -152,15 +166,56 @@ def check_output(output, overwrite: bool, settings: dict | None = None) -> bool:
     )
 
 
+def _more_to_train(output, record, settings):
+    """Returns whether a finished run goes on, since epochs or patience are more than they were.
+
+    Raises:
+        FileNotFoundError: It would, but for its checkpoints, which are gone.
+    """
+    from kformer.training.checkpoint import checkpoint_files, epochs_done  # Needs NumPy.
+
+    if not {"epochs", "patience", "monitor"} & {*changed_settings(record, settings)}:
+        return False
+    files = checkpoint_files(Path(output) / CHECKPOINTS)
+    if files:
+        return epochs_done(files[-1]) < settings["recipe"]["epochs"]
+    if settings["recipe"]["epochs"] <= record["recipe"]["epochs"]:
+        return False
+    raise FileNotFoundError(
+        "A finished run goes on from its last checkpoint, and there is none: start another run "
+        f"from its translator, with --warm-start. Received: {str(Path(output) / CHECKPOINTS)!r}."
+    )
+
+
+def check_can_go_on(output):
+    """Raises FileNotFoundError where an unfinished run has kept something, but no checkpoint.
+
+    Training would begin anew, and overwrite that. (A run that was killed before its first
+    checkpoint has kept nothing.)
+    """
+    from kformer.training.checkpoint import checkpoint_files, damaged_files  # Needs NumPy.
+
+    output = Path(output)
+    kept = [output / name for name in (TRANSLATOR, HISTORY) if (output / name).exists()]
+    kept += damaged_files(output / CHECKPOINTS)
+    if kept and not checkpoint_files(output / CHECKPOINTS):
+        raise FileNotFoundError(
+            "An unfinished run goes on from its last whole checkpoint, and none is left: put one "
+            f"back into {str(output / CHECKPOINTS)!r}; or move away what is to stay, and begin "
+            "anew with --restart (`restart=True`). Received: "
+            f"{str(output)!r}, which holds {', '.join(path.name for path in kept)}."
+        )
+
+
 def _difference(record, settings):
-    """Says in which settings the recorded run differs; None, if in none."""
+    """Says in which settings that may not change the recorded run differs; None, if in none."""
     options = settings["options"]  # Where a record has none, there were none to have.
     recorded = {**record.get("recipe", {}), **record.get("options", options)}
     wanted = {**settings["recipe"], **options}
     differing = [
         f"{name}={recorded.get(name)!r} instead of {wanted.get(name)!r}"
         for name in {**recorded, **wanted}
-        if recorded.get(name) != wanted.get(name)
+        if name not in CHANGEABLE and recorded.get(name) != wanted.get(name)
     ]
     if record.get("sha256") != settings["sha256"]:
         sides = [
