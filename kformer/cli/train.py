@@ -187,5 +187,5 @@ def _report(prepared):
 
         found = fit.report(prepared)
     typer.echo(found)
-    goes_on = f" {str(prepared.output)!r} holds this run, unfinished; it would go on."
+    goes_on = f" {str(prepared.output)!r} holds this run; it would go on."
     typer.echo(f"Dry run: nothing was written.{goes_on * prepared.resumes}")
