@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, MaxNLocator
 
+from kformer.arguments import check_integer
 from kformer.files import replacing
 
 FONT = "DejaVu Sans"  # It comes with matplotlib, and has umlauts and the "▁" of SentencePiece.
@@ -110,6 +111,8 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
     if not metrics:
         raise ValueError(f"`history` must hold at least one metric. Received: history={history}.")
     longest = max(map(len, history.values()))
+    if best is not None:
+        check_integer("best", best)
     if best is not None and not 1 <= best <= longest:
         raise ValueError(
             f"`best` must be one of the {longest} epochs, from 1. Received: best={best}."

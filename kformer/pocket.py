@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kformer.arguments import as_texts, check_integer, check_text
 from kformer.pocket_manifest import read_manifest
 from kformer.pocket_text import TextBeside, TextInFile, text_in
 from kformer.pocket_workers import InterpreterWorker, ProcessWorker
@@ -54,11 +55,14 @@ class PocketTranslator:
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: A file is not what it should be, or of a newer format.
+        TypeError: `workers` is no integer.
+        ValueError: It is under 1; or a file is not what it should be, or of a newer format.
     """
 
     def __init__(self, path, workers: int | None = None):
         path = Path(path)
+        if workers is not None:
+            check_integer("workers", workers, least=1)
         self.manifest = manifest = read_manifest(path)
         beside = TextBeside(path, manifest) if manifest["format"] == 1 else None
         self._signature = manifest["signature"] if beside else SIGNATURE
@@ -89,12 +93,11 @@ class PocketTranslator:
 
     def tokenize(self, text: str):
         """Returns the ids of a text, the end id last, and whether that is all of it."""
-        ids, cut = self._text.encode(self._worker, text)
+        ids, cut = self._text.encode(self._worker, check_text("text", text))
         return ids, not cut
 
     def _translations(self, texts, progress):
-        if isinstance(texts, str):
-            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
+        texts = as_texts(texts, "texts")
         self._staff(len(texts))
         run, jobs = self._by_rows(texts) if self._shapes else self._by_texts(texts)
         results, cuts = [None] * len(texts), []

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import sacrebleu
 
+from kformer.arguments import as_texts
+
 
 class Score(NamedTuple):
     """A score of a whole text."""
@@ -44,6 +46,7 @@ def moses_bleu(translations: list[str], references: list[str], language: str) ->
     """
     tokenize = moses_tokenizer(language)
     metric = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)  # It comes tokenised.
+    translations, references = _checked(translations, references)
     value, signature = _score(
         metric, [tokenize(line) for line in translations], [tokenize(line) for line in references]
     )
@@ -77,20 +80,24 @@ def moses_tokenizer(language: str):
 
 def exact(translations: list[str], references: list[str]) -> float:
     """Returns the share of translations, in percent, that are their reference to the letter."""
-    _check(translations, references)
+    translations, references = _checked(translations, references)
     right = sum(a == b for a, b in zip(translations, references, strict=True))
     return 100 * right / len(references)
 
 
 def _score(metric, translations, references):
-    _check(translations, references)
+    translations, references = _checked(translations, references)
     value = metric.corpus_score(translations, [references]).score
     return Score(value, str(metric.get_signature()))
 
 
-def _check(translations, references):
+def _checked(translations, references):
+    """Both as lists of strings, as many and at least one."""
+    translations = as_texts(translations, "translations")
+    references = as_texts(references, "references")
     if len(translations) != len(references) or not references:
         raise ValueError(
             "Every translation needs its reference. "
             f"Received: {len(translations)} translations, {len(references)} references."
         )
+    return translations, references

@@ -3,25 +3,30 @@
 import dataclasses
 import math
 
+from kformer.arguments import check_flag, check_integer, check_number
+
 EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, as in the paper.
 
-_RULES = (
-    (
-        "at least 1",
-        lambda value: value >= 1,
-        ("beam_size", "n_best", "max_length", "repetition_penalty"),
-    ),
-    ("positive", lambda value: value > 0, ("temperature", "max_length_ratio")),
-    ("in (0, 1]", lambda value: 0 < value <= 1, ("top_p",)),
-    (
-        "0 or more",
-        lambda value: value >= 0,
-        (
-            *("length_penalty", "coverage_penalty", "top_k", "seed"),
-            *("min_length", "min_length_ratio", "no_repeat_ngram"),
-        ),
-    ),
-)
+MAX_LENGTH = 100_000  # Ids of a translation, at most, whatever is asked for: so memory has a bound.
+
+_CHECKS = {
+    "beam_size": (check_integer, {"least": 1}),
+    "length_penalty": (check_number, {"least": 0}),
+    "coverage_penalty": (check_number, {"least": 0}),
+    "n_best": (check_integer, {"least": 1}),
+    "sample": (check_flag, {}),
+    "temperature": (check_number, {"above": 0}),
+    "top_k": (check_integer, {"least": 0}),
+    "top_p": (check_number, {"above": 0, "most": 1}),
+    "seed": (check_integer, {"least": 0}),
+    "min_length": (check_integer, {"least": 0}),
+    "max_length": (check_integer, {"least": 1, "most": MAX_LENGTH}),
+    "min_length_ratio": (check_number, {"least": 0}),
+    "max_length_ratio": (check_number, {"above": 0}),
+    "no_repeat_ngram": (check_integer, {"least": 0}),
+    "repetition_penalty": (check_number, {"least": 1}),
+}
+_OPTIONAL = ("max_length", "max_length_ratio")  # None is no limit.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +55,7 @@ class SearchOptions:
         repetition_penalty: See `kformer.search.RepetitionPenalty`; 1 for none.
 
     Raises:
+        TypeError: A value is of another type; an integer may be of NumPy, but 2.0 is none.
         ValueError: A number makes no sense, alone or beside the others.
     """
 
@@ -74,11 +80,11 @@ class SearchOptions:
         self._check_together()
 
     def _check_each(self):
-        for rule, holds, names in _RULES:
-            for name in names:
-                value = getattr(self, name)
-                if value is not None and not (math.isfinite(value) and holds(value)):
-                    raise ValueError(f"`{name}` must be {rule}. Received: {name}={value}.")
+        for name, (check, limits) in _CHECKS.items():
+            value = getattr(self, name)
+            if value is not None or name not in _OPTIONAL:
+                # As int and float, so that equal options are written alike, too.
+                object.__setattr__(self, name, check(name, value, **limits))
 
     def _check_together(self):
         def refuse(rule, *names):
@@ -115,7 +121,8 @@ class SearchOptions:
             limits.append(self.max_length)
         if self.max_length_ratio is not None:
             limits.append(math.floor(self.max_length_ratio * source_length))
-        return max(min(limits, default=source_length + EXTRA_LENGTH), prefix_length + 1)
+        limits = [min(limits, default=source_length + EXTRA_LENGTH), MAX_LENGTH]
+        return max(min(limits), prefix_length + 1)
 
     def minimum(self, source_length: int, limit: int) -> int:
         """The fewest ids of a translation before its end id, which must fit below `limit`."""

@@ -75,20 +75,3 @@ def cut_flags(i, **sides) -> tuple[str, ...]:
         **sides: `TextRows` by name, or None.
     """
     return tuple(f"{name} cut" for name, rows in sides.items() if rows and i in rows.cut)
-
-
-def as_texts(texts, name) -> list:
-    """The argument `name` as a list; refuses a single string."""
-    if isinstance(texts, str):
-        raise TypeError(f"`{name}` must be a list of strings. Received: {name}={texts!r}.")
-    return list(texts)
-
-
-def check_as_many(**lists):
-    """Refuses two lists, given by name, of different lengths."""
-    (one, its), (other, others) = lists.items()
-    if len(its) != len(others):
-        raise ValueError(
-            f"There must be as many `{other}` as `{one}`. "
-            f"Received: {len(its)} {one}, {len(others)} {other}."
-        )

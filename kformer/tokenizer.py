@@ -14,6 +14,7 @@ import tensorflow_text
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
 from kformer import vocabulary
+from kformer.arguments import as_texts
 from kformer.translator_format import ASSET
 
 
@@ -51,6 +52,7 @@ class Tokenizer(keras.layers.Layer):
 
         Raises:
             FileNotFoundError: A file is missing.
+            TypeError: An argument is of another type.
             ValueError: The text does not support so many ids, says how many would fit; or a file
                 is not UTF-8, says at which line; or the files hold no text.
         """
@@ -86,9 +88,9 @@ class Tokenizer(keras.layers.Layer):
         Returns:
             int32 `tf.RaggedTensor` (B, None).
         """
-        if isinstance(texts, str):
-            raise TypeError(f"`texts` must be a list of strings. Received: texts={texts!r}.")
-        return self.in_graph.tokenize(tf.convert_to_tensor(texts, tf.string))
+        if not (tf.is_tensor(texts) and texts.dtype == tf.string):
+            texts = tf.constant(as_texts(texts, "texts"), tf.string)
+        return self.in_graph.tokenize(texts)
 
     def detokenize(self, ids):
         """Returns the text of `ids`, in graph; start, end and padding leave no trace.

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import keras
 import tensorflow as tf
 
+from kformer.arguments import as_texts, check_as_many, check_integer, check_text
 from kformer.decoding import BatchDecoder, batches_by_length, make_search, search_ids
 from kformer.files import replacing
 from kformer.likelihood import BatchLikelihood, Scored
 from kformer.search_options import EXTRA_LENGTH, SearchOptions
-from kformer.text_rows import as_texts, check_as_many, cut_flags, read_texts, write_texts
+from kformer.text_rows import cut_flags, read_texts, write_texts
 from kformer.tokenizer import Tokenizer
 from kformer.transformer import Attention, Transformer
 from kformer.translation import Translation, found_flags
@@ -52,11 +53,16 @@ class Translator(keras.Model):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if max_source_length < 2:
-            raise ValueError(
-                "`max_source_length` must leave room for a piece and the end id. "
-                f"Received: max_source_length={max_source_length}."
-            )
+        check_integer("max_source_length", max_source_length, least=2)  # A piece and the end id.
+        for name, value, kind in (
+            ("tokenizer", tokenizer, Tokenizer),
+            ("transformer", transformer, Transformer),
+            ("target_tokenizer", target_tokenizer, Tokenizer),
+        ):
+            if not isinstance(value, kind) and (value, name) != (None, "target_tokenizer"):
+                raise TypeError(
+                    f"`{name}` must be a {kind.__name__}. Received: {name}={value!r:.99}."
+                )
         self.tokenizer = tokenizer
         self.target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
         self.transformer = transformer
@@ -101,7 +107,8 @@ class Translator(keras.Model):
         """Translates any number of sentences; sorts them by length, keeps their order.
 
         Args:
-            texts: list of strings. A blank one translates to a blank one.
+            texts: list of strings, or another iterable of them, as a NumPy array, a pandas Series
+                or a string tensor (B,). A blank one translates to a blank one.
             beam_size, length_penalty: See `kformer.SearchOptions`.
             batch_size: Sentences translated at once. It changes speed, not answers.
             progress: Called with the number of sentences done, after each batch.
@@ -112,6 +119,10 @@ class Translator(keras.Model):
         Returns:
             list of as many strings, the best translations. Whether they are good for anything is
             what `translations` tells.
+
+        Raises:
+            TypeError: An argument, or one of the texts, is not what it should be.
+            ValueError: A number is out of range, or there are not as many prefixes as texts.
 
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
@@ -135,10 +146,17 @@ class Translator(keras.Model):
             for each text a list of `kformer.Translation`, best first: `options.n_best`, or as
             many as there are.
 
+        Raises:
+            TypeError, ValueError: As `translate`.
+
         Warns:
             UserWarning: As `translate`.
         """
-        options = options or SearchOptions()
+        options = SearchOptions() if options is None else options
+        if not isinstance(options, SearchOptions):
+            raise TypeError(
+                f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
+            )
         sources, forced, found = self._search(texts, options, prefixes, batch_size, progress)
         pairs = [(i, one) for i, several in enumerate(found) for one in several]
         ids = [one.ids for _, one in pairs]
@@ -168,7 +186,7 @@ class Translator(keras.Model):
         """Tells how likely the model finds given translations; in batches of about one length.
 
         Args:
-            sources: list of strings.
+            sources: list of strings, or another iterable of them, as for `translate`.
             targets: as many strings, their translations.
             progress: Called with the number of pairs done, after each batch.
 
@@ -195,10 +213,11 @@ class Translator(keras.Model):
 
     def source_rows(self, texts):
         """Returns the ids of each text, pieces and end; warns of what it had to cut."""
-        return self._read(list(texts), "Sentence", "translated").ids
+        return self._read(as_texts(texts, "texts"), "Sentence", "translated").ids
 
     def _search(self, texts, options, prefixes, batch_size, progress):
         """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
+        check_integer("batch_size", batch_size, least=1)
         texts = as_texts(texts, "texts")
         sources = self._read(texts, "Sentence", "translated", stacklevel=1)
         forced = None
@@ -227,7 +246,8 @@ class Translator(keras.Model):
             text: The source sentence.
             target: Its translation; by default what `translate` gives.
         """
-        target = self.translate([text])[0] if target is None else target
+        check_text("text", text)
+        target = self.translate([text])[0] if target is None else check_text("target", target)
         source = self.source_rows([text])
         read = self.target_tokenizer.with_start(self.target_tokenizer.tokenize([target]))
         attention = self.transformer.attend((tf.constant(source), read.to_tensor()))

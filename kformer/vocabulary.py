@@ -7,6 +7,8 @@ from pathlib import Path
 
 import sentencepiece
 
+from kformer.arguments import check_integer, check_number
+
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 
 
@@ -28,10 +30,13 @@ def learn(
 
     Raises:
         FileNotFoundError: A file is missing.
+        TypeError: An argument is of another type.
         ValueError: The text does not support so many ids (the message says how many it supports);
             a file is not UTF-8 (the message says which line); or the files hold no text.
     """
-    files = [files] if isinstance(files, str | Path) else list(files)
+    check_integer("vocab_size", vocab_size, least=1)
+    check_number("character_coverage", character_coverage, above=0, most=1)
+    files = _paths(files)
     while True:
         try:
             return _learn(files, vocab_size, character_coverage)
@@ -86,6 +91,21 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
             f"Received: {special} (-1: missing)."
         )
     return library
+
+
+def _paths(files):
+    """A list of paths, of one or of several."""
+    if isinstance(files, str | Path):
+        return [files]
+    wanted = "`files` must be a path or a list of paths. Received: files"
+    try:
+        files = list(files)
+    except TypeError as error:
+        raise TypeError(f"{wanted}={files!r:.99}.") from error
+    for i, file in enumerate(files):
+        if not isinstance(file, str | Path):
+            raise TypeError(f"{wanted}[{i}]={file!r:.99}.")
+    return files
 
 
 def _lines(files):

@@ -13,6 +13,7 @@ import kformer
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "kformer"
 ALONE = [
+    "arguments",
     "masks",
     "gather",
     "feed_forward",
@@ -24,7 +25,8 @@ ALONE = [
     "pocket_workers",
     "runaway",
     "scores",
-]  # Import nothing of ours.
+]  # Import nothing of ours but the checks of arguments.
+ARGUMENTS = {"kformer.arguments"}  # Python's own library alone, so that all may use them.
 TOP_LEVEL = {
     "CHANGELOG.md",
     "LICENSE",
@@ -91,26 +93,27 @@ def test_learning_and_shipping_know_the_model_and_not_each_other(name):
 
 @pytest.mark.parametrize("name", ALONE)
 def test_these_import_nothing_of_ours(name):
-    assert imports_of(f"kformer.{name}") == set()
+    assert imports_of(f"kformer.{name}") <= ARGUMENTS
+    assert imports_of("kformer.arguments") == set()
 
 
 def test_the_pocket_translator_imports_nothing_but_its_own_parts():
     own = {"kformer.pocket_manifest", "kformer.pocket_text", "kformer.pocket_workers"}
-    assert imports_of("kformer.pocket") == own | {"kformer.runaway"}
+    assert imports_of("kformer.pocket") == own | ARGUMENTS | {"kformer.runaway"}
 
 
 def test_search_knows_no_model():
     searches = {name for name in MODULES if f"{name}.".startswith("kformer.search.")}
     reached = {imported for name in searches for imported in imports_of(name)}
     assert len(searches) > 4
-    assert reached <= searches | {"kformer.gather"}
+    assert reached <= searches | ARGUMENTS | {"kformer.gather"}
 
 
 def test_the_client_knows_nothing_of_models():
     client = {name for name in MODULES if f"{name}.".startswith("kformer.serving.")}
     reached = {imported for name in client for imported in imports_of(name)}
     assert len(client) > 4
-    assert reached <= client
+    assert reached <= client | ARGUMENTS
 
 
 def test_no_module_imports_itself_in_a_circle():

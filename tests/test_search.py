@@ -194,7 +194,7 @@ def test_a_graph_of_unknown_batch_and_length_gives_the_same(searcher):
 
 @pytest.mark.parametrize(("beam_size", "n_best"), [(0, 0), (0, 1), (3, 4), (3, 0)])
 def test_the_beam_must_hold_the_n_best(beam_size, n_best):
-    with pytest.raises(ValueError, match=f"Received: beam_size={beam_size}, n_best={n_best}"):
+    with pytest.raises(ValueError, match=f"Received: .*(beam_size={beam_size}|n_best={n_best})"):
         Beam(beam_size, n_best=n_best)
 
 

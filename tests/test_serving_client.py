@@ -219,7 +219,7 @@ def test_there_are_as_many_targets_as_sources(scripted, protocol):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("texts", ["wir", [b"wir"], ["wir", None], [["wir"]]])
 def test_only_lists_of_strings_are_texts(scripted, protocol, texts):
-    with pytest.raises(TypeError, match=r"must be a list of strings\. Received: text="):
+    with pytest.raises(TypeError, match=r"must be a list of strings\. Received: text"):
         scripted.client(protocol, model="a b/c").translate(texts)
 
 

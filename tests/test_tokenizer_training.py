@@ -58,10 +58,19 @@ def test_text_is_needed_to_train(tmp_path, content):
         Tokenizer.train(tmp_path / "none.txt", 300)
 
 
-def test_any_other_fault_of_training_is_told_in_the_words_of_the_library(tmp_path):
+def test_any_other_fault_of_training_is_told_in_the_words_of_the_library(tmp_path, monkeypatch):
+    def fail(**_):
+        raise RuntimeError("Some new trouble.")
+
     (tmp_path / "text").write_text("ein bier\n")
-    with pytest.raises(ValueError, match=r"vocab_size\(\)\) > \(0\).* Received: vocab_size=-1"):
-        Tokenizer.train(tmp_path / "text", -1)
+    monkeypatch.setattr(sentencepiece.SentencePieceTrainer, "train", fail)
+    with pytest.raises(ValueError, match=r"Some new trouble\. Received: vocab_size=300"):
+        Tokenizer.train(tmp_path / "text", 300)
+
+
+def test_a_number_of_ids_is_positive(tmp_path):
+    with pytest.raises(ValueError, match=r"at least 1\. Received: vocab_size=-1"):
+        Tokenizer.train(tmp_path / "none.txt", -1)
 
 
 def test_a_file_that_is_not_utf8_is_an_error_that_says_the_line(tmp_path):

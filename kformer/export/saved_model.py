@@ -14,7 +14,7 @@ from kformer.export.serving_files import write_serving_files
 from kformer.export.signatures import PIECE_IDS, Signatures, input_names
 from kformer.export.warmup import Request, examples_of, requests, write_warmup
 from kformer.files import replacing
-from kformer.search_options import EXTRA_LENGTH
+from kformer.search_options import EXTRA_LENGTH, SearchOptions
 
 
 def export_saved_model(
@@ -61,6 +61,7 @@ def export_saved_model(
     Raises:
         ValueError: An argument is wrong.
     """
+    SearchOptions(beam_size, length_penalty)  # Checks them.
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(

@@ -7,6 +7,7 @@ from pathlib import Path
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
+from kformer.arguments import check_integer
 from kformer.export.batch_limits import MAX_TEXTS
 from kformer.export.saved_model_receipt import FILE
 from kformer.parallel import in_parallel
@@ -56,6 +57,7 @@ class ServedTranslator:
         return self._translations(texts, batch_size, progress)
 
     def _translations(self, texts, batch_size, progress):
+        check_integer("batch_size", batch_size, least=1)
         texts = checked({"texts": texts})["texts"]
         translations = [None] * len(texts)
 

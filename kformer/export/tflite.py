@@ -14,6 +14,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 import kformer
+from kformer.arguments import check_integer
 from kformer.decoding import make_search
 from kformer.export.flatbuffer import shrunk
 from kformer.export.four_bit_weights import shrink_to_four_bits
@@ -106,8 +107,7 @@ def export_tflite(
             f"`precision` must be one of {', '.join(PRECISIONS)}. "
             f"Received: precision={precision!r}."
         )
-    if batch_size < 1:
-        raise ValueError(f"`batch_size` must be positive. Received: batch_size={batch_size}.")
+    check_integer("batch_size", batch_size, least=1)
     transformer = translator.transformer.copy()
     if precision in _OF_INTEGERS:
         round_embeddings(transformer)
@@ -141,6 +141,7 @@ def limits_of(translator, max_source_length=None) -> Limits:
     """Returns the sizes of a file; see `export_tflite`."""
     if max_source_length is None:
         max_source_length = min(LONGEST, translator.max_source_length)
+    check_integer("max_source_length", max_source_length)
     if not 2 <= max_source_length <= translator.max_source_length:
         raise ValueError(
             "`max_source_length` must leave room for a piece and the end id, and not be over the "

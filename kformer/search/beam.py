@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from kformer.arguments import check_integer, check_number
 from kformer.search.loop import (
     LEAST,
     Found,
@@ -51,24 +52,17 @@ class Beam:
         padding_id: int = 0,
         constraints=(),
     ):
-        if not 1 <= n_best <= beam_size:
+        check_integer("beam_size", beam_size, least=1)
+        check_integer("n_best", n_best, least=1)
+        if n_best > beam_size:
             raise ValueError(
-                "`beam_size` must be at least `n_best`, and `n_best` at least 1. "
+                "`beam_size` must be at least `n_best`. "
                 f"Received: beam_size={beam_size}, n_best={n_best}."
             )
-        if length_penalty < 0:
-            raise ValueError(
-                f"`length_penalty` must not be negative. Received: length_penalty={length_penalty}."
-            )
-        if coverage_penalty < 0:
-            raise ValueError(
-                "`coverage_penalty` must not be negative. "
-                f"Received: coverage_penalty={coverage_penalty}."
-            )
         self.beam_size = beam_size
-        self.length_penalty = length_penalty
+        self.length_penalty = check_number("length_penalty", length_penalty, least=0)
         self.n_best = n_best
-        self.coverage_penalty = coverage_penalty
+        self.coverage_penalty = check_number("coverage_penalty", coverage_penalty, least=0)
         self.start_id = start_id
         self.end_id = end_id
         self.padding_id = padding_id

@@ -13,6 +13,7 @@ limit, V vocabulary, P prefix length.
 
 from keras import ops
 
+from kformer.arguments import check_integer, check_number
 from kformer.search.loop import LEAST, left_of
 
 
@@ -68,9 +69,7 @@ class NoRepeat:
     """
 
     def __init__(self, n: int):
-        if n < 1:
-            raise ValueError(f"`n` of an n-gram must be positive. Received: n={n}.")
-        self.n = n
+        self.n = check_integer("n", n, least=1)
 
     def __call__(self, log_probabilities, ids, position, rows=()):
         length = ops.shape(ids)[-1]
@@ -96,9 +95,7 @@ class RepetitionPenalty:
     """
 
     def __init__(self, penalty: float):
-        if penalty < 1:
-            raise ValueError(f"`penalty` must be at least 1. Received: penalty={penalty}.")
-        self.penalty = penalty
+        self.penalty = check_number("penalty", penalty, least=1)
 
     def __call__(self, log_probabilities, ids, position, rows=()):
         seen = _marked(ids, ops.arange(ops.shape(ids)[-1]) < position, log_probabilities)

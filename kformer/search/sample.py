@@ -5,6 +5,7 @@ Axes: B batch, T the longest limit, V vocabulary, C candidates.
 
 from keras import ops
 
+from kformer.arguments import check_integer, check_number
 from kformer.search.greedy import Greedy
 from kformer.search.keyed_random import exponential
 from kformer.search.loop import LEAST, all_continuations, best_continuations, left_of
@@ -34,18 +35,10 @@ class Sample(Greedy):
 
     def __init__(self, keys, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, **kw):
         super().__init__(**kw)
-        if temperature <= 0:
-            raise ValueError(
-                f"`temperature` must be positive. Received: temperature={temperature}."
-            )
-        if top_k < 0:
-            raise ValueError(f"`top_k` must not be negative. Received: top_k={top_k}.")
-        if not 0 < top_p <= 1:
-            raise ValueError(f"`top_p` must be in (0, 1]. Received: top_p={top_p}.")
         self.keys = keys
-        self.temperature = temperature
-        self.top_k = top_k
-        self.top_p = top_p
+        self.temperature = check_number("temperature", temperature, above=0)
+        self.top_k = check_integer("top_k", top_k, least=0)
+        self.top_p = check_number("top_p", top_p, above=0, most=1)
 
     def _choose(self, step, logits, state):
         gains, ids = self._candidates(step, logits, state)

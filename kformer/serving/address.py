@@ -3,6 +3,8 @@
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
+from kformer.arguments import check_integer, check_text
+
 MODEL = "translator"  # Its name on the server, as `kformer export` sets it.
 _SCHEMES = ("http", "https", "grpc", "grpcs")
 
@@ -39,9 +41,10 @@ def read_address(url: str) -> Address:
     """Returns the parts of "http://host:8501", "grpc://host:8500", or "host:8500", which is gRPC.
 
     Raises:
+        TypeError: It is no string.
         ValueError: It is no such URL.
     """
-    given = url
+    given = check_text("url", url)
     if "://" not in url:
         url = f"grpc://{url}"
     try:
@@ -70,13 +73,18 @@ def read_model(name: str, version: int | None, label: str | None) -> Model:
     """Returns a `Model`.
 
     Raises:
+        TypeError: The version is no integer, or the label no string.
         ValueError: There is no name, or both version and label.
     """
-    if not name:
+    if not (name and isinstance(name, str)):
         raise ValueError(f"`model` must be the name of a model. Received: model={name!r}.")
     if version is not None and label is not None:
         raise ValueError(
             "A version is chosen by its number or by its label. "
             f"Received: version={version}, label={label!r}."
         )
+    if version is not None:
+        check_integer("version", version, least=0)
+    if label is not None:
+        check_text("label", label)
     return Model(name, version, label)

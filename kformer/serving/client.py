@@ -3,6 +3,7 @@
 import warnings
 from pathlib import Path
 
+from kformer.arguments import check_integer
 from kformer.serving.address import MODEL, read_address, read_model
 from kformer.serving.answers import (
     ServedScore,
@@ -47,7 +48,7 @@ class Client:
     Raises:
         FileNotFoundError: There is no such `ca_file`.
         ImportError: gRPC, and the extra is not installed.
-        ValueError: An argument is not as it should be.
+        TypeError, ValueError: An argument is not as it should be.
 
     All methods that ask the server raise:
         ServerError: It refused, or failed, with its own code and words; or its answer is malformed
@@ -70,11 +71,9 @@ class Client:
         headers: dict[str, str] | None = None,
         ca_file: str | None = None,
     ):
-        for name, value in (("batch_size", batch_size), ("connections", connections)):
-            if value < 1:
-                raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
-        if retries < 0:
-            raise ValueError(f"`retries` must not be negative. Received: retries={retries}.")
+        check_integer("batch_size", batch_size, least=1)
+        check_integer("connections", connections, least=1)
+        check_integer("retries", retries, least=0)
         for name, value in (headers or {}).items():
             if not (name and f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
                 raise ValueError(

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 
+from kformer.arguments import check_number
 from kformer.serving.errors import ServerError
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # Seconds.
@@ -19,15 +20,12 @@ class Deadline:
         seconds: From now.
 
     Raises:
+        TypeError: They are no number.
         ValueError: They are not over 0, or over a million.
     """
 
     def __init__(self, seconds: float):
-        if not 0 < seconds <= _LONGEST_TIMEOUT:
-            raise ValueError(
-                f"`timeout` must be over 0, and {_LONGEST_TIMEOUT} seconds at most. "
-                f"Received: timeout={seconds}."
-            )
+        check_number("timeout", seconds, above=0, most=_LONGEST_TIMEOUT)
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._given_up = threading.Event()

@@ -2,6 +2,7 @@
 
 import re
 
+from kformer.arguments import as_texts
 from kformer.serving.answers import ServedScore, ServedTranslation, Tokenized
 from kformer.serving.errors import MalformedAnswer
 
@@ -21,17 +22,13 @@ def checked(inputs: dict) -> dict[str, list[str]]:
     """Returns lists of text that UTF-8 can hold: half of a surrogate pair becomes U+FFFD.
 
     Args:
-        inputs: lists of strings by name.
+        inputs: lists of strings by name, or other iterables of them; see `as_texts`.
 
     Raises:
         TypeError: They are something else.
         ValueError: They are not as long as each other.
     """
-    lists = {}
-    for name, texts in inputs.items():
-        lists[name] = [texts] if isinstance(texts, str) else list(texts)
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in lists[name]):
-            raise TypeError(f"`{name}` must be a list of strings. Received: {name}={texts!r:.99}.")
+    lists = {name: as_texts(texts, name) for name, texts in inputs.items()}
     if len({len(texts) for texts in lists.values()}) > 1:
         numbers = ", ".join(f"{len(texts)} of {name}" for name, texts in lists.items())
         raise ValueError(f"There must be as many of each. Received: {numbers}.")

@@ -1,0 +1,122 @@
+"""Checks of arguments where they enter: numbers, and lists of texts.
+
+Every error says the rule first, then what was received.
+"""
+
+import math
+from numbers import Integral, Real
+
+# What float32, in which all is computed, can hold without loss of digits.
+_LARGEST, _SMALLEST = 3.4e38, 1.2e-38
+
+
+def check_integer(name, value, least=None, most=None) -> int:
+    """Returns the argument `name` as an int.
+
+    Args:
+        value: int, or an integer of NumPy.
+        least, most: What it must be at least, and at most; None for no such limit.
+
+    Raises:
+        TypeError: It is no integer; neither True nor 2.0 is one.
+        ValueError: It is out of range.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"`{name}` must be an integer. Received: {name}={value!r:.99}.")
+    if least is not None and value < least:
+        raise ValueError(f"`{name}` must be at least {least}. Received: {name}={value}.")
+    if most is not None and value > most:
+        raise ValueError(f"`{name}` must be at most {most}. Received: {name}={value}.")
+    return int(value)
+
+
+def check_number(name, value, least=None, most=None, above=None) -> float:
+    """Returns the argument `name` as a float.
+
+    Args:
+        value: int or float, or a number of NumPy.
+        least, most, above: What it must be at least, at most, and greater than; None for no such
+            limit.
+
+    Raises:
+        TypeError: It is no number; True is none.
+        ValueError: It is out of range, not finite, or too large for float32.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"`{name}` must be a number. Received: {name}={value!r:.99}.")
+    received = f"Received: {name}={value}."
+    if not math.isfinite(value) or abs(value) > _LARGEST:
+        raise ValueError(f"`{name}` must be finite, in float32. {received}")
+    if least is not None and value < least:
+        raise ValueError(f"`{name}` must be at least {least}. {received}")
+    if above is not None and value < above + _SMALLEST:
+        raise ValueError(f"`{name}` must be greater than {above}. {received}")
+    if most is not None and value > most:
+        raise ValueError(f"`{name}` must be at most {most}. {received}")
+    return float(value)
+
+
+def check_flag(name, value) -> bool:
+    """Returns the argument `name`; refuses all but True and False with a TypeError."""
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` must be True or False. Received: {name}={value!r:.99}.")
+    return value
+
+
+def check_text(name, value) -> str:
+    """Returns the argument `name`; refuses all but a string with a TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` must be a string. Received: {name}={value!r:.99}.")
+    return value
+
+
+def as_texts(texts, name) -> list[str]:
+    """Returns the argument `name` as a list of strings.
+
+    Args:
+        texts: list of strings, or another iterable of them: a pandas Series, a NumPy array (B,), a
+            TensorFlow tensor (B,). These three may hold UTF-8 bytes.
+
+    Raises:
+        TypeError: It is something else; says which element is no string.
+        ValueError: Bytes are not UTF-8; says which.
+    """
+    # One string has characters, a dict keys and a table columns; a set has no order.
+    if isinstance(texts, str | bytes | dict | set | frozenset) or getattr(texts, "ndim", 1) != 1:
+        raise _no_texts(name, texts)
+    is_array = hasattr(texts, "__array__")
+    if hasattr(texts, "numpy"):
+        texts = texts.numpy()
+    try:
+        elements = texts.tolist() if is_array else list(texts)
+    except (AttributeError, TypeError) as error:  # Also of a tensor without a value.
+        raise _no_texts(name, texts) from error
+    for i, text in enumerate(elements):
+        if is_array and isinstance(text, bytes):
+            elements[i] = _decoded(f"{name}[{i}]", text)
+        elif not isinstance(text, str):
+            raise _no_texts(name, text, f"[{i}]")
+    return elements
+
+
+def check_as_many(**lists):
+    """Refuses two lists, given by name, of different lengths."""
+    (one, its), (other, others) = lists.items()
+    if len(its) != len(others):
+        raise ValueError(
+            f"There must be as many `{other}` as `{one}`. "
+            f"Received: {len(its)} {one}, {len(others)} {other}."
+        )
+
+
+def _no_texts(name, value, place=""):
+    return TypeError(f"`{name}` must be a list of strings. Received: {name}{place}={value!r:.99}.")
+
+
+def _decoded(name, value):
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"Bytes must be UTF-8. Received: {name}={value!r:.99} ({error.reason})."
+        ) from error
