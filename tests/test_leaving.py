@@ -23,8 +23,9 @@ def constraints_of(limits):
     return [Prefix(prefix, then=[NoRepeat(4), MinLength(np.array(limits, "int32") // 3, END)])]
 
 
-def chance(limits):
-    return np.random.default_rng(1).random((len(limits), LENGTH)).astype("float32")
+def random_keys(limits):
+    size = (len(limits), LENGTH)
+    return np.random.default_rng(1).integers(2**32, size=size, dtype="uint32")
 
 
 SEARCHES = {
@@ -33,7 +34,7 @@ SEARCHES = {
     "coverage": lambda limits: Beam(2, coverage_penalty=0.3),
     "greedy, constrained": lambda limits: Greedy(constraints=constraints_of(limits)),
     "beam, constrained": lambda limits: Beam(3, constraints=constraints_of(limits)),
-    "sample": lambda limits: Sample(chance(limits), temperature=1.5),
+    "sample": lambda limits: Sample(random_keys(limits), temperature=1.5),
 }
 
 

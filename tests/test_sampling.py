@@ -168,7 +168,7 @@ def kept(logits, temperature=1.0, top_k=0, top_p=1.0):
 def test_sampling_ends_a_row_as_greedy_search_does():
     logits = np.where(np.arange(V) == END, 9.0, -9.0)
     assert draw(logits, [7])[0] == [END]
-    assert isinstance(Sample([[7]]), Greedy)
+    assert isinstance(Sample(np.array([[7]], "uint32")), Greedy)
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,10 @@ def test_sampling_ends_a_row_as_greedy_search_does():
 def test_numbers_that_make_no_sense_are_refused(wrong):
     ((name, value),) = wrong.items()
     with pytest.raises(ValueError, match=f"Received: {name}={value}"):
-        Sample([[7]], **wrong)
+        Sample(np.array([[7]], "uint32"), **wrong)
+
+
+@pytest.mark.parametrize("keys", [[[7]], np.array([[0.5]]), np.array([[7]])], ids=repr)
+def test_numbers_that_are_no_keys_are_refused(keys):
+    with pytest.raises(TypeError, match=r"must be a tensor of uint32\. Received: keys="):
+        Sample(keys)

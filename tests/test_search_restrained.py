@@ -150,8 +150,8 @@ def test_a_beam_is_restrained(constraint, restrain, seed, limit, data):
 @given(seed=seeds)
 def test_sampling_is_restrained(constraint, restrain, seed):
     votes = random_votes(1, seed)
-    uniform = np.random.default_rng(seed).random((1, T))
-    ids, scores, _ = rows(search(Sample(uniform, constraints=[constraint]), votes, [T]))
+    keys = np.random.default_rng(seed).integers(2**32, size=(1, T), dtype="uint32")
+    ids, scores, _ = rows(search(Sample(keys, constraints=[constraint]), votes, [T]))
     drawn = ids[0, 0].tolist()
     drawn = drawn[: drawn.index(END) + 1] if END in drawn else drawn
     total = 0.0

@@ -3,6 +3,7 @@
 Axes: B batch, T the longest limit, V vocabulary, C candidates.
 """
 
+import keras
 from keras import ops
 
 from kformer.arguments import check_integer, check_number
@@ -35,6 +36,9 @@ class Sample(Greedy):
 
     def __init__(self, keys, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, **kw):
         super().__init__(**kw)
+        dtype = getattr(keys, "dtype", None)
+        if dtype is None or keras.backend.standardize_dtype(dtype) != "uint32":
+            raise TypeError(f"`keys` must be a tensor of uint32. Received: keys={keys!r:.99}.")
         self.keys = keys
         self.temperature = check_number("temperature", temperature, above=0)
         self.top_k = check_integer("top_k", top_k, least=0)
