@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kformer.training import Recipe, training_cost
+from kformer.training import Recipe, TrainingCost, training_cost
 from kformer.training.learner import compiled_transformer
 
 # One epoch of batches in which every slot is a token.
@@ -68,3 +68,25 @@ def test_a_model_that_is_too_large_for_the_machine_is_named_with_what_to_do(monk
     assert training_cost(Recipe.named("tiny", tokens_per_batch=256), 1, 1, 1.0).warnings() == []
     [warning] = training_cost(Recipe.named("base"), 1, 1, 1.0).warnings()
     assert "the machine has 2.0: lower --tokens-per-batch" in warning
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.2, "less than a second"),
+        (1.2, "1 second"),
+        (12.4, "12 seconds"),
+        (89, "89 seconds"),
+        (600, "10.0 minutes"),
+        (7200, "2.0 hours"),
+    ],
+)
+def test_the_time_is_said_in_the_unit_that_fits(seconds, said):
+    assert f" and {said} for an epoch." in str(TrainingCost(1, 2**30, seconds))
+
+
+def test_a_vocabulary_for_each_side_is_counted():
+    recipe = Recipe.named("tiny", num_layers=1, vocab_size=300, target_vocab_size=500)
+    assert training_cost(recipe, 0, 0, speed=1.0).parameters == (
+        compiled_transformer(recipe).count_params()
+    )

@@ -68,6 +68,39 @@ def test_a_run_that_goes_on_knows_how_long_it_took_so_far(clock, capsys):
     run_epoch(progress, clock, 0, 5, seconds=20)
     progress.on_epoch_end(0, LOGS)
     assert capsys.readouterr().out.splitlines() == [
-        "epoch 1/2 8/10  loss 2.346  12,346 tokens/s  0:02:45 left",
+        "epoch 1/2 8/10  loss 2.346  12,346 tokens/s  0:02:40 left",
         "epoch 1/2 done  loss 2.346  12,346 tokens/s  0:02:30 left",
     ]
+
+
+def test_the_time_left_does_not_count_the_tracing_of_graphs(clock, capsys):
+    progress = Progress(batches=10, epochs=2)
+    clock.now += 20.0  # The first pass over the text.
+    progress.on_epoch_begin(0)
+    clock.now += 80.0
+    progress.on_train_batch_end(0, LOGS)
+    for batch in range(1, 10):
+        clock.now += 7.0
+        progress.on_train_batch_end(batch, LOGS)
+    progress.on_test_batch_begin(0)
+    clock.now += 50.0
+    progress.on_test_batch_end(0)
+    progress.on_test_batch_begin(1)
+    clock.now += 9.0
+    progress.on_test_batch_end(1)
+    progress.on_epoch_end(0, LOGS)
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "epoch 1/2 1/10  loss 2.346  12,346 tokens/s"  # Nothing is timed yet.
+    assert last.endswith("done  loss 2.346  12,346 tokens/s  0:01:20 left")  # 10 * (63 + 9) / 9.
+
+
+def test_tracing_in_a_run_that_goes_on_does_not_count_either(clock, capsys):
+    progress = Progress(batches=10, epochs=1)
+    run_epoch(progress, clock, 0, 5, seconds=3)
+    state = progress.get_state()
+    progress = Progress(batches=10, epochs=1)
+    progress.set_state(state)
+    progress.on_epoch_begin(0)
+    clock.now += 100.0
+    progress.on_train_batch_end(0, LOGS)
+    assert capsys.readouterr().out == "epoch 1/1 6/10  loss 2.346  12,346 tokens/s  0:00:12 left\n"
