@@ -6,6 +6,20 @@ import uuid
 from pathlib import Path
 
 
+def check_file(path):
+    """Raises an error unless `path` is a file that can be read more than once."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"A file is needed, not a folder. Received: {str(path)!r}.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
+    if not path.is_file():
+        raise ValueError(
+            "A file is needed, not a pipe or a device, because it is read more than once. "
+            f"Received: {str(path)!r}."
+        )
+
+
 @contextlib.contextmanager
 def replacing(path):
     """Yields a temporary path beside `path`, and renames it to `path` if all went well.

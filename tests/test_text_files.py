@@ -57,7 +57,7 @@ def test_a_missing_file_is_an_error(write, tmp_path):
     de = write("de", "eins\n")
     with pytest.raises(FileNotFoundError, match=r"no such file. Received: '.*missing.en'"):
         check_parallel(de, tmp_path / "missing.en")
-    with pytest.raises(FileNotFoundError, match=f"Received: '{tmp_path}'"):
+    with pytest.raises(IsADirectoryError, match=f"not a folder. Received: '{tmp_path}'"):
         check_parallel(tmp_path, de)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 import kformer
+from kformer.cli import system_errors
 from kformer.cli.attention import attention
 from kformer.cli.demo import demo
 from kformer.cli.evaluate import evaluate
@@ -58,10 +59,16 @@ def main():
         code = app(standalone_mode=False)
     except typer.TyperException as error:
         code = _complain(error.format_message())
-    except (ValueError, OSError, FloatingPointError) as error:
+    except OSError as error:
+        code = _complain(system_errors.in_our_form(error))
+    except (ValueError, FloatingPointError) as error:
         code = _complain(error)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
+    except Exception as error:
+        if (message := system_errors.of_tensorflow(error)) is None:
+            raise
+        code = _complain(message)
     sys.exit(code)
 
 

@@ -55,11 +55,15 @@ def one_line(text):
 def writing(output):
     """Opens the file `output`, which appears whole or not at all, or stdout if that is None.
 
-    On a terminal, control characters are escaped: a model or a server could steer it by them.
+    On a terminal, control characters are escaped: a model or a server could steer it by them. A
+    device or a pipe, such as /dev/null, is written to and not replaced.
     """
     if output is None:
         yield _Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
         sys.stdout.buffer.flush()
+    elif output.exists() and not output.is_file():
+        with output.open("wb") as file:
+            yield _Terminal(file) if file.isatty() else file
     else:
         with replacing(output) as temporary, temporary.open("wb") as file:
             yield file

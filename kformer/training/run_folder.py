@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-from kformer.files import replacing
+from kformer.files import check_file, replacing
 from kformer.training.changed_settings import CHANGEABLE, changed_settings
 from kformer.training.corpus_weights import check_weights
 
@@ -112,8 +112,7 @@ def settings(
 
 def sha256(file) -> str:
     """Returns the SHA-256 of what is in a file, in hexadecimal."""
-    if not Path(file).is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(file)!r}.")
+    check_file(file)
     with Path(file).open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 

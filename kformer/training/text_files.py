@@ -4,6 +4,8 @@ import gzip
 import zlib
 from pathlib import Path
 
+from kformer.files import check_file
+
 
 def as_list(files) -> list[str]:
     """A path or several, as a list of strings."""
@@ -30,12 +32,11 @@ def read_lines(file):
     """Yields the lines of a UTF-8 text file, `.gz` or plain, without their ends.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: It is empty, or not UTF-8, says at which line; or not gzip.
+        FileNotFoundError, IsADirectoryError: There is no such file.
+        ValueError: It is a pipe or a device, empty, not UTF-8 (says at which line), or not gzip.
     """
     path = Path(file)
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(file)!r}.")
+    check_file(path)
     empty = True
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:

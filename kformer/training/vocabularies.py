@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kformer import vocabulary
-from kformer.files import replacing
+from kformer.files import check_file, replacing
 from kformer.training.run_folder import CHECKPOINTS, TARGET_TOKENIZER, TOKENIZER
 from kformer.translator_format import tokenizer_models
 
@@ -87,8 +87,7 @@ def read_vocabularies(path, target_path=None) -> Vocabularies:
 
 def _models(path):
     path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
+    check_file(path)
     if path.suffix == ".keras":
         return tokenizer_models(path)
     model = path.read_bytes()
