@@ -182,3 +182,19 @@ def test_a_batch_must_have_room_for_the_longest_sentence(write, tokenizer):
 def test_a_text_of_blank_lines_is_an_error(write, tokenizer):
     with pytest.raises(ValueError, match=r"No pair is left.* Received: max_length=128"):
         translation_dataset(*write([("", "")] * 3), tokenizer)
+
+
+PAIRS = [("ein hund", "a dog"), ("wir", "we")]
+
+
+def test_pairs_in_the_place_of_files_are_told_what_is_needed(tokenizer):
+    with pytest.raises(TypeError, match=r"Received: \('ein hund', 'a dog'\), of type tuple\."):
+        translation_dataset(PAIRS, tokenizer)
+    for files in (PAIRS, [["ein hund"]], [b"ein hund"], [None], 7, tokenizer):
+        with pytest.raises(TypeError, match="Parallel text is read from files: give the paths"):
+            translation_dataset(files, files, tokenizer)
+
+
+def test_a_tokenizer_is_needed():
+    with pytest.raises(TypeError, match="Received: tokenizer=None"):
+        translation_dataset("a.de", "a.en")

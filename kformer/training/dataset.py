@@ -13,12 +13,13 @@ from kformer.training.byte_spelling import ByteSpelling
 from kformer.training.mixture import Mixture
 from kformer.training.pair_filter import PairFilter
 from kformer.training.piece_splitting import PieceSplitting
+from kformer.training.text_files import as_list
 
 
 def translation_dataset(
     source_files,
     target_files,
-    tokenizer,
+    tokenizer=None,
     target_tokenizer=None,
     *,
     tokens_per_batch: int = 4096,
@@ -72,7 +73,14 @@ def translation_dataset(
 
     Raises:
         FileNotFoundError, ValueError: See `check_parallel`; or no pair is left.
+        TypeError: There are sentences in the place of paths, or there is no tokenizer.
     """
+    source_files, target_files = as_list(source_files), as_list(target_files)
+    if tokenizer is None:
+        raise TypeError(
+            "`translation_dataset` needs source files, target files and a tokenizer. "
+            f"Received: {tokenizer=}."
+        )
     mixture = Mixture(source_files, target_files, weights, temperature)
     if tokens_per_batch < max_length:
         raise ValueError(

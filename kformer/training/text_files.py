@@ -1,15 +1,31 @@
 """Parallel text files: line n of the one translates line n of the other."""
 
 import gzip
+import os
+import reprlib
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from kformer.files import check_file
 
 
 def as_list(files) -> list[str]:
-    """A path or several, as a list of strings."""
-    return [str(files)] if isinstance(files, str | Path) else [str(file) for file in files]
+    """A path or several, as a list of strings.
+
+    Raises:
+        TypeError: They are not paths, but pairs of sentences, for instance.
+    """
+    alone = isinstance(files, str | os.PathLike) or not isinstance(files, Iterable)
+    files = [files] if alone else list(files)
+    for file in files:
+        if not isinstance(file, str | os.PathLike):
+            raise TypeError(
+                "Parallel text is read from files: give the paths of the source files and those "
+                "of the target files, not the sentences or pairs themselves. Received: "
+                f"{reprlib.repr(file)}, of type {type(file).__name__}."
+            )
+    return [os.fspath(file) for file in files]
 
 
 def decoded(lines, name: str):
