@@ -9,16 +9,16 @@ import pytest
 NATIVE = Path(__file__).parent / "native"
 
 
-def compiled(name, folder, *arguments):
-    """Returns the path of the program of `native/<name>.cc`; without g++ the test is skipped.
+def compiled(name, folder, *arguments, compiler="g++"):
+    """Returns the path of the program of `native/<name>.cc`; skips the test without `compiler`.
 
     Args:
         folder: Where to put it.
-        arguments: For g++, behind the source.
+        arguments: For the compiler, behind the source.
+        compiler: g++, or that of another processor.
     """
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip(f"There is no g++ to compile {name}.cc with.")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"There is no {compiler} to compile {name}.cc with.")
     output = folder / name
     command = [compiler, "-std=c++17", "-o", output, NATIVE / f"{name}.cc", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
