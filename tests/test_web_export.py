@@ -1,7 +1,10 @@
 """The folder of a web page, and LiteRT.js in it: found where npm puts it, and nowhere else."""
 
+import hashlib
 import json
+import re
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -44,8 +47,52 @@ def test_the_folder_has_all_that_the_page_needs(toy_tflite, package, tmp_path):
     folder = export_web_page(toy_tflite, tmp_path / "new" / "page", package)
     litert = [*BUILDS, "index.js", "wasm-utils.js", "package.json", "LICENSE"]
     page = [path.name for path in PAGE.iterdir()]
-    assert files(folder) == {*page, "translator.tflite", *(f"litert/{name}" for name in litert)}
+    made = ["translator.tflite", "page.webmanifest"]
+    assert files(folder) == {*page, *made, *(f"litert/{name}" for name in litert)}
     assert (folder / "translator.tflite").read_bytes() == toy_tflite.read_bytes()
+
+
+def listed_by_service_worker(folder):
+    text = (folder / "service-worker.js").read_text("utf-8")
+    return json.loads(re.search(r"const FILES = ({.*?});", text, re.DOTALL)[1])
+
+
+def test_the_service_worker_lists_every_other_file_by_its_checksum(toy_tflite, package, tmp_path):
+    folder = export_web_page(toy_tflite, tmp_path / "page", package)
+    assert listed_by_service_worker(folder) == {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for name in files(folder) - {"service-worker.js"}
+    }
+
+
+def test_another_model_is_another_version(toy_tflite, package, tmp_path):
+    def version(tflite, name):
+        folder = export_web_page(tflite, tmp_path / name, package)
+        text = (folder / "service-worker.js").read_text("utf-8")
+        return re.search(r'const VERSION = "(\w{16})";', text)[1]
+
+    other = tmp_path / "other.tflite"
+    content = toy_tflite.read_bytes()
+    other.write_bytes(content.replace(b'"kformer": "', b'"kfOrmer": "'))
+    assert other.read_bytes() != content
+    first = version(toy_tflite, "first")
+    assert version(toy_tflite, "second") == first
+    assert version(other, "third") != first
+
+
+def test_a_browser_can_install_the_page(toy_tflite, package, tmp_path):
+    folder = export_web_page(toy_tflite, tmp_path / "page", package)
+    said = json.loads((folder / "page.webmanifest").read_text("utf-8"))
+    assert said["display"] == "standalone" and said["start_url"] == "./"
+    sizes = {}
+    for icon in said["icons"]:
+        content = (folder / icon["src"]).read_bytes()
+        if icon["type"] == "image/png":
+            width, height = struct.unpack(">II", content[16:24])
+            sizes[icon["sizes"]] = f"{width}x{height}"
+    assert sizes == {"192x192": "192x192", "512x512": "512x512"}
+    page = (folder / "index.html").read_text("utf-8")
+    assert '<link rel="manifest" href="page.webmanifest">' in page
 
 
 def test_the_script_finds_the_one_beside_it_without_npm(toy_tflite, package, tmp_path):
@@ -136,7 +183,7 @@ def test_litert_js_is_for_a_page(refused, toy_keras, package, tmp_path):
 
 def test_the_page_names_nothing_from_elsewhere():
     for path in PAGE.iterdir():
-        if path.name == "LICENSE":
+        if path.name == "LICENSE" or path.suffix == ".png":
             continue
         text = path.read_text("utf-8")
         for known in ("http://www.w3.org/2000/svg", "http://localhost:8000"):

@@ -1,7 +1,8 @@
 """A folder with a web page that translates: the `.tflite` file, LiteRT.js, and a page around them.
 
-The page's own files are in `web/`. All that it says of the translator it reads from the archive at
-the file's end, so that another `.tflite` file may take its place later.
+The page's own files are in `web/`. It reads what it shows of the translator from the archive at the
+file's end. Its service worker keeps all files in the browser, by their checksums; so another
+`.tflite` file needs another page.
 """
 
 import shutil
@@ -9,11 +10,25 @@ from importlib import resources
 from pathlib import Path
 
 from kformer.export.litert_js import copy_litert_js, find_litert_js
+from kformer.export.web_offline import (
+    ICON_SIZES,
+    SERVICE_WORKER,
+    write_service_worker,
+    write_web_manifest,
+)
 from kformer.files import replacing
 from kformer.pocket_manifest import read_manifest
 
 MODEL = "translator.tflite"
-PAGE = ("index.html", "page.css", "page.js", "worker.js", "archive.js", "LICENSE")
+PAGE = (
+    "index.html",
+    "page.css",
+    *("page.js", "facts.js", "lines.js", "offline.js"),
+    *("worker.js", "archive.js", "flags.js"),
+    "icon.svg",
+    *(f"icon-{size}.png" for size in ICON_SIZES),
+    "LICENSE",
+)
 
 
 def export_web_page(tflite, folder, litert_js=None):
@@ -48,4 +63,7 @@ def export_web_page(tflite, folder, litert_js=None):
             (temporary / name).write_bytes((page / name).read_bytes())
         copy_litert_js(litert_js, temporary / "litert")
         shutil.copyfile(tflite, temporary / MODEL)
+        languages = [manifest.get(f"{side}_language") for side in ("source", "target")]
+        write_web_manifest(temporary, *languages)
+        write_service_worker(temporary, (page / SERVICE_WORKER).read_text("utf-8"))
     return folder

@@ -14,18 +14,75 @@ const PATIENCE = { timeout: 120_000 };
 let context;
 let page;
 let requests;
+let logged;
 
 const commands = {
   /** Opens a page, and waits until it is ready or says why not. */
   async open(url, options = {}) {
     await context?.close();
-    context = await browser.newContext(options);
+    context = await browser.newContext({ serviceWorkers: "block", ...options });
     page = await context.newPage();
     requests = [];
+    logged = [];
     context.on("request", (request) => requests.push(request.url()));
+    page.on("console", (message) => logged.push(message.text()));
     await page.goto(url);
-    await page.waitForSelector("#status[data-state=ready], #status[data-state=failed]", PATIENCE);
+    return settled();
+  },
+
+  async reload() {
+    await page.reload();
+    return settled();
+  },
+
+  /** Waits until the page says that the browser keeps it. */
+  async kept() {
+    await page.waitForSelector("#offline:not([hidden])", PATIENCE);
+  },
+
+  /** Whether the browser can keep the page. */
+  async keeps() {
+    return page.evaluate(() => keepForOffline());
+  },
+
+  async text() {
+    return page.innerText("body");
+  },
+
+  /** Waits until the browser has fetched a newer version of the page. */
+  async newerIsFetched() {
+    await page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.getRegistration();
+      while (!registration.waiting) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+  },
+
+  /** Writes a text, and waits until the first line of its translation is there. */
+  async begin(text) {
+    await page.fill("#source", text);
+    await page.waitForSelector("#translation p:first-child:not(.pending)", PATIENCE);
     return state();
+  },
+
+  /** What `flags.js` returns for rows of its arguments. */
+  async flags(rows) {
+    await page.addScriptTag({ url: "flags.js" });
+    return page.evaluate((rows) => rows.map((row) => translationFlags(...row)), rows);
+  },
+
+  /** Where the two panes are, in pixels, and whether their content scrolls inside. */
+  async panes() {
+    return page.evaluate(() =>
+      ["source", "translation"].map((id) => {
+        const pane = document.getElementById(id);
+        const { top, bottom, left, right } = pane.getBoundingClientRect();
+        return { top, bottom, left, right, scrolls: pane.scrollHeight > pane.clientHeight };
+      }),
+    );
+  },
+
+  async logged() {
+    return logged;
   },
 
   /** Writes a text, and waits for what comes of it. */
@@ -92,6 +149,11 @@ const commands = {
   },
 };
 
+async function settled() {
+  await page.waitForSelector("#status[data-state=ready], #status[data-state=failed]", PATIENCE);
+  return state();
+}
+
 async function state() {
   return page.evaluate(() => {
     const element = (id) => document.getElementById(id);
@@ -107,6 +169,11 @@ async function state() {
       examples: [...element("examples").children].map((button) => button.textContent),
       source: element("source").value,
       lines: [...element("translation").children].map((line) => line.textContent),
+      pending: element("translation").querySelectorAll(".pending").length,
+      flagged: [...element("translation").children].flatMap((line, i) =>
+        line.classList.contains("flagged") ? [i] : [],
+      ),
+      copy: element("copy").hidden ? "hidden" : element("copy").disabled ? "disabled" : "enabled",
       directions: [...element("translation").children].map(
         (line) => getComputedStyle(line).direction,
       ),

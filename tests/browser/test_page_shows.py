@@ -41,6 +41,46 @@ def test_typing_never_waits_for_a_translation(browser, changed):
     assert said["status"].startswith("Translated in 3.")  # What was typed on the way was left out.
 
 
+def slowed(worker):
+    """The worker, with at least 20 ms for each line; its log has each text and each run."""
+    marker = b"  failures.length = 0;\n"
+    slow = b"""  console.log(`run ${line}`);
+  for (const end = performance.now() + 20; line && performance.now() < end; );
+"""
+    asked = b"  wanted = data;\n"
+    return worker.replace(marker, slow + marker).replace(
+        asked, b"  console.log(`asked ${data.id}`);\n" + asked
+    )
+
+
+def test_lines_come_one_by_one_and_a_newer_text_stops_the_older(browser, changed):
+    long = [f"wir ruft {number}" for number in range(200)]
+    with changed("worker.js", slowed) as address:
+        browser("open", address)
+        browser("translate", "das haus")
+        begun = browser("begin", "\n".join(long))
+        ended = browser("translate", f"{toy.SOURCES[0]}\ndas haus")
+        log = browser("logged")
+    assert 0 < begun["pending"] < 200 and len(begun["lines"]) == 200
+    assert begun["copy"] == "disabled" and begun["state"] == "translating"
+    assert begun["lines"][199] == ""  # Nothing of the text before.
+    assert ended["lines"][0] == toy.TARGETS[0]
+    assert (ended["pending"], ended["copy"], ended["state"]) == (0, "enabled", "ready")
+    after = log[log.index("asked 3") :]
+    assert after == ["asked 3", f"run {toy.SOURCES[0]}"]  # The other line was remembered.
+    assert sum(f"run {line}" in log for line in long) < 200
+
+
+def test_on_a_phone_both_sides_fit_on_the_screen_and_scroll_inside(browser, address):
+    width, height = 390, 844
+    browser("open", address, {"viewport": {"width": width, "height": height}})
+    browser("translate", "\n".join(toy.SOURCES[:40]))
+    for pane in browser("panes"):
+        assert pane["scrolls"]
+        assert 0 <= pane["left"] < pane["right"] <= width
+        assert 0 <= pane["top"] < pane["bottom"] <= height
+
+
 def test_nothing_is_fetched_from_elsewhere_and_nothing_at_all_while_it_translates(page, address):
     fetched = page("requests")
     assert {url for url in fetched if not url.startswith(address)} <= set(data_urls(fetched))
@@ -65,7 +105,7 @@ def test_a_screen_reader_finds_its_way(page):
 
 def test_each_line_has_a_direction_of_its_own(browser, changed):
     rtl = b"line.textContent = '\\u05e9\\u05dc\\u05d5\\u05dd';"
-    with changed("page.js", lambda js: js.replace(b"line.textContent = text;", rtl)) as address:
+    with changed("lines.js", lambda js: js.replace(b"line.textContent = text;", rtl)) as address:
         browser("open", address)
         assert browser("translate", "wir")["directions"] == ["rtl"]
         assert browser("style", "#source", "direction") == "ltr"

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 import toy
 from browser.chromium import served
@@ -62,8 +63,11 @@ def test_a_model_that_babbles_is_the_same_too(browser, two_vocabularies, litert_
     with served(folder) as address:
         browser("open", address)
         said = browser("translate", "\n".join(lines))
-    assert said["lines"] == PocketTranslator(tflite).translate(lines)
+    expected = PocketTranslator(tflite).translations(lines)
+    assert said["lines"] == [translation.text for translation in expected]
     assert max(map(len, said["lines"])) > 60
+    flagged = [i for i, translation in enumerate(expected) if translation.flags]
+    assert said["flagged"] == flagged and len(flagged) > 3
 
 
 @pytest.mark.prove
@@ -110,3 +114,55 @@ def test_text_over_the_limit_is_said_to_be_cut(page, folder):
     ]
     assert page("translate", "wir")["notice"] is None
     assert page("translate", too_many_bytes)["notice"].startswith("The text is too long")
+
+
+def rows_of_ids(count, room=30):
+    """Sources and what might have been found for them: padded rows, some of them loops."""
+    chance = random.Random(7)
+    for _ in range(count):
+        source = [chance.randint(4, 9) for _ in range(chance.choice([0, 1, 3, 8, room - 11]))]
+        loop = [chance.randint(4, 9) for _ in range(chance.randint(1, 5))] * chance.randint(1, 12)
+        found = [chance.randint(4, 40) for _ in range(chance.randint(0, room))]
+        found = (chance.choice([loop, found, found[:3] + loop, loop + found]))[:room]
+        found += [3] * chance.randint(0, 1)
+        source += [3]
+        yield (
+            source + [0] * (room - len(source)),
+            (found + [0] * 50)[: room + 10],
+            chance.random() < 0.1,
+        )
+
+
+def test_flags_are_those_of_python(page, folder):
+    translator = PocketTranslator(folder / MODEL)
+    rows = list(rows_of_ids(600))
+    special = {"padding": 0, "end": 3}
+    expected = [
+        translator._flags([id for id in source if id], cut, np.array(found), 10)
+        for source, found, cut in rows
+    ]
+    assert page("flags", [[*row, special] for row in rows]) == [list(flags) for flags in expected]
+    flags = [flag for several in expected for flag in several]
+    for flag in ("source cut", "length limit", "loop", "length ratio"):
+        assert 20 < flags.count(flag) < 500, flag
+
+
+def test_what_is_hardly_a_translation_is_said_to_be(browser, changed):
+    """Of a worker whose every translation is the same id nine times, without an end."""
+
+    def looping(worker):
+        real = b"  const flags = translationFlags(...ids, cut, special);\n"
+        assert worker.count(real) == 1
+        return worker.replace(real, b"  ids[1].fill(7);\n" + real)
+
+    with changed("worker.js", looping) as address:
+        browser("open", address)
+        said = browser("translate", "wir ruft\n\ndas haus")
+        assert said["flagged"] == [0, 2]
+        assert [line for line in said["notice"].splitlines() if "line 3" in line] == [
+            "The translation of line 3 reached its length limit without an end.",
+            "The translation of line 3 repeats itself over and over.",
+            "The translation of line 3 has an unlikely length.",
+        ]
+        alone = browser("translate", "wir ruft")["notice"].splitlines()
+        assert alone[0] == "The translation reached its length limit without an end."

@@ -1,10 +1,11 @@
 "use strict";
-// The page: what is typed goes to the worker, one text at a time, and always the newest.
+// The page: what is typed goes to the worker at once, and the newest text supersedes all others.
 
 const element = (id) => document.getElementById(id);
 const source = element("source");
 const translation = element("translation");
 const status = element("status");
+const lines = new Lines(translation);
 
 const NEEDS_A_SERVER =
   "A page on its own file system may not start the translator. Serve this folder, for example by " +
@@ -12,9 +13,7 @@ const NEEDS_A_SERVER =
 
 let worker = null;
 let ready = false;
-let asked = null; // {id, text} that the worker is at.
-let shown = ""; // The text whose translation is shown.
-let count = 0;
+let asked = { id: 0, text: "" }; // The text whose translation is shown, or on its way.
 
 source.addEventListener("input", update);
 element("clear").addEventListener("click", () => {
@@ -24,7 +23,8 @@ element("clear").addEventListener("click", () => {
 element("copy").addEventListener("click", copy);
 begin();
 
-function begin() {
+async function begin() {
+  if (await turnToNewest().catch(() => false)) return;
   try {
     worker = new Worker("worker.js");
   } catch {
@@ -55,69 +55,59 @@ const answers = {
     introduce(manifest, size);
     offer(examples);
     update();
+    keep();
   },
-  translated({ lines, milliseconds, runs }) {
-    shown = asked.text;
-    asked = null;
-    element("failure").hidden = true;
-    translation.replaceChildren(...lines.map(paragraph));
-    element("copy").hidden = !lines.some((line) => line.text);
-    notice(lines);
+  line({ id, index, found }) {
+    if (id !== asked.id) return; // Of a text that was superseded.
+    lines.put(index, found);
+    const count = lines.sources.length;
+    if (count > 1) say("translating", `Translated ${index + 1} of ${count} lines`);
+  },
+  translated({ id, milliseconds, runs }) {
+    if (id !== asked.id) return;
+    finish();
+    element("copy").hidden = !lines.text.trim();
+    notice(lines.notices);
     say("ready", runs ? `Translated in ${time(milliseconds)}` : "Ready");
-    update();
   },
   failed({ id, message }) {
-    if (id === null) {
-      fail(message);
-      return;
-    }
-    shown = asked.text;
-    asked = null;
-    fail(message);
-    update();
+    if (id === null || id === asked.id) fail(message);
   },
 };
 
-/** Asks for a translation of what the text is now, unless the worker is busy or has done it. */
+/** Asks for a translation of what the text is now, whatever the worker is at. */
 function update() {
   const text = source.value;
   element("clear").hidden = !text;
-  translation.setAttribute("aria-busy", String(ready && text !== shown));
-  if (!ready || asked || text === shown) return;
-  count += 1;
-  asked = { id: count, text };
+  if (!ready || text === asked.text) return;
+  asked = { id: asked.id + 1, text };
+  lines.begin(text.split("\n"));
+  translation.setAttribute("aria-busy", "true");
+  element("copy").disabled = true;
+  element("failure").hidden = true;
+  notice([]);
   say("translating", "Translating");
-  worker.postMessage({ id: count, lines: text.split("\n") });
+  worker.postMessage({ id: asked.id, lines: lines.sources });
 }
 
-function paragraph({ text, truncated }) {
-  const line = document.createElement("p");
-  line.dir = "auto";
-  line.textContent = text;
-  line.classList.toggle("truncated", truncated > 0);
-  return line;
+function finish() {
+  translation.setAttribute("aria-busy", "false");
+  element("copy").disabled = false;
 }
 
-/** Says which lines were not translated whole. */
-function notice(lines) {
-  const said = lines.flatMap(({ truncated }, i) => {
-    const line = lines.length > 1 ? `Line ${i + 1}` : "The text";
-    const which = lines.length > 1 ? `of line ${i + 1} ` : "";
-    if (!truncated) return [];
-    if (truncated & 1) return [`${line} is too long: only its beginning was translated.`];
-    return [`There was no room for the end of the translation ${which}`.trim() + "."];
-  });
-  element("notice").textContent = said.join("\n");
-  element("notice").hidden = !said.length;
+function notice(sentences) {
+  element("notice").textContent = sentences.join("\n");
+  element("notice").hidden = !sentences.length;
 }
 
 /** Shows an error instead of a translation. */
 function fail(message) {
   say("failed", ready ? "Not translated" : "The translator could not be loaded");
+  lines.clear();
+  finish();
+  notice([]);
   element("progress").hidden = true;
   element("copy").hidden = true;
-  element("notice").hidden = true;
-  translation.replaceChildren();
   element("failure").textContent = message;
   element("failure").hidden = false;
 }
@@ -130,28 +120,13 @@ function introduce(manifest, size) {
   if (from && to) element("title").textContent = document.title = `${from} to ${to}`;
   if (manifest.source_language) source.lang = manifest.source_language;
   if (manifest.target_language) translation.lang = manifest.target_language;
-  const search = manifest.beam_size > 1 ? `${manifest.beam_size} beams` : "greedy search";
-  const parameters = manifest.parameters.toLocaleString("en", {
-    notation: "compact",
-    compactDisplay: "long",
-    maximumFractionDigits: 1,
-  });
-  const facts = [
-    `${megabytes(size)}, ${parameters} parameters, ${manifest.precision}, ${search}`,
-    `kformer ${manifest.kformer}`,
-    manifest.licence && `Licence: ${manifest.licence}`,
-    manifest.citation,
-  ];
-  element("facts").textContent = facts.filter(Boolean).join(" · ");
+  element("facts").textContent = factsOf(manifest, size).join(" · ");
 }
 
-/** The English name of a language; where its code is none, what was given. */
-function language(code) {
-  try {
-    return code && new Intl.DisplayNames("en", { type: "language" }).of(code);
-  } catch {
-    return code;
-  }
+/** Keeps the page for offline use, and shows whether that worked. */
+async function keep() {
+  const kept = await keepForOffline().catch(() => false);
+  element("offline").hidden = !kept;
 }
 
 function offer(examples) {
@@ -174,10 +149,9 @@ function write(text) {
 }
 
 async function copy() {
-  const text = [...translation.children].map((line) => line.textContent).join("\n");
   const button = element("copy");
   try {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(lines.text);
     button.textContent = "Copied";
   } catch {
     button.textContent = "Not allowed";
@@ -188,13 +162,4 @@ async function copy() {
 function say(state, text) {
   status.dataset.state = state;
   status.textContent = text;
-}
-
-function megabytes(bytes) {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-function time(milliseconds) {
-  if (milliseconds < 1000) return `${Math.max(1, Math.round(milliseconds))} ms`;
-  return `${(milliseconds / 1000).toFixed(1)} s`;
 }

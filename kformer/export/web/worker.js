@@ -2,17 +2,19 @@
 // Translates, apart from the page, so that typing never waits.
 //
 // To the page:   {type: "loading", loaded, total}, {type: "starting"},
-//                {type: "ready", manifest, examples, size, milliseconds},
-//                {type: "translated", id, lines: [{text, truncated}], milliseconds, runs},
+//                {type: "ready", manifest, examples, size},
+//                {type: "line", id, index, found: {text, flags}}, for each line in turn,
+//                {type: "translated", id, milliseconds, runs} after the last,
 //                {type: "failed", message, id}: id is null where nothing can be translated any more.
-// From the page: {id, lines}, one at a time.
+// From the page: {id, lines}. A newer text supersedes the one before: between two lines.
 //
 // A classic worker: LiteRT.js loads its builds by importScripts, which module workers lack.
 
-importScripts("archive.js");
+importScripts("archive.js", "flags.js");
 
 const MODEL = "translator.tflite";
 const NEWEST_FORMAT = 2;
+const [SOURCE_CUT, TRANSLATION_CUT] = [1, 2]; // What `truncated` of a run is the sum of.
 const KEPT = 500; // Lines whose translations are remembered.
 
 const failures = []; // What LiteRT wrote of operations that fail; run() says nothing of them.
@@ -26,13 +28,23 @@ self.Module = {
 let translator = null;
 const remembered = new Map();
 
-self.onmessage = async ({ data: { id, lines } }) => {
-  try {
-    postMessage({ type: "translated", id, ...(await translateAll(lines)) });
-  } catch (error) {
-    postMessage({ type: "failed", id, message: messageOf(error) });
-  }
+let wanted = null; // The newest text, {id, lines}; null if it is done.
+let working = false;
+
+self.onmessage = ({ data }) => {
+  wanted = data;
+  if (!working) work();
 };
+
+async function work() {
+  working = true;
+  while (wanted) {
+    const text = wanted;
+    await translateAll(text);
+    if (wanted === text) wanted = null;
+  }
+  working = false;
+}
 
 start().catch((error) => postMessage({ type: "failed", id: null, message: messageOf(error) }));
 
@@ -53,7 +65,11 @@ async function start() {
   await loading;
   const model = await litert.loadAndCompile(bytes, { accelerator: "wasm" });
   complainOfFailures();
-  translator = { litert, signature: model.signatures.translate, manifest };
+  const special = {
+    padding: manifest.padding_id,
+    end: manifest.target_end_id ?? manifest.end_id,
+  };
+  translator = { litert, signature: model.signatures.translate, manifest, special };
   if (!translator.signature) {
     throw new Error("The .tflite file has no signature `translate`.");
   }
@@ -83,33 +99,51 @@ async function fetchModel() {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Translates each line, those that are remembered without running. */
-async function translateAll(lines) {
-  const translated = [];
+/** Posts the translation of each line as it is there; ends early where a newer text has come. */
+async function translateAll(text) {
   let milliseconds = 0;
   let runs = 0;
-  for (const line of lines) {
-    if (!remembered.has(line)) {
-      const before = performance.now();
-      const translation = await translate(line);
-      milliseconds += performance.now() - before;
-      runs += 1;
-      if (remembered.size >= KEPT) remembered.delete(remembered.keys().next().value);
-      remembered.set(line, translation);
+  try {
+    for (const [index, line] of text.lines.entries()) {
+      let found = remembered.get(line);
+      if (!found) {
+        await messagesAreIn();
+        if (wanted !== text) return;
+        const before = performance.now();
+        found = await translate(line);
+        milliseconds += performance.now() - before;
+        runs += 1;
+        if (remembered.size >= KEPT) remembered.delete(remembered.keys().next().value);
+        remembered.set(line, found);
+      }
+      postMessage({ type: "line", id: text.id, index, found });
     }
-    translated.push(remembered.get(line));
+    postMessage({ type: "translated", id: text.id, milliseconds, runs });
+  } catch (error) {
+    postMessage({ type: "failed", id: text.id, message: messageOf(error) });
   }
-  return { lines: translated, milliseconds, runs };
+}
+
+/** Waits until the messages that have come so far are handled: a run blocks this thread. */
+function messagesAreIn() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
 }
 
 /**
  * Runs the file once.
  * @param {string} line
- * @returns {{text: string, truncated: number}} `truncated` as the file has it: 1 where only the
- *     beginning of the line was read, 2 where the end of the translation found no room, 3 for both.
+ * @returns {{text: string, flags: string[]}} `flags` as `PocketTranslator` has them in Python, and
+ *     "translation cut" where the end of the translation found no room.
  */
 async function translate(line) {
-  const { litert, signature, manifest } = translator;
+  const { litert, signature, manifest, special } = translator;
   const bytes = new Uint8Array(manifest.max_source_bytes);
   line = line.replace(/\0+$/, ""); // Zeros at the end are padding.
   // Whole characters only; half of a surrogate pair becomes U+FFFD.
@@ -119,11 +153,15 @@ async function translate(line) {
   const found = await signature.run({ source });
   const translation = found.translation.toTypedArray();
   const [truncated] = found.truncated.toTypedArray();
+  const ids = [found.source_ids, found.ids].map((tensor) => Array.from(tensor.toTypedArray()));
   const end = translation.indexOf(0);
   const text = new TextDecoder().decode(translation.slice(0, end < 0 ? undefined : end));
   for (const tensor of [source, ...Object.values(found)]) tensor.delete();
   complainOfFailures();
-  return { text, truncated: truncated | (read < line.length ? 1 : 0) };
+  const cut = read < line.length || (truncated & SOURCE_CUT) > 0;
+  const flags = translationFlags(...ids, cut, special);
+  if (truncated & TRANSLATION_CUT) flags.push("translation cut");
+  return { text, flags };
 }
 
 function complainOfFailures() {

@@ -1,0 +1,70 @@
+"use strict";
+// Answers for the page's files from the browser's store, so that it works without a network.
+//
+// The export writes all files and their checksums (SHA-256) into FILES. One version is stored whole,
+// in a cache of its own, or not at all; its files are never mixed with those of another version.
+
+const FILES = {}; // Written by the export: path -> checksum.
+const VERSION = ""; // Written by the export: the checksum of all.
+
+const PREFIX = `kformer ${self.registration.scope} `; // Caches of other pages of this site stay.
+const CACHE = PREFIX + VERSION;
+
+self.addEventListener("install", (event) => event.waitUntil(store()));
+self.addEventListener("activate", (event) => event.waitUntil(takeOver()));
+self.addEventListener("fetch", (event) => {
+  const path = pathOf(event.request);
+  if (path in FILES) event.respondWith(answer(path, event.request));
+});
+self.addEventListener("message", (event) => {
+  if (event.data === "activate") self.skipWaiting();
+});
+
+/** Fetches and stores all files, or nothing where one is missing or of another version. */
+async function store() {
+  try {
+    const cache = await caches.open(CACHE);
+    for (const [path, checksum] of Object.entries(FILES)) {
+      await cache.put(path, await fetched(path, checksum));
+    }
+  } catch (error) {
+    await caches.delete(CACHE);
+    throw error;
+  }
+}
+
+async function fetched(path, checksum) {
+  const response = await fetch(path, { cache: "no-cache" });
+  const content = await response.arrayBuffer();
+  if (!response.ok || (await sha256(content)) !== checksum) {
+    throw new Error(`${path} is not that of version ${VERSION}.`);
+  }
+  const type = response.headers.get("content-type") ?? "application/octet-stream";
+  const headers = { "content-type": type, "content-length": String(content.byteLength) };
+  return new Response(content, { headers });
+}
+
+async function takeOver() {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(PREFIX) && name !== CACHE) await caches.delete(name);
+  }
+  await self.clients.claim();
+}
+
+async function answer(path, request) {
+  const cache = await caches.open(CACHE);
+  return (await cache.match(path)) ?? fetch(request); // The browser may drop what it stored.
+}
+
+/** The path of a request below the page's folder; the folder itself is index.html. */
+function pathOf({ url, method }) {
+  const { scope } = self.registration;
+  const [address] = url.split(/[?#]/);
+  if (method !== "GET" || !address.startsWith(scope)) return null;
+  return address.slice(scope.length) || "index.html";
+}
+
+async function sha256(content) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
+  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

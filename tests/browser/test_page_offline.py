@@ -1,0 +1,65 @@
+"""The browser keeps the page: it loads without a network, and as one version."""
+
+import os
+import shutil
+from importlib import resources
+
+import pytest
+import toy
+from browser.chromium import served
+
+from kformer.export.web_offline import SERVICE_WORKER, write_service_worker
+
+ALLOWED = {"serviceWorkers": "allow"}
+
+
+@pytest.fixture
+def copy(folder, tmp_path):
+    """A folder of the page that may be changed."""
+    return shutil.copytree(folder, tmp_path / "page")
+
+
+def change(path, old, new):
+    """Changes a file, at a time of its own: servers tell changes by the second."""
+    content = path.read_text("utf-8")
+    assert old in content
+    path.write_text(content.replace(old, new), "utf-8")
+    later = path.stat().st_mtime + 10
+    os.utime(path, (later, later))
+
+
+def test_it_loads_and_translates_without_its_server(browser, folder):
+    with served(folder) as address:
+        browser("open", address, ALLOWED)
+        browser("kept")
+    said = browser("reload")
+    assert said["state"] == "ready" and said["title"] == "German to English"
+    assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
+
+
+def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
+    with served(copy) as address:
+        browser("open", address, ALLOWED)
+        browser("kept")
+        change(copy / "index.html", "What you type stays here", "Newer")
+        change(copy / "facts.js", "greedy search", "newer")
+        template = (resources.files("kformer.export") / "web" / SERVICE_WORKER).read_text("utf-8")
+        (copy / SERVICE_WORKER).unlink()
+        write_service_worker(copy, template)
+        old = browser("reload")
+        browser("newerIsFetched")
+        assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
+        assert "What you type stays here" in browser("text")
+    assert "greedy search" in old["facts"]
+    new = browser("reload")  # Without the server.
+    assert "newer" in new["facts"] and "greedy search" not in new["facts"]
+    assert "Newer" in browser("text")
+    assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
+
+
+def test_files_of_two_versions_are_not_kept(browser, copy):
+    change(copy / "facts.js", "greedy search", "another")
+    with served(copy) as address:
+        said = browser("open", address, ALLOWED)
+        assert said["state"] == "ready" and "another" in said["facts"]
+        assert not browser("keeps")
