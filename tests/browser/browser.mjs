@@ -149,9 +149,17 @@ const commands = {
   },
 };
 
+/** Waits until the page is ready or says why not, even if it loads itself anew on the way. */
 async function settled() {
-  await page.waitForSelector("#status[data-state=ready], #status[data-state=failed]", PATIENCE);
-  return state();
+  const before = Date.now();
+  while (Date.now() - before < PATIENCE.timeout) {
+    const reached = await page
+      .evaluate(() => document.getElementById("status").dataset.state)
+      .catch(() => null); // Between two documents.
+    if (reached === "ready" || reached === "failed") return state();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("The page is neither ready nor failed.");
 }
 
 async function state() {

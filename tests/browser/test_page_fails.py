@@ -39,12 +39,11 @@ def failing(folder):
             beyond = tf.cast(first == ord("x"), tf.int32) * 999
             shifted = tf.gather(tf.range(3), beyond)  # Fails there.
             translation = tf.cast(tf.cast(source, tf.int32) + shifted, tf.uint8)
-            ids = tf.fill([5], 3) + shifted
             return {
                 "translation": translation,
                 "truncated": shifted,
-                "source_ids": ids,
-                "ids": ids + 0,
+                "source_ids": tf.fill([5], 3) + shifted,
+                "ids": tf.fill([6], 3) + shifted,
             }
 
     module = Failing()
