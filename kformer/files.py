@@ -1,9 +1,17 @@
-"""Files appear whole or not at all."""
+"""Files and folders that appear whole or not at all, alone or several together."""
 
+import atexit
 import contextlib
+import errno
+import os
 import shutil
+import signal
+import threading
 import uuid
 from pathlib import Path
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # What asks a process to end.
+_unpublished = {}  # Temporary path -> process; for what an interruption at a bad moment leaves.
 
 
 def check_file(path):
@@ -28,19 +36,153 @@ def replacing(path):
     folder never. The temporary name keeps the suffix, since writers look at it. An error that
     names no file, as that of a full disk, then names `path`.
     """
+    with Publication() as publication, publication.writing(path) as temporary:
+        yield temporary
+
+
+def part_of(publication):
+    """Returns a context manager for `publication`; for one of its own, if that is None."""
+    return contextlib.nullcontext(publication) if publication else Publication()
+
+
+class Publication:
+    """Several files and folders that appear together when the `with` block ends, or none does.
+
+    They are renamed one after another: files first, so that whoever waits for a folder finds them.
+    If one cannot be renamed, those before it are taken back, and the old files that they replaced
+    are restored. SIGINT and SIGTERM wait meanwhile.
+    """
+
+    def __init__(self):
+        self._outputs = {}  # path -> temporary path beside it
+        self._folders = []  # Made for them, the deepest first.
+
+    @contextlib.contextmanager
+    def writing(self, path):
+        """Yields a temporary path to write a file or a folder to; see `replacing`."""
+        path = Path(path)
+        check_writable(path)
+        self._make_folders(path.parent)
+        temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
+        _unpublished[temporary] = os.getpid()
+        self._outputs[path] = temporary
+        try:
+            yield temporary
+        except OSError as error:
+            if error.errno and error.filename is None:
+                error.filename = str(path)
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None:
+                with _signals_held():
+                    self._publish()
+        finally:
+            with _signals_held():
+                self._discard()
+
+    def _publish(self):
+        for path, temporary in self._outputs.items():
+            if not temporary.exists():
+                raise FileNotFoundError(errno.ENOENT, "Nothing was written", str(path))
+        kept = {}  # path -> a copy of the old file, or None
+        try:
+            for path, temporary in sorted(self._outputs.items(), key=lambda one: one[1].is_dir()):
+                kept[path] = _keep(path)
+                temporary.replace(path)
+        except BaseException:
+            for path, old in kept.items():
+                if not self._outputs[path].exists():  # It was renamed.
+                    path.replace(self._outputs[path])
+                    if old:
+                        old.replace(path)
+            raise
+        finally:
+            for old in filter(None, kept.values()):
+                _remove(old)
+        for temporary in self._outputs.values():
+            _unpublished.pop(temporary)
+        self._outputs, self._folders = {}, []
+
+    def _discard(self):
+        for temporary in self._outputs.values():
+            _remove(temporary)
+        for folder in self._folders:
+            with contextlib.suppress(OSError):  # Somebody has put something into it.
+                folder.rmdir()
+        self._outputs, self._folders = {}, []
+
+    def _make_folders(self, folder):
+        missing = [above for above in (folder, *folder.parents) if not above.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folders = [*missing, *self._folders]
+
+
+def check_writable(path):
+    """Raises an `OSError` where no file or new folder `path` could be written, before any work.
+
+    Folders above `path` that do not exist would be made.
+    """
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"A folder is not replaced. Received: {str(path)!r}.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
+    above = next(above for above in path.absolute().parents if os.path.lexists(above))
+    if not above.is_dir():
+        raise NotADirectoryError(
+            f"What is above must be a folder. Received: {str(path)!r}, and {str(above)!r} is none."
+        )
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"The folder must be writable. Received: {str(path)!r}, and {str(above)!r} is not."
+        )
+
+
+def _keep(path):
+    """Another name for the file `path`, or a copy of it; None if there is none."""
+    if not path.is_file():
+        return None
+    old = path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}.old")
+    _unpublished[old] = os.getpid()
     try:
-        yield temporary
-        temporary.replace(path)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.errno and error.filename is None:
-            error.filename = str(path)
-        if temporary.is_dir():
-            shutil.rmtree(temporary)
-        else:
-            temporary.unlink(missing_ok=True)
-        raise
+        os.link(path, old)
+    except OSError:  # Some file systems have no links.
+        shutil.copy2(path, old)
+    return old
+
+
+def _remove(temporary):
+    if temporary.is_dir() and not temporary.is_symlink():
+        shutil.rmtree(temporary)
+    else:
+        temporary.unlink(missing_ok=True)
+    _unpublished.pop(temporary, None)
+
+
+@contextlib.contextmanager
+def _signals_held():
+    """Delays signals to the end of the block, of which they would leave a half."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python runs handlers in the main thread alone.
+        return
+    came = []
+    known = [one for one in SIGNALS if signal.getsignal(one) is not None]
+    handlers = {one: signal.signal(one, lambda number, _: came.append(number)) for one in known}
+    try:
+        yield
+    finally:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
+@atexit.register
+def _remove_unpublished():
+    for temporary, process in list(_unpublished.items()):
+        if process == os.getpid():  # Not of a process that this one was forked from.
+            with contextlib.suppress(OSError):
+                _remove(temporary)

@@ -2,10 +2,14 @@
 
 import errno
 import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from kformer.files import replacing
+from kformer.files import Publication, check_writable, replacing
 
 
 def names(folder):
@@ -103,3 +107,102 @@ def test_a_full_disk_is_said_with_the_file_that_had_no_room(tmp_path):
         temporary.write_text("half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert names(tmp_path) == []
+
+
+def stage(publication, path, content="new"):
+    """Writes a file, or a folder with one file in it where the name has no suffix."""
+    with publication.writing(path) as temporary:
+        if path.suffix:
+            temporary.write_text(content)
+        else:
+            temporary.mkdir()
+            (temporary / "part").write_text(content)
+
+
+def test_several_appear_together_and_files_before_folders(tmp_path, monkeypatch):
+    renamed, replace = [], Path.replace
+    monkeypatch.setattr(
+        Path, "replace", lambda *both: renamed.append(both[1].name) or replace(*both)
+    )
+    (tmp_path / "b.txt").write_text("old")
+    with Publication() as publication:
+        for name in ("1", "b.txt", "deep/er/c.txt"):
+            stage(publication, tmp_path / name)
+        assert (tmp_path / "b.txt").read_text() == "old"
+        assert not (tmp_path / "1").exists()
+    assert renamed == ["b.txt", "c.txt", "1"]
+    assert names(tmp_path) == ["1", "b.txt", "c.txt", "deep", "er", "part"]
+    assert (tmp_path / "b.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_what_appeared_is_taken_back_if_another_cannot(tmp_path, monkeypatch, links):
+    if not links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("no links here")))
+    (tmp_path / "b.txt").write_text("old")
+    with pytest.raises(OSError, match="not empty"), Publication() as publication:
+        for name in ("b.txt", "deep/er/c.txt", "1"):
+            stage(publication, tmp_path / name)
+        (tmp_path / "1").mkdir()  # Somebody else has taken the number meanwhile.
+        (tmp_path / "1" / "theirs").touch()
+    assert names(tmp_path) == ["1", "b.txt", "theirs"]
+    assert (tmp_path / "b.txt").read_text() == "old"
+
+
+def test_nothing_appears_if_one_writer_fails(tmp_path):
+    with pytest.raises(ValueError, match="no good"), Publication() as publication:
+        stage(publication, tmp_path / "new" / "a.txt")
+        with publication.writing(tmp_path / "1"):
+            raise ValueError("no good")
+    assert names(tmp_path) == []
+
+
+def test_a_signal_waits_until_all_are_renamed(tmp_path, monkeypatch):
+    replace = Path.replace
+
+    def interrupted(old, new):
+        signal.raise_signal(signal.SIGINT)
+        return replace(old, new)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), Publication() as publication:
+        stage(publication, tmp_path / "a.txt")
+        stage(publication, tmp_path / "1")
+    assert names(tmp_path) == ["1", "a.txt", "part"]
+
+
+def test_a_signal_while_it_cleans_up_leaves_nothing(tmp_path, monkeypatch):
+    unlink = Path.unlink
+
+    def interrupted(*args, **kwargs):
+        signal.raise_signal(signal.SIGINT)
+        unlink(*args, **kwargs)
+
+    monkeypatch.setattr(Path, "unlink", interrupted)
+    with pytest.raises(KeyboardInterrupt), Publication() as publication:
+        stage(publication, tmp_path / "a.txt")
+        stage(publication, tmp_path / "b.txt")
+        raise ValueError("no good")
+    assert names(tmp_path) == []
+
+
+def test_what_is_left_is_removed_when_the_process_ends(tmp_path):
+    """As if an exception had come where nobody cleans up."""
+    code = "import sys; from kformer.files import Publication\n"
+    code += "Publication().writing(sys.argv[1]).__enter__().write_text('half')"
+    subprocess.run([sys.executable, "-c", code, tmp_path / "a.txt"], check=True)
+    assert names(tmp_path) == []
+
+
+def test_what_cannot_be_written_is_known_before(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    check_writable(tmp_path / "new" / "folder" / "file")
+    check_writable(tmp_path / "file")
+    with pytest.raises(IsADirectoryError, match=f"Received: '{tmp_path}'"):
+        check_writable(tmp_path)
+    with pytest.raises(NotADirectoryError, match=f"and '{tmp_path / 'file'}' is none"):
+        check_writable(tmp_path / "file" / "new" / "a.txt")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # As nobody is to root.
+    with pytest.raises(PermissionError, match=f"and '{tmp_path}' is not"):
+        check_writable(tmp_path / "new" / "a.txt")
+    assert names(tmp_path) == ["file"]

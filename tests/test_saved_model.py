@@ -170,7 +170,7 @@ def test_a_failed_check_leaves_nothing(toy_translator, tmp_path):
     with pytest.raises(ValueError, match="not as it should be"):
         export_saved_model(toy_translator, tmp_path / "new", check=check)
     assert seen == [(tmp_path / "new", False)]  # No server takes such a name for a version.
-    assert list((tmp_path / "new").iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_weights_are_stored_once(exported, toy_translator):

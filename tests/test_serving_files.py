@@ -25,6 +25,7 @@ from kformer.export import export_saved_model
 from kformer.export.batch_limits import BATCH_SIZES
 from kformer.export.compiled import BATCH_CLASSES
 from kformer.export.serving_files import MARK, NAMES, write_serving_files
+from kformer.files import Publication
 from kformer.serving import Client
 
 SETTINGS = {
@@ -47,6 +48,11 @@ XLA_SETTINGS = {**SETTINGS, "xla": True, "batch_sizes": BATCH_CLASSES}
 def folder(tmp_path):
     (tmp_path / "de-en").mkdir()
     return tmp_path / "de-en"
+
+
+def write_files(folder, settings, answers):
+    with Publication() as publication:
+        write_serving_files(publication, folder, settings, answers)
 
 
 def message(name, fields):
@@ -86,7 +92,7 @@ BATCHING = {  # The fields of session_bundle_config.proto's BatchingParameters.
 
 
 def test_the_model_is_where_the_server_looks(folder):
-    write_serving_files(folder, SETTINGS, [])
+    write_files(folder, SETTINGS, [])
     config = text_format.Parse((folder / "models.config").read_text(), ModelServerConfig())
     [model] = config.model_config_list.config
     assert (model.name, model.base_path) == ("translator", "/models/translator")
@@ -111,7 +117,7 @@ def batching_in(folder):
 @pytest.mark.parametrize("settings", [SETTINGS, XLA_SETTINGS], ids=["plain", "xla"])
 def test_batches_obey_the_rules_of_the_server(folder, settings):
     """Those of `WrapSessionForBatching`, which refuses to load a model otherwise."""
-    write_serving_files(folder, settings, [])
+    write_files(folder, settings, [])
     batching = batching_in(folder)
     sizes = [*batching.allowed_batch_sizes]
     assert sizes == sorted(set(sizes)) == [*settings["batch_sizes"]]
@@ -121,7 +127,7 @@ def test_batches_obey_the_rules_of_the_server(folder, settings):
 
 
 def test_the_server_has_as_many_threads_as_cores_and_a_bound_on_memory(folder):
-    write_serving_files(folder, SETTINGS, [])
+    write_files(folder, SETTINGS, [])
     [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
     cores = service["cpus"]
     assert batching_in(folder).num_batch_threads.value == cores
@@ -129,7 +135,7 @@ def test_the_server_has_as_many_threads_as_cores_and_a_bound_on_memory(folder):
     assert f"--tensorflow_inter_op_parallelism={cores}" in service["command"]
     assert f"--tensorflow_inter_op_parallelism={cores}" in (folder / "README.md").read_text()
     assert service["mem_limit"] == "3g"
-    write_serving_files(folder, {**SETTINGS, "bytes": 2**30}, [])
+    write_files(folder, {**SETTINGS, "bytes": 2**30}, [])
     [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
     assert service["mem_limit"] == "6g"
 
@@ -149,7 +155,7 @@ STATUS = '{"model_version_status": [{"version": "1", "state": "%s", "status": {}
     ],
 )
 def test_the_health_check_asks_whether_a_version_can_be_asked(folder, answer, healthy):
-    write_serving_files(folder, SETTINGS, [])
+    write_files(folder, SETTINGS, [])
     [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
     mark, *command = service["healthcheck"]["test"]
     assert mark == "CMD" and command[:2] == ["bash", "-c"]
@@ -178,7 +184,7 @@ def test_the_health_check_asks_whether_a_version_can_be_asked(folder, answer, he
 
 
 def test_metrics_are_where_the_readme_says(folder):
-    write_serving_files(folder, SETTINGS, [])
+    write_files(folder, SETTINGS, [])
     text = (folder / "monitoring.config").read_text()
     path = re.search('path: "(.*)"', text)[1]
     assert path in (folder / "README.md").read_text()
@@ -188,32 +194,32 @@ def test_metrics_are_where_the_readme_says(folder):
 
 @pytest.mark.parametrize("xla", [False, True])
 def test_xla_is_switched_on_where_it_is_needed(folder, xla):
-    write_serving_files(folder, XLA_SETTINGS if xla else SETTINGS, [])
+    write_files(folder, XLA_SETTINGS if xla else SETTINGS, [])
     for name in ("compose.yaml", "README.md"):
         assert ("--xla_cpu_compilation_enabled=true" in (folder / name).read_text()) == xla
 
 
 def test_the_name_of_the_model_is_the_one_that_the_client_asks_for(folder):
-    write_serving_files(folder, SETTINGS, [])
+    write_files(folder, SETTINGS, [])
     asked_for = inspect.signature(Client).parameters["model"].default
     assert f'name: "{asked_for}"' in (folder / "models.config").read_text()
     assert f"--model_name={asked_for} " in (folder / "README.md").read_text()
 
 
 def test_settings_are_rewritten_unless_somebody_made_them_his_own(folder):
-    write_serving_files(folder, SETTINGS, [])
+    write_files(folder, SETTINGS, [])
     assert {path.name for path in folder.iterdir()} == {*NAMES}
     own = (folder / "models.config").read_text().replace(MARK, "Mine.") + "# pinned\n"
     (folder / "models.config").write_text(own)
     (folder / "README.md").write_text(f"{MARK} Old.")
-    write_serving_files(folder, {**SETTINGS, "version": 4}, [])
+    write_files(folder, {**SETTINGS, "version": 4}, [])
     assert (folder / "models.config").read_text() == own
     assert "Version 4" in (folder / "README.md").read_text()
     assert {path.name for path in folder.iterdir()} == {*NAMES}
 
 
 def test_every_file_says_how_to_keep_it(folder):
-    write_serving_files(folder, SETTINGS, [])
+    write_files(folder, SETTINGS, [])
     for name in NAMES:
         text = (folder / name).read_text()
         assert MARK in text.split("\n")[0]

@@ -3,8 +3,11 @@
 The subcommands check their arguments before they import anything heavy.
 """
 
+import contextlib
 import os
+import signal
 import sys
+import threading
 import warnings
 from pathlib import Path
 
@@ -56,7 +59,8 @@ def main():
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's greetings.
     warnings.showwarning = _show_warning
     try:
-        code = app(standalone_mode=False)
+        with _ended_by_exceptions():
+            code = app(standalone_mode=False)
     except typer.TyperException as error:
         code = _complain(error.format_message())
     except OSError as error:
@@ -65,11 +69,45 @@ def main():
         code = _complain(error)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
+    except _Ended as ended:
+        code = 128 + ended.number
     except Exception as error:
         if (message := system_errors.of_tensorflow(error)) is None:
             raise
         code = _complain(message)
     sys.exit(code)
+
+
+class _Ended(BaseException):
+    """A signal asked the process to end: what is half-written is removed on the way out."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def _ended_by_exceptions():
+    """Has SIGTERM and SIGHUP raise `_Ended`, as SIGINT raises KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number, frame):
+        raise _Ended(number)
+
+    default = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) == signal.SIG_DFL  # `nohup` ignores SIGHUP.
+    ]
+    for number in default:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in default:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _complain(error) -> int:

@@ -1,5 +1,6 @@
 """Writes what `kformer export` and `kformer demo` export, and shows how it compares."""
 
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -26,8 +27,12 @@ def write_exports(
     max_batch_tokens=None,
     about=None,
 ):
-    """Writes the forms asked for, each only if it says what Python says; returns `Report`s."""
-    with quiet():
+    """Writes the forms asked for; they appear together, if all of them say what Python says.
+
+    Returns `Report`s: of Python, the SavedModel, the `.tflite` file.
+    """
+    with quiet() as say:
+        from kformer.decoding import make_search
         from kformer.export import (
             ServedTranslator,
             Verifier,
@@ -35,38 +40,42 @@ def write_exports(
             export_tflite,
             export_web_page,
         )
+        from kformer.export.batch_limits import batch_limits
+        from kformer.export.tflite import check_tflite
         from kformer.export.tflite_receipt import write_receipt
+        from kformer.files import Publication
         from kformer.pocket import PocketTranslator
 
+        # What is wrong shows now, and not after minutes.
+        make_search(translator.target_tokenizer, beam_size, length_penalty)
+        if saved_model:
+            batch_limits(translator.max_source_length, max_batch_tokens, xla)
+        if tflite or web:
+            wanted = tflite or Path("translator.tflite")
+            check_tflite(translator, wanted, max_source_length, precision, batch_size)
+
+        sentences = f"{len(texts):,} sentences"
+        say(f"Translating {sentences} in Python, to compare with ...")
         verifier = Verifier(translator, texts, references, beam_size, length_penalty)
 
         def check_served(path):
+            say(f"Translating {sentences} with the SavedModel ...")
             return verifier.verify_served(ServedTranslator(path), path)
 
         def check_pocket(path):
+            say(f"Translating {sentences} with the .tflite file ...")
             pocket = PocketTranslator(path)
             length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
             exact = precision == "float32"
             form = ".tflite" if exact else f".tflite {precision}"
             verifier.verify(form, pocket, path, length, exact, room, pocket.tokenize)
 
-        if saved_model:
-            export_saved_model(
-                translator,
-                saved_model,
-                beam_size,
-                length_penalty,
-                check_served,
-                xla,
-                texts,
-                max_batch_tokens,
-            )
-        with tempfile.TemporaryDirectory() as folder:
-            file = tflite or (Path(folder) / "translator.tflite" if web else None)
-            if file:
-                export_tflite(
+        with tempfile.TemporaryDirectory() as folder, Publication() as together:
+            if tflite or web:  # First: while it converts, nothing is where a server looks.
+                say(f"Converting to a .tflite file, {precision} ...")
+                file = export_tflite(
                     translator,
-                    file,
+                    Path(folder) / "translator.tflite",
                     beam_size,
                     length_penalty,
                     max_source_length,
@@ -77,9 +86,28 @@ def write_exports(
                     about={name: said for name, said in (about or {}).items() if said is not None},
                 )
             if tflite:
-                write_receipt(tflite, verifier.reports[-1], verifier.reports[0], precision)
+                with together.writing(tflite) as temporary:
+                    shutil.copyfile(file, temporary)
+                write_receipt(
+                    together, tflite, verifier.reports[-1], verifier.reports[0], precision
+                )
             if web:
-                export_web_page(file, web, litert_js)
+                say("Writing the web page ...")
+                export_web_page(file, web, litert_js, together)
+            if saved_model:
+                say("Writing the SavedModel ...")
+                export_saved_model(
+                    translator,
+                    saved_model,
+                    beam_size,
+                    length_penalty,
+                    check_served,
+                    xla,
+                    texts,
+                    max_batch_tokens,
+                    together,
+                )
+                verifier.reports.insert(1, verifier.reports.pop())  # Before the .tflite file's.
     return verifier.reports
 
 

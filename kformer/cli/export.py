@@ -11,6 +11,9 @@ from kformer.cli.checked_exports import show_reports, write_exports
 from kformer.cli.model import what_is
 from kformer.cli.quiet import quiet
 from kformer.export.litert_js import find_litert_js
+from kformer.export.serving_files import check_serving_folder
+from kformer.export.tflite_receipt import receipt_of
+from kformer.files import check_writable
 from kformer.training.run_folder import read_record
 from kformer.training.text_files import check_parallel, read_lines
 
@@ -106,12 +109,9 @@ def export(
         )
     if saved_model is None and tflite is None and web is None:
         raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, --web DIR, or more.")
-    if tflite and tflite.suffix != ".tflite":  # Else this came only when the folder is written.
-        raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
+    _check_places(saved_model, tflite, web)
     if web:
         litert_js = find_litert_js(litert_js)
-        if web.exists():
-            raise FileExistsError(f"A web page needs a new folder. Received: {str(web)!r}.")
     elif litert_js:
         raise ValueError(
             f"--litert-js is for a web page: give --web, too. Received: {str(litert_js)!r} alone."
@@ -147,6 +147,27 @@ def export(
     for path in (saved_model, tflite, web):
         if path:
             typer.echo(f"Written: {path}")
+
+
+def _check_places(saved_model, tflite, web):
+    """Refuses paths that could not be written to, or that are in each other's way."""
+    if saved_model:
+        check_serving_folder(saved_model)
+    if tflite:
+        if tflite.suffix != ".tflite":
+            raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
+        check_writable(tflite)
+        check_writable(receipt_of(tflite))
+    if web:
+        if web.exists():
+            raise FileExistsError(f"A web page needs a new folder. Received: {str(web)!r}.")
+        check_writable(web)
+        for other in filter(None, (saved_model, tflite)):
+            if other.resolve().is_relative_to(web.resolve()):
+                raise ValueError(
+                    "The folder of a web page holds nothing else. "
+                    f"Received: {str(other)!r} in {str(web)!r}."
+                )
 
 
 def _held_out(model, source, reference):

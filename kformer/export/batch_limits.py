@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from kformer.arguments import check_integer
 from kformer.export.compiled import BATCH_CLASSES
 from kformer.search_options import EXTRA_LENGTH
 from kformer.text_rows import MAX_CHARACTERS
@@ -48,6 +49,7 @@ def batch_limits(max_source_length, max_batch_tokens=None, xla=False) -> BatchLi
     longest = 2 * max_source_length + EXTRA_LENGTH
     sizes = BATCH_CLASSES if xla else BATCH_SIZES
     tokens = sizes[-1] * longest if max_batch_tokens is None else max_batch_tokens
+    check_integer("max_batch_tokens", tokens)
     if tokens < longest:
         raise ValueError(
             f"`max_batch_tokens` must be at least {longest}, the ids of the longest source and its "

@@ -10,10 +10,10 @@ import tensorflow as tf
 from kformer.export.batch_limits import MAX_TEXTS, batch_limits
 from kformer.export.saved_model_receipt import sizes, write_receipt
 from kformer.export.served_translator import versions_in
-from kformer.export.serving_files import write_serving_files
+from kformer.export.serving_files import check_serving_folder, write_serving_files
 from kformer.export.signatures import PIECE_IDS, Signatures, input_names
 from kformer.export.warmup import Request, examples_of, requests, write_warmup
-from kformer.files import replacing
+from kformer.files import part_of
 from kformer.search_options import EXTRA_LENGTH, SearchOptions
 
 
@@ -26,6 +26,7 @@ def export_saved_model(
     xla: bool = False,
     examples=None,
     max_batch_tokens: int | None = None,
+    publication=None,
 ):
     """Writes the next version of a model that a server mounts, and how to serve it.
 
@@ -54,6 +55,7 @@ def export_saved_model(
         max_batch_tokens: The most ids, in all texts together, of a request that is answered; by
             default as many as 64 of the longest sources and targets have. The batches that
             `batching.config` has the server merge are so small that they are never over it.
+        publication: `kformer.files.Publication` with whose files this appears; alone if None.
 
     Returns:
         `Path` of the version written.
@@ -63,10 +65,7 @@ def export_saved_model(
     """
     SearchOptions(beam_size, length_penalty)  # Checks them.
     folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(
-            f"A SavedModel is a folder. Received: {str(folder)!r}, which is a file."
-        )
+    check_serving_folder(folder)
     limits = batch_limits(translator.max_source_length, max_batch_tokens, xla)
     version = max(versions_in(folder), default=0) + 1
     examples = examples_of(translator, examples)
@@ -84,18 +83,19 @@ def export_saved_model(
         "max_batch_characters": limits.characters,
         "batch_sizes": limits.batch_sizes,
     }
-    with replacing(folder / str(version)) as temporary:
-        tf.saved_model.save(module, str(temporary), dict(module.functions))
-        inputs = {name: input_names(function) for name, function in module.functions.items()}
-        longest, most = translator.max_source_length, limits.batch_size
-        found = requests(inputs, examples, longest, PIECE_IDS, xla, most)
-        number = write_warmup(temporary, found)
-        write_receipt(temporary, module.functions, settings, number)
-        if check:  # It reads the limits in the report, which then gets its result.
-            checked = check(temporary)
-            write_receipt(temporary, module.functions, settings, number, checked)
-    settings["bytes"] = sizes(folder / str(version))["all"]
-    write_serving_files(folder, settings, _answers(module.functions, examples))
+    with part_of(publication) as together:
+        with together.writing(folder / str(version)) as temporary:
+            tf.saved_model.save(module, str(temporary), dict(module.functions))
+            inputs = {name: input_names(function) for name, function in module.functions.items()}
+            longest, most = translator.max_source_length, limits.batch_size
+            found = requests(inputs, examples, longest, PIECE_IDS, xla, most)
+            number = write_warmup(temporary, found)
+            write_receipt(temporary, module.functions, settings, number)
+            if check:  # It reads the limits in the report, which then gets its result.
+                checked = check(temporary)
+                write_receipt(temporary, module.functions, settings, number, checked)
+        settings["bytes"] = sizes(temporary)["all"]
+        write_serving_files(together, folder, settings, _answers(module.functions, examples))
     return folder / str(version)
 
 

@@ -10,10 +10,8 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-import tensorflow as tf
-
 import kformer
-from kformer.files import replacing
+from kformer.files import check_writable
 from kformer.serving.address import MODEL
 
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
@@ -24,12 +22,13 @@ _GIB = 2**30
 _SHOWN = 4  # Numbers of a long list in the README.
 
 
-def write_serving_files(folder, settings, answers):
+def write_serving_files(publication, folder, settings, answers):
     """Writes settings and README of the newest version into the folder of all versions.
 
     A file without the line that says whose it is belongs to somebody else, and stays.
 
     Args:
+        publication: `kformer.files.Publication`, with which they appear.
         folder: The folder of versions.
         settings: dict with the version's `version`, `beam_size`, `length_penalty`, `xla`,
             `max_source_length`, `max_target_length`, `max_texts`, `max_batch_tokens`,
@@ -44,11 +43,24 @@ def write_serving_files(folder, settings, answers):
         if path.exists() and MARK not in path.read_text("utf-8", errors="replace"):
             continue
         text = Template((templates / name).read_text("utf-8")).substitute(values)
-        with replacing(path) as temporary:
+        with publication.writing(path) as temporary:
             temporary.write_text(text, "utf-8")
 
 
+def check_serving_folder(folder):
+    """Raises an `OSError` where no version and no settings could be written into `folder`."""
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(
+            f"A SavedModel is a folder. Received: {str(folder)!r}, which is a file."
+        )
+    for name in NAMES:
+        check_writable(folder / name)
+
+
 def _values(settings, answers):
+    import tensorflow as tf  # Not for the checks, which the command line does first.
+
     xla = settings["xla"]
     sizes = settings["batch_sizes"]
     at, flags = f"/models/{MODEL}", _flags(xla)

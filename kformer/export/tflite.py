@@ -16,12 +16,13 @@ import tensorflow as tf
 import kformer
 from kformer.arguments import check_integer
 from kformer.decoding import make_search
+from kformer.export.byte_codec.tables import tables_of
 from kformer.export.flatbuffer import shrunk
 from kformer.export.four_bit_weights import shrink_to_four_bits
 from kformer.export.half_weights import halve_weights
 from kformer.export.rounded_embedding import round_embeddings
 from kformer.export.tflite_signatures import SHORTER, Signatures
-from kformer.files import replacing
+from kformer.files import check_writable, replacing
 from kformer.pocket import SIGNATURE, PocketTranslator
 from kformer.pocket_manifest import FORMAT, MANIFEST, VECTORS
 from kformer.search_options import EXTRA_LENGTH
@@ -99,15 +100,7 @@ def export_tflite(
             `kformer.export.byte_codec.piece_model`.
     """
     path = Path(path)
-    if path.suffix != ".tflite":
-        raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
-    limits = limits_of(translator, max_source_length)
-    if precision not in PRECISIONS:
-        raise ValueError(
-            f"`precision` must be one of {', '.join(PRECISIONS)}. "
-            f"Received: precision={precision!r}."
-        )
-    check_integer("batch_size", batch_size, least=1)
+    limits = check_tflite(translator, path, max_source_length, precision, batch_size)
     transformer = translator.transformer.copy()
     if precision in _OF_INTEGERS:
         round_embeddings(transformer)
@@ -135,6 +128,24 @@ def export_tflite(
         if check:
             check(temporary)
     return path
+
+
+def check_tflite(translator, path, max_source_length, precision, batch_size) -> Limits:
+    """Raises at once what `export_tflite` would raise of these arguments; returns the sizes."""
+    path = Path(path)
+    if path.suffix != ".tflite":
+        raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
+    check_writable(path)
+    limits = limits_of(translator, max_source_length)
+    if precision not in PRECISIONS:
+        raise ValueError(
+            f"`precision` must be one of {', '.join(PRECISIONS)}. "
+            f"Received: precision={precision!r}."
+        )
+    check_integer("batch_size", batch_size, least=1)
+    for tokenizer in (translator.tokenizer, translator.target_tokenizer):
+        tables_of(tokenizer.model)  # Refuses what the file cannot hold.
+    return limits
 
 
 def limits_of(translator, max_source_length=None) -> Limits:

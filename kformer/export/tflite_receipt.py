@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 import kformer
-from kformer.files import replacing
 from kformer.pocket_manifest import RECEIPT
 
 
-def write_receipt(path, report, python, precision):
+def write_receipt(publication, path, report, python, precision):
     """Writes NAME.tflite.json beside NAME.tflite.
 
     Args:
+        publication: `kformer.files.Publication`, with which it appears.
         path: The `.tflite` file.
         report, python: `kformer.export.Report` of the file and of Python.
         precision: Of the weights.
@@ -36,7 +36,12 @@ def write_receipt(path, report, python, precision):
         "sentences_per_second": report.sentences_per_second,
         "tokens_per_second": report.tokens_per_second,
     }
-    beside = path.with_name(f"{path.name}.json")
-    with replacing(beside) as temporary:
+    beside = receipt_of(path)
+    with publication.writing(beside) as temporary:
         temporary.write_text(json.dumps(receipt, indent=2) + "\n", "utf-8")
     return beside
+
+
+def receipt_of(path) -> Path:
+    """The path of the receipt of the `.tflite` file `path`."""
+    return Path(path).with_name(f"{Path(path).name}.json")

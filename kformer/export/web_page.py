@@ -16,7 +16,7 @@ from kformer.export.web_offline import (
     write_service_worker,
     write_web_manifest,
 )
-from kformer.files import replacing
+from kformer.files import check_writable, part_of
 from kformer.pocket_manifest import read_manifest
 
 MODEL = "translator.tflite"
@@ -31,7 +31,7 @@ PAGE = (
 )
 
 
-def export_web_page(tflite, folder, litert_js=None):
+def export_web_page(tflite, folder, litert_js=None, publication=None):
     """Writes a folder for any web server; what is in it fetches nothing from anywhere else.
 
     Args:
@@ -39,6 +39,7 @@ def export_web_page(tflite, folder, litert_js=None):
         folder: A new folder.
         litert_js: The folder of the installed npm package `@litertjs/core`; by default it is looked
             for in `node_modules`, here and above.
+        publication: `kformer.files.Publication` with whose files this appears; alone if None.
 
     Returns:
         `Path` of the folder.
@@ -50,6 +51,7 @@ def export_web_page(tflite, folder, litert_js=None):
             be.
     """
     tflite, folder, litert_js = Path(tflite), Path(folder), find_litert_js(litert_js)
+    check_writable(folder)
     manifest = read_manifest(tflite)
     if manifest["format"] < 2:
         raise ValueError(
@@ -57,7 +59,7 @@ def export_web_page(tflite, folder, litert_js=None):
             f"Received: format={manifest['format']} in {str(tflite)!r}."
         )
     page = resources.files("kformer.export") / "web"
-    with replacing(folder) as temporary:
+    with part_of(publication) as together, together.writing(folder) as temporary:
         temporary.mkdir()
         for name in PAGE:
             (temporary / name).write_bytes((page / name).read_bytes())
