@@ -11,6 +11,7 @@ from reference import perturbed
 
 from kformer import SearchOptions, Transformer, Translator
 from kformer.export import export_tflite
+from kformer.export.batch_limits import batch_limits
 from kformer.export.signatures import Signatures
 from kformer.pocket import PocketTranslator
 
@@ -80,7 +81,9 @@ def test_prefixes_do_not_count_zeros_at_the_end(translator):
 
 def test_the_graph_of_a_server_says_the_same(translator, translations):
     """The files that tests share have texts with zeros, too, but write none."""
-    found = Signatures(translator, translator.transformer, 1, 0.6).translate(tf.constant(TEXTS))
+    limits = batch_limits(translator.max_source_length)
+    signatures = Signatures(translator, translator.transformer, 1, 0.6, limits)
+    found = signatures.translate(tf.constant(TEXTS))
     assert [text.decode() for text in found["translation"].numpy()] == [
         best.text for best in translations
     ]
