@@ -101,12 +101,17 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
 
     Args:
         history: The metrics of every epoch, as in the `history` of what `fit` returns: "loss",
-            "val_loss" and so on. A NaN leaves a gap.
-        best: The epoch, from 1, that is to be marked: the one whose weights were kept.
+            "val_loss" and so on. A NaN leaves a gap. "epoch", if it is there, says where on the
+            horizontal axis they belong, as 1.25 for a validation within the second epoch.
+        best: The epoch, from 1, that is to be marked: the one whose weights were kept. With
+            "epoch" in the history, the number of the value in each list, from 1.
 
     Returns:
         `Figure` whose axes are the panels: loss, scores, what else was measured, speed.
     """
+    history = {**history}
+    where = history.pop("epoch", None)
+    history.pop("step", None)
     metrics = {name.removeprefix(VALIDATION): None for name in history}
     if not metrics:
         raise ValueError(f"`history` must hold at least one metric. Received: history={history}.")
@@ -117,6 +122,7 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
         raise ValueError(
             f"`best` must be one of the {longest} epochs, from 1. Received: best={best}."
         )
+    where = where or [*range(1, longest + 1)]
     order = [metric for metric in PANELS if metric in metrics]
     order += [metric for metric in metrics if metric not in PANELS]
     columns = 2 if len(order) == 4 else min(3, len(order))
@@ -125,12 +131,12 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
     lines = {}
     for i, metric in enumerate(order):
         ax = figure.add_subplot(rows, columns, i + 1)
-        lines |= _plot_metric(ax, history, metric, best)
+        lines |= _plot_metric(ax, history, metric, where, best)
         ax.set_xlabel("epoch")
-        ax.set_xlim(0.5, longest + 0.5)
+        ax.set_xlim(min(where[0] - 0.5, 0.5), where[-1] + 0.5)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     names = [name for name in (*CURVES, BEST) if name in lines]
-    labels = [f"{name}: {best}" if name == BEST else name for name in names]
+    labels = [f"{name}: {where[best - 1]:g}" if name == BEST else name for name in names]
     figure.legend(
         [lines[name] for name in names],
         labels,
@@ -141,20 +147,26 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
     return figure
 
 
-def _plot_metric(ax, history, metric, best):
+def _plot_metric(ax, history, metric, where, best):
     """Draws the curves of one metric; returns its lines by what they show."""
     lines = {}
     for name, key in [("training", metric), ("validation", VALIDATION + metric)]:
         values = history.get(key, [])
         if len(values):
-            epochs = range(1, len(values) + 1)
-            (lines[name],) = ax.plot(epochs, values, ".-", color=CURVES[name], markersize=5)
+            (lines[name],) = ax.plot(
+                where[: len(values)], values, ".-", color=CURVES[name], markersize=5
+            )
     if best is not None:
         style = {"color": "0.4", "linestyle": "--", "linewidth": 1, "zorder": 1.8}  # Over the grid.
-        lines[BEST] = ax.axvline(best, **style)
+        lines[BEST] = ax.axvline(where[best - 1], **style)
         if VALIDATION + metric in history:
             value = history[VALIDATION + metric][best - 1]
-            ax.set_title(f"epoch {best}: {value:.4g}", loc="right", fontsize="small", color="0.4")
+            ax.set_title(
+                f"epoch {where[best - 1]:g}: {value:.4g}",
+                loc="right",
+                fontsize="small",
+                color="0.4",
+            )
     title = PANELS.get(metric) or metric.replace("_", " ")
     ax.set_title(title, loc="left", family=FONT, parse_math=False)
     if metric == "perplexity":  # Falls from thousands to a few.

@@ -55,7 +55,10 @@ def test_the_record_says_what_was_run(tiny_run, tiny_recipe, parallel_text):
 def test_the_history_holds_every_metric_of_every_epoch(tiny_run, tiny_recipe):
     history = read(tiny_run[0] / "history.json")
     metrics = {"loss", "accuracy", "perplexity"}
-    assert set(history) == metrics | {f"val_{name}" for name in metrics} | {"tokens/s"}
+    columns = {"epoch", "step", "tokens/s"}
+    assert set(history) == metrics | {f"val_{name}" for name in metrics} | columns
+    assert history["epoch"] == [1, 2]
+    assert history["step"][1] == 2 * history["step"][0]
     assert all(len(values) == tiny_recipe.epochs for values in history.values())
     assert all(speed > 0 for speed in history["tokens/s"])
     assert history["val_perplexity"][1] < history["val_perplexity"][0] < tiny_recipe.vocab_size
@@ -133,7 +136,8 @@ def test_without_validation_the_last_epoch_is_kept_and_another_seed_is_another_r
     again, tiny_run, tmp_path
 ):
     translator = again(tmp_path, seed=1, epochs=1, valid=False)
-    assert {"loss", "accuracy", "perplexity", "tokens/s"} == set(read(tmp_path / "history.json"))
+    columns = {"epoch", "step", "loss", "accuracy", "perplexity", "tokens/s"}
+    assert columns == set(read(tmp_path / "history.json"))
     assert read(tmp_path / "run.json")["files"]["valid_source"] == []
     embedding = translator.transformer.source_embedding.get_weights()[0]
     assert np.any(embedding != tiny_run[1].transformer.source_embedding.get_weights()[0])

@@ -111,7 +111,17 @@ def train(
         str | None, _number(f"What chooses the best epoch: {' or '.join(MONITORS)}.")
     ] = None,
     patience: Annotated[
-        int | None, _number("Epochs without a best one that end training; 0 for never.")
+        int | None, _number("Validations without a best one that end training; 0 for never.")
+    ] = None,
+    validate_every: Annotated[
+        int | None,
+        _number("Steps to the next validation and checkpoint; 0 for one at the end of an epoch."),
+    ] = None,
+    keep_best: Annotated[
+        int | None, _number("Best models to keep in `models`, with the last; 0 for one alone.")
+    ] = None,
+    average: Annotated[
+        int | None, _number("Best models to average at the end; 0 for none.")
     ] = None,
     seed: Annotated[int | None, _number("Of weights, dropout and shuffling.")] = None,
 ):
@@ -142,6 +152,9 @@ def train(
         "precision": precision,
         "monitor": monitor,
         "patience": patience,
+        "validate_every": validate_every,
+        "keep_best": keep_best,
+        "average": average,
         "seed": seed,
     }
     changes = {name: value for name, value in changes.items() if value is not None}

@@ -42,7 +42,8 @@ class WithAverage(keras.callbacks.Callback):
 
     Args:
         callbacks: Those that look at the model when an epoch ends, such as `KeepBest`. They are
-            told of the begin and the end of training and of epochs, of nothing else.
+            told of the begin and the end of training and of epochs, and of `on_validation` and
+            `on_checkpoint` (see `ValidateEvery`, `resumable_fit`), of nothing else.
     """
 
     def __init__(self, callbacks=()):
@@ -82,6 +83,18 @@ class WithAverage(keras.callbacks.Callback):
         with averaged_weights(self.model):
             for callback in self.callbacks:
                 callback.on_epoch_end(epoch, logs)
+
+    def on_validation(self, epoch, logs=None):
+        """As `on_epoch_end`, of a validation within an epoch."""
+        with averaged_weights(self.model):
+            for callback in self.callbacks:
+                callback.on_validation(epoch, logs)
+
+    def on_checkpoint(self):
+        """Tells those callbacks that want to know that a checkpoint was written."""
+        for callback in self.callbacks:
+            if hasattr(callback, "on_checkpoint"):
+                callback.on_checkpoint()
 
     def get_state(self):
         """Returns what the callbacks would lose if training broke off; see `resumable_fit`."""

@@ -40,6 +40,8 @@ class StopWhenDiverged(keras.callbacks.Callback):
 class TokensPerSecond(keras.callbacks.Callback):
     """Adds `tokens/s` to the logs: real target tokens of training, by the clock.
 
+    They count from the begin of the epoch, or from a validation within it.
+
     The model must be compiled with the metric `kformer.training.Tokens`, whose counts this
     replaces in the logs.
     """
@@ -53,6 +55,10 @@ class TokensPerSecond(keras.callbacks.Callback):
         self._start = time.perf_counter() - self._before
         self._before = self._speed = 0.0
 
+    def on_train_batch_begin(self, batch, logs=None):
+        if self._start is None:  # After a validation within the epoch.
+            self._start = time.perf_counter()
+
     def on_train_batch_end(self, batch, logs=None):
         if "tokens" not in logs:
             raise ValueError(
@@ -63,6 +69,10 @@ class TokensPerSecond(keras.callbacks.Callback):
         logs["tokens/s"] = self._speed
 
     def on_epoch_end(self, epoch, logs=None):
+        self.on_validation(epoch + 1, logs)
+
+    def on_validation(self, epoch, logs=None):
+        """Puts the speed since the validation before into the logs."""
         logs.pop("tokens", None)
         logs.pop("val_tokens", None)
         logs["tokens/s"] = self._speed
@@ -78,7 +88,7 @@ class TokensPerSecond(keras.callbacks.Callback):
 
 
 class _Monitor(keras.callbacks.Callback):
-    """Knows the best score of all epochs so far."""
+    """Knows the best score of all validations so far."""
 
     def __init__(self, monitor, mode):
         super().__init__()
@@ -87,6 +97,9 @@ class _Monitor(keras.callbacks.Callback):
         self.monitor = monitor
         self.mode = mode
         self.best = math.inf if mode == "min" else -math.inf
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.on_validation(epoch + 1, logs)
 
     def is_best(self, score) -> bool:
         """Returns whether `score` is better than all before, and remembers it."""
@@ -105,12 +118,12 @@ class _Monitor(keras.callbacks.Callback):
 
 
 class KeepBest(_Monitor):
-    """Saves the translator after each epoch that is better than all before it.
+    """Saves the translator after each validation that is better than all before it.
 
     Args:
         translator: `kformer.Translator` of the model in training.
         path: The `.keras` file, always whole: written beside and renamed.
-        monitor: The score to choose by. Where the logs lack it, every epoch is saved. (Not the
+        monitor: The score to choose by. Where the logs lack it, it saves each time. (Not the
             perplexity: with label smoothing it rises while the translations still get better.)
         mode: "min" if a low score is good, "max" if a high one is.
     """
@@ -121,7 +134,8 @@ class KeepBest(_Monitor):
         self.path = path
         self.scores = {}  # All that are known of what was saved.
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_validation(self, epoch, logs=None):
+        """Saves the translator, if it is the best."""
         score = (logs or {}).get(self.monitor)
         if score is None or self.is_best(score):
             self.scores = {name: value for name, value in (logs or {}).items() if "val_" in name}
@@ -143,10 +157,11 @@ class KeepBest(_Monitor):
 
 
 class EarlyStopping(_Monitor):
-    """Ends training after `patience` epochs in a row without a better score than all before.
+    """Ends training after `patience` validations in a row without a better score than all before.
 
     Args:
-        patience: Number of epochs, at least 1.
+        patience: Number of validations, at least 1. (One an epoch, unless there are more; see
+            `ValidateEvery`.)
         monitor: The score, which must be in the logs.
         mode: "min" if a low score is good, "max" if a high one is.
     """
@@ -156,9 +171,10 @@ class EarlyStopping(_Monitor):
         if patience < 1:
             raise ValueError(f"`patience` must be positive. Received: patience={patience}.")
         self.patience = patience
-        self.waited = 0  # Epochs.
+        self.waited = 0  # Validations.
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_validation(self, epoch, logs=None):
+        """Ends training, if it has waited long enough."""
         if self.monitor not in (logs or {}):
             raise ValueError(
                 "The score to stop by must be in the logs; that of validation needs validation "
@@ -174,10 +190,12 @@ class EarlyStopping(_Monitor):
 
 
 class KeepHistory(keras.callbacks.Callback):
-    """Collects the logs of every epoch, and writes them after each.
+    """Collects the logs of every validation, and writes them after each.
 
     Args:
-        path: The JSON file, always whole: of each number, a list with a value for every epoch.
+        path: The JSON file, always whole: of each number, a list with a value for every epoch, and
+            for every validation within one. "epoch" is the number of passes done, as 1.25, and
+            "step" that of updates of the weights.
 
     Attributes:
         history: The same as a dict.
@@ -189,7 +207,12 @@ class KeepHistory(keras.callbacks.Callback):
         self.history = {}
 
     def on_epoch_end(self, epoch, logs=None):
-        for name, value in (logs or {}).items():
+        self.on_validation(epoch + 1, logs)
+
+    def on_validation(self, epoch, logs=None):
+        """Adds a value to each list."""
+        step = int(self.model.optimizer.iterations)
+        for name, value in {"epoch": epoch, "step": step, **(logs or {})}.items():
             self.history.setdefault(name, []).append(value)
         write_json(self.path, self.history)
 

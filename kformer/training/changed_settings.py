@@ -3,6 +3,7 @@
 CHANGEABLE = (
     *("epochs", "patience", "monitor"),
     *("learning_rate_scale", "warmup_steps", "precision"),
+    *("validate_every", "keep_best", "average"),
 )  # Numbers of a recipe. All others make another run.
 
 

@@ -1,22 +1,19 @@
 """One training run, from text files to a translator in a folder."""
 
-import sys
-
 import numpy as np
 import tensorflow as tf
 
 from kformer.tokenizer import Tokenizer
-from kformer.training.average import WithAverage
 from kformer.training.callbacks import (
     Diverged,
-    EarlyStopping,
-    KeepBest,
     KeepHistory,
     StopWhenDiverged,
     TokensPerSecond,
 )
 from kformer.training.changed_settings import in_words, with_changes
 from kformer.training.checkpoint import NoWholeCheckpoint, checkpoint_files, keep_newest
+from kformer.training.choosing import SCORES, Choice
+from kformer.training.choosing import in_words as average_in_words
 from kformer.training.learner import new_translator, recipe_from
 from kformer.training.preparation import Prepared, prepare
 from kformer.training.progress import Progress
@@ -32,16 +29,15 @@ from kformer.training.run_folder import (
     check_can_go_on,
     clear,
     clear_unfinished,
+    how_to_go_on,
     locked,
     write_json,
 )
 from kformer.training.tensorboard import TensorBoardLogs
 from kformer.training.text_of_run import TextOfRun
-from kformer.training.translation_scores import TranslationScores
+from kformer.training.validation import ValidateEvery
 from kformer.training.vocabularies import save_vocabularies
 from kformer.translator import Translator, load
-
-_SCORES = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}  # By what is monitored.
 
 
 def train(
@@ -162,6 +158,17 @@ def run(
         write_json(output / RECORD, {**record, "finished": False})
     save_vocabularies(output, prepared.vocabularies)
     history = KeepHistory(output / HISTORY)
+    choice = Choice(recipe, translator, output, batches[1], text.validation_lines)
+    number = int(batches[0].cardinality())
+    told = [
+        TokensPerSecond(),
+        StopWhenDiverged(),
+        *choice.callbacks,
+        *callbacks,
+        history,
+        *([TensorBoardLogs(output / LOGS, bool(recipe.validate_every))] if tensorboard else ()),
+        Progress(number, recipe.epochs),
+    ]
 
     def resumed(step):
         for line in in_words(prepared.changed, step):
@@ -177,49 +184,31 @@ def run(
             epochs=recipe.epochs,
             epoch=epoch,
             every_seconds=checkpoint_seconds,
+            every_steps=recipe.validate_every,
             validation_data=batches[1],
             verbose=0,
             resumed=resumed,
             ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
-            callbacks=[
-                TokensPerSecond(),
-                StopWhenDiverged(),
-                *_judging(recipe, translator, output / TRANSLATOR, text, batches[1]),
-                *callbacks,
-                history,
-                *([TensorBoardLogs(output / LOGS)] if tensorboard else ()),
-                Progress(int(batches[0].cardinality()), recipe.epochs),
-            ],
+            callbacks=[*told, ValidateEvery(recipe.validate_every, batches[1], number, told)],
         )
     except NoWholeCheckpoint:
         check_can_go_on(output)  # Raises an error that says what to do.
         raise
     except Diverged as error:
-        raise FloatingPointError(_how_to_go_on(output, recipe, error)) from error
+        raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     if not (output / TRANSLATOR).exists():
         raise FloatingPointError(
             "No validation gave a finite score: begin anew, with --restart and a lower "
             f"--learning-rate-scale or a longer --warmup-steps. Received: {history.history}."
         )
-    _draw(history.history, output / PICTURE, *_SCORES[recipe.monitor])
+    _draw(history.history, output / PICTURE, *SCORES[recipe.monitor])
+    record.pop("average", None)  # That of before the run was extended.
+    if average := choice.average():
+        print(average_in_words(average), flush=True)
+        record["average"] = average
     write_json(output / RECORD, {**record, "finished": True})
     keep_newest(output / CHECKPOINTS)  # The run may be extended.
     return load(output / TRANSLATOR)
-
-
-def _how_to_go_on(output, recipe, error):
-    """Says what a user can do whose training diverged, and what is there to go on from."""
-    lower = "a lower --learning-rate-scale, a longer --warmup-steps"
-    if recipe.precision != "float32":
-        lower += ", --precision float32"
-    files = checkpoint_files(output / CHECKPOINTS)
-    kept = f", whose last checkpoint is {files[-1].name}" if files else ""
-    best = f" The best translator of before is {output / TRANSLATOR}."
-    return (
-        f"{error.rule} Run the command again with {lower}: it goes on with this run{kept}. "
-        "With --restart it begins anew."
-        f"{best * (output / TRANSLATOR).exists()} Received: {error.received}."
-    )
 
 
 def _tokenizers(prepared):
@@ -240,17 +229,6 @@ def _report(prepared, tokenizers, other):
             _text(prepared).report(recipe, tokenizer, target_tokenizer, prepared.origin),
         ]
     )
-
-
-def _judging(recipe, translator, path, text, validates):
-    """Returns the callbacks that judge an epoch, by the average of the weights if there is one."""
-    score, mode = _SCORES[recipe.monitor]
-    callbacks = [KeepBest(translator, path, score, mode)]
-    if recipe.monitor == "bleu":
-        callbacks.insert(0, TranslationScores(translator, *text.validation_lines()))
-    if validates:  # Without patience, too, for it may get some when the run goes on.
-        callbacks.append(EarlyStopping(recipe.patience or sys.maxsize, score, mode))
-    return [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
 
 
 def _draw(history, path, score, mode):

@@ -61,6 +61,10 @@ class Progress(keras.callbacks.Callback):
         self._epoch, self._done = epoch + 1, 0
         self._show("done", logs, "\n")
 
+    def on_validation(self, epoch, logs=None):
+        """Shows the scores of a validation within the epoch, in a line that stays."""
+        self._show(f"{self._done}/{self.batches} validated", logs, "\n")
+
     def _show(self, where, logs, end):
         self._shown = time.monotonic()
         done = self._epoch * self.batches + self._done

@@ -1,6 +1,7 @@
 """Recipes: all numbers of a training run, in TOML files beside this one."""
 
 import dataclasses
+import math
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ _POSITIVE = (
     *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "epochs", "warmup_steps"),
     *("learning_rate_scale", "gradient_accumulation"),
 )
+_NOT_NEGATIVE = ("target_vocab_size", "patience", "validate_every", "keep_best", "average")
 _SHARES = ("dropout", "label_smoothing", "piece_splitting", "byte_spelling", "ema_momentum")
 SIZES = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first")  # Of the model.
 PRECISIONS = ("float32", "bfloat16")
@@ -37,7 +39,13 @@ class Recipe:
         precision: "float32", or "bfloat16" for activations of 16 bits beside weights of 32. What
             is kept is float32.
         monitor: What the best epoch is chosen by: "loss" or "bleu", of the validation text.
-        patience: Epochs in a row without a best one that end training; 0 for never.
+        patience: Validations in a row without a best one that end training; 0 for never. There is
+            one an epoch, unless `validate_every` says more.
+        validate_every: Steps from one validation within an epoch to the next; 0 for none but that
+            at its end. After each the history has a row, and the run a checkpoint.
+        keep_best: How many of the best models are kept, each in its file, and the last one; 0 for
+            `translator.keras` alone, and no other.
+        average: How many of the best models are averaged at the end; 0 for none.
         seed: Of the weights, the dropout and the shuffling.
     """
 
@@ -63,6 +71,9 @@ class Recipe:
     precision: str
     monitor: str
     patience: int
+    validate_every: int
+    keep_best: int
+    average: int
     seed: int
 
     def __post_init__(self):
@@ -93,7 +104,11 @@ class Recipe:
                 raise ValueError(
                     f"`{name}` must be one of {', '.join(known)}. Received: {name}={value!r}."
                 )
-        for name in ("target_vocab_size", "patience"):
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"`{field.name}` must be finite. Received: {field.name}={value}.")
+        for name in _NOT_NEGATIVE:
             if (value := getattr(self, name)) < 0:
                 raise ValueError(f"`{name}` must not be negative. Received: {name}={value}.")
         if not 0 <= self.seed < 2**32:

@@ -10,6 +10,7 @@ from kformer.training.callbacks import Diverged
 from kformer.training.checkpoint import Checkpoint, newest_checkpoint, write_checkpoint
 from kformer.training.interruption import Interrupted, Interruption
 from kformer.training.stateful import get_states, set_states
+from kformer.training.validation import EverySteps
 
 _SHARE = 20  # Writing takes at most one part in so many of the time.
 
@@ -22,6 +23,7 @@ def resumable_fit(
     epochs: int,
     epoch=None,
     every_seconds: float = 60.0,
+    every_steps: int = 0,
     callbacks=(),
     resumed=None,
     ignore_stop: bool = False,
@@ -46,7 +48,9 @@ def resumable_fit(
         every_seconds: From one checkpoint to the next; longer, where writing one takes more than
             a twentieth of that; 0 for one after every batch. There is one before the first batch
             and one after every epoch in any case.
-        callbacks: Keras callbacks.
+        every_steps: The same in updates of the weights, as `ValidateEvery` has it; 0 for none.
+        callbacks: Keras callbacks. Those that have `on_checkpoint` are told of each. Where one
+            sets `stop_training` after a batch, training ends there, and not with the epoch.
         resumed: Called with the number of the step that training goes on from, once all is as it
             was there; not where it begins.
         ignore_stop: Whether to go on where a callback had ended training, as `EarlyStopping` does.
@@ -74,7 +78,8 @@ def resumable_fit(
         print("Training had ended early there, by a callback: nothing is left to do.", flush=True)
         return
     with Interruption() as interruption:
-        saving = _Saving(folder, every_seconds, callbacks, interruption, number, epochs)
+        intervals = every_seconds, EverySteps(every_steps)
+        saving = _Saving(folder, intervals, callbacks, interruption, number, epochs)
         saving.begins = not found
         numbering = [_Numbering(epoch)] if epoch is not None else []
 
@@ -88,14 +93,18 @@ def resumable_fit(
                 **kwargs,
             )
 
-        if skipped:
-            saving.begin_after(skipped, _metrics(found))
-            fit(batches.skip(skipped), first, first + 1)
-            first += 1
-            if model.stop_training:
-                return
-        if first < epochs:
-            fit(batches, first, epochs)
+        try:
+            if skipped:
+                saving.begin_after(skipped, _metrics(found))
+                fit(batches.skip(skipped), first, first + 1)
+                first += 1
+                if model.stop_training:
+                    return
+            if first < epochs:
+                fit(batches, first, epochs)
+        except _Stopped:
+            for callback in callbacks:
+                callback.on_train_end()
 
 
 def _go_on(model, batches, folder, callbacks) -> Checkpoint | None:
@@ -154,6 +163,10 @@ def _arrays(groups):
     }
 
 
+class _Stopped(Exception):
+    """A callback has ended training within an epoch."""
+
+
 class _Numbering(keras.callbacks.Callback):
     """Tells the data the number of the pass that is to begin."""
 
@@ -168,22 +181,23 @@ class _Numbering(keras.callbacks.Callback):
 class _Saving(keras.callbacks.Callback):
     """Writes checkpoints, and ends training where a signal asks for it; the last of callbacks."""
 
-    def __init__(self, folder, every_seconds, others, interruption, batches, epochs):
+    def __init__(self, folder, intervals, others, interruption, batches, epochs):
         super().__init__()
         self.folder = folder
-        self.every_seconds = every_seconds
+        self.every_seconds, self.every_steps = intervals
         self.others = others
         self.interruption = interruption
         self.batches = batches  # In an epoch.
         self.epochs = epochs
         self.begins = False  # Whether there is no checkpoint yet.
-        self._due = time.monotonic() + every_seconds
+        self._due = time.monotonic() + self.every_seconds
         self._begin = 0, {}
 
     def on_train_begin(self, logs=None):
         if self.begins:  # Before anything else is kept, so that a full disk shows at once.
             self._save(0, 0)
         self.begins = False
+        self.every_steps.begin(self.model)
 
     def begin_after(self, batch, metrics):
         """Makes the next epoch one of which `batch` batches are done, and the metrics theirs."""
@@ -197,10 +211,14 @@ class _Saving(keras.callbacks.Callback):
         self._begin = 0, {}
 
     def on_train_batch_end(self, batch, logs=None):
-        done = self._skipped + batch + 1
+        done, due = self._skipped + batch + 1, self.every_steps.due(self.model)
         if done < self.batches:  # Else the end of the epoch is to come.
-            if self.interruption.signal_number or time.monotonic() >= self._due:
+            stopped = self.model.stop_training
+            late = time.monotonic() >= self._due
+            if due or stopped or late or self.interruption.signal_number:
                 self._save(self._epoch, done)
+            if stopped:
+                raise _Stopped
             self._leave(self._epoch, done)
 
     def on_epoch_end(self, epoch, logs=None):
@@ -219,6 +237,9 @@ class _Saving(keras.callbacks.Callback):
                 raise Diverged(self.model, "weights that are not")
         state = {"callbacks": get_states(self.others), "stopped": self.model.stop_training}
         write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
+        for callback in self.others:
+            if hasattr(callback, "on_checkpoint"):
+                callback.on_checkpoint()
         now = time.monotonic()
         if self.every_seconds:
             self._due = now + max(self.every_seconds, _SHARE * (now - began))

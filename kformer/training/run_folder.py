@@ -21,6 +21,7 @@ CHECKPOINTS = "checkpoints"  # What an unfinished run needs to go on.
 TOKENIZER = "tokenizer.model"  # Among those.
 TARGET_TOKENIZER = "target_tokenizer.model"  # The same, where the target has its own.
 LOGS = "logs"  # Of TensorBoard.
+MODELS = "models"  # The best, and the last one.
 _FILES = (RECORD, TRANSLATOR, HISTORY, PICTURE)
 _EVENTS = "events.out.tfevents.*"
 
@@ -206,6 +207,23 @@ def check_can_go_on(output):
         )
 
 
+def how_to_go_on(output, precision: str, error) -> str:
+    """Says what to do after `Diverged`, an error of a run of that precision, and what is kept."""
+    from kformer.training.checkpoint import checkpoint_files  # Needs NumPy.
+
+    lower = "a lower --learning-rate-scale, a longer --warmup-steps"
+    if precision != "float32":
+        lower += ", --precision float32"
+    files = checkpoint_files(Path(output) / CHECKPOINTS)
+    kept = f", whose last checkpoint is {files[-1].name}" if files else ""
+    translator = Path(output) / TRANSLATOR
+    best = f" The best translator of before is {translator}." if translator.exists() else ""
+    return (
+        f"{error.rule} Run the command again with {lower}: it goes on with this run{kept}. "
+        f"With --restart it begins anew.{best} Received: {error.received}."
+    )
+
+
 def _difference(record, settings):
     """Says in which settings that may not change the recorded run differs; None, if in none."""
     options = settings["options"]  # Where a record has none, there were none to have.
@@ -239,11 +257,16 @@ def _content(folder):
 def clear(folder):
     """Deletes what an earlier run left in `folder`, and nothing else."""
     folder = Path(folder)
-    for name in _FILES:
-        (folder / name).unlink(missing_ok=True)
     for events in (folder / LOGS).rglob(_EVENTS):
         events.unlink()
+    for pattern in ("*step-*.keras", "average.keras"):
+        for model in (folder / MODELS).glob(pattern):
+            model.unlink()
+    with contextlib.suppress(OSError):  # Not there, or not empty.
+        (folder / MODELS).rmdir()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    for name in reversed(_FILES):  # The record last, for without it the folder is not a run's.
+        (folder / name).unlink(missing_ok=True)
     clear_unfinished(folder)
 
 

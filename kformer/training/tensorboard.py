@@ -18,28 +18,36 @@ class TensorBoardLogs(keras.callbacks.Callback):
 
     Args:
         folder: Of two folders, "train" and "validation".
+        by_steps: Whether the horizontal axis has steps in place of epochs, as it must where there
+            are validations within an epoch.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, by_steps: bool = False):
         super().__init__()
         self.folder = Path(folder)
+        self.by_steps = by_steps
 
     def on_epoch_end(self, epoch, logs=None):
+        self.on_validation(epoch + 1, logs)
+
+    def on_validation(self, epoch, logs=None):
+        """Writes the logs of a validation."""
+        place = int(self.model.optimizer.iterations) if self.by_steps else int(epoch)
         validation = {name for name in logs if name.startswith("val_")}
         rate = float(self.model.optimizer.learning_rate)
         self._write(
             "train",
             {name: logs[name] for name in {*logs} - validation} | {"learning_rate": rate},
-            epoch,
+            place,
         )
         self._write(
-            "validation", {name.removeprefix("val_"): logs[name] for name in validation}, epoch
+            "validation", {name.removeprefix("val_"): logs[name] for name in validation}, place
         )
 
-    def _write(self, part, numbers, epoch):
+    def _write(self, part, numbers, place):
         if numbers:
             writer = tf.summary.create_file_writer(str(self.folder / part))
-            with writer.as_default(step=epoch + 1):
+            with writer.as_default(step=place):
                 for name, value in numbers.items():
                     tf.summary.write(f"epoch/{name}", tf.constant(value), metadata=_SCALAR)
             writer.close()

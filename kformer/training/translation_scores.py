@@ -37,6 +37,10 @@ class TranslationScores(keras.callbacks.Callback):
         self.beam_size = beam_size
 
     def on_epoch_end(self, epoch, logs=None):
+        self.on_validation(epoch + 1, logs)
+
+    def on_validation(self, epoch, logs=None):
+        """Puts the scores into the logs."""
         translations = self.translator.translate(
             self.sources, self.beam_size, batch_size=_BATCH_SIZE
         )
