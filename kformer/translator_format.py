@@ -30,6 +30,20 @@ def check_format(received):
         )
 
 
+def transformer_config(path) -> dict:
+    """Reads the settings of the transformer in a translator's `.keras` file.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ValueError: The file holds no translator, or one of a newer format.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
+    _check_translator(path)
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read("config.json"))["config"]["transformer"]
+
+
 def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     """Reads the SentencePiece models of a translator's `.keras` file, without loading the rest.
 
@@ -39,13 +53,7 @@ def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     Raises:
         ValueError: The file holds no translator, or one of a newer format.
     """
-    received = format_of(path)
-    if received is None:
-        raise ValueError(
-            "A translator is a .keras file, as `Translator.save` writes it. "
-            f"Received: path={str(path)!r}, which holds none."
-        )
-    check_format(received)
+    _check_translator(path)
     try:
         with zipfile.ZipFile(path) as archive:
             own_target = json.loads(archive.read("config.json"))["config"]["own_target_tokenizer"]
@@ -57,3 +65,13 @@ def tokenizer_models(path) -> tuple[bytes, bytes | None]:
             f"Received: path={str(path)!r} ({error})."
         ) from error
     return source, target[0] if target else None
+
+
+def _check_translator(path):
+    received = format_of(path)
+    if received is None:
+        raise ValueError(
+            "A translator is a .keras file, as `Translator.save` writes it. "
+            f"Received: path={str(path)!r}, which holds none."
+        )
+    check_format(received)

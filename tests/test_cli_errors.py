@@ -44,6 +44,10 @@ def test_wrong_options_are_named(refused, arguments, message):
         ("--max-length", 1, "Received: max_length=1, tokens_per_batch=1024."),
         ("--tokens-per-batch", 63, "Received: max_length=64, tokens_per_batch=63."),
         ("--learning-rate-scale", 0, "Received: learning_rate_scale=0.0."),
+        ("--learning-rate-scale", "inf", "must be finite. Received: learning_rate_scale=inf."),
+        ("--max-length-ratio", "nan", "must be finite. Received: max_length_ratio=nan."),
+        ("--weight", "inf", "Received: weights=[inf] for 1 pairs of files."),
+        ("--validate-every", -1, "must not be negative. Received: validate_every=-1."),
         ("--gradient-accumulation", 0, "Received: gradient_accumulation=0."),
         ("--precision", "float16", "one of float32, bfloat16. Received: precision='float16'."),
         ("--monitor", "chrf", "one of loss, bleu. Received: monitor='chrf'."),
@@ -75,7 +79,7 @@ def test_numbers_must_make_sense(refused, training, option, value, message):
     [
         (("--weight", 1, "--temperature", 2), "by `weights` or by `temperature`, not by both."),
         (("--new-vocabulary",), "is an option of a warm start"),
-        (("--warm-start", "a.keras", "--d-model", 32), "Received: d_model=32."),
+        (("--warm-start", "a.keras", "--d-model", 32), "no such file. Received: 'a.keras'."),
     ],
 )
 def test_options_must_go_together(refused, training, options, message):

@@ -181,4 +181,41 @@ def test_a_size_beside_a_vocabulary_that_exists_is_refused(refused, files, tmp_p
     path.write_bytes(vocabulary.learn(files, 285))
     run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
     message = refused("train", *run, "--tokenizer", path, "--vocab-size", 300)
-    assert message.endswith("has the size that it has. Received: vocab_size=300.")
+    assert message.endswith("has the size that it has. Received: vocab_size=300 instead of 285.")
+
+
+@pytest.fixture(scope="module")
+def small_translator(tmp_path_factory):
+    """The path of an untrained translator of 1 layer, 16 wide."""
+    folder = tmp_path_factory.mktemp("small")
+    text = folder / "text"
+    text.write_text("".join(f"{line}\n" for line in (*toy.SOURCES, *toy.TARGETS)), "utf-8")
+    translator = Translator(Tokenizer.train(text, 300), Transformer(300, 1, 16, 2, 24))
+    translator.save(folder / "small.keras")
+    return folder / "small.keras"
+
+
+def test_a_warm_start_has_the_sizes_of_its_translator_and_says_so(
+    files, small_translator, tmp_path
+):
+    prepared = prepare(RECIPE, *files, tmp_path / "run", warm_start=small_translator)
+    own = {"vocab_size": 300, "num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 24}
+    assert {name: prepared.record["recipe"][name] for name in own} == own
+    [said] = prepared.notes()
+    assert said.startswith(f"The model has the sizes of {small_translator}: vocab_size=300 inst")
+    assert "num_layers=1 instead of 4" in said
+    exact = {"exact_sizes": ["num_layers"], "warm_start": small_translator}
+    recipe = dataclasses.replace(RECIPE, num_layers=1)
+    assert prepare(recipe, *files, tmp_path / "run", **exact).recipe.num_layers == 1
+    with pytest.raises(ValueError, match=r"Received: num_layers=4 instead of 1, for '.*small"):
+        prepare(RECIPE, *files, tmp_path / "run", **exact)
+
+
+def test_the_file_of_a_warm_start_is_looked_for_first(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"Received: 'none.keras'"):
+        prepare(
+            dataclasses.replace(RECIPE, patience=1),  # For which there is no text, either.
+            *("no.de", "no.en", tmp_path / "run"),
+            warm_start="none.keras",
+            exact_sizes=["d_model"],
+        )

@@ -159,11 +159,6 @@ def train(
     }
     changes = {name: value for name, value in changes.items() if value is not None}
     numbers = Recipe.named(recipe, **changes)
-    if warm_start and (sizes := [name for name in SIZES if name in changes]):
-        raise ValueError(
-            "A model has the sizes of the one that it starts from. "
-            f"Received: {', '.join(f'{name}={changes[name]}' for name in sizes)}."
-        )
     arguments = (numbers, source, target, output, valid_source, valid_target)
     options = {
         "weights": weight or None,
@@ -172,7 +167,7 @@ def train(
         "new_vocabulary": new_vocabulary,
         "tokenizer": tokenizer,
         "target_tokenizer": target_tokenizer,
-        "exact_sizes": {"vocab_size", "target_vocab_size"} & {*changes},
+        "exact_sizes": {"vocab_size", "target_vocab_size", *SIZES} & {*changes},
         "overwrite": overwrite,
         "restart": restart,
     }

@@ -84,8 +84,10 @@ def train(
             two) is used; by default one is learned from the text, of source and target together,
             or one from each side where `recipe.target_vocab_size` is not 0.
         target_tokenizer: The same for the target, where it has a vocabulary of its own.
-        exact_sizes: Names among "vocab_size" and "target_vocab_size" that raise an error where the
-            text supports fewer ids; by default the vocabulary has as many as it supports then.
+        exact_sizes: Names of sizes that must be those of the recipe: "vocab_size" and
+            "target_vocab_size" raise an error where the text supports fewer ids (by default the
+            vocabulary has as many as it supports then), and these and the sizes of a model where
+            those of `warm_start` or `tokenizer` are others.
         overwrite: Whether to replace a finished run in the folder, or one of other settings. An
             unfinished one of the same settings goes on.
         restart: Whether to replace any run in the folder, also such an unfinished one.

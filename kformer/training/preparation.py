@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kformer.training.changed_settings import changed_settings
 from kformer.training.dropped_pairs import check_some_are_left
-from kformer.training.recipe import Recipe
+from kformer.training.recipe import SIZES, Recipe
 from kformer.training.run_folder import CHECKPOINTS, check_output, read_record, settings
 from kformer.training.text_files import as_list, check_parallel
 from kformer.training.vocabularies import (
@@ -15,6 +15,7 @@ from kformer.training.vocabularies import (
     read_vocabularies,
     saved_vocabularies,
 )
+from kformer.translator_format import transformer_config
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Prepared:
     """A training run that can begin, or go on.
 
     Attributes:
-        recipe: As the user gave it.
+        recipe: As the user gave it, but with the sizes of the translator that it starts from.
+        replaced: By name the sizes that differ from those: what the user's recipe had.
         files: Lists of paths by "source", "target", "valid_source", "valid_target".
         mixture: `weights` and `temperature`; see `translation_dataset`.
         warm_start: Path of a translator to start from, or None.
@@ -36,6 +38,7 @@ class Prepared:
     """
 
     recipe: Recipe
+    replaced: dict[str, int]
     files: dict[str, list[str]]
     mixture: dict
     warm_start: Path | None
@@ -48,6 +51,12 @@ class Prepared:
 
     def notes(self) -> list[str]:
         """What differs from what was asked for, in plain words."""
+        if self.replaced:
+            sizes = (
+                f"{name}={getattr(self.recipe, name)} instead of {before}"
+                for name, before in self.replaced.items()
+            )
+            return [f"The model has the sizes of {self.warm_start}: {', '.join(sizes)}."]
         if self.origin != "all":
             return []
         sizes = self.vocabularies.sizes()
@@ -81,6 +90,15 @@ def prepare(
 
     Writes nothing. Arguments and errors are those of `kformer.training.train`.
     """
+    replaced = {}
+    if warm_start is not None:
+        asked, keeps = recipe, tokenizer is None and not new_vocabulary
+        recipe = _with_sizes_of(Path(warm_start), asked, exact_sizes, keeps)
+        replaced = {
+            name: value
+            for name, value in dataclasses.asdict(asked).items()
+            if value != getattr(recipe, name)
+        }
     recipe.check_validation(valid_source)
     output = Path(output)
     files = {
@@ -102,12 +120,8 @@ def prepare(
     if warm_start is not None and not new_vocabulary and tokenizer is None:
         tokenizer = warm_start
     if tokenizer is not None:
-        if exact_sizes:
-            received = ", ".join(f"{name}={getattr(recipe, name)}" for name in sorted(exact_sizes))
-            raise ValueError(
-                f"A vocabulary that exists has the size that it has. Received: {received}."
-            )
         vocabularies = saved or read_vocabularies(tokenizer, target_tokenizer)
+        _check_sizes(recipe, vocabularies.sizes(), exact_sizes)
     else:
         sides = files["source"], files["target"]
         vocabularies = saved or learn_vocabularies(recipe, *sides, exact_sizes)
@@ -117,9 +131,52 @@ def prepare(
     sizes = vocabularies.sizes()
     learned = "learned" if all(sizes[name] == getattr(recipe, name) for name in sizes) else "all"
     return Prepared(
-        *(recipe, files, {"weights": weights, "temperature": temperature}, warm_start, output),
+        *(
+            recipe,
+            replaced,
+            files,
+            {"weights": weights, "temperature": temperature},
+            warm_start,
+            output,
+        ),
         *(resumes, changed, record, vocabularies, learned if tokenizer is None else "given"),
     )
+
+
+def _with_sizes_of(path, recipe, exact, keeps_vocabulary):
+    """Returns `recipe` with the sizes of the translator at `path`, from which a run starts.
+
+    Raises:
+        FileNotFoundError, ValueError: It cannot be read; or it has not the sizes named in `exact`.
+    """
+    config = transformer_config(path)
+    sizes = {name: config[name] for name in SIZES}
+    if keeps_vocabulary:
+        sizes["vocab_size"] = config["vocab_size"]
+    differing = [
+        f"{name}={getattr(recipe, name)} instead of {size}"
+        for name, size in sizes.items()
+        if name in exact and getattr(recipe, name) != size
+    ]
+    if differing:
+        raise ValueError(
+            "A model has the sizes of the one that it starts from. "
+            f"Received: {', '.join(differing)}, for {str(path)!r}."
+        )
+    return dataclasses.replace(recipe, **sizes)
+
+
+def _check_sizes(recipe, sizes, exact):
+    """Raises ValueError where a vocabulary that exists has another size than the user named."""
+    differing = [
+        f"{name}={getattr(recipe, name)} instead of {size}"
+        for name, size in sizes.items()
+        if name in exact and getattr(recipe, name) != size
+    ]
+    if differing:
+        raise ValueError(
+            f"A vocabulary that exists has the size that it has. Received: {', '.join(differing)}."
+        )
 
 
 def _check_text(files):

@@ -77,6 +77,10 @@ class Recipe:
     seed: int
 
     def __post_init__(self):
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"`{field.name}` must be finite. Received: {field.name}={value}.")
         for name in _POSITIVE:
             if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
@@ -104,10 +108,6 @@ class Recipe:
                 raise ValueError(
                     f"`{name}` must be one of {', '.join(known)}. Received: {name}={value!r}."
                 )
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"`{field.name}` must be finite. Received: {field.name}={value}.")
         for name in _NOT_NEGATIVE:
             if (value := getattr(self, name)) < 0:
                 raise ValueError(f"`{name}` must not be negative. Received: {name}={value}.")
