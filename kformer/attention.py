@@ -10,6 +10,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from kformer.dense import HoldsDense
 from kformer.masks import of_four_axes
 
 MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
@@ -65,7 +66,7 @@ def precise(tensor):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(HoldsDense, keras.layers.Layer):
     """Attends with `num_heads` independent heads, then mixes their outputs.
 
     Section 3.2.2 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -103,13 +104,17 @@ class MultiHeadAttention(keras.layers.Layer):
         self.value_projection = projection("value")
         self.output_projection = projection("output")
 
-    def build(self, query_shape, value_shape=None):
-        for projection in (
+    @property
+    def parts(self):
+        return (
             self.query_projection,
             self.key_projection,
             self.value_projection,
             self.output_projection,
-        ):
+        )
+
+    def build(self, query_shape, value_shape=None):
+        for projection in self.parts:
             if not projection.built:  # `project` or `attend` may have come before any call.
                 projection.build((None, None, self.d_model))
 

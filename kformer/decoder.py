@@ -9,6 +9,7 @@ from typing import NamedTuple
 import keras
 
 from kformer.attention import MultiHeadAttention
+from kformer.dense import HoldsDense
 from kformer.feed_forward import FeedForward
 from kformer.residual import Residual
 from kformer.stack import DROPOUT, Stack
@@ -22,7 +23,7 @@ class DecoderWeights(NamedTuple):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class DecoderLayer(keras.layers.Layer):
+class DecoderLayer(HoldsDense, keras.layers.Layer):
     """Self-attention, attention over the memory, a feed-forward network, each with its residual.
 
     Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -66,6 +67,10 @@ class DecoderLayer(keras.layers.Layer):
         self.cross_residual = residual("cross_residual")
         self.feed_forward = FeedForward(d_model, d_ff, name="feed_forward", dtype=dtype)
         self.feed_forward_residual = residual("feed_forward_residual")
+
+    @property
+    def parts(self):
+        return self.self_attention, self.cross_attention, self.feed_forward
 
     def build(self, *shapes):
         shape = (None, None, self.self_attention.d_model)

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from kformer.decoder_inputs import SIGNATURE, Inputs, inputs_of, jobs_of
+from kformer.dense import form_of
 from kformer.parallel import in_parallel
 from kformer.runtime import GRAPH
 from kformer.search import Beam, Greedy, MinLength, NoRepeat, Prefix, RepetitionPenalty, Sample
@@ -155,7 +156,7 @@ class BatchDecoder:
         return [sequences or [Decoded([], 0.0, True)] for sequences in results]
 
     def _graph(self, options, forced):
-        key = (options.graph(), options.has_minimum, forced)
+        key = (options.graph(), options.has_minimum, forced, form_of(self._transformer))
         if key not in self._graphs:
 
             def decode(*inputs):

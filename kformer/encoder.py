@@ -6,13 +6,14 @@ Axes: B batch, S source length, H heads, D d_model, L layers.
 import keras
 
 from kformer.attention import MultiHeadAttention
+from kformer.dense import HoldsDense
 from kformer.feed_forward import FeedForward
 from kformer.residual import Residual
 from kformer.stack import DROPOUT, Stack
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class EncoderLayer(keras.layers.Layer):
+class EncoderLayer(HoldsDense, keras.layers.Layer):
     """Self-attention, then a feed-forward network, each with its residual.
 
     Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -52,6 +53,10 @@ class EncoderLayer(keras.layers.Layer):
         self.feed_forward_residual = Residual(
             dropout, norm_first, name="feed_forward_residual", dtype=dtype
         )
+
+    @property
+    def parts(self):
+        return self.attention, self.feed_forward
 
     def build(self, *shapes):
         shape = (None, None, self.attention.d_model)

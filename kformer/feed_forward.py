@@ -1,10 +1,13 @@
 """The position-wise feed-forward network."""
 
 import keras
+from keras import ops
+
+from kformer.dense import HoldsDense
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class FeedForward(keras.layers.Layer):
+class FeedForward(HoldsDense, keras.layers.Layer):
     """max(0, x W1 + b1) W2 + b2, the same at every position.
 
     Equation 2 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -28,15 +31,19 @@ class FeedForward(keras.layers.Layer):
             )
         self.d_model = d_model
         self.d_ff = d_ff
-        self.inner = keras.layers.Dense(d_ff, "relu", name="inner", dtype=self.dtype_policy)
+        self.inner = keras.layers.Dense(d_ff, name="inner", dtype=self.dtype_policy)
         self.outer = keras.layers.Dense(d_model, name="outer", dtype=self.dtype_policy)
+
+    @property
+    def parts(self):
+        return self.inner, self.outer
 
     def build(self, input_shape):
         self.inner.build((None, None, self.d_model))
         self.outer.build((None, None, self.d_ff))
 
     def call(self, vectors):
-        return self.outer(self.inner(vectors))
+        return self.outer(ops.relu(self.inner(vectors)))
 
     def get_config(self):
         return {**super().get_config(), "d_model": self.d_model, "d_ff": self.d_ff}

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from keras import ops
 
 from kformer.attention import KeysValues, precise
+from kformer.dense import is_quantized
 
 
 class _Affine(NamedTuple):
@@ -19,6 +20,17 @@ class _Affine(NamedTuple):
 
     def __call__(self, x):
         return ops.matmul(x, self.kernel) + self.bias
+
+
+class _Quantized(NamedTuple):
+    """A quantized layer, which also rounds what it reads: it computes by itself."""
+
+    dense: Any
+    scale: float
+    extra_bias: Any  # float (any,), or 0
+
+    def __call__(self, x):
+        return self.dense(x) * self.scale + self.extra_bias
 
 
 class Vectors(NamedTuple):
@@ -50,16 +62,13 @@ class LayerStep:
         own, across = layer.self_attention, layer.cross_attention
         scale = (own.d_model // own.num_heads) ** -0.5
         parts = [
-            _weights(own.query_projection, dtype, scale),
-            _weights(own.key_projection, dtype),
-            _weights(own.value_projection, dtype),
+            _affine(own.query_projection, dtype, scale),
+            _affine(own.key_projection, dtype),
+            _affine(own.value_projection, dtype),
         ]
-        self._query_key_value = _Affine(
-            ops.concatenate([part.kernel for part in parts], axis=1),
-            ops.concatenate([part.bias for part in parts], axis=0),
-        )
-        self._query = _weights(across.query_projection, dtype, scale)
-        self._inner = _weights(layer.feed_forward.inner, dtype)
+        self._query_key_value = _joined(parts)
+        self._query = _affine(across.query_projection, dtype, scale)
+        self._inner = _affine(layer.feed_forward.inner, dtype)
         self._own = _Around(layer.self_residual, own.output_projection, dtype, before)
         self._across = _Around(
             layer.cross_residual, across.output_projection, dtype, self._own.last_norm
@@ -83,9 +92,26 @@ class LayerStep:
         return self._feed_forward.leave(x, inner), recent, weights
 
 
-def _weights(dense, dtype, scale=1.0):
+def _affine(dense, dtype, scale=1.0, extra_bias=None):
+    """Returns what computes the layer, times `scale`, plus `extra_bias`."""
+    if extra_bias is not None:
+        extra_bias = ops.cast(extra_bias, dtype)
+    if is_quantized(dense):
+        return _Quantized(dense, scale, 0.0 if extra_bias is None else extra_bias)
     kernel, bias = _read(dense.kernel, dtype), _read(dense.bias, dtype)
-    return _Affine(kernel, bias) if scale == 1.0 else _Affine(kernel * scale, bias * scale)
+    if scale != 1.0:
+        kernel, bias = kernel * scale, bias * scale
+    return _Affine(kernel, bias if extra_bias is None else bias + extra_bias)
+
+
+def _joined(parts):
+    """Returns what computes all `parts`, their outputs side by side."""
+    if not all(isinstance(part, _Affine) for part in parts):
+        return lambda x: ops.concatenate([part(x) for part in parts], axis=1)
+    return _Affine(
+        ops.concatenate([part.kernel for part in parts], axis=1),
+        ops.concatenate([part.bias for part in parts], axis=0),
+    )
 
 
 def _read(variable, dtype):
@@ -97,7 +123,7 @@ class Norm:
     """What a `LayerNorm` does to rows (M, D)."""
 
     def __init__(self, norm):
-        self._gamma, self.beta = (_read(part, part.dtype) for part in (norm.gamma, norm.beta))
+        self._gamma, self.beta = (precise(_read(p, p.dtype)) for p in (norm.gamma, norm.beta))
         self._epsilon = norm.epsilon
 
     def __call__(self, x):
@@ -123,10 +149,7 @@ class _Around:
 
     def __init__(self, residual, output, dtype, before):
         self._norm, self._first = Norm(residual.norm), residual.norm_first
-        self._output = _weights(output, dtype)
-        if before:
-            bias = self._output.bias + ops.cast(before.beta, dtype)
-            self._output = self._output._replace(bias=bias)
+        self._output = _affine(output, dtype, extra_bias=before.beta if before else None)
         self.last_norm = None if self._first else self._norm
 
     def enter(self, x):

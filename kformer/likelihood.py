@@ -13,6 +13,7 @@ import tensorflow as tf
 from keras import ops
 
 from kformer.decoder_inputs import padded
+from kformer.dense import form_of
 from kformer.masks import causal_mask, padding_mask
 from kformer.parallel import in_parallel
 
@@ -100,17 +101,25 @@ class BatchLikelihood:
 
     def __init__(self, transformer, tokenizer):
         self._transformer = transformer
+        self._tokenizer = tokenizer
+        self._graphs = {}
 
-        def compute(source, target):
-            return likelihood(transformer, source, target, tokenizer.start_id)
+    def _graph(self):
+        key = form_of(self._transformer)
+        if key not in self._graphs:
 
-        if keras.backend.backend() == "tensorflow":
-            ids = tf.TensorSpec([None, None], tf.int32)
-            compute = tf.function(compute, input_signature=[ids, ids], autograph=False)
-        self._compute = compute
+            def compute(source, target):
+                return likelihood(self._transformer, source, target, self._tokenizer.start_id)
+
+            if keras.backend.backend() == "tensorflow":
+                ids = tf.TensorSpec([None, None], tf.int32)
+                compute = tf.function(compute, input_signature=[ids, ids], autograph=False)
+            self._graphs[key] = compute
+        return self._graphs[key]
 
     def __call__(self, sources, targets, progress=None):
         """Returns an `OfTokens` for each pair of rows of ids; nothing of padding is in it."""
+        graph = self._graph()
         results = [
             OfTokens(np.zeros(0, np.float32), np.zeros((0, len(s)), np.float32)) for s in sources
         ]
@@ -120,7 +129,7 @@ class BatchLikelihood:
                 padded([rows[i] for i in batch], self._transformer.padding_id)
                 for rows in (sources, targets)
             )
-            return map(ops.convert_to_numpy, self._compute(source, target))
+            return map(ops.convert_to_numpy, graph(source, target))
 
         batches = list(self._batches([len(target) for target in targets]))
         for batch, known in zip(batches, in_parallel(compute, batches), strict=True):

@@ -2,12 +2,13 @@
 
 import keras
 
+from kformer.dense import HoldsDense
 from kformer.layer_norm import LayerNorm
 
 DROPOUT = 0.1  # P_drop of the base model, Table 3 of Vaswani et al., 2017.
 
 
-class Stack(keras.layers.Layer):
+class Stack(HoldsDense, keras.layers.Layer):
     """`num_layers` layers of `layer_class`; with `norm_first`, a final LayerNorm ends them."""
 
     layer_class: type  # Takes (d_model, num_heads, d_ff, dropout, norm_first).
@@ -43,6 +44,10 @@ class Stack(keras.layers.Layer):
         self.norm = None
         if norm_first:
             self.norm = LayerNorm(name="norm", dtype=dtype)
+
+    @property
+    def parts(self):
+        return tuple(self.layers)
 
     def build(self, *shapes):
         shape = (None, None, self.settings["d_model"])

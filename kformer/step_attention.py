@@ -129,4 +129,5 @@ class Sums(Products):
 
 def _softmax(scores, mask):
     # Not an int, or Keras would warn of a softmax over one key.
-    return ops.softmax(precise(scores) + mask, axis=np.int64(-1))
+    scores = precise(scores)
+    return ops.softmax(scores + ops.cast(mask, scores.dtype), axis=np.int64(-1))

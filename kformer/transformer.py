@@ -8,8 +8,10 @@ from typing import NamedTuple
 import keras
 from keras import ops
 
+from kformer.copying import float32_copy
 from kformer.decoder import Decoder
 from kformer.decoder_step import DecoderStep
+from kformer.dense import HoldsDense
 from kformer.dropout import Dropout
 from kformer.embedding import PositionalEncoding, TokenEmbedding
 from kformer.encoder import Encoder
@@ -28,7 +30,7 @@ class Attention(NamedTuple):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Transformer(keras.Model):
+class Transformer(HoldsDense, keras.Model):
     """The encoder-decoder Transformer of "Attention Is All You Need".
 
     [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); the defaults are its base model.
@@ -95,6 +97,10 @@ class Transformer(keras.Model):
         # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
         # processor; Keras's other backends compile in any case.
         self.supports_jit = keras.backend.backend() != "tensorflow"
+
+    @property
+    def parts(self):
+        return self.encoder, self.decoder
 
     def build(self, input_shape=None):
         """Does nothing: all weights exist from the start."""
@@ -166,11 +172,12 @@ class Transformer(keras.Model):
         return step, step.empty_past(ops.shape(source)[0])
 
     def copy(self):
-        """Returns a float32 copy with the same weights, and without an optimizer: to be shipped."""
-        config = {**self.get_config(), "dtype": "float32"}
-        copied = Transformer.from_config(config)
-        copied.set_weights(self.get_weights())
-        return copied
+        """Returns a float32 copy with the same weights, and without an optimizer: to be shipped.
+
+        LoRA is merged; the weights of quantized layers are floats again, of the values that
+        quantizing left them.
+        """
+        return float32_copy(self)
 
     def _embed(self, embedding, ids, training=None):
         return self.dropout(self.positions(embedding(ids)), training=training)

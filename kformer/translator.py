@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_integer, check_text
+from kformer.copying import weights_copy
 from kformer.decoding import BatchDecoder, batches_by_length, make_search, search_ids
 from kformer.files import replacing
 from kformer.likelihood import BatchLikelihood, Scored
@@ -263,14 +264,18 @@ class Translator(keras.Model):
             raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
         translator = self
         if getattr(self.transformer, "optimizer", None) is not None:
-            translator = Translator(
-                self.tokenizer,
-                self.transformer.copy(),
-                None if self.target_tokenizer is self.tokenizer else self.target_tokenizer,
-                self.max_source_length,
-            )
+            translator = self._with(weights_copy(self.transformer))
         with replacing(path) as temporary:
             keras.saving.save_model(translator, temporary)
+
+    def copy(self):
+        """Returns a translator with a float32 copy of the transformer: what is exported."""
+        return self._with(self.transformer.copy())
+
+    def _with(self, transformer):
+        own = self.target_tokenizer is not self.tokenizer
+        target_tokenizer = self.target_tokenizer if own else None
+        return Translator(self.tokenizer, transformer, target_tokenizer, self.max_source_length)
 
     def get_config(self):
         return {

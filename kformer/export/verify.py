@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
+from kformer.copying import is_float32
 from kformer.export.agreement import TIE, agreement
 from kformer.export.byte_codec.ties import are_tied
 from kformer.scores import bleu
@@ -45,6 +46,8 @@ class Verifier:
     """
 
     def __init__(self, translator, texts, references=None, beam_size=1, length_penalty=0.6):
+        if not is_float32(translator.transformer):
+            translator = translator.copy()  # As all exports compute.
         self.translator = translator
         self.texts = list(texts)
         self.references = references

@@ -104,7 +104,9 @@ class Beam:
         visible = ops.equal(ops.expand_dims(slots, -1), own)  # (B, K, T, K)
         visible = ops.reshape(visible, (-1, beams, beams * ops.shape(slots)[-1]))
         logits, cache, attention = step(state.last, position, visible, state.cache)
-        coverage = state.coverage + attention if self.coverage_penalty else ()  # (B, K, S)
+        coverage = ()
+        if self.coverage_penalty:
+            coverage = state.coverage + ops.cast(attention, "float32")  # (B, K, S)
 
         score, beam, last = self._candidates(step, logits, state)  # (B, C) each, C about 2 K
         ids = write(step, pick(state.ids, beam), last, position)  # (B, C, T)

@@ -25,6 +25,7 @@ def warm_start(translator, other):
     """
     new, old = translator.transformer, other.transformer
     _check_sizes(new, old)
+    old = old.copy()  # LoRA and quantized layers have variables of their own.
     for weight, start in zip(_without_tables(new), _without_tables(old), strict=True):
         weight.assign(start)
     _assign_table(new.source_embedding, translator.tokenizer, old.source_embedding, other.tokenizer)
