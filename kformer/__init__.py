@@ -10,6 +10,8 @@ first used, so that `import kformer` itself costs milliseconds.
 
 import importlib
 
+from kformer.lazy import imported
+
 _MODULE_OF = {
     "Tokenizer": "tokenizer",
     "padding_mask": "masks",
@@ -44,9 +46,7 @@ __all__ = list(_MODULE_OF)
 def __getattr__(name):
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("kformer")
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'kformer' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"kformer.{_MODULE_OF[name]}"), name)
+    return imported("kformer", _MODULE_OF, name)
 
 
 def __dir__():

@@ -11,7 +11,7 @@ import numpy as np
 from keras import ops
 
 from kformer.dense import HoldsDense
-from kformer.masks import of_four_axes
+from kformer.masks import of_four_axes, with_keras_mask
 
 MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
 
@@ -80,6 +80,7 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
         value: float tensor (B, K, D), read as both keys and values.
         attention_mask: boolean tensor (B, H, Q, K), (B, Q, K) or (Q, K), where a size may be 1; or
             None.
+        value_mask: boolean tensor (B, K), the mask that Keras attached to `value`, if any.
 
     Returns:
         output: float tensor (B, Q, D).
@@ -95,6 +96,7 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
             )
         self.d_model = d_model
         self.num_heads = num_heads
+        self.supports_masking = True
 
         def projection(name):
             return keras.layers.Dense(d_model, name=name, dtype=self.dtype_policy)
@@ -118,7 +120,8 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
             if not projection.built:  # `project` or `attend` may have come before any call.
                 projection.build((None, None, self.d_model))
 
-    def call(self, query, value, attention_mask=None):
+    def call(self, query, value, attention_mask=None, value_mask=None):
+        attention_mask = with_keras_mask(attention_mask, value_mask)
         return self.attend(query, self.project(value), attention_mask)
 
     def project(self, value):
@@ -146,7 +149,7 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
         length = ops.shape(heads)[2]
         return ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (-1, length, self.d_model))
 
-    def compute_output_spec(self, query, value, attention_mask=None):
+    def compute_output_spec(self, query, value, attention_mask=None, value_mask=None):
         batch, queries, _ = query.shape
         if attention_mask is not None:
             of_four_axes(attention_mask, (batch, self.num_heads, queries, value.shape[1]))

@@ -11,8 +11,9 @@ import keras
 from kformer.attention import MultiHeadAttention
 from kformer.dense import HoldsDense
 from kformer.feed_forward import FeedForward
+from kformer.masks import with_keras_mask
 from kformer.residual import Residual
-from kformer.stack import DROPOUT, Stack
+from kformer.stack import DROPOUT, Stack, ready
 
 
 class DecoderWeights(NamedTuple):
@@ -36,11 +37,11 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
         memory: float tensor (B, S, D), what the encoder returned.
         self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None.
         cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
+        x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
+            attached to `x` and `memory`, if any.
 
     Returns:
-        output: float tensor (B, T, D).
-        self_weights: float tensor (B, H, T, T).
-        cross_weights: float tensor (B, H, T, S).
+        float tensor (B, T, D). `attend` returns the attention weights beside it.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.supports_masking = True
         dtype = self.dtype_policy
 
         def attention(name):
@@ -69,6 +71,11 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
         self.feed_forward_residual = residual("feed_forward_residual")
 
     @property
+    def output_shape(self):
+        """For `summary`."""
+        return None, None, self.self_attention.d_model
+
+    @property
     def parts(self):
         return self.self_attention, self.cross_attention, self.feed_forward
 
@@ -81,7 +88,23 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
         self.feed_forward.build(shape)
         self.feed_forward_residual.build(shape)
 
-    def call(self, x, memory, self_mask=None, cross_mask=None, training=None):
+    def call(
+        self,
+        x,
+        memory,
+        self_mask=None,
+        cross_mask=None,
+        x_mask=None,
+        memory_mask=None,
+        training=None,
+    ):
+        self_mask = with_keras_mask(self_mask, x_mask)
+        cross_mask = with_keras_mask(cross_mask, memory_mask)
+        return self.attend(x, memory, self_mask, cross_mask, training)[0]
+
+    def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
+        """As `call`, with the weights, (B, H, T, T) and (B, H, T, S), beside the output."""
+        x, memory = ready(self, x, memory)
         query = self.self_residual.enter(x, training)
         inner, self_weights = self.self_attention(query, query, self_mask)
         x = self.self_residual.leave(x, inner, training)
@@ -117,6 +140,8 @@ class Decoder(Stack):
         memory: float tensor (B, S, D).
         self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None; see `causal_mask`.
         cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
+        x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
+            attached to `x` and `memory`, if any.
 
     Returns:
         float tensor (B, T, D). `attend` returns the attention weights beside it.
@@ -124,15 +149,26 @@ class Decoder(Stack):
 
     layer_class = DecoderLayer
 
-    def call(self, x, memory, self_mask=None, cross_mask=None, training=None):
+    def call(
+        self,
+        x,
+        memory,
+        self_mask=None,
+        cross_mask=None,
+        x_mask=None,
+        memory_mask=None,
+        training=None,
+    ):
+        self_mask = with_keras_mask(self_mask, x_mask)
+        cross_mask = with_keras_mask(cross_mask, memory_mask)
         return self.attend(x, memory, self_mask, cross_mask, training)[0]
 
     def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
         """As `call`, with the `DecoderWeights` beside the output."""
-        self.build_once()
+        x, memory = ready(self, x, memory)
         self_weights, cross_weights = [], []
         for layer in self.layers:
-            x, own, cross = layer(x, memory, self_mask, cross_mask, training=training)
+            x, own, cross = layer.attend(x, memory, self_mask, cross_mask, training)
             self_weights.append(own)
             cross_weights.append(cross)
         weights = DecoderWeights(tuple(self_weights), tuple(cross_weights))

@@ -83,6 +83,9 @@ class TokenEmbedding(keras.layers.Layer):
             logits._kformer_factors = Factors(vectors, table)
         return logits
 
+    def compute_output_shape(self, input_shape):
+        return (*input_shape, self.d_model)
+
     def compute_output_spec(self, ids):
         return keras.KerasTensor((*ids.shape, self.d_model), dtype=self.compute_dtype)
 
@@ -108,6 +111,10 @@ class PositionalEncoding(keras.layers.Layer):
         float tensor (B, T, D).
     """
 
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
     def build(self, input_shape):
         if input_shape[-1] % 2:
             raise ValueError(
@@ -127,6 +134,9 @@ class PositionalEncoding(keras.layers.Layer):
         angles = positions[:, None] * ops.convert_to_tensor(frequencies, dtype)  # (T, D/2)
         waves = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)  # (T, D/2, 2)
         return ops.reshape(waves, (-1, d_model))
+
+    def compute_output_shape(self, input_shape):
+        return tuple(input_shape)
 
     def compute_output_spec(self, vectors):
         return keras.KerasTensor(vectors.shape, dtype=self.compute_dtype)

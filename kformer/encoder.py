@@ -8,8 +8,9 @@ import keras
 from kformer.attention import MultiHeadAttention
 from kformer.dense import HoldsDense
 from kformer.feed_forward import FeedForward
+from kformer.masks import with_keras_mask
 from kformer.residual import Residual
-from kformer.stack import DROPOUT, Stack
+from kformer.stack import DROPOUT, Stack, ready
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -28,10 +29,11 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
     Call arguments:
         x: float tensor (B, S, D).
         attention_mask: boolean tensor (B, H, S, S), (B, S, S) or (S, S), or None.
+        mask, x_mask: boolean tensor (B, S), the mask that Keras attached to `x`, if any; it fills
+            in the one or the other.
 
     Returns:
-        output: float tensor (B, S, D).
-        weights: float tensor (B, H, S, S), the self-attention.
+        float tensor (B, S, D). `attend` returns the attention weights beside it.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.supports_masking = True
         dtype = self.dtype_policy
         self.attention = MultiHeadAttention(d_model, num_heads, name="attention", dtype=dtype)
         self.attention_residual = Residual(
@@ -53,6 +56,11 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
         self.feed_forward_residual = Residual(
             dropout, norm_first, name="feed_forward_residual", dtype=dtype
         )
+
+    @property
+    def output_shape(self):
+        """For `summary`."""
+        return None, None, self.attention.d_model
 
     @property
     def parts(self):
@@ -65,7 +73,13 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
         self.feed_forward.build(shape)
         self.feed_forward_residual.build(shape)
 
-    def call(self, x, attention_mask=None, training=None):
+    def call(self, x, attention_mask=None, mask=None, x_mask=None, training=None):
+        attention_mask = with_keras_mask(attention_mask, x_mask if mask is None else mask)
+        return self.attend(x, attention_mask, training)[0]
+
+    def attend(self, x, attention_mask=None, training=None):
+        """As `call`, with the self-attention weights, (B, H, S, S), beside the output."""
+        [x] = ready(self, x)
         inner = self.attention_residual.enter(x, training)
         inner, weights = self.attention(inner, inner, attention_mask)
         x = self.attention_residual.leave(x, inner, training)
@@ -97,6 +111,8 @@ class Encoder(Stack):
     Call arguments:
         x: float tensor (B, S, D).
         attention_mask: boolean tensor (B, H, S, S), (B, S, S) or (S, S), or None.
+        mask, x_mask: boolean tensor (B, S), the mask that Keras attached to `x`, if any; it fills
+            in the one or the other.
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.
@@ -104,14 +120,15 @@ class Encoder(Stack):
 
     layer_class = EncoderLayer
 
-    def call(self, x, attention_mask=None, training=None):
+    def call(self, x, attention_mask=None, mask=None, x_mask=None, training=None):
+        attention_mask = with_keras_mask(attention_mask, x_mask if mask is None else mask)
         return self.attend(x, attention_mask, training)[0]
 
     def attend(self, x, attention_mask=None, training=None):
         """As `call`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
-        self.build_once()
+        [x] = ready(self, x)
         weights = []
         for layer in self.layers:
-            x, layer_weights = layer(x, attention_mask, training=training)
+            x, layer_weights = layer.attend(x, attention_mask, training)
             weights.append(layer_weights)
         return self.finish(x, training), tuple(weights)

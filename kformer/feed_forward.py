@@ -31,6 +31,7 @@ class FeedForward(HoldsDense, keras.layers.Layer):
             )
         self.d_model = d_model
         self.d_ff = d_ff
+        self.supports_masking = True
         self.inner = keras.layers.Dense(d_ff, name="inner", dtype=self.dtype_policy)
         self.outer = keras.layers.Dense(d_model, name="outer", dtype=self.dtype_policy)
 

@@ -64,3 +64,20 @@ def of_four_axes(mask, shape):
             f"{known}."
         )
     return mask[:, None] if len(sizes) == 3 else mask
+
+
+def with_keras_mask(mask, keras_mask):
+    """Returns `mask` so that it hides also the keys that Keras's own mask hides.
+
+    Args:
+        mask: boolean tensor (B, H, Q, K), (B, Q, K) or (Q, K), or None.
+        keras_mask: boolean tensor (B, K), as `keras.layers.Embedding(mask_zero=True)` attaches it
+            to its output and Keras hands it on; or None.
+
+    Returns:
+        boolean tensor, or None.
+    """
+    if keras_mask is None:
+        return mask
+    keys = ops.cast(keras_mask, "bool")[:, None, None, :]
+    return keys if mask is None else keys & of_four_axes(mask, (None,) * 4)

@@ -1,6 +1,7 @@
 """What encoder and decoder share: layers of one kind, one after the other."""
 
 import keras
+from keras import ops
 
 from kformer.dense import HoldsDense
 from kformer.layer_norm import LayerNorm
@@ -34,6 +35,7 @@ class Stack(HoldsDense, keras.layers.Layer):
             "dropout": dropout,
             "norm_first": norm_first,
         }
+        self.supports_masking = True
         dtype = self.dtype_policy
         self.layers = [
             self.layer_class(
@@ -56,10 +58,10 @@ class Stack(HoldsDense, keras.layers.Layer):
         if self.norm:
             self.norm.build(shape)
 
-    def build_once(self):
-        """Builds what is used before any call, as Keras does at the first one."""
-        if not self.built:
-            self.build()
+    @property
+    def output_shape(self):
+        """For `summary`."""
+        return None, None, self.settings["d_model"]
 
     def finish(self, x, training=None):
         """What the last layer's output `x` (B, T, D) still needs."""
@@ -67,3 +69,14 @@ class Stack(HoldsDense, keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), **self.settings}
+
+
+def ready(layer, *vectors):
+    """Does what Keras does at a call, for another method: builds the layer, converts its inputs.
+
+    Returns:
+        list of as many tensors, in the layer's compute dtype.
+    """
+    if not layer.built:
+        layer.build(tuple(vectors[0].shape))
+    return [ops.convert_to_tensor(x, dtype=layer.compute_dtype) for x in vectors]

@@ -49,8 +49,8 @@ class Transformer(HoldsDense, keras.Model):
         padding_id: The id that fills short rows, on both sides.
 
     Call arguments:
-        inputs: a pair (source, target), integer tensors (B, S) and (B, T); the target is the
-            decoder's input, so it begins with the start id.
+        inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
+            the target is the decoder's input, so it begins with the start id.
 
     Returns:
         logits: float tensor (B, T, V); row t scores the id that follows `target[:, :t + 1]`.
@@ -87,12 +87,12 @@ class Transformer(HoldsDense, keras.Model):
         self.encoder = Encoder(*sizes, name="encoder", dtype=dtype)
         self.decoder = Decoder(*sizes, name="decoder", dtype=dtype)
         # Every shape is known here, so that `encode` and the others work before any call.
-        self.source_embedding.build()
+        of_ids, of_vectors = (None, None), (None, None, d_model)
+        self.source_embedding.build(of_ids)
         if target_vocab_size is not None:
-            self.target_embedding.build()
-        self.positions.build((None, None, d_model))
-        self.encoder.build()
-        self.decoder.build()
+            self.target_embedding.build(of_ids)
+        for layer in (self.positions, self.dropout, self.encoder, self.decoder):
+            layer.build(of_vectors)
         self.built = True
         # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
         # processor; Keras's other backends compile in any case.
@@ -105,8 +105,19 @@ class Transformer(HoldsDense, keras.Model):
     def build(self, input_shape=None):
         """Does nothing: all weights exist from the start."""
 
+    def __call__(self, *args, **kwargs):
+        # Keras would take a second tensor for `training`, and name neither.
+        training = [*args[1:], *(kwargs.get(name) for name in ("source", "target"))]
+        if not all(value is None or isinstance(value, (bool, int)) for value in training):
+            raise TypeError(
+                "A Transformer takes source and target as one argument: model((source, target)), "
+                'or model({"source": source, "target": target}). '
+                f"Received: {len(args)} positional arguments, and {sorted(kwargs)} by name."
+            )
+        return super().__call__(*args, **kwargs)
+
     def call(self, inputs, training=None):
-        source, target = inputs
+        source, target = _pair(inputs)
         mask = padding_mask(source, self.padding_id)
         memory = self.encode(source, training=training)
         return self.decode(target, memory, mask, training=training)
@@ -144,8 +155,8 @@ class Transformer(HoldsDense, keras.Model):
         return self.target_embedding.logits(x)
 
     def attend(self, inputs):
-        """Returns the `Attention` of every layer for a pair (source, target), as in `call`."""
-        source, target = inputs
+        """Returns the `Attention` of every layer for `inputs` as in `call`."""
+        source, target = _pair(inputs)
         mask = padding_mask(source, self.padding_id)
         x = self._embed(self.source_embedding, source)
         memory, encoder_self = self.encoder.attend(x, mask)
@@ -179,6 +190,18 @@ class Transformer(HoldsDense, keras.Model):
         """
         return float32_copy(self)
 
+    def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kw):
+        """As `keras.Model.export`, of any batch and length: ids in, logits out.
+
+        To export what translates, see `kformer.export`.
+        """
+        if input_signature is None:
+            source, target = (
+                keras.InputSpec("int32", (None, None), name=name) for name in ("source", "target")
+            )
+            input_signature = [(source, target)]
+        return super().export(filepath, format, verbose, input_signature, **kw)
+
     def _embed(self, embedding, ids, training=None):
         return self.dropout(self.positions(embedding(ids)), training=training)
 
@@ -198,3 +221,18 @@ class Transformer(HoldsDense, keras.Model):
             "target_vocab_size": self.target_vocab_size,
             "padding_id": self.padding_id,
         }
+
+
+def _pair(inputs):
+    """Returns (source, target) of a pair or a dict."""
+    if isinstance(inputs, dict) and set(inputs) == {"source", "target"}:
+        return inputs["source"], inputs["target"]
+    if isinstance(inputs, (tuple, list)) and len(inputs) == 2:
+        return inputs
+    received = sorted(inputs) if isinstance(inputs, dict) else type(inputs).__name__
+    if isinstance(inputs, (tuple, list)):
+        received = f"{received} of {len(inputs)}"
+    raise ValueError(
+        "The inputs of a Transformer are a pair (source, target), or a dict with these two names. "
+        f"Received: inputs={received}."
+    )

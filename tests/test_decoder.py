@@ -36,7 +36,9 @@ def test_a_stack_of_layers_is_the_one_of_the_paper(norm_first, dtype, tolerance)
 
 
 def test_a_layer_returns_its_weights():
-    output, own, cross = DecoderLayer(D, H, F)(vectors(T), vectors(S), *masks())
+    layer, x, memory = DecoderLayer(D, H, F), vectors(T), vectors(S)
+    output, own, cross = layer.attend(x, memory, *masks())
+    np.testing.assert_array_equal(output, layer(x, memory, *masks()))
     assert output.shape == (B, T, D)
     assert own.shape == (B, H, T, T) and cross.shape == (B, H, T, S)
     np.testing.assert_allclose(np.sum(own, axis=-1), np.ones((B, H, T)), rtol=1e-6)

@@ -31,7 +31,9 @@ def test_a_stack_of_layers_is_the_one_of_the_paper(norm_first, dtype, tolerance)
 
 @norms
 def test_a_layer_returns_its_weights(norm_first):
-    output, weights = EncoderLayer(D, H, F, norm_first=norm_first)(vectors(), padding_mask(PADDED))
+    layer, x, mask = EncoderLayer(D, H, F, norm_first=norm_first), vectors(), padding_mask(PADDED)
+    output, weights = layer.attend(x, mask)
+    np.testing.assert_array_equal(output, layer(x, mask))
     assert output.shape == (B, S, D) and weights.shape == (B, H, S, S)
     np.testing.assert_allclose(np.sum(weights, axis=-1), np.ones((B, H, S)), rtol=1e-6)
     assert not np.array(weights)[0, :, :, 5:].any()

@@ -133,15 +133,5 @@ def test_a_residual_keeps_its_settings():
     assert another.get_config() == residual.get_config()
 
 
-def test_no_mask_is_found_by_keras_itself():
-    """An embedding with `mask_zero` hands a mask on, which would not have our shape."""
-    ids = np.array([[5, 7, 0]])
-    vectors = keras.layers.Embedding(V, D, mask_zero=True)(ids)
-    encoder = Encoder(**STACK)
-    with pytest.warns(UserWarning, match="does not support masking"):
-        output = encoder(vectors)
-    np.testing.assert_array_equal(output, encoder(keras.ops.convert_to_numpy(vectors)))
-
-
 def flat(structure):
     return keras.tree.flatten(structure)

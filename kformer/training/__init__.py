@@ -3,7 +3,7 @@
 Names are imported when they are first used.
 """
 
-import importlib
+from kformer.lazy import imported
 
 if __name__ != "kformer.training":  # The link of that name, at the top of the repository.
     raise ImportError(
@@ -46,9 +46,7 @@ __all__ = list(_MODULE_OF)
 
 
 def __getattr__(name):
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'kformer.training' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"kformer.training.{_MODULE_OF[name]}"), name)
+    return imported("kformer.training", _MODULE_OF, name)
 
 
 def __dir__():
