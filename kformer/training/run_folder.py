@@ -200,7 +200,7 @@ def check_can_go_on(output):
     kept += damaged_files(output / CHECKPOINTS)
     if kept and not checkpoint_files(output / CHECKPOINTS):
         raise FileNotFoundError(
-            "An unfinished run goes on from its last whole checkpoint, and none is left: put one "
+            "A run goes on from its last whole checkpoint, and none is left: put one "
             f"back into {str(output / CHECKPOINTS)!r}; or move away what is to stay, and begin "
             "anew with --restart (`restart=True`). Received: "
             f"{str(output)!r}, which holds {', '.join(path.name for path in kept)}."
