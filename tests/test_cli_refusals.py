@@ -122,7 +122,7 @@ def test_a_run_is_not_overwritten_unasked(refused, training, tmp_path):
     del numbers["byte_spelling"]  # As of a kformer that had none.
     record.write_text(json.dumps({"finished": False, "recipe": numbers}))
     assert refused(*training).endswith(
-        "which holds a run with dropout=0.25 instead of 0.0, byte_spelling=None instead of 0.0, "
+        "which holds a run with dropout=0.25 instead of 0.0, byte_spelling=None instead of 0.001, "
         "other text in --source and --target and --valid-source and --valid-target."
     )
 

@@ -80,6 +80,11 @@ def test_the_vocabularies_of_a_translator_are_used_whole(files, tmp_path, two):
     assert tokenizer_models(path) == prepared.vocabularies
     warm = prepare(RECIPE, *files, tmp_path / "run", warm_start=path)
     assert warm.vocabularies == prepared.vocabularies
+    [note] = warm.notes()
+    assert "d_model=4 instead of 128" in note and "vocab_size=285 instead of 8000" in note
+    new = prepare(RECIPE, *files, tmp_path / "run", warm_start=path, new_vocabulary=True)
+    sizes, supported = new.notes()
+    assert "d_model=4 instead of 128" in sizes and supported.startswith("The text supports ")
 
 
 def test_a_model_file_for_each_side_is_used_for_that_side(files, tmp_path):

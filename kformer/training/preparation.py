@@ -51,21 +51,21 @@ class Prepared:
 
     def notes(self) -> list[str]:
         """What differs from what was asked for, in plain words."""
+        notes = []
         if self.replaced:
             sizes = (
                 f"{name}={getattr(self.recipe, name)} instead of {before}"
                 for name, before in self.replaced.items()
             )
-            return [f"The model has the sizes of {self.warm_start}: {', '.join(sizes)}."]
-        if self.origin != "all":
-            return []
-        sizes = self.vocabularies.sizes()
-        return [
-            f"The text supports {size:,} ids, which are used: {name}={size} instead of "
-            f"{getattr(self.recipe, name)}."
-            for name, size in sizes.items()
-            if size != getattr(self.recipe, name)
-        ]
+            notes.append(f"The model has the sizes of {self.warm_start}: {', '.join(sizes)}.")
+        if self.origin == "all":
+            notes += [
+                f"The text supports {size:,} ids, which are used: {name}={size} instead of "
+                f"{getattr(self.recipe, name)}."
+                for name, size in self.vocabularies.sizes().items()
+                if size != getattr(self.recipe, name)
+            ]
+        return notes
 
 
 def prepare(
