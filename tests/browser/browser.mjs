@@ -49,12 +49,17 @@ const commands = {
     return page.innerText("body");
   },
 
-  /** Waits until the browser has fetched a newer version of the page. */
-  async newerIsFetched() {
-    await page.evaluate(async () => {
-      const registration = await navigator.serviceWorker.getRegistration();
-      while (!registration.waiting) await new Promise((resolve) => setTimeout(resolve, 20));
-    });
+  /** The names of the caches that the browser has for the page: one for each version. */
+  async versions() {
+    return page.evaluate(() => caches.keys());
+  },
+
+  /** Waits until the browser has other versions of the page, and one alone. */
+  async isReplaced(before) {
+    await page.evaluate(async (before) => {
+      const replaced = (names) => names.length === 1 && !before.includes(names[0]);
+      while (!replaced(await caches.keys())) await new Promise((go) => setTimeout(go, 20));
+    }, before);
   },
 
   /** Writes a text, and waits until the first line of its translation is there. */
@@ -149,17 +154,9 @@ const commands = {
   },
 };
 
-/** Waits until the page is ready or says why not, even if it loads itself anew on the way. */
 async function settled() {
-  const before = Date.now();
-  while (Date.now() - before < PATIENCE.timeout) {
-    const reached = await page
-      .evaluate(() => document.getElementById("status").dataset.state)
-      .catch(() => null); // Between two documents.
-    if (reached === "ready" || reached === "failed") return state();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error("The page is neither ready nor failed.");
+  await page.waitForSelector("#status[data-state=ready], #status[data-state=failed]", PATIENCE);
+  return state();
 }
 
 async function state() {

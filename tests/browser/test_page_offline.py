@@ -19,13 +19,13 @@ def copy(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "page")
 
 
-def change(path, old, new):
-    """Changes a file, at a time of its own: servers tell changes by the second."""
+def change(path, old, new, seconds=10):
+    """Changes a file, and its time: by that servers tell what a browser's copy is."""
     content = path.read_text("utf-8")
     assert old in content
+    time = path.stat().st_mtime + seconds
     path.write_text(content.replace(old, new), "utf-8")
-    later = path.stat().st_mtime + 10
-    os.utime(path, (later, later))
+    os.utime(path, (time, time))
 
 
 def test_it_loads_and_translates_without_its_server(browser, folder):
@@ -41,13 +41,14 @@ def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
     with served(copy) as address:
         browser("open", address, ALLOWED)
         browser("kept")
+        [version] = browser("versions")
         change(copy / "index.html", "What you type stays here", "Newer")
-        change(copy / "facts.js", "greedy search", "newer")
+        change(copy / "facts.js", "greedy search", "newer", seconds=-10)  # To the server, older.
         template = (resources.files("kformer.export") / "web" / SERVICE_WORKER).read_text("utf-8")
         (copy / SERVICE_WORKER).unlink()
         write_service_worker(copy, template)
         old = browser("reload")
-        browser("newerIsFetched")
+        browser("isReplaced", [version])
         assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
         assert "What you type stays here" in browser("text")
     assert "greedy search" in old["facts"]

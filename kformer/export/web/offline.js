@@ -5,29 +5,27 @@
 
 const storage = location.protocol === "file:" ? undefined : navigator.serviceWorker;
 
-/**
- * Turns to a newer version of the page that the browser has fetched whole, before any of the old
- * one is used. Returns whether the page is about to load again.
- */
-async function turnToNewest() {
-  const waiting = (await storage?.getRegistration())?.waiting;
-  if (!waiting) return false;
-  storage.addEventListener("controllerchange", () => location.reload(), { once: true });
-  waiting.postMessage("activate");
-  return true;
-}
-
 /** Has the browser keep all files of the page; returns whether it now works offline. */
 async function keepForOffline() {
   if (!storage) return false;
   const registration = await storage.register("service-worker.js");
-  const newest = registration.installing ?? registration.waiting ?? registration.active;
-  await new Promise((resolve) => {
+  registration.addEventListener("updatefound", () => useWhenStored(registration.installing));
+  if (registration.waiting) useWhenStored(registration.waiting);
+  return reached(registration.active ?? registration.installing, ["activated", "redundant"]);
+}
+
+/** Has the next load use a newer version; this page has loaded all that it needs of its own. */
+async function useWhenStored(worker) {
+  if (await reached(worker, ["installed", "redundant"])) worker.postMessage("activate");
+}
+
+/** Waits until a service worker has one of two states; returns whether it is the first. */
+function reached(worker, states) {
+  return new Promise((resolve) => {
     const look = () => {
-      if (["installed", "activated", "redundant"].includes(newest.state)) resolve();
+      if (states.includes(worker.state)) resolve(worker.state === states[0]);
     };
-    newest.addEventListener("statechange", look);
+    worker.addEventListener("statechange", look);
     look();
   });
-  return newest.state !== "redundant";
 }

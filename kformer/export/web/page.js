@@ -23,8 +23,7 @@ element("clear").addEventListener("click", () => {
 element("copy").addEventListener("click", copy);
 begin();
 
-async function begin() {
-  if (await turnToNewest().catch(() => false)) return;
+function begin() {
   try {
     worker = new Worker("worker.js");
   } catch {

@@ -15,7 +15,7 @@ importScripts("archive.js", "flags.js");
 const MODEL = "translator.tflite";
 const NEWEST_FORMAT = 2;
 const [SOURCE_CUT, TRANSLATION_CUT] = [1, 2]; // What `truncated` of a run is the sum of.
-const KEPT = 500; // Lines whose translations are remembered.
+const KEPT = 10_000; // Lines whose translations are remembered.
 
 const failures = []; // What LiteRT wrote of operations that fail; run() says nothing of them.
 self.Module = {
