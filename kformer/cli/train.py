@@ -7,7 +7,6 @@ import typer
 
 from kformer.cli.quiet import quiet
 from kformer.training.interruption import Interrupted
-from kformer.training.preparation import prepare
 from kformer.training.recipe import MONITORS, PRECISIONS, SIZES, Recipe, recipe_names
 from kformer.training.run_folder import TRANSLATOR, locked
 
@@ -171,6 +170,8 @@ def train(
         "overwrite": overwrite,
         "restart": restart,
     }
+    from kformer.training.preparation import prepare  # It needs NumPy, other commands do not.
+
     if dry_run:
         _report(prepare(*arguments, **options))
         return
