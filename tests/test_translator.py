@@ -98,7 +98,9 @@ def assert_same_but_for_ties(transformer, source, one, other, beam_size):
 def test_answers_come_in_the_order_of_the_texts(tokenizer, transformer, texts, batch_size):
     library = sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
     echo = Echo(tokenizer, transformer)
-    expected = [library.decode(ids) for ids in library.encode(texts)]
+    # U+0000 is dropped at the end of a text, and everywhere in a translation.
+    rows = library.encode([text.rstrip("\0") for text in texts])
+    expected = [library.decode(ids).replace("\0", "") for ids in rows]
     assert echo.translate(texts, batch_size=batch_size) == expected
 
 
