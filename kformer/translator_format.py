@@ -3,6 +3,8 @@
 import json
 import zipfile
 
+from kformer.files import check_file
+
 FORMAT = 1  # Of the `.keras` file; readers refuse what is newer than they are.
 ASSET = "sentencepiece.model"  # The file of a tokenizer in it,
 _ASSETS = "assets/layers"  # in a folder for each layer, where Keras puts it.
@@ -34,11 +36,10 @@ def transformer_config(path) -> dict:
     """Reads the settings of the transformer in a translator's `.keras` file.
 
     Raises:
-        FileNotFoundError: There is no such file.
+        FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: The file holds no translator, or one of a newer format.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
+    check_file(path)
     _check_translator(path)
     with zipfile.ZipFile(path) as archive:
         return json.loads(archive.read("config.json"))["config"]["transformer"]

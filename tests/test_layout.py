@@ -18,7 +18,6 @@ ALONE = [
     "gather",
     "dense",
     "lazy",
-    "translator_format",
     "vocabulary",
     "pocket_manifest",
     "pocket_process",
