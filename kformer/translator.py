@@ -19,7 +19,7 @@ from kformer.text_rows import cut_flags, read_texts, write_texts
 from kformer.tokenizer import Tokenizer
 from kformer.transformer import Attention, Transformer
 from kformer.translation import Translation, found_flags
-from kformer.translator_format import FORMAT, check_format, format_of
+from kformer.translator_format import FORMAT, check_format, check_translator
 
 __all__ = ["EXTRA_LENGTH", "FORMAT", "Looked", "Translator", "batches_by_length", "load"]
 __all__ += ["make_search", "search_ids"]
@@ -306,13 +306,7 @@ def load(path) -> Translator:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
-    received = format_of(path)
-    if received is None:
-        raise ValueError(
-            "A translator is a .keras file, as `Translator.save` writes it. "
-            f"Received: path={str(path)!r}, which holds none."
-        )
-    check_format(received)
+    check_translator(path)
     try:
         translator = keras.saving.load_model(path, compile=False, safe_mode=True)
         translator._check_vocabularies()

@@ -40,7 +40,7 @@ def transformer_config(path) -> dict:
         ValueError: The file holds no translator, or one of a newer format.
     """
     check_file(path)
-    _check_translator(path)
+    check_translator(path)
     with zipfile.ZipFile(path) as archive:
         return json.loads(archive.read("config.json"))["config"]["transformer"]
 
@@ -54,7 +54,7 @@ def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     Raises:
         ValueError: The file holds no translator, or one of a newer format.
     """
-    _check_translator(path)
+    check_translator(path)
     try:
         with zipfile.ZipFile(path) as archive:
             own_target = json.loads(archive.read("config.json"))["config"]["own_target_tokenizer"]
@@ -68,7 +68,8 @@ def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     return source, target[0] if target else None
 
 
-def _check_translator(path):
+def check_translator(path):
+    """Raises a ValueError unless `path` holds a translator of a format that this kformer reads."""
     received = format_of(path)
     if received is None:
         raise ValueError(

@@ -153,29 +153,30 @@ def _with_sizes_of(path, recipe, exact, keeps_vocabulary):
     sizes = {name: config[name] for name in SIZES}
     if keeps_vocabulary:
         sizes["vocab_size"] = config["vocab_size"]
-    differing = [
-        f"{name}={getattr(recipe, name)} instead of {size}"
-        for name, size in sizes.items()
-        if name in exact and getattr(recipe, name) != size
-    ]
+    differing = _differing(recipe, sizes, exact)
     if differing:
         raise ValueError(
             "A model has the sizes of the one that it starts from. "
-            f"Received: {', '.join(differing)}, for {str(path)!r}."
+            f"Received: {differing}, for {str(path)!r}."
         )
     return dataclasses.replace(recipe, **sizes)
 
 
-def _check_sizes(recipe, sizes, exact):
-    """Raises ValueError where a vocabulary that exists has another size than the user named."""
-    differing = [
+def _differing(recipe, sizes, exact) -> str:
+    """Lists the sizes that the user named and that are others in `sizes`; "" if there are none."""
+    return ", ".join(
         f"{name}={getattr(recipe, name)} instead of {size}"
         for name, size in sizes.items()
         if name in exact and getattr(recipe, name) != size
-    ]
+    )
+
+
+def _check_sizes(recipe, sizes, exact):
+    """Raises ValueError where a vocabulary that exists has another size than the user named."""
+    differing = _differing(recipe, sizes, exact)
     if differing:
         raise ValueError(
-            f"A vocabulary that exists has the size that it has. Received: {', '.join(differing)}."
+            f"A vocabulary that exists has the size that it has. Received: {differing}."
         )
 
 
