@@ -147,7 +147,7 @@ def _strings(texts):
 def _values(name, tensor):
     """A tensor as nested lists, its strings decoded."""
     sizes = [dim.size for dim in tensor.tensor_shape.dim]
-    # A few bytes can announce a tensor that no memory holds, of one value again and again.
+    # A few bytes can describe a tensor that repeats one value and is too large for memory.
     if min(sizes, default=0) < 0 or math.prod(sizes) > tensor.ByteSize():
         raise MalformedAnswer(
             f"`{name}` must hold as many values as its shape has. Received: shape={sizes!r:.99}, "

@@ -88,7 +88,7 @@ class TokensPerSecond(keras.callbacks.Callback):
 
 
 class _Monitor(keras.callbacks.Callback):
-    """Knows the best score of all validations so far."""
+    """Tracks the best score of all validations so far."""
 
     def __init__(self, monitor, mode):
         super().__init__()
@@ -174,7 +174,7 @@ class EarlyStopping(_Monitor):
         self.waited = 0  # Validations.
 
     def on_validation(self, epoch, logs=None):
-        """Ends training, if it has waited long enough."""
+        """Stops training when `patience` validations in a row brought no improvement."""
         if self.monitor not in (logs or {}):
             raise ValueError(
                 "The score to stop by must be in the logs; that of validation needs validation "

@@ -1,4 +1,4 @@
-"""The best models of a run, and the last one, in files of their own; and their average."""
+"""Saves the best models of a run and the last one in separate files, and averages them."""
 
 import math
 from pathlib import Path

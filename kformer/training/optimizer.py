@@ -14,7 +14,8 @@ class AveragedAdam(keras.optimizers.Adam):
 
     (Keras's `use_ema` overwrites the weights with the average when `fit` ends, for good.)
 
-    Works under a strategy of `tf.distribute`, but for `gradient_accumulation_steps`, as Keras's.
+    Works under `tf.distribute` strategies, as Keras's does, except with
+    `gradient_accumulation_steps`.
 
     With `gradient_accumulation_steps`, a learning rate schedule and the average count updates,
     not batches.
