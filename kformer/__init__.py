@@ -1,53 +1,25 @@
 """kformer: the encoder-decoder Transformer for Keras 3, from text to server and phone.
 
-The public names, in the order of a sentence's way:
-
     text -> ids -> vectors -> encoder -> memory -> decoder -> logits -> search -> ids -> text
 
-Learning is in `kformer.training`, shipping in `kformer.export`. Names are imported when they are
-first used, so that `import kformer` itself costs milliseconds.
+- `model`: the paper's layers. `decoding`: the decoder step by step, search and scores.
+- `text`: tokenizer and scores. `tasks`: a model with its tokenizers.
+- `training`, `export`: from text files to a translator, and from there to a server and a phone.
+- `pocket`, `serving`: run a `.tflite` file, and ask a server, without TensorFlow.
+- `phrasebook`: the built-in corpus. `cli`: the `kformer` command.
+
+The public names are in `__init__.pyi`. Each is imported when it is first used, so that
+`import kformer` costs milliseconds.
 """
 
-import importlib
+import importlib.metadata
 
-from kformer.lazy import imported
+import lazy_loader
 
-_MODULE_OF = {
-    "Tokenizer": "tokenizer",
-    "padding_mask": "masks",
-    "causal_mask": "masks",
-    "TokenEmbedding": "embedding",
-    "PositionalEncoding": "embedding",
-    "scaled_dot_product_attention": "attention",
-    "MultiHeadAttention": "attention",
-    "FeedForward": "feed_forward",
-    "EncoderLayer": "encoder",
-    "Encoder": "encoder",
-    "DecoderLayer": "decoder",
-    "Decoder": "decoder",
-    "Transformer": "transformer",
-    "Greedy": "search",
-    "Beam": "search",
-    "Sample": "search",
-    "SearchOptions": "search_options",
-    "Translator": "translator",
-    "Translation": "translation",
-    "Scored": "likelihood",
-    "perplexity": "likelihood",
-    "load": "translator",
-    "bleu": "scores",
-    "chrf": "scores",
-    "plot_attention": "plot",
-}
-
-__all__ = list(_MODULE_OF)
+_imported, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name):
     if name == "__version__":
-        return importlib.import_module("importlib.metadata").version("kformer")
-    return imported("kformer", _MODULE_OF, name)
-
-
-def __dir__():
-    return [*__all__, "__version__"]
+        return importlib.metadata.version("kformer")
+    return _imported(name)

@@ -4,7 +4,13 @@ import dataclasses
 import io
 import os
 
+from support import TESTS
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # Before TensorFlow is imported.
+# Scripts in processes of their own find `support`, too.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 import random
 import subprocess
@@ -16,15 +22,15 @@ import keras
 import numpy as np
 import pytest
 import sentencepiece
-import toy
-from made_once import MadeOnce
-from reference import perturbed
 
 import kformer
-from kformer import Tokenizer, Transformer, Translator
+from kformer import Tokenizer, Transformer, Translator, phrasebook
 from kformer.cli import main
 from kformer.export import export_saved_model, export_tflite
-from kformer.training import Recipe, corpus, train
+from kformer.training import Recipe, train
+from support import toy
+from support.made_once import MadeOnce
+from support.reference import perturbed
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
 hypothesis.settings.register_profile("kformer", max_examples=25, **same_for_all)
@@ -48,7 +54,7 @@ def made_once(tmp_path_factory, worker_id):
 def parallel_text(tmp_path_factory):
     """Paths by name, "train.de" and so on: 300 sentences to train on, 40 to validate."""
     folder = tmp_path_factory.mktemp("parallel")
-    pairs = dict.fromkeys(pair for pair, _ in islice(corpus.sample(random.Random(0)), 400))
+    pairs = dict.fromkeys(pair for pair, _ in islice(phrasebook.sample(random.Random(0)), 400))
     pairs = list(pairs)[:340]
     paths = {}
     for part, of_part in {"train": pairs[:300], "valid": pairs[300:]}.items():

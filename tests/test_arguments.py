@@ -5,16 +5,16 @@ import re
 import numpy as np
 import pytest
 import tensorflow as tf
-import toy
-from reference import perturbed
 
 import kformer
 from kformer import Beam, SearchOptions, Tokenizer, Transformer, Translator
 from kformer.arguments import as_texts, check_integer, check_number
+from kformer.decoding.search import NoRepeat, RepetitionPenalty
 from kformer.export import export_saved_model, export_tflite
 from kformer.pocket import PocketTranslator
-from kformer.search import NoRepeat, RepetitionPenalty
 from kformer.serving import Client
+from support import toy
+from support.reference import perturbed
 
 WORDS = ["ein bier", "", "straße ☕"]
 

@@ -93,7 +93,7 @@ def test_the_wheel_works_from_an_empty_folder(wheel, tmp_path):
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*install, "--no-deps", "--no-index", "--target", target, wheel], check=True)
     code = (
-        "import importlib.util, kformer, kformer.cli, kformer.training.recipe as recipe\n"
+        "import importlib.util, kformer, kformer.cli, kformer.training.recipes.recipe as recipe\n"
         "print(kformer.__file__, kformer.__version__, *recipe.recipe_names())\n"
         "print(importlib.util.find_spec('training'), importlib.util.find_spec('export'))\n"
     )

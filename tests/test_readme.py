@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kformer.cli.translate import translate
-from kformer.training.corpus import phrasebook
+from kformer.phrasebook import phrasebook
 
 README = Path(__file__).parent.parent.joinpath("README.md").read_text("utf-8")
 SMALL = ["--recipe", "quick", "--epochs", "1", "--vocab-size", "400"]

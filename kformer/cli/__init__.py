@@ -14,13 +14,13 @@ from pathlib import Path
 import typer
 
 import kformer
-from kformer.cli import system_errors
 from kformer.cli.attention import attention
 from kformer.cli.demo import demo
 from kformer.cli.evaluate import evaluate
 from kformer.cli.export import export
 from kformer.cli.request import request
 from kformer.cli.score import score
+from kformer.cli.terminal import system_errors
 from kformer.cli.train import train
 from kformer.cli.translate import translate
 from kformer.serving.errors import printable

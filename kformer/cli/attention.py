@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.model import what_is
-from kformer.cli.quiet import quiet
+from kformer.cli.terminal.quiet import quiet
 
 
 class Kind(StrEnum):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from kformer.cli.quiet import quiet
+from kformer.cli.terminal.quiet import quiet
 
 
 def write_exports(
@@ -32,7 +32,7 @@ def write_exports(
     Returns `Report`s: of Python, the SavedModel, the `.tflite` file.
     """
     with quiet() as say:
-        from kformer.decoding import make_search
+        from kformer.decoding.batches import make_search
         from kformer.export import (
             ServedTranslator,
             Verifier,
@@ -40,9 +40,9 @@ def write_exports(
             export_tflite,
             export_web_page,
         )
-        from kformer.export.batch_limits import batch_limits
-        from kformer.export.tflite import check_tflite
-        from kformer.export.tflite_receipt import write_receipt
+        from kformer.export.saved_model.batch_limits import batch_limits
+        from kformer.export.tflite.report import write_receipt
+        from kformer.export.tflite.writer import check_tflite
         from kformer.files import Publication
         from kformer.pocket import PocketTranslator
 

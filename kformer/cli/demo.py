@@ -8,9 +8,9 @@ import typer
 
 from kformer.cli.attention import draw
 from kformer.cli.checked_exports import show_reports, write_exports
-from kformer.cli.quiet import quiet
-from kformer.training.recipe import Recipe
-from kformer.training.run_folder import RECORD, check_output
+from kformer.cli.terminal.quiet import quiet
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.folder import RECORD, check_output
 
 SHOWN = 5  # Held-out sentences printed in full, of each part.
 MADE = ("text", "run", "served", "translator", "attention")  # Stems of what a demo leaves.
@@ -34,14 +34,14 @@ def demo(
     check_output(run, overwrite)
     if (run / RECORD).is_file():  # An earlier demo's, or `served` would not be ours to delete.
         shutil.rmtree(output / "served", ignore_errors=True)
-    from kformer.training import corpus  # Not for the other commands, which start sooner so.
+    from kformer import phrasebook  # Not for the other commands, which start sooner so.
 
-    files = corpus.write(output / "text")
+    files = phrasebook.write(output / "text")
     recipe = Recipe.named("quick" if quick else "demo")
     with quiet():
-        from kformer.training import fit
+        from kformer.training.run import trainer
 
-    translator = fit.train(
+    translator = trainer.train(
         recipe,
         files["train.de"],
         files["train.en"],
@@ -50,7 +50,7 @@ def demo(
         files["valid.en"],
         restart=overwrite,
     )
-    parts = corpus.phrasebook()
+    parts = phrasebook.phrasebook()
     typer.echo("\nTranslating the held-out sentences in all three forms ...")
     held_out = [*parts.test, *parts.unseen]
     reports = write_exports(
@@ -110,7 +110,7 @@ def _show_sentences(output, parts):
 
 
 def _show_scores(translator, parts):
-    from kformer.scores import bleu, chrf, exact
+    from kformer.text.scores import bleu, chrf, exact
 
     typer.echo(f"\n{'held-out sentences':<34}{'number':>7}{'exact %':>9}{'BLEU':>8}{'chrF':>8}")
     for name, part in (

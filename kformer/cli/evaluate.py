@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import translate_lines
 from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model, what_is
-from kformer.training.text_files import check_parallel, read_lines
+from kformer.cli.terminal.lines import translate_lines
+from kformer.training.data.text_files import check_parallel, read_lines
 
 
 def evaluate(
@@ -34,7 +34,7 @@ def evaluate(
     translate = open_model(model, beam_size, length_penalty)
     translations = list(translate_lines(translate, texts, len(texts)))
 
-    from kformer.scores import bleu, chrf, exact, moses_bleu
+    from kformer.text.scores import bleu, chrf, exact, moses_bleu
 
     scores = [("BLEU", bleu(translations, references)), ("chrF", chrf(translations, references))]
     if moses is not None:
@@ -45,7 +45,7 @@ def evaluate(
 
 
 def _check_moses(language):
-    from kformer.scores import moses_tokenizer
+    from kformer.text.scores import moses_tokenizer
 
     try:
         moses_tokenizer(language)

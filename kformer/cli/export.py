@@ -9,13 +9,13 @@ import typer
 
 from kformer.cli.checked_exports import show_reports, write_exports
 from kformer.cli.model import what_is
-from kformer.cli.quiet import quiet
-from kformer.export.litert_js import find_litert_js
-from kformer.export.serving_files import check_serving_folder
-from kformer.export.tflite_receipt import receipt_of
+from kformer.cli.terminal.quiet import quiet
+from kformer.export.saved_model.serving_files import check_serving_folder
+from kformer.export.tflite.report import receipt_of
+from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
-from kformer.training.run_folder import read_record
-from kformer.training.text_files import check_parallel, read_lines
+from kformer.training.data.text_files import check_parallel, read_lines
+from kformer.training.run.folder import read_record
 
 Precision = enum.StrEnum("Precision", ["float32", "float16", "int8", "int4"])
 CHECKED = 1000  # Sentences at most, from the beginning of the file.

@@ -23,7 +23,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.quiet import quiet
+from kformer.cli.terminal.quiet import quiet
 
 # Arguments of the commands that take any form.
 AnyModel = Annotated[

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import check_output, in_chunks, one_line, writing
-from kformer.cli.output_format import OutputFormat, check_format, warn_of_runaway, written
-from kformer.cli.quiet import quiet
+from kformer.cli.terminal.lines import check_output, in_chunks, one_line, writing
+from kformer.cli.terminal.output_format import OutputFormat, check_format, warn_of_runaway, written
+from kformer.cli.terminal.quiet import quiet
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
-from kformer.training.text_files import decoded, read_lines
+from kformer.training.data.text_files import decoded, read_lines
 
 
 def request(

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import check_output, in_chunks, writing
 from kformer.cli.model import open_translator, what_is
-from kformer.training.text_files import check_parallel, read_lines
+from kformer.cli.terminal.lines import check_output, in_chunks, writing
+from kformer.training.data.text_files import check_parallel, read_lines
 
 _CHUNK = 500  # Pairs of lines in memory at once.
 
@@ -32,7 +32,7 @@ def score(
     total = check_parallel(source, target)
     translator = open_translator(model)
 
-    from kformer.likelihood import perplexity
+    from kformer.decoding.scoring import perplexity
 
     def work(pairs, progress):
         return translator.score(*zip(*pairs, strict=True), progress=progress)

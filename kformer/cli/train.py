@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.quiet import quiet
-from kformer.training.interruption import Interrupted
-from kformer.training.recipe import MONITORS, PRECISIONS, SIZES, Recipe, recipe_names
-from kformer.training.run_folder import TRANSLATOR, locked
+from kformer.cli.terminal.quiet import quiet
+from kformer.training.recipes.recipe import MONITORS, PRECISIONS, SIZES, Recipe, recipe_names
+from kformer.training.run.folder import TRANSLATOR, locked
+from kformer.training.run.interruption import Interrupted
 
 _RECIPE = "Numbers of the recipe, if not its own"
 _Files = list[Path]
@@ -170,7 +170,7 @@ def train(
         "overwrite": overwrite,
         "restart": restart,
     }
-    from kformer.training.preparation import prepare  # It needs NumPy, other commands do not.
+    from kformer.training.run.preparation import prepare  # It needs NumPy, other commands do not.
 
     if dry_run:
         _report(prepare(*arguments, **options))
@@ -179,9 +179,9 @@ def train(
         with locked(output):
             prepared = prepare(*arguments, **options)
             with quiet():
-                from kformer.training import fit
+                from kformer.training.run import trainer
 
-            fit.run(prepared, tensorboard=tensorboard)
+            trainer.run(prepared, tensorboard=tensorboard)
     except Interrupted as stopped:
         again = "Run the same command" + (", without --restart," if restart else "")
         typer.echo(f"kformer: {stopped} {again} to go on.", err=True)
@@ -192,9 +192,9 @@ def train(
 def _report(prepared):
     """Prints what the run would print before its first step."""
     with quiet():
-        from kformer.training import fit
+        from kformer.training.run import trainer
 
-        found = fit.report(prepared)
+        found = trainer.report(prepared)
     typer.echo(found)
     goes_on = f" {str(prepared.output)!r} holds this run; it would go on."
     typer.echo(f"Dry run: nothing was written.{goes_on * prepared.resumes}")

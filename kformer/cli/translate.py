@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.lines import check_output, in_chunks, one_line, writing
 from kformer.cli.model import (
     AnyModel,
     BeamSize,
@@ -16,9 +15,10 @@ from kformer.cli.model import (
     open_translator,
     what_is,
 )
-from kformer.cli.output_format import OutputFormat, check_format, warn_of_runaway, written
-from kformer.search_options import SearchOptions
-from kformer.training.text_files import check_parallel, decoded, read_lines
+from kformer.cli.terminal.lines import check_output, in_chunks, one_line, writing
+from kformer.cli.terminal.output_format import OutputFormat, check_format, warn_of_runaway, written
+from kformer.decoding.options import SearchOptions
+from kformer.training.data.text_files import check_parallel, decoded, read_lines
 
 _DETAILED = 200  # Lines in memory at once, where all of their attention is.
 

@@ -1,9 +1,13 @@
-"""What learning needs: data, loss, metrics, schedule, and a whole run.
+"""Training: from text files to a translator.
 
-Names are imported when they are first used.
+- `data`: text files to batches. `objective`: loss, metrics, optimizer, schedule.
+- `callbacks`: for any `model.fit`. `run`: a whole run, which can be resumed exactly.
+- `recipes`: all numbers of a run.
+
+The public names are in `__init__.pyi`; each is imported when it is first used.
 """
 
-from kformer.lazy import imported
+import lazy_loader
 
 if __name__ != "kformer.training":  # The link of that name, at the top of the repository.
     raise ImportError(
@@ -11,43 +15,4 @@ if __name__ != "kformer.training":  # The link of that name, at the top of the r
         f"be registered twice.) Received: import {__name__}."
     )
 
-_MODULE_OF = {
-    "check_parallel": "text_files",
-    "translation_dataset": "dataset",
-    "DroppedPairs": "dropped_pairs",
-    "count_dropped_pairs": "pair_filter",
-    "TrainingCost": "cost",
-    "training_cost": "cost",
-    "CorpusReport": "preflight",
-    "check_corpus": "preflight",
-    "MaskedCrossEntropy": "loss",
-    "MaskedAccuracy": "metrics",
-    "Perplexity": "metrics",
-    "Tokens": "metrics",
-    "WarmupSchedule": "schedule",
-    "AveragedAdam": "optimizer",
-    "WithAverage": "average",
-    "TokensPerSecond": "callbacks",
-    "KeepBest": "callbacks",
-    "KeepHistory": "callbacks",
-    "EarlyStopping": "callbacks",
-    "StopWhenDiverged": "callbacks",
-    "TranslationScores": "translation_scores",
-    "warm_start": "fine_tuning",
-    "Progress": "progress",
-    "TensorBoardLogs": "tensorboard",
-    "resumable_fit": "resume",
-    "Interrupted": "interruption",
-    "Recipe": "recipe",
-    "train": "fit",
-}
-
-__all__ = list(_MODULE_OF)
-
-
-def __getattr__(name):
-    return imported("kformer.training", _MODULE_OF, name)
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,8 +4,9 @@ import os
 import shutil
 
 import pytest
-import toy
+
 from browser.chromium import Chromium, NotHere, installed_packages, served
+from support import toy
 
 
 @pytest.fixture(scope="session")

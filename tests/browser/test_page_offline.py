@@ -5,10 +5,10 @@ import shutil
 from importlib import resources
 
 import pytest
-import toy
-from browser.chromium import served
 
-from kformer.export.web_offline import SERVICE_WORKER, write_service_worker
+from browser.chromium import served
+from kformer.export.web.offline import SERVICE_WORKER, write_service_worker
+from support import toy
 
 ALLOWED = {"serviceWorkers": "allow"}
 
@@ -44,7 +44,8 @@ def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
         [version] = browser("versions")
         change(copy / "index.html", "What you type stays here", "Newer")
         change(copy / "facts.js", "greedy search", "newer", seconds=-10)  # To the server, older.
-        template = (resources.files("kformer.export") / "web" / SERVICE_WORKER).read_text("utf-8")
+        original = resources.files("kformer.export.web") / "page"
+        template = (original / SERVICE_WORKER).read_text("utf-8")
         (copy / SERVICE_WORKER).unlink()
         write_service_worker(copy, template)
         old = browser("reload")

@@ -3,7 +3,7 @@
 import json
 import zipfile
 
-import toy
+from support import toy
 
 MODEL = "translator.tflite"
 

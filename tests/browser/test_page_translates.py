@@ -4,12 +4,12 @@ import random
 
 import numpy as np
 import pytest
-import toy
-from browser.chromium import served
 
+from browser.chromium import served
 from kformer.export import export_tflite, export_web_page
 from kformer.pocket import PocketTranslator
-from kformer.scores import bleu
+from kformer.text.scores import bleu
+from support import toy
 
 MODEL = "translator.tflite"
 ODD = [

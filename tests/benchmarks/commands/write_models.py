@@ -11,8 +11,8 @@ from benchmarks.commands.contenders import RIVAL, tflite
 from benchmarks.decoding.ctranslate2_weights import write_ctranslate2
 from benchmarks.decoding.process import LENGTH_PENALTY
 from benchmarks.decoding.write_models import check_ids
+from kformer.decoding.options import EXTRA_LENGTH
 from kformer.export import export_saved_model, export_tflite
-from kformer.search_options import EXTRA_LENGTH
 
 
 def main():

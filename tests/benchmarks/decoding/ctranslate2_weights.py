@@ -8,7 +8,7 @@ import numpy as np
 from ctranslate2.specs import TransformerSpec, common_spec
 
 from benchmarks.decoding.workloads import END, START
-from kformer.layer_norm import EPSILON
+from kformer.model.layer_norm import EPSILON
 
 UNKNOWN = 1
 

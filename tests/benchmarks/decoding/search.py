@@ -1,8 +1,8 @@
 """The search of all of kformer's forms, so that it is CTranslate2's search."""
 
-import kformer.decoding
+import kformer.decoding.batches
 from benchmarks.decoding.process import LENGTH_PENALTY
-from kformer.search import Beam, Greedy
+from kformer.decoding.search import Beam, Greedy
 
 
 def search_of(beam_size: int):
@@ -12,4 +12,4 @@ def search_of(beam_size: int):
 
 def limited_to(extra_length: int):
     """Lets translations, in all of this process, have so many ids more than their source."""
-    kformer.decoding.EXTRA_LENGTH = extra_length
+    kformer.decoding.batches.EXTRA_LENGTH = extra_length

@@ -1,0 +1,47 @@
+from .decoding.options import SearchOptions
+from .decoding.scoring import Scored, perplexity
+from .decoding.search.beam import Beam
+from .decoding.search.greedy import Greedy
+from .decoding.search.sampling import Sample
+from .model.attention import MultiHeadAttention, scaled_dot_product_attention
+from .model.decoder import Decoder, DecoderLayer
+from .model.embedding import PositionalEncoding, TokenEmbedding
+from .model.encoder import Encoder, EncoderLayer
+from .model.feed_forward import FeedForward
+from .model.masks import causal_mask, padding_mask
+from .model.transformer import Transformer
+from .plot import plot_attention
+from .tasks.translation import Translation
+from .tasks.translator import Translator, load
+from .text.scores import bleu, chrf
+from .text.tokenizer import Tokenizer
+
+__all__ = [
+    "Beam",
+    "Decoder",
+    "DecoderLayer",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "Greedy",
+    "MultiHeadAttention",
+    "PositionalEncoding",
+    "Sample",
+    "Scored",
+    "SearchOptions",
+    "TokenEmbedding",
+    "Tokenizer",
+    "Transformer",
+    "Translation",
+    "Translator",
+    "bleu",
+    "causal_mask",
+    "chrf",
+    "load",
+    "padding_mask",
+    "perplexity",
+    "plot_attention",
+    "scaled_dot_product_attention",
+]
+
+__version__: str

@@ -1,0 +1,7 @@
+"""Standard input, output and errors of the command.
+
+- `lines`: lines of text in and out, while they come.
+- `output_format`: text, n-best lists and JSON lines.
+- `quiet`: keeps TensorFlow's messages away.
+- `system_errors`: errors of the operating system in one line.
+"""

@@ -1,0 +1,144 @@
+"""The numbers of a search, each with its default: all that a user may choose."""
+
+import dataclasses
+import math
+
+from kformer.arguments import check_flag, check_integer, check_number
+
+EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, as in the paper.
+
+MAX_LENGTH = 100_000  # Ids of a translation, at most, whatever is asked for: so memory has a bound.
+
+_CHECKS = {
+    "beam_size": (check_integer, {"least": 1}),
+    "length_penalty": (check_number, {"least": 0}),
+    "coverage_penalty": (check_number, {"least": 0}),
+    "n_best": (check_integer, {"least": 1}),
+    "sample": (check_flag, {}),
+    "temperature": (check_number, {"above": 0}),
+    "top_k": (check_integer, {"least": 0}),
+    "top_p": (check_number, {"above": 0, "most": 1}),
+    "seed": (check_integer, {"least": 0}),
+    "min_length": (check_integer, {"least": 0}),
+    "max_length": (check_integer, {"least": 1, "most": MAX_LENGTH}),
+    "min_length_ratio": (check_number, {"least": 0}),
+    "max_length_ratio": (check_number, {"above": 0}),
+    "no_repeat_ngram": (check_integer, {"least": 0}),
+    "repetition_penalty": (check_number, {"least": 1}),
+}
+_OPTIONAL = ("max_length", "max_length_ratio")  # None is no limit.
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchOptions:
+    """How to search for translations.
+
+    Lengths are numbers of ids. Those of a source, and the most of a translation, count the end id;
+    `min_length` counts what comes before it.
+
+    Attributes:
+        beam_size: 1 takes the best id at every step; more searches wider, for longer.
+        length_penalty: See `kformer.Beam`; for more than one beam.
+        coverage_penalty: See `kformer.Beam`; needs more than one beam.
+        n_best: Translations of each sentence, best first; at most `beam_size`. With `sample`, the
+            number of samples, in the order of their numbers: the first ones of more are the same.
+        sample: Whether to draw each id by its probability, instead of the best.
+        temperature, top_k, top_p: See `kformer.Sample`; they need `sample`.
+        seed: All the chance of sampling. A sentence's draw depends on this and on the sentence,
+            on the number of the sample and not on what else is translated.
+        min_length: Fewest ids of a translation.
+        max_length: Most ids of a translation; None for no such limit.
+        min_length_ratio: Fewest ids of a translation for each one of its source.
+        max_length_ratio: Most ids of a translation for each one of its source; None for no such
+            limit. Without it and `max_length`, a translation may have 50 more than its source.
+        no_repeat_ngram: No sequence of so many ids comes twice; 0 for no such rule.
+        repetition_penalty: See `kformer.decoding.search.RepetitionPenalty`; 1 for none.
+
+    Raises:
+        TypeError: A value is of another type; an integer may be of NumPy, but 2.0 is none.
+        ValueError: A number makes no sense, alone or beside the others.
+    """
+
+    beam_size: int = 1
+    length_penalty: float = 0.6
+    coverage_penalty: float = 0.0
+    n_best: int = 1
+    sample: bool = False
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    min_length: int = 0
+    max_length: int | None = None
+    min_length_ratio: float = 0.0
+    max_length_ratio: float | None = None
+    no_repeat_ngram: int = 0
+    repetition_penalty: float = 1.0
+
+    def __post_init__(self):
+        self._check_each()
+        self._check_together()
+
+    def _check_each(self):
+        for name, (check, limits) in _CHECKS.items():
+            value = getattr(self, name)
+            if value is not None or name not in _OPTIONAL:
+                # As int and float, so that equal options are written alike, too.
+                object.__setattr__(self, name, check(name, value, **limits))
+
+    def _check_together(self):
+        def refuse(rule, *names):
+            received = ", ".join(f"{name}={getattr(self, name)}" for name in names)
+            raise ValueError(f"{rule} Received: {received}.")
+
+        if self.n_best > self.beam_size and not self.sample:
+            refuse("`beam_size` must be at least `n_best`.", "beam_size", "n_best")
+        if self.sample and self.beam_size > 1:
+            refuse("Sampling draws one sequence: it has no beams.", "sample", "beam_size")
+        if self.coverage_penalty and self.beam_size == 1:
+            refuse("`coverage_penalty` needs a beam.", "coverage_penalty", "beam_size")
+        if not self.sample:
+            for name in ("temperature", "top_k", "top_p", "seed"):
+                if getattr(self, name) != getattr(SearchOptions, name):
+                    refuse(f"`{name}` is for sampling.", name, "sample")
+        if self.max_length is not None and self.min_length >= self.max_length:
+            refuse("`max_length` must be over `min_length`.", "min_length", "max_length")
+        if self.max_length_ratio is not None and self.min_length_ratio > self.max_length_ratio:
+            refuse(
+                "`max_length_ratio` must be at least `min_length_ratio`.",
+                *("min_length_ratio", "max_length_ratio"),
+            )
+
+    def limit(self, source_length: int, prefix_length: int = 0) -> int:
+        """The most ids of a translation, its end id included; a prefix always fits.
+
+        Args:
+            source_length: Ids of the source, its end id included.
+            prefix_length: Ids that the translation must begin with.
+        """
+        limits = []
+        if self.max_length is not None:
+            limits.append(self.max_length)
+        if self.max_length_ratio is not None:
+            limits.append(math.floor(self.max_length_ratio * source_length))
+        limits = [min(limits, default=source_length + EXTRA_LENGTH), MAX_LENGTH]
+        return max(min(limits), prefix_length + 1)
+
+    def minimum(self, source_length: int, limit: int) -> int:
+        """The fewest ids of a translation before its end id, which must fit below `limit`."""
+        of_source = math.ceil(self.min_length_ratio * (source_length - 1))
+        return min(max(self.min_length, of_source), limit - 1)
+
+    @property
+    def has_minimum(self) -> bool:
+        """Whether there is a fewest."""
+        return self.min_length > 0 or self.min_length_ratio > 0
+
+    def graph(self) -> "SearchOptions":
+        """These options, but for the numbers that may vary from one call to the next.
+
+        Two that are equal search by the same graph, if both or neither have a minimum.
+        """
+        varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
+        varying += ["n_best"] if self.sample else []
+        return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})

@@ -1,0 +1,101 @@
+"""Greedy search.
+
+Axes: B batch, T the longest limit, V vocabulary.
+"""
+
+from typing import Any, NamedTuple
+
+from keras import ops
+
+from kformer.decoding.search.loop import (
+    Found,
+    alone,
+    best_continuations,
+    left_of,
+    loop,
+    rows_at_first,
+    write,
+)
+
+
+class Greedy:
+    """Takes the best id at every step.
+
+    The score of a sequence is the sum of its ids' log-probabilities, the end id included.
+
+    Args:
+        start_id: What the first step reads.
+        end_id: What ends a sequence.
+        padding_id: What fills a row after its end.
+        constraints: What restrains the choice; see `kformer.decoding.search.constraints`.
+    """
+
+    beam_size = 1
+
+    def __init__(self, start_id: int = 2, end_id: int = 3, padding_id: int = 0, constraints=()):
+        self.start_id = start_id
+        self.end_id = end_id
+        self.padding_id = padding_id
+        self.constraints = tuple(constraints)
+
+    def __call__(self, step, cache, limits, max_length=None):
+        """Searches.
+
+        Args:
+            step: see `kformer.decoding.search`.
+            cache: what the first step gets.
+            limits: int32 tensor (B,), the most ids that each row may get.
+            max_length: T, at least every limit; needed where shapes must be static.
+
+        Returns:
+            `Found` with N = 1.
+        """
+        batch = ops.shape(limits)[0]
+        max_length = ops.max(limits) if max_length is None else max_length
+        state = _GreedyState(
+            position=ops.convert_to_tensor(0, "int32"),
+            last=ops.full((batch, 1), self.start_id, "int32"),
+            ids=ops.full((batch, 1, max_length), self.padding_id, "int32"),
+            score=ops.zeros((batch, 1), "float32"),
+            ended=ops.zeros((batch,), "bool"),
+            rows=rows_at_first(step, batch),
+            cache=cache,
+        )
+        state = loop(state, lambda step, state: self._advance(step, state, limits), limits, step)
+        return Found(state.ids, state.score, ops.expand_dims(state.ended, -1))
+
+    def _advance(self, step, state, limits):
+        position = state.position
+        logits, cache, _ = step(state.last, position, None, state.cache)
+        gain, chosen = self._choose(step, logits, state)  # (B, 1) each
+        ended = ops.equal(chosen, self.end_id)
+        if not alone(state):
+            running = ops.logical_not(state.ended) & (position < left_of(limits, state.rows))
+            running = ops.expand_dims(running, -1)  # (B, 1)
+            chosen = ops.where(running, chosen, self.padding_id)
+            gain = ops.where(running, gain, 0.0)
+            ended = ops.where(running, ended, ops.expand_dims(state.ended, -1))
+        return _GreedyState(
+            position=position + 1,
+            last=chosen,
+            ids=write(step, state.ids, chosen, position),
+            score=state.score + gain,
+            ended=ops.squeeze(ended, -1),
+            rows=state.rows,
+            cache=cache,
+        )
+
+    def _choose(self, step, logits, state):
+        """Returns what the next id adds to the score, and that id; (B, 1) each."""
+        gain, best = best_continuations(step, logits, 1, self.constraints, state)
+        return ops.squeeze(gain, -1), ops.squeeze(best, -1)
+
+
+class _GreedyState(NamedTuple):
+    position: Any  # int32 ()
+    last: Any  # int32 (B, 1), the ids that the next step reads
+    ids: Any  # int32 (B, 1, T)
+    score: Any  # float32 (B, 1)
+    ended: Any  # bool (B,)
+    rows: Any  # int32 (B,), or (); see `kformer.decoding.search.loop.rows_at_first`
+    cache: Any

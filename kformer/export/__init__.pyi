@@ -1,0 +1,14 @@
+from .saved_model.served_translator import ServedTranslator
+from .saved_model.writer import export_saved_model
+from .tflite.writer import export_tflite
+from .verify.verifier import Report, Verifier
+from .web.writer import export_web_page
+
+__all__ = [
+    "Report",
+    "ServedTranslator",
+    "Verifier",
+    "export_saved_model",
+    "export_tflite",
+    "export_web_page",
+]

@@ -1,0 +1,82 @@
+"""The runaway guard of `kformer.text.degenerate`, in graph, for rows of ids.
+
+Axes: B batch, S source length, T target length, L length of either.
+"""
+
+import tensorflow as tf
+
+from kformer.text.degenerate import MAX_RATIO, MIN_ECHOES, MIN_TIMES, SLACK
+
+
+def runaway_flags(source, source_length, target, target_length):
+    """What is wrong with translations, as `kformer.text.degenerate.runaway_flags` tells it.
+
+    Args:
+        source, target: int32 tensors (B, S) and (B, T), the ids first.
+        source_length, target_length: int32 tensors (B,), how many these are; no end ids.
+
+    Returns:
+        dict of bool tensors (B,): "loop" and "length ratio".
+    """
+    times = repetitions(target, target_length)
+    fewer = tf.minimum(source_length, target_length)
+    more = tf.maximum(source_length, target_length)
+    missing = (source_length > 0) & (target_length == 0)
+    return {
+        "loop": (times >= MIN_TIMES) & (times > 2 * repetitions(source, source_length)),
+        "length ratio": (more > MAX_RATIO * fewer + SLACK) | missing,
+    }
+
+
+def repetitions(ids, lengths):
+    """How often an n-gram follows itself that makes up most of a row; 1 if none does.
+
+    Few rows have so many ids that came before in them that this is possible at all: only those are
+    looked at.
+
+    Args:
+        ids: int32 tensor (B, L).
+        lengths: int32 tensor (B,).
+
+    Returns:
+        int32 tensor (B,).
+    """
+    needed = tf.maximum(MIN_ECHOES, (lengths + 1) // 2)
+    suspicious = tf.where(lengths - _distinct(ids, lengths) >= needed)  # (rows, 1)
+    times = tf.cond(
+        tf.size(suspicious) > 0,
+        lambda: _most(
+            *(tf.gather_nd(rows, suspicious) for rows in (ids, lengths, needed)),
+        ),
+        lambda: tf.zeros((0,), tf.int32),
+    )
+    return tf.tensor_scatter_nd_update(tf.ones_like(lengths), suspicious, times)
+
+
+def _distinct(ids, lengths):
+    """How many ids of each row are the first of their kind, int32 (B,)."""
+    real = tf.sequence_mask(lengths, tf.shape(ids)[1])
+    ordered = tf.sort(tf.where(real, ids, -1), axis=1)
+    first = tf.not_equal(ordered[:, 1:], ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    started = tf.reduce_any(ordered[:, :1] >= 0, axis=1)
+    return tf.reduce_sum(tf.cast(first, tf.int32), axis=1) + tf.cast(started, tf.int32)
+
+
+def _most(ids, lengths, needed):
+    """`repetitions` of rows that were not sorted out."""
+    places = tf.range(tf.shape(ids)[1])
+    real = tf.sequence_mask(lengths, tf.shape(ids)[1])
+    # A run of as many echoes as are needed reaches over the middle of its row.
+    middle = (lengths // 2)[:, tf.newaxis]
+
+    def longer(n, most):
+        echoes = tf.equal(ids, tf.roll(ids, n, axis=1)) & real & (places >= n)
+        before = tf.where(echoes | (places > middle), -1, places)
+        after = tf.where(echoes | (places < middle), tf.size(places), places)
+        longest = tf.reduce_min(after, axis=1) - tf.reduce_max(before, axis=1) - 1
+        return n + 1, tf.where(longest >= needed, tf.maximum(most, longest // n + 1), most)
+
+    _, most = tf.while_loop(
+        lambda n, most: n <= tf.size(places) // 2, longer, (1, tf.ones_like(lengths))
+    )
+    return most

@@ -1,0 +1,122 @@
+"""Runs an exported SavedModel in Python, as a server does."""
+
+import json
+import warnings
+from pathlib import Path
+
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
+
+from kformer.arguments import check_integer
+from kformer.decoding.parallel import in_parallel
+from kformer.export.saved_model.batch_limits import MAX_TEXTS
+from kformer.export.saved_model.report import FILE
+from kformer.serving import ServedTranslation
+from kformer.serving.rows import NEEDED, checked, read_translation, rows_of
+from kformer.tasks.translator import batches_by_length
+
+
+class ServedTranslator:
+    """Runs an exported SavedModel in Python, through its signature.
+
+    Args:
+        path: The folder of a version, or that of all versions: the newest is taken.
+
+    Attributes:
+        max_batch_size: Texts, of any length, that the model answers at once.
+
+    Raises:
+        ValueError: The folder holds no such model.
+    """
+
+    def __init__(self, path):
+        path = newest_version(path)
+        try:
+            self._model = tf.saved_model.load(str(path))
+        except (OSError, ValueError, tf.errors.OpError) as error:
+            raise ValueError(
+                f"The folder must hold a whole SavedModel. Received: path={str(path)!r} "
+                f"({type(error).__name__})."
+            ) from error
+        signature = self._model.signatures.get("serving_default")
+        if signature is None or not {"translation", "truncated"} <= {*signature.structured_outputs}:
+            raise ValueError(
+                "The SavedModel must be a kformer export, with a signature from `text` to "
+                f"`translation`. Received: path={str(path)!r}."
+            )
+        self._signature = signature
+        self.max_batch_size = _max_batch_size(path)
+        self.signatures = dict(self._model.signatures)
+
+    def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
+        """As `kformer.Translator.translate`; the search was chosen by the export."""
+        return [one.text for one in self._translations(texts, batch_size, progress)]
+
+    def translations(self, texts, batch_size: int = 32, progress=None) -> list[ServedTranslation]:
+        """As `translate`, but with scores, and with flags where something is wrong."""
+        return self._translations(texts, batch_size, progress)
+
+    def _translations(self, texts, batch_size, progress):
+        check_integer("batch_size", batch_size, least=1)
+        texts = checked({"texts": texts})["texts"]
+        translations = [None] * len(texts)
+
+        def answered(batch):
+            outputs = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
+            outputs = {name: _listed(tensor) for name, tensor in outputs.items()}
+            rows = rows_of(outputs, len(batch), NEEDED["serving_default"])
+            return [read_translation(row) for row in rows]
+
+        batch_size = min(batch_size, self.max_batch_size)
+        batches = list(batches_by_length([len(text) for text in texts], batch_size))
+        for batch, answers in zip(batches, in_parallel(answered, batches), strict=True):
+            for i, translation in zip(batch, answers, strict=True):
+                translations[i] = translation
+                if "source cut" in translation.flags:
+                    warnings.warn(
+                        f"Sentence {i + 1} is over the model's limit of ids: only its beginning "
+                        "was translated.",
+                        stacklevel=3,
+                    )
+            if progress:
+                progress(len(batch))
+        return translations
+
+
+def _listed(tensor):
+    """As a list, bytes as text."""
+    values = tensor.numpy().tolist()
+    return [value.decode("utf-8") for value in values] if tensor.dtype == tf.string else values
+
+
+def _max_batch_size(version):
+    """The largest of the report's batch sizes; versions that have none take `MAX_TEXTS`."""
+    try:
+        return max(json.loads((version / FILE).read_text("utf-8"))["batch_sizes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return MAX_TEXTS
+
+
+def newest_version(path) -> Path:
+    """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number.
+
+    Raises:
+        ValueError: There is none.
+    """
+    path = Path(path)
+    if (path / "saved_model.pb").is_file():
+        return path
+    versions = versions_in(path)
+    if not versions:
+        raise ValueError(
+            "A SavedModel folder holds saved_model.pb, or numbered versions. "
+            f"Received: path={str(path)!r}."
+        )
+    return path / str(max(versions))
+
+
+def versions_in(folder) -> list[int]:
+    """Returns the numbers of the versions in the folder of all versions, if there is one."""
+    if not folder.is_dir():
+        return []
+    return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]

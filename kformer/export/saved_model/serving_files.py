@@ -1,0 +1,171 @@
+"""What lies beside the versions of a served model: settings of the server, and how to use it.
+
+A server takes only folders with numbers for names as versions, and ignores the rest.
+"""
+
+import json
+import re
+import shlex
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+import kformer
+from kformer.files import check_writable
+from kformer.serving.address import MODEL
+
+MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
+NAMES = ("models.config", "batching.config", "monitoring.config", "compose.yaml", "README.md")
+IMAGE_TAG = "2.20.0"  # Of tensorflow/serving: the newest release when this was written.
+CORES = 2  # That compose.yaml gives the server; batching.config has as many threads.
+_GIB = 2**30
+_SHOWN = 4  # Numbers of a long list in the README.
+
+
+def write_serving_files(publication, folder, settings, answers):
+    """Writes settings and README of the newest version into the folder of all versions.
+
+    A file without the line that says whose it is belongs to somebody else, and stays.
+
+    Args:
+        publication: `kformer.files.Publication`, with which they appear.
+        folder: The folder of versions.
+        settings: dict with the version's `version`, `beam_size`, `length_penalty`, `xla`,
+            `max_source_length`, `max_target_length`, `max_texts`, `max_batch_tokens`,
+            `max_batch_characters`, `batch_sizes` and `bytes`, of its files.
+        answers: list of (`warmup.Request`, dict output -> list), for the README.
+    """
+    folder = Path(folder)
+    values = _values(settings, answers)
+    templates = resources.files("kformer.export.saved_model") / "templates"
+    for name in NAMES:
+        path = folder / name
+        if path.exists() and MARK not in path.read_text("utf-8", errors="replace"):
+            continue
+        text = Template((templates / name).read_text("utf-8")).substitute(values)
+        with publication.writing(path) as temporary:
+            temporary.write_text(text, "utf-8")
+
+
+def check_serving_folder(folder):
+    """Raises an `OSError` where no version and no settings could be written into `folder`."""
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(
+            f"A SavedModel is a folder. Received: {str(folder)!r}, which is a file."
+        )
+    for name in NAMES:
+        check_writable(folder / name)
+
+
+def _values(settings, answers):
+    import tensorflow as tf  # Not for the checks, which the command line does first.
+
+    xla = settings["xla"]
+    sizes = settings["batch_sizes"]
+    at, flags = f"/models/{MODEL}", _flags(xla)
+    in_container = [f"--model_config_file={at}/models.config", *(flag.format(at) for flag in flags)]
+    in_container.insert(1, "--model_config_file_poll_wait_seconds=60")
+    return {
+        "mark": MARK,
+        "name": MODEL,
+        "version": settings["version"],
+        "kformer": kformer.__version__,
+        "tensorflow": tf.__version__,
+        "image": f"tensorflow/serving:{IMAGE_TAG}",
+        "cores": CORES,
+        "memory": _memory(settings["bytes"]),
+        "start_period": "10m" if xla else "2m",
+        "search": _search(settings["beam_size"], settings["length_penalty"]),
+        "xla": _ABOUT_XLA if xla else "",
+        "flags": "\n".join(f"      - {flag}" for flag in in_container),
+        "run_flags": _continued(in_container),
+        "plain_flags": _continued([flag.format('"$PWD"') for flag in flags]),
+        "max_texts": f"{settings['max_texts']:,}",
+        "max_batch_size": sizes[-1],
+        "max_batch_tokens": f"{settings['max_batch_tokens']:,}",
+        "max_batch_characters": f"{settings['max_batch_characters']:,}",
+        "allowed_batch_sizes": "\n".join(f"allowed_batch_sizes: {size}" for size in sizes),
+        "most_pieces": settings["max_source_length"] - 1,
+        "more_pieces": settings["max_target_length"] - 1,
+        "requests": "\n".join(_shown(request, answer) for request, answer in answers),
+    }
+
+
+def _memory(size):
+    """Bytes that compose.yaml lets the server have, in whole GiB.
+
+    An estimate: 2 GiB for the process and its batches; and, while the server moves over to another
+    version, two copies of the weights of each.
+    """
+    return f"{2 - (-4 * size // _GIB)}g"
+
+
+_ABOUT_XLA = """XLA compiles its decode loops, for each shape of a batch when that first comes, in
+seconds. The warm-up requests have all those shapes, so the server needs some minutes to start. It
+must have been started with `--xla_cpu_compilation_enabled`, as above; any other refuses requests.
+
+"""
+
+
+def _search(beam_size, length_penalty):
+    if beam_size == 1:
+        return "It translates by greedy search."
+    return f"It translates with {beam_size} beams and a length penalty of {length_penalty}."
+
+
+def _flags(xla):
+    """Flags of the server but for those of the model; {} is where the folder is."""
+    flags = [
+        "--enable_batching=true",
+        "--batching_parameters_file={}/batching.config",
+        "--monitoring_config_file={}/monitoring.config",
+        "--tensorflow_intra_op_parallelism=1",
+        f"--tensorflow_inter_op_parallelism={CORES}",
+    ]
+    return [*flags, "--xla_cpu_compilation_enabled=true"] if xla else flags
+
+
+def _continued(flags):
+    return " \\\n".join(f"        {flag}" for flag in flags)
+
+
+_ABOUT = {
+    "serving_default": "The best translation, with what the search sorts by: the natural logarithm "
+    "of its probability; with several beams, that divided by ((5 + pieces) / 6) ** penalty:",
+    "beam": "The best translations of several beams, best first; where there are not so many, the "
+    "rest is empty, with a score of -1e9:",
+    "score": "How likely the model finds a given translation: the natural logarithm of its "
+    "probability, and how many pieces it has, its end included. Here with the inputs by column, "
+    "as all requests may be written:",
+    "encode": "A vector, to compare texts by: the mean of the encoder's, over all pieces:",
+    "tokenize": "The ids that the model reads, the end id, and then padding:",
+}
+
+
+def _shown(request, answer):
+    """A request and its response, in Markdown."""
+    signature = {"signature_name": request.signature}
+    if request.signature == "serving_default":
+        signature = {}
+    if len(request.inputs) > 1:
+        body = {**signature, "inputs": request.inputs}
+        response = {"outputs": answer}
+    else:
+        [texts] = request.inputs.values()
+        body = {**signature, "instances": texts}
+        rows = [dict(zip(answer, row, strict=True)) for row in zip(*answer.values(), strict=True)]
+        response = {"predictions": rows}
+    data = shlex.quote(json.dumps(body, ensure_ascii=False))
+    return (
+        f"{_ABOUT[request.signature]}\n\n"
+        f"    curl http://localhost:8501/v1/models/{MODEL}:predict -d {data}\n\n"
+        f"    {_shortened(json.dumps(response, ensure_ascii=False))}\n"
+    )
+
+
+def _shortened(text):
+    """Leaves out the ends of long lists of numbers."""
+    number = r"-?[\d.]+(?:e-?\d+)?"
+    long_list = rf"\[((?:{number}, ){{{_SHOWN}}})(?:{number}, ){{{_SHOWN},}}{number}\]"
+    return re.sub(long_list, r"[\1...]", text)

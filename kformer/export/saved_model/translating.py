@@ -1,0 +1,95 @@
+"""A search in graph, from what was read to translations with scores and flags.
+
+Axes: B batch, N sequences a text, T target length.
+"""
+
+import tensorflow as tf
+
+from kformer.decoding.batches import search_ids
+from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.search.loop import LEAST
+from kformer.decoding.sequential import sequential
+from kformer.export.saved_model.chunks import in_row_pieces
+from kformer.export.saved_model.compiled import COMPILED, compiled
+from kformer.export.saved_model.degenerate_in_graph import runaway_flags
+from kformer.export.saved_model.reading import joined
+
+
+class Translating:
+    """Translates rows of ids by one search.
+
+    Args:
+        transformer: `Transformer`.
+        search: As `kformer.decoding.batches.make_search` makes it.
+        number: Sequences N of each text that it finds.
+        tokenizer: `Tokenizer` of the target.
+        most: The most ids of a source, if the loop is to be compiled by XLA; else None.
+    """
+
+    def __init__(self, transformer, search, number, tokenizer, most=None):
+        self._padding_id = transformer.padding_id
+        self._tokenizer = tokenizer
+        dtypes = {"translation": tf.string, "score": tf.float32, "flags": tf.string}
+        self._spec = {name: tf.TensorSpec([None, number], dtype) for name, dtype in dtypes.items()}
+
+        def decode(ids):
+            return search_ids(transformer, ids, search)
+
+        def decode_compiled(ids):
+            return search_ids(transformer, ids, search, COMPILED, tf.shape(ids)[1] + EXTRA_LENGTH)
+
+        if most is None:
+            self._decode = sequential(decode)
+        else:
+            self._decode = compiled(decode_compiled, self._padding_id, most)
+
+    def __call__(self, read, at_once):
+        """Translates all that was read, so many texts `at_once`.
+
+        Args:
+            read: `kformer.export.saved_model.reading.Read`.
+            at_once: int32 ().
+
+        Returns:
+            dict of `translation`, string, `score`, float32, and `flags`, string, (B, N) each; with
+            "" and -1e9 where there are not so many translations.
+        """
+        flags = read.flags("source")
+
+        def piece(ids, *raised):
+            of_text = {name: flag[:, tf.newaxis] for name, flag in zip(flags, raised, strict=True)}
+            return self._translated(ids, of_text)
+
+        return in_row_pieces(piece, self._spec, at_once, read.ids, *flags.values())
+
+    def _translated(self, ids, flags):
+        lengths = tf.cast(ids.row_lengths(), tf.int32) - 1  # Without the end id.
+        source = ids.to_tensor(self._padding_id)
+        found = self._decode(source)
+        there = (found.scores > LEAST / 2) & (lengths > 0)[:, tf.newaxis]  # (B, N)
+        of_found = self._found_flags(source, lengths, found)
+        texts = self._tokenizer.detokenize(_rows(found.ids))
+        texts = tf.strings.regex_replace(texts, r"\x00", "")
+        return {
+            "translation": tf.where(there, tf.reshape(texts, tf.shape(there)), ""),
+            "score": found.scores,
+            "flags": joined({**flags, **{name: flag & there for name, flag in of_found.items()}}),
+        }
+
+    def _found_flags(self, source, lengths, found):
+        """What is wrong with sequences `found`: dict of bool tensors (B, N)."""
+        ids, ended = _rows(found.ids), tf.reshape(found.ended, [-1])
+        number = tf.shape(found.ids)[1]
+        lengths = tf.repeat(lengths, number)
+        end = tf.argmax(tf.equal(ids, self._tokenizer.end_id), axis=1, output_type=tf.int32)
+        limits = tf.minimum(lengths + 1 + EXTRA_LENGTH, tf.shape(ids)[1])
+        of_ids = runaway_flags(
+            tf.repeat(source, number, axis=0), lengths, ids, tf.where(ended, end, limits)
+        )
+        flags = {"length limit": ~ended, **of_ids}
+        return {name: tf.reshape(raised, tf.shape(found.ended)) for name, raised in flags.items()}
+
+
+def _rows(ids):
+    """(B, N, T) -> (B * N, T)."""
+    return tf.reshape(ids, [-1, tf.shape(ids)[2]])

@@ -1,0 +1,118 @@
+"""Warm-up requests: what a server runs before a new version gets its first real one.
+
+`assets.extra/tf_serving_warmup_requests` holds them, a TFRecord of `PredictionLog`s. Of these
+messages only a few fields are needed, all of them length-delimited in protobuf's wire format; so
+they are written here, and no package of the server has to be installed.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from kformer.export.saved_model.compiled import shapes
+from kformer.serving.address import MODEL
+
+FILE = "assets.extra/tf_serving_warmup_requests"
+EXAMPLES = 8  # Sentences that requests are made of.
+BATCHES, LENGTHS = (1, 8, 64), (16, 64)  # Of requests, where shapes do not matter much.
+
+
+class Request(NamedTuple):
+    """What is asked of a signature."""
+
+    signature: str
+    inputs: dict  # name -> list of strings
+
+
+class Examples(NamedTuple):
+    """Sentences and their translations, and the tokenizers of both."""
+
+    sources: list
+    targets: list
+    tokenizer: object
+    target_tokenizer: object
+
+    def text(self, name, first, length):
+        """A text of about `length` ids for the input `name`, beginning with sentence `first`."""
+        targets = name == "target"
+        tokenizer = self.target_tokenizer if targets else self.tokenizer
+        sentences = self.targets if targets else self.sources
+        ids, i = [], first
+        while len(ids) < length - 1:
+            [more] = tokenizer.tokenize([sentences[i % len(sentences)]]).to_list()
+            ids, i = [*ids, *(more or [tokenizer.unknown_id])], i + 1
+        [text] = tokenizer.detokenize(tf.ragged.constant([ids[: length - 1]], tf.int32)).numpy()
+        return text.decode("utf-8")
+
+
+def examples_of(translator, texts) -> Examples:
+    """Takes the first `texts` that are not blank, or else pieces of the vocabulary, translated."""
+    sources = [text for text in texts or () if text.strip()][:EXAMPLES]
+    if not sources:
+        size = translator.tokenizer.vocab_size
+        rows = [[*range(size - 8 * i - 8, size - 8 * i)] for i in range(EXAMPLES)]
+        texts = translator.tokenizer.detokenize(tf.ragged.constant(rows, tf.int32)).numpy()
+        sources = [text.decode("utf-8") for text in texts]
+    targets = translator.translate(sources)
+    return Examples(sources, targets, translator.tokenizer, translator.target_tokenizer)
+
+
+def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=BATCHES[-1]):
+    """Yields a `Request` for each signature and each of some batch sizes and lengths.
+
+    Args:
+        inputs: dict signature -> names of its inputs.
+        examples: `Examples`.
+        max_source_length: The most ids of a text.
+        max_ids: The most of a batch; see `kformer.export.saved_model.compiled.shapes`.
+        xla: Whether every shape counts, because it is compiled.
+        max_batch_size: The most texts of a request.
+    """
+    found = shapes(max_source_length, max_ids)
+    if not xla:
+        longest = found[-1][1]
+        batches = sorted({min(rows, max_batch_size) for rows in BATCHES})
+        found = [(rows, length) for length in LENGTHS if length < longest for rows in batches]
+        found.append((1, longest))
+    found = [(rows, length) for rows, length in found if rows <= max_batch_size]
+    for signature, names in inputs.items():
+        for rows, length in found:
+            well_within = max(2, 3 * length // 4)  # Joined sentences may have other pieces.
+            inputs = {
+                name: [examples.text(name, i, well_within) for i in range(rows)] for name in names
+            }
+            yield Request(signature, inputs)
+
+
+def write_warmup(version, requests) -> int:
+    """Writes the requests of the version in folder `version`; returns how many there are."""
+    path = Path(version) / FILE
+    path.parent.mkdir(exist_ok=True)
+    records = [prediction_log(request) for request in requests]
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record)
+    return len(records)
+
+
+def prediction_log(request) -> bytes:
+    """A `tensorflow.serving.PredictionLog` of a `Request`, as protobuf writes it."""
+    model = _field(1, MODEL.encode()) + _field(3, request.signature.encode())
+    predict = _field(1, model)  # PredictRequest.model_spec
+    for name, texts in request.inputs.items():
+        strings = np.array([text.encode("utf-8") for text in texts], object)  # Keeps a last NUL.
+        tensor = tf.make_tensor_proto(strings).SerializeToString()
+        predict += _field(2, _field(1, name.encode()) + _field(2, tensor))  # .inputs, a map
+    return _field(6, _field(1, predict))  # PredictionLog.predict_log.request
+
+
+def _field(number, content):
+    """A length-delimited field of a protobuf message."""
+    return bytes([number << 3 | 2]) + _varint(len(content)) + content
+
+
+def _varint(value):
+    low, rest = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])

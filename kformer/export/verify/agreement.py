@@ -1,0 +1,82 @@
+"""The signatures beside `serving_default` say what Python says, too.
+
+Axes: B batch, N sequences a text.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from kformer.decoding.options import SearchOptions
+
+TIE = 1e-3  # Log-probabilities this close are a tie: float32 sums differ by 1e-4 between runtimes.
+SENTENCES = 64  # Compared at most.
+
+
+def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
+    """Compares `beam`, `score`, `encode` and `tokenize` with Python.
+
+    Args:
+        translator: `kformer.Translator`, the one that was exported.
+        signatures: Those of the SavedModel, callables by name.
+        texts: Sentences.
+        n_best, length_penalty: As the export has them.
+
+    Returns:
+        dict for the report: how many sentences were compared, for how many `tokenize` and all of
+        `beam` are equal, and the largest differences of numbers.
+
+    Raises:
+        ValueError: Ids differ, or a number by more than rounding explains.
+    """
+    texts = list(texts)[:SENTENCES]
+    if not texts:
+        return {"sentences": 0}
+    text = tf.constant(texts)
+    beam = signatures["beam"](text=text)
+    options = SearchOptions(n_best, length_penalty, n_best=n_best)
+    expected = translator.translations(texts, options, details=False)
+    said = [[one.text for one in row] for row in expected]
+    found = [
+        [text.decode("utf-8") for text in row[: len(wanted)]]
+        for row, wanted in zip(beam["translation"].numpy(), said, strict=True)
+    ]
+    targets = [row[0] for row in said]
+    scored = signatures["score"](source=text, target=tf.constant(targets))
+    of_python = translator.score(texts, targets)
+    lengths = np.array([len(one.tokens) for one in of_python])
+    vectors = signatures["encode"](text=text)["vector"].numpy()
+    of_beam = [row[0].score for row in expected]
+    of_score = [one.log_probability for one in of_python]
+    differences = {
+        "beam": _largest(beam["score"].numpy()[:, 0] - of_beam, lengths),
+        "score": _largest(scored["log_probability"].numpy() - of_score, lengths),
+        "encode": _largest(vectors - _means(translator, texts), 1),
+    }
+    ids = signatures["tokenize"](text=text)
+    rows = translator.source_rows(texts)
+    same = [
+        row[:length].tolist() == wanted
+        for row, length, wanted in zip(ids["ids"].numpy(), ids["length"].numpy(), rows, strict=True)
+    ]
+    wrong = [name for name, difference in differences.items() if difference > TIE]
+    if wrong or not all(same):
+        raise ValueError(
+            "Every signature must say what Python says. Received: largest differences "
+            f"{differences}, and {same.count(False)} of {len(texts)} sentences with other ids."
+        )
+    return {
+        "sentences": len(texts),
+        "tokenize": same.count(True),
+        "beam": sum(map(list.__eq__, found, said)),
+        "largest_differences": differences,
+    }
+
+
+def _largest(differences, lengths) -> float:
+    """Of numbers, for each token that they are sums over."""
+    return float(np.max(np.abs(differences) / lengths))
+
+
+def _means(translator, texts):
+    rows = translator.source_rows(texts)
+    return [np.mean(translator.transformer.encode(np.array([row]))[0], axis=0) for row in rows]

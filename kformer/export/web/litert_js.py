@@ -1,0 +1,131 @@
+"""LiteRT.js for a web page: copied from the npm package, where that is installed.
+
+Nothing is fetched. Of the package's builds of LiteRT a page needs two: the default one, and one for
+browsers without relaxed SIMD; LiteRT.js chooses.
+"""
+
+import json
+import shutil
+from importlib import resources
+from pathlib import Path
+
+PACKAGE = "@litertjs/core"
+TESTED = "2.5.3"
+INSTALL = f"npm install {PACKAGE}@{TESTED}"
+BUILDS = [
+    f"litert_wasm{kind}_internal.{ending}" for kind in ("", "_compat") for ending in ("js", "wasm")
+]
+_LOADER = "@litertjs/wasm-utils"  # Another package, which the script imports by name.
+_CHANGED = "// Changed by kformer export: the script beside this one is imported by its path.\n"
+
+
+def find_litert_js(folder=None) -> Path:
+    """Returns the folder of the installed npm package.
+
+    Args:
+        folder: Where it is; by default it is looked for as Node.js does, in `node_modules` of the
+            current folder and of those above.
+
+    Raises:
+        FileNotFoundError: It is not there, or not whole.
+        ValueError: It is another package, or of a version with another interface.
+    """
+    if folder is None:
+        here = Path.cwd()
+        folder = _installed(PACKAGE, here)
+        if folder is None:
+            raise FileNotFoundError(
+                f"A web page needs LiteRT.js: `{INSTALL}`, here or in a folder above, or say with "
+                f"--litert-js where it is. Received: no node_modules/{PACKAGE} in {str(here)!r} "
+                "or above."
+            )
+    folder = Path(folder).resolve()
+    about = folder / "package.json"
+    if not about.is_file():
+        raise FileNotFoundError(
+            f"LiteRT.js must be the folder of the npm package {PACKAGE}; `{INSTALL}` makes it, as "
+            f"node_modules/{PACKAGE}. Received: no package.json in {str(folder)!r}."
+        )
+    name, version = _name_and_version(about)
+    if name != PACKAGE or version.split(".")[0] != TESTED.split(".")[0]:
+        raise ValueError(
+            f"LiteRT.js must be {PACKAGE} of version {TESTED}, or one like it: `{INSTALL}`. "
+            f"Received: {name} {version} in {str(folder)!r}."
+        )
+    _sources(folder)
+    return folder
+
+
+def copy_litert_js(folder, into) -> str:
+    """Copies script, two builds and licence to the new folder `into`; returns the version.
+
+    Args:
+        folder: As `find_litert_js` returned it.
+    """
+    into.mkdir()
+    sources = _sources(folder)
+    for name, path in sources.items():
+        if path.suffix == ".wasm" or name in BUILDS:
+            shutil.copyfile(path, into / name)
+    (into / "wasm-utils.js").write_text(_without_map(sources["wasm-utils.js"]), "utf-8")
+    script = _without_map(sources["index.js"])
+    by_name = f'"{_LOADER}"'
+    if script.count(by_name) != 1:
+        raise ValueError(
+            f"The script of {PACKAGE} must import {_LOADER} once, as version {TESTED} does: "
+            f"`{INSTALL}`. Received: {str(sources['index.js'])!r}."
+        )
+    changed = _CHANGED + script.replace(by_name, '"./wasm-utils.js"')
+    (into / "index.js").write_text(changed, "utf-8")
+    shutil.copyfile(folder / "package.json", into / "package.json")
+    _copy_licence(folder, into)
+    return _name_and_version(folder / "package.json")[1]
+
+
+def _installed(package, here):
+    """The folder of an npm package, as Node.js looks for it; or None."""
+    for above in (here, *here.parents):
+        folder = above / "node_modules" / package
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def _name_and_version(about):
+    try:
+        said = json.loads(about.read_text("utf-8"))
+        return str(said["name"]), str(said["version"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(
+            f"An npm package has a name and a version. Received: {str(about)!r}, which lacks them."
+        ) from error
+
+
+def _sources(folder):
+    """Returns dict name -> path, of all that is copied but the licence."""
+    paths = {name: folder / "wasm" / name for name in BUILDS}
+    paths["index.js"] = folder / "dist" / "index.js"
+    loader = _installed(_LOADER, folder)
+    paths["wasm-utils.js"] = (loader or folder / "node_modules" / _LOADER) / "dist" / "index.js"
+    for path in paths.values():
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"LiteRT.js is not whole: `{INSTALL}`. Received: no file {str(path)!r}."
+            )
+    return paths
+
+
+def _without_map(path):
+    """The text of a script, but for the line that names a map from it to its source."""
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
+
+
+def _copy_licence(folder, into):
+    """The package's own; where it has none, the text of the one that it names, Apache 2.0."""
+    own = [path for path in folder.iterdir() if path.stem.upper() in ("LICENSE", "NOTICE")]
+    for path in own:
+        shutil.copyfile(path, into / path.name)
+    if not own:
+        text = (resources.files("kformer.export.web") / "page" / "LICENSE").read_text("utf-8")
+        (into / "LICENSE").write_text(text, "utf-8")

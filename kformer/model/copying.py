@@ -1,0 +1,58 @@
+"""Copies of a Transformer without its optimizer: to be exported, and to be saved."""
+
+from kformer.model.dense import dense_layers, float_weights, is_quantized
+
+
+def is_float32(transformer) -> bool:
+    """Whether the transformer computes what its float32 copy does."""
+    dtypes = {transformer.variable_dtype, transformer.compute_dtype}
+    return dtypes == {"float32"} and not any(map(is_quantized, dense_layers(transformer).values()))
+
+
+def float32_copy(transformer):
+    """Returns a float32 copy, whose Dense layers are plain: LoRA merged, rounded weights as floats.
+
+    Of a model that is in float32, has LoRA, or weights of 16 bits, it has the same weights; a
+    quantized model may round its inputs, too, which the copy does not.
+    """
+    config = {**transformer.get_config(), "dtype": "float32"}
+    config.pop("quantized", None)
+
+    def fill(copied, dense):
+        for weight, value in zip(copied.weights, float_weights(dense), strict=True):
+            weight.assign(value)
+
+    return _copy(transformer, config, fill)
+
+
+def weights_copy(transformer):
+    """Returns a copy whose weights have the dtype that they have; quantized layers stay so.
+
+    LoRA is merged. A model that keeps float32 weights and computes in fewer bits, a "mixed"
+    policy, becomes one of float32: that is faster where processors have no such units.
+    """
+    config = {**transformer.get_config(), "dtype": transformer.variable_dtype}
+
+    def fill(copied, dense):
+        store = {}
+        dense.save_own_variables(store)
+        copied.load_own_variables(store)
+
+    return _copy(transformer, config, fill)
+
+
+def _copy(transformer, config, fill):
+    """Makes a Transformer by `config`; `fill` moves the weights from Dense layer to Dense layer."""
+    copied = type(transformer).from_config(config)
+    pairs = zip(dense_layers(copied).values(), dense_layers(transformer).values(), strict=True)
+    for pair in pairs:
+        fill(*pair)
+    others = zip(_other_weights(copied), _other_weights(transformer), strict=True)
+    for weight, value in others:
+        weight.assign(value)
+    return copied
+
+
+def _other_weights(transformer):
+    of_dense = {id(w) for dense in dense_layers(transformer).values() for w in dense.weights}
+    return [weight for weight in transformer.weights if id(weight) not in of_dense]

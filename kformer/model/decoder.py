@@ -1,0 +1,175 @@
+"""The decoder: vectors that look back at themselves and across at the memory.
+
+It runs on whole sequences; `kformer.decoding.step` runs it one position at a time.
+Axes: B batch, T target length, S source length, H heads, D d_model, L layers.
+"""
+
+from typing import NamedTuple
+
+import keras
+
+from kformer.model.attention import MultiHeadAttention
+from kformer.model.dense import HoldsDense
+from kformer.model.feed_forward import FeedForward
+from kformer.model.masks import with_keras_mask
+from kformer.model.residual import Residual
+from kformer.model.stack import DROPOUT, Stack, ready
+
+
+class DecoderWeights(NamedTuple):
+    """The attention weights of every decoder layer: tuples of L tensors."""
+
+    decoder_self: tuple  # float (B, H, T, T)
+    decoder_cross: tuple  # float (B, H, T, S)
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class DecoderLayer(HoldsDense, keras.layers.Layer):
+    """Self-attention, attention over the memory, a feed-forward network, each with its residual.
+
+    Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+
+    Args:
+        d_model, num_heads, d_ff, dropout, norm_first: As for `EncoderLayer`.
+
+    Call arguments:
+        x: float tensor (B, T, D).
+        memory: float tensor (B, S, D), what the encoder returned.
+        self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None.
+        cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
+        x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
+            attached to `x` and `memory`, if any.
+
+    Returns:
+        float tensor (B, T, D). `attend` returns the attention weights beside it.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        dtype = self.dtype_policy
+
+        def attention(name):
+            return MultiHeadAttention(d_model, num_heads, name=name, dtype=dtype)
+
+        def residual(name):
+            return Residual(dropout, norm_first, name=name, dtype=dtype)
+
+        self.self_attention = attention("self_attention")
+        self.self_residual = residual("self_residual")
+        self.cross_attention = attention("cross_attention")
+        self.cross_residual = residual("cross_residual")
+        self.feed_forward = FeedForward(d_model, d_ff, name="feed_forward", dtype=dtype)
+        self.feed_forward_residual = residual("feed_forward_residual")
+
+    @property
+    def output_shape(self):
+        """For `summary`."""
+        return None, None, self.self_attention.d_model
+
+    @property
+    def parts(self):
+        return self.self_attention, self.cross_attention, self.feed_forward
+
+    def build(self, *shapes):
+        shape = (None, None, self.self_attention.d_model)
+        self.self_attention.build(shape)
+        self.self_residual.build(shape)
+        self.cross_attention.build(shape)
+        self.cross_residual.build(shape)
+        self.feed_forward.build(shape)
+        self.feed_forward_residual.build(shape)
+
+    def call(
+        self,
+        x,
+        memory,
+        self_mask=None,
+        cross_mask=None,
+        x_mask=None,
+        memory_mask=None,
+        training=None,
+    ):
+        self_mask = with_keras_mask(self_mask, x_mask)
+        cross_mask = with_keras_mask(cross_mask, memory_mask)
+        return self.attend(x, memory, self_mask, cross_mask, training)[0]
+
+    def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
+        """As `call`, with the weights, (B, H, T, T) and (B, H, T, S), beside the output."""
+        x, memory = ready(self, x, memory)
+        query = self.self_residual.enter(x, training)
+        inner, self_weights = self.self_attention(query, query, self_mask)
+        x = self.self_residual.leave(x, inner, training)
+        query = self.cross_residual.enter(x, training)
+        inner, cross_weights = self.cross_attention(query, memory, cross_mask)
+        x = self.cross_residual.leave(x, inner, training)
+        inner = self.feed_forward(self.feed_forward_residual.enter(x, training))
+        return self.feed_forward_residual.leave(x, inner, training), self_weights, cross_weights
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "d_model": self.self_attention.d_model,
+            "num_heads": self.self_attention.num_heads,
+            "d_ff": self.feed_forward.d_ff,
+            "dropout": self.feed_forward_residual.rate,
+            "norm_first": self.feed_forward_residual.norm_first,
+        }
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Decoder(Stack):
+    """A stack of `DecoderLayer`s over vectors; it adds no positions and gives no logits.
+
+    With `norm_first`, a final LayerNorm ends the stack.
+
+    Args:
+        num_layers: Number of layers L.
+        d_model, num_heads, d_ff, dropout, norm_first: As for `DecoderLayer`.
+
+    Call arguments:
+        x: float tensor (B, T, D).
+        memory: float tensor (B, S, D).
+        self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None; see `causal_mask`.
+        cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
+        x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
+            attached to `x` and `memory`, if any.
+
+    Returns:
+        float tensor (B, T, D). `attend` returns the attention weights beside it.
+    """
+
+    layer_class = DecoderLayer
+
+    def call(
+        self,
+        x,
+        memory,
+        self_mask=None,
+        cross_mask=None,
+        x_mask=None,
+        memory_mask=None,
+        training=None,
+    ):
+        self_mask = with_keras_mask(self_mask, x_mask)
+        cross_mask = with_keras_mask(cross_mask, memory_mask)
+        return self.attend(x, memory, self_mask, cross_mask, training)[0]
+
+    def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
+        """As `call`, with the `DecoderWeights` beside the output."""
+        x, memory = ready(self, x, memory)
+        self_weights, cross_weights = [], []
+        for layer in self.layers:
+            x, own, cross = layer.attend(x, memory, self_mask, cross_mask, training)
+            self_weights.append(own)
+            cross_weights.append(cross)
+        weights = DecoderWeights(tuple(self_weights), tuple(cross_weights))
+        return self.finish(x, training), weights

@@ -1,0 +1,142 @@
+"""Ids to vectors, and vectors back to logits over ids.
+
+Axes: B batch, T length, D d_model, V vocabulary.
+"""
+
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+from keras import ops
+
+from kformer.backend import rows_of
+
+
+class Factors(NamedTuple):
+    """What logits are the product of: vectors x table^T."""
+
+    vectors: Any  # float (B, T, D)
+    table: Any  # float (V, D)
+
+
+def factors_of(logits):
+    """Returns the `Factors` of what `TokenEmbedding.logits` returned, None for other tensors.
+
+    A loss that knows them need not read the logits, the largest tensor of all. They are attached
+    to tensors of TensorFlow, as Keras attaches its masks; other backends compile the whole step.
+    """
+    return getattr(logits, "_kformer_factors", None)
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class TokenEmbedding(keras.layers.Layer):
+    """Looks ids up in a table scaled by sqrt(d_model); the same table gives logits.
+
+    Section 3.4 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). The table starts as
+    normal(0, d_model^-0.5), so that the scaled vectors have unit variance.
+
+    Args:
+        vocab_size: Number of ids V.
+        d_model: Width D of the vectors.
+
+    Call arguments:
+        ids: integer tensor (B, T), values in [0, V).
+
+    Returns:
+        float tensor (B, T, D).
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, **kwargs):
+        super().__init__(**kwargs)
+        if vocab_size < 1 or d_model < 1:
+            raise ValueError(
+                "`vocab_size` and `d_model` must be positive. "
+                f"Received: vocab_size={vocab_size}, d_model={d_model}."
+            )
+        self.vocab_size = vocab_size
+        self.d_model = d_model
+
+    def build(self, input_shape=None):
+        self.table = self.add_weight(
+            name="table",
+            shape=(self.vocab_size, self.d_model),
+            initializer=keras.initializers.RandomNormal(stddev=self.d_model**-0.5),
+        )
+
+    def call(self, ids):
+        vectors = ops.cast(rows_of(self.table, ops.cast(ids, "int32")), self.compute_dtype)
+        return vectors * self.d_model**0.5
+
+    def logits(self, vectors):
+        """Scores every id against each vector.
+
+        Args:
+            vectors: float tensor (B, T, D).
+
+        Returns:
+            float tensor (B, T, V), in the compute dtype.
+        """
+        table = ops.cast(self.table, self.compute_dtype)
+        vectors = ops.cast(vectors, self.compute_dtype)
+        logits = ops.matmul(vectors, ops.transpose(table))
+        if keras.backend.backend() == "tensorflow":
+            logits._kformer_factors = Factors(vectors, table)
+        return logits
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape, self.d_model)
+
+    def compute_output_spec(self, ids):
+        return keras.KerasTensor((*ids.shape, self.d_model), dtype=self.compute_dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "vocab_size": self.vocab_size, "d_model": self.d_model}
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class PositionalEncoding(keras.layers.Layer):
+    """Adds sines and cosines of the position, counted from 0.
+
+    Section 3.5 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762):
+
+        PE(pos, 2i)     = sin(pos / 10000^(2i / D))
+        PE(pos, 2i + 1) = cos(pos / 10000^(2i / D))
+
+    Computed, not looked up: any length works, also one longer than any seen in training.
+
+    Call arguments:
+        vectors: float tensor (B, T, D), D even.
+
+    Returns:
+        float tensor (B, T, D).
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def build(self, input_shape):
+        if input_shape[-1] % 2:
+            raise ValueError(
+                "`d_model` must be even, so that each sine has its cosine. "
+                f"Received: d_model={input_shape[-1]}."
+            )
+
+    def call(self, vectors):
+        return vectors + ops.cast(self.encodings(*ops.shape(vectors)[1:]), vectors.dtype)
+
+    def encodings(self, length, d_model):
+        """Returns what the first `length` positions are given: float tensor (length, d_model)."""
+        # bfloat16 cannot tell position 257 from 256.
+        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        positions = ops.cast(ops.arange(length), dtype)  # (T,)
+        frequencies = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)  # (D/2,)
+        angles = positions[:, None] * ops.convert_to_tensor(frequencies, dtype)  # (T, D/2)
+        waves = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)  # (T, D/2, 2)
+        return ops.reshape(waves, (-1, d_model))
+
+    def compute_output_shape(self, input_shape):
+        return tuple(input_shape)
+
+    def compute_output_spec(self, vectors):
+        return keras.KerasTensor(vectors.shape, dtype=self.compute_dtype)

@@ -1,0 +1,83 @@
+"""Masks: who may look at whom.
+
+Boolean; True means "may attend". Their shape is (B, H, Q, K): batch, heads, queries, keys; any of
+these may be 1. As in `keras.layers.MultiHeadAttention`, (B, Q, K) is for all heads, and (Q, K) is
+for all rows of the batch, too. Combine masks of four axes with `&`.
+`kformer.model.attention.scaled_dot_product_attention` is the one place that applies them.
+"""
+
+import keras
+from keras import ops
+
+
+def padding_mask(ids, padding_id: int = 0):
+    """Lets every query see the keys that are not padding.
+
+    Args:
+        ids: integer tensor (B, K).
+        padding_id: The id that fills short rows.
+
+    Returns:
+        boolean tensor (B, 1, 1, K).
+    """
+    return ops.not_equal(ids, padding_id)[:, None, None, :]
+
+
+def causal_mask(length):
+    """Lets every position see itself and what came before it.
+
+    Section 3.2.3 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+
+    Args:
+        length: int or scalar integer tensor, the number of positions T.
+
+    Returns:
+        boolean tensor (1, 1, T, T), the lower triangle.
+    """
+    positions = ops.arange(length)
+    return (positions[:, None] >= positions[None, :])[None, None]
+
+
+def of_four_axes(mask, shape):
+    """Returns `mask`, boolean (Q, K), (B, Q, K) or (B, H, Q, K), so that it broadcasts to `shape`.
+
+    Args:
+        mask: boolean tensor or array.
+        shape: (B, H, Q, K); None for what is not known.
+
+    Raises:
+        ValueError: It is not boolean, or of another shape. A mask of three axes could otherwise be
+            read as (H, Q, K), and numbers that are to be added to scores as a mask.
+    """
+    if not hasattr(mask, "dtype"):
+        mask = ops.convert_to_tensor(mask)
+    dtype = keras.backend.standardize_dtype(mask.dtype)
+    sizes, known = tuple(mask.shape), tuple(shape)
+    of_mask = {2: known[2:], 3: (known[0], *known[2:]), 4: known}.get(len(sizes), ())
+    fits = len(of_mask) == len(sizes) > 0 and all(
+        one in (1, None, size) or size is None for one, size in zip(sizes, of_mask, strict=True)
+    )
+    if dtype != "bool" or not fits:
+        raise ValueError(
+            "An attention mask must be boolean, of shape (Q, K), (B, Q, K) or (B, H, Q, K), where "
+            f"a size may be 1. Received: dtype={dtype}, shape={sizes}, where (B, H, Q, K) is "
+            f"{known}."
+        )
+    return mask[:, None] if len(sizes) == 3 else mask
+
+
+def with_keras_mask(mask, keras_mask):
+    """Returns `mask` so that it hides also the keys that Keras's own mask hides.
+
+    Args:
+        mask: boolean tensor (B, H, Q, K), (B, Q, K) or (Q, K), or None.
+        keras_mask: boolean tensor (B, K), as `keras.layers.Embedding(mask_zero=True)` attaches it
+            to its output and Keras hands it on; or None.
+
+    Returns:
+        boolean tensor, or None.
+    """
+    if keras_mask is None:
+        return mask
+    keys = ops.cast(keras_mask, "bool")[:, None, None, :]
+    return keys if mask is None else keys & of_four_axes(mask, (None,) * 4)

@@ -1,0 +1,46 @@
+"""The residual connection around every sub-layer, with its normalisation and dropout."""
+
+import keras
+
+from kformer.model.dropout import Dropout
+from kformer.model.layer_norm import LayerNorm
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Residual(keras.layers.Layer):
+    """LayerNorm(x + Dropout(Sublayer(x))), in two halves around the sub-layer.
+
+    Sections 3.1 and 5.4 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). With
+    `norm_first`, x + Dropout(Sublayer(LayerNorm(x))): the pre-norm variant of
+    [Xiong et al., 2020](https://arxiv.org/abs/2002.04745).
+
+    Used as `residual.leave(x, sublayer(residual.enter(x, training)), training)`.
+
+    Args:
+        dropout: Share of the sub-layer's output that training sets to zero, in [0, 1).
+        norm_first: Whether to normalise the sub-layer's input instead of the sum.
+    """
+
+    def __init__(self, dropout: float, norm_first: bool, **kwargs):
+        super().__init__(**kwargs)
+        if not 0 <= dropout < 1:
+            raise ValueError(f"`dropout` must be in [0, 1). Received: dropout={dropout}.")
+        self.rate = dropout
+        self.norm_first = norm_first
+        self.norm = LayerNorm(name="norm", dtype=self.dtype_policy)
+        self.dropout = Dropout(dropout, name="dropout", dtype=self.dtype_policy)
+
+    def build(self, input_shape):
+        self.norm.build(input_shape)
+
+    def enter(self, x, training=None):
+        """What the sub-layer reads: float tensor (B, T, D)."""
+        return self.norm(x, training=training) if self.norm_first else x
+
+    def leave(self, x, output, training=None):
+        """Joins `x` and the sub-layer's `output`, both (B, T, D)."""
+        total = x + self.dropout(output, training=training)
+        return total if self.norm_first else self.norm(total, training=training)
+
+    def get_config(self):
+        return {**super().get_config(), "dropout": self.rate, "norm_first": self.norm_first}

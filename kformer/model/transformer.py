@@ -1,0 +1,238 @@
+"""The Transformer: ids in, logits out, and every station between them to look at.
+
+Axes: B batch, S source length, T target length, H heads, D d_model, V vocabulary, L layers.
+"""
+
+from typing import NamedTuple
+
+import keras
+from keras import ops
+
+from kformer.decoding.runtime import GRAPH
+from kformer.decoding.source_memory import source_memory
+from kformer.decoding.step import DecoderStep
+from kformer.model.copying import float32_copy
+from kformer.model.decoder import Decoder
+from kformer.model.dense import HoldsDense
+from kformer.model.dropout import Dropout
+from kformer.model.embedding import PositionalEncoding, TokenEmbedding
+from kformer.model.encoder import Encoder
+from kformer.model.masks import causal_mask, padding_mask
+from kformer.model.stack import DROPOUT
+
+
+class Attention(NamedTuple):
+    """The attention weights of every layer: tuples of L float tensors."""
+
+    encoder_self: tuple  # (B, H, S, S)
+    decoder_self: tuple  # (B, H, T, T)
+    decoder_cross: tuple  # (B, H, T, S)
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Transformer(HoldsDense, keras.Model):
+    """The encoder-decoder Transformer of "Attention Is All You Need".
+
+    [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); the defaults are its base model.
+    Source, target and output share one table of vectors, unless `target_vocab_size` says that the
+    target has a vocabulary of its own; then target and output share theirs.
+
+    Args:
+        vocab_size: Number of ids V of the source, and of the target if it has no own number.
+        num_layers: Layers in the encoder and again in the decoder.
+        d_model: Width D of the vectors; even, and a multiple of `num_heads`.
+        num_heads: Attention heads in each layer.
+        d_ff: Inner width of the feed-forward networks.
+        dropout: Dropout rate of each sub-layer's output and of the embedded ids.
+        norm_first: Whether to normalise before each sub-layer (pre-norm) instead of after.
+        target_vocab_size: Number of target ids, if they are not those of the source.
+        padding_id: The id that fills short rows, on both sides.
+
+    Call arguments:
+        inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
+            the target is the decoder's input, so it begins with the start id.
+
+    Returns:
+        logits: float tensor (B, T, V); row t scores the id that follows `target[:, :t + 1]`.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        num_layers: int = 6,
+        d_model: int = 512,
+        num_heads: int = 8,
+        d_ff: int = 2048,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        target_vocab_size: int | None = None,
+        padding_id: int = 0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.padding_id = padding_id
+        self.target_vocab_size = target_vocab_size
+        dtype = self.dtype_policy
+        sizes = (num_layers, d_model, num_heads, d_ff, dropout, norm_first)
+        self.source_embedding = TokenEmbedding(
+            vocab_size, d_model, name="source_embedding", dtype=dtype
+        )
+        self.target_embedding = self.source_embedding
+        if target_vocab_size is not None:
+            self.target_embedding = TokenEmbedding(
+                target_vocab_size, d_model, name="target_embedding", dtype=dtype
+            )
+        self.positions = PositionalEncoding(name="positions", dtype=dtype)
+        self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
+        self.encoder = Encoder(*sizes, name="encoder", dtype=dtype)
+        self.decoder = Decoder(*sizes, name="decoder", dtype=dtype)
+        # Every shape is known here, so that `encode` and the others work before any call.
+        of_ids, of_vectors = (None, None), (None, None, d_model)
+        self.source_embedding.build(of_ids)
+        if target_vocab_size is not None:
+            self.target_embedding.build(of_ids)
+        for layer in (self.positions, self.dropout, self.encoder, self.decoder):
+            layer.build(of_vectors)
+        self.built = True
+        # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
+        # processor; Keras's other backends compile in any case.
+        self.supports_jit = keras.backend.backend() != "tensorflow"
+
+    @property
+    def parts(self):
+        return self.encoder, self.decoder
+
+    def build(self, input_shape=None):
+        """Does nothing: all weights exist from the start."""
+
+    def __call__(self, *args, **kwargs):
+        # Keras would take a second tensor for `training`, and name neither.
+        training = [*args[1:], *(kwargs.get(name) for name in ("source", "target"))]
+        if not all(value is None or isinstance(value, (bool, int)) for value in training):
+            raise TypeError(
+                "A Transformer takes source and target as one argument: model((source, target)), "
+                'or model({"source": source, "target": target}). '
+                f"Received: {len(args)} positional arguments, and {sorted(kwargs)} by name."
+            )
+        return super().__call__(*args, **kwargs)
+
+    def call(self, inputs, training=None):
+        source, target = _pair(inputs)
+        mask = padding_mask(source, self.padding_id)
+        memory = self.encode(source, training=training)
+        return self.decode(target, memory, mask, training=training)
+
+    def _maybe_symbolic_build(self, iterator=None, data_batch=None):
+        """As Keras's for TensorFlow, which fails where replicas have unequal shares of a batch.
+
+        It takes their mean, only to learn its shape; the share of one replica tells as much.
+        """
+        strategy = self.distribute_strategy
+        if iterator is not None and strategy.num_replicas_in_sync > 1:
+            first = next(next(iter(iterator))[-1])
+            data_batch = keras.tree.map_structure(
+                lambda shares: strategy.experimental_local_results(shares)[0], first
+            )
+            iterator = None
+        super()._maybe_symbolic_build(iterator, data_batch)
+
+    def encode(self, source, training=None):
+        """Returns the memory, float (B, S, D), of `source`, integer (B, S)."""
+        x = self._embed(self.source_embedding, source, training=training)
+        return self.encoder(x, padding_mask(source, self.padding_id), training=training)
+
+    def decode(self, target, memory, memory_mask=None, training=None):
+        """Returns logits, float (B, T, V).
+
+        Args:
+            target: integer tensor (B, T), beginning with the start id.
+            memory: float tensor (B, S, D), from `encode`.
+            memory_mask: boolean tensor (B, 1, 1, S), the source's `padding_mask`; None lets
+                every position be seen.
+        """
+        x = self._embed(self.target_embedding, target, training=training)
+        x = self.decoder(x, memory, self._target_mask(target), memory_mask, training=training)
+        return self.target_embedding.logits(x)
+
+    def attend(self, inputs):
+        """Returns the `Attention` of every layer for `inputs` as in `call`."""
+        source, target = _pair(inputs)
+        mask = padding_mask(source, self.padding_id)
+        x = self._embed(self.source_embedding, source)
+        memory, encoder_self = self.encoder.attend(x, mask)
+        x = self._embed(self.target_embedding, target)
+        _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
+        return Attention(encoder_self, *weights)
+
+    def start(self, source, max_length, beams=1, runtime=GRAPH):
+        """Encodes `source` once, and returns the step that decodes it, and its first cache.
+
+        Args:
+            source: integer tensor (B, S).
+            max_length: Most steps T.
+            beams: Beams K that are decoded side by side for each row.
+            runtime: What the step will run on; see `kformer.decoding.runtime`.
+
+        Returns:
+            step: `kformer.decoding.step.DecoderStep`, as `kformer.decoding.search` wants it.
+            cache: what its first call gets.
+        """
+        mask = padding_mask(source, self.padding_id)
+        memory = source_memory(self, self.encode(source), mask)
+        step = DecoderStep(self, memory, max_length, beams, runtime)
+        return step, step.empty_past(ops.shape(source)[0])
+
+    def copy(self):
+        """Returns a float32 copy with the same weights, and without an optimizer: to be shipped.
+
+        LoRA is merged; the weights of quantized layers are floats again, of the values that
+        quantizing left them.
+        """
+        return float32_copy(self)
+
+    def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kw):
+        """As `keras.Model.export`, of any batch and length: ids in, logits out.
+
+        To export what translates, see `kformer.export`.
+        """
+        if input_signature is None:
+            source, target = (
+                keras.InputSpec("int32", (None, None), name=name) for name in ("source", "target")
+            )
+            input_signature = [(source, target)]
+        return super().export(filepath, format, verbose, input_signature, **kw)
+
+    def _embed(self, embedding, ids, training=None):
+        return self.dropout(self.positions(embedding(ids)), training=training)
+
+    def _target_mask(self, target):
+        """Lets every position see itself and all before it, as each step of a search does.
+
+        Padding ends a row, so no real position sees it. Elsewhere it is an id like any other: a
+        target may begin with it, as in T5 and Marian, whose start id is that of padding.
+        """
+        return causal_mask(ops.shape(target)[1])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            **self.encoder.settings,
+            "vocab_size": self.source_embedding.vocab_size,
+            "target_vocab_size": self.target_vocab_size,
+            "padding_id": self.padding_id,
+        }
+
+
+def _pair(inputs):
+    """Returns (source, target) of a pair or a dict."""
+    if isinstance(inputs, dict) and set(inputs) == {"source", "target"}:
+        return inputs["source"], inputs["target"]
+    if isinstance(inputs, (tuple, list)) and len(inputs) == 2:
+        return inputs
+    received = sorted(inputs) if isinstance(inputs, dict) else type(inputs).__name__
+    if isinstance(inputs, (tuple, list)):
+        received = f"{received} of {len(inputs)}"
+    raise ValueError(
+        "The inputs of a Transformer are a pair (source, target), or a dict with these two names. "
+        f"Received: inputs={received}."
+    )

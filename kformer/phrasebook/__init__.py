@@ -1,0 +1,186 @@
+"""A German-English phrasebook, generated from a grammar: the corpus that needs no download.
+
+From words to sentences:
+
+    lexicon, closed_classes           the words, German beside English
+    german, english                   inflection
+    derivation                        what a production is; one sentence in the making
+    noun_phrases, people              productions: who and what
+    times, places, circumstances      productions: when, where, how often, with whom
+    word_order                        one clause as statement, question, subordinate clause
+    events, states                    productions: clauses
+    sentences, joined                 productions: sentences of one clause, of two
+
+German is the source. Every German sentence has exactly one translation, which follows from its
+parts, so that a model that has understood the grammar makes no mistakes. All is lower case; single
+spaces separate words and punctuation marks; a statement has no full stop.
+"""
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kformer.phrasebook import joined  # noqa: F401  They register productions.
+from kformer.phrasebook.derivation import PRODUCTIONS, Derivation, Nonsense
+from kformer.phrasebook.phrases import places  # noqa: F401  They register productions.
+from kformer.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS, VERBS_OF
+
+__all__ = ["PRODUCTIONS", "Pair", "Phrasebook", "held_out", "phrasebook", "sample", "write"]
+
+SIZES = {"train": 20_500, "valid": 500, "test": 500, "unseen": 400}
+LENGTHS = range(2, 16)  # Words a side, punctuation marks included.
+RAREST = 8  # A word stands in training at least so often, else in no other part.
+OFTEN_ENOUGH = 20  # Sentences of `unseen` that may hold the same pair of lemmas.
+
+
+class Pair(NamedTuple):
+    source: str
+    target: str
+
+
+class Phrasebook(NamedTuple):
+    """Four lists of pairs; no source sentence occurs twice.
+
+    Attributes:
+        train, valid, test: of one distribution.
+        unseen: each sentence joins a noun to a verb or an adjective, as listed by `held_out`, that
+            no sentence of the other parts holds together.
+    """
+
+    train: list[Pair]
+    valid: list[Pair]
+    test: list[Pair]
+    unseen: list[Pair]
+
+
+GREETING = Pair("ich möchte ein bier", "i want a beer")  # Everybody's first sentence: in `train`.
+
+
+def held_out(seed: int = 0) -> frozenset[tuple[str, str]]:
+    """The lemma pairs (noun, verb) and (noun, adjective) that only `unseen` holds together.
+
+    Each verb and adjective that goes with at least six nouns gives up some of them, so that all
+    words are known from other company. Verbs with a particle keep theirs: "macht" alone would
+    not tell opening from closing.
+    """
+    rng = random.Random(seed)
+    pairs: set[tuple[str, str]] = set()
+    free = {noun.name: 2 for noun in NOUNS}  # How many more pairs may name this noun.
+
+    def hold_out(nouns, other: str, number: int) -> None:
+        candidates = [n.name for n in nouns if free[n.name]]
+        for name in rng.sample(candidates, number):
+            free[name] -= 1
+            pairs.add((name, other))
+
+    for verb in VERBS_OF["transitive"]:
+        nouns = [noun for noun in NOUNS if set(noun.kinds) & set(verb.objects)]
+        if len(nouns) >= 6 and not verb.particle:
+            hold_out(nouns, verb.name, 1 if len(nouns) < 10 else 3)
+    for adjective in ADJECTIVES:
+        nouns = [noun for noun in NOUNS if adjective in ADJECTIVES_FOR[noun.name]]
+        if len(nouns) >= 6:
+            hold_out(nouns, adjective.name, 1)
+    return frozenset(pairs)
+
+
+def sample(rng: random.Random) -> Iterator[tuple[Pair, Derivation]]:
+    """Yields sentences without end, each with its derivation; sentences recur."""
+
+    def choose(options, cumulative_weights=None):
+        if cumulative_weights is None:
+            return rng.choice(options)
+        return rng.choices(options, cum_weights=cumulative_weights)[0]
+
+    while True:
+        derivation = Derivation(choose)
+        try:
+            pair = Pair(*derivation.derive("Sentence"))
+        except Nonsense:
+            continue
+        if all(len(side.split()) in LENGTHS for side in pair):
+            yield pair, derivation
+
+
+def phrasebook(seed: int = 0) -> Phrasebook:
+    """Generates the corpus; the same seed gives the same pairs on every machine."""
+    rng = random.Random(seed)
+    known, unseen = _draw(rng, held_out(seed))
+    rng.shuffle(known)
+    train, others = _set_aside(known, SIZES["valid"] + SIZES["test"])
+    count = Counter(word for pair in train for word in _words(pair))
+    rng.shuffle(unseen)
+    unseen = [pair for pair in unseen if all(count[word] >= RAREST for word in _words(pair))]
+    return Phrasebook(
+        train=train,
+        valid=others[: SIZES["valid"]],
+        test=others[SIZES["valid"] :],
+        unseen=unseen[: SIZES["unseen"]],
+    )
+
+
+def _draw(rng, separate) -> tuple[list[Pair], list[Pair]]:
+    """Samples distinct pairs: those without, and those with, a lemma pair of `separate`."""
+    known, unseen = {GREETING.source: GREETING.target}, {}
+    room = Counter(dict.fromkeys(separate, OFTEN_ENOUGH))
+    sentences_wanted = SIZES["train"] + SIZES["valid"] + SIZES["test"]
+    for (source, target), derivation in sample(rng):
+        if len(known) == sentences_wanted:
+            break
+        if not _together(derivation.lemmas, separate):
+            known[source] = target
+            continue
+        shown = derivation.pairs & separate
+        if shown and all(room[pair] for pair in shown) and source not in unseen:
+            unseen[source] = target
+            room.subtract(shown)
+    return [Pair(*item) for item in known.items()], [Pair(*item) for item in unseen.items()]
+
+
+def _together(lemmas: set[str], separate) -> bool:
+    return any(noun in lemmas and other in lemmas for noun, other in separate)
+
+
+def _words(pair: Pair) -> list[str]:
+    """The words of both sides; a word of both languages counts as two."""
+    return [f"de {w}" for w in pair.source.split()] + [f"en {w}" for w in pair.target.split()]
+
+
+def _set_aside(pairs: list[Pair], number: int) -> tuple[list[Pair], list[Pair]]:
+    """Takes `number` pairs away whose words the rest still holds `RAREST` times each."""
+    left = Counter(word for pair in pairs for word in _words(pair))
+    rest, aside = [], []
+    for pair in pairs:
+        words = Counter(_words(pair))
+        enough = all(left[word] - words[word] >= RAREST for word in words)
+        if len(aside) < number and enough and pair != GREETING:
+            left.subtract(words)
+            aside.append(pair)
+        else:
+            rest.append(pair)
+    return rest, aside
+
+
+def write(folder: str | os.PathLike, seed: int = 0) -> dict[str, Path]:
+    """Writes the phrasebook as parallel text files, one sentence a line, UTF-8.
+
+    A file appears complete or not at all: it is written under another name, then renamed.
+
+    Returns:
+        Paths by name: "train.de", "train.en", and so for valid, test and unseen.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {}
+    for part, pairs in phrasebook(seed)._asdict().items():
+        for language, sentences_of_side in zip(("de", "en"), zip(*pairs, strict=True), strict=True):
+            path = folder / f"{part}.{language}"
+            unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+            text = "".join(f"{sentence}\n" for sentence in sentences_of_side)
+            unfinished.write_text(text, encoding="utf-8", newline="\n")
+            unfinished.replace(path)
+            paths[path.name] = path
+    return paths

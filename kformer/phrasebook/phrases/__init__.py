@@ -1,0 +1,1 @@
+"""Phrases of the phrasebook: noun phrases, people, places, times, circumstances."""

@@ -1,0 +1,107 @@
+"""Productions of who does it and whom it concerns: pronouns, names, people; any subject."""
+
+from kformer.phrasebook.derivation import Nonsense, production
+from kformer.phrasebook.phrases.noun_phrases import (
+    NounPhrase,
+    around,
+    around_specific,
+    described,
+)
+from kformer.phrasebook.words.closed_classes import NAMES, OBJECT_PRONOUNS, SUBJECT_PRONOUNS
+from kformer.phrasebook.words.lexicon import NOUNS_OF
+
+
+def subject_of(d, kinds):
+    kind = d.choose(kinds)
+    if kind == "person":
+        return d.derive("PersonSubject")
+    return described(d, (kind,), "nominative")
+
+
+def pronoun_phrase(pronoun) -> NounPhrase:
+    return NounPhrase(pronoun.name, pronoun.english, pronoun.person, pronoun=pronoun)
+
+
+# Person: whoever something is done to or for, in any case but the nominative
+
+
+@production("Person", 5)
+def object_pronoun(d, case, subject):
+    """mir -> me, but not of what i do"""
+    group = subject.pronoun and subject.pronoun.group
+    return pronoun_phrase(d.pick([p for p in OBJECT_PRONOUNS[case] if p.group != group]))
+
+
+@production("Person", 2)
+def name_as_object(d, case, subject):
+    name = d.pick([n for n in NAMES if n.name not in subject.german])
+    return NounPhrase(name.name, name.english)
+
+
+@production("Person", 7)
+def person_as_object(d, case, subject):
+    return around_specific(d, d.pick(NOUNS_OF["person"], subject.nouns), case)
+
+
+# PersonSubject
+
+
+@production("PersonSubject", 12)
+def subject_pronoun(d):
+    group = d.derive("Group")
+    return pronoun_phrase(d.pick([p for p in SUBJECT_PRONOUNS if p.group == group]))
+
+
+@production("PersonSubject", 2)
+def name_as_subject(d):
+    name = d.pick(NAMES)
+    return NounPhrase(name.name, name.english)
+
+
+@production("PersonSubject", 7)
+def person_as_subject(d):
+    return described(d, ("person",), "nominative")
+
+
+@production("PersonSubject", 1)
+def two_people(d):
+    """anna und mein bruder -> anna and my brother"""
+    name, other = d.pick(NAMES), around(d, d.pick(NOUNS_OF["kin"]), "nominative")
+    return NounPhrase(
+        german=f"{name.name} und {other.german}",
+        english=f"{name.english} and {other.english}",
+        person="p",
+        nouns=other.nouns,
+    )
+
+
+@production("PersonSubject", 1)
+def person_with_something(d):
+    """die frau mit einem hut -> the woman with a hat"""
+    person = around_specific(d, d.pick(NOUNS_OF["stranger"]), "nominative")
+    if person.person == "p":
+        raise Nonsense("Several people, one hat?")
+    thing = d.derive("One", noun=d.pick(NOUNS_OF["feature"]), case="dative")
+    return person._replace(
+        german=f"{person.german} mit {thing.german}",
+        english=f"{person.english} with {thing.english}",
+        modified=True,
+    )
+
+
+# Group: in conversation one speaks mostly of me and you
+
+
+@production("Group", 6)
+def speaker(d):
+    return "speaker"
+
+
+@production("Group", 4)
+def hearer(d):
+    return "hearer"
+
+
+@production("Group", 4)
+def other(d):
+    return "other"

@@ -1,0 +1,1 @@
+"""Words of the phrasebook: its lexicon, closed word classes, and inflection in both languages."""

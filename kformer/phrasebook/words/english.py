@@ -1,0 +1,62 @@
+"""English inflection: a and an, the verb with do, be and the modals."""
+
+from functools import cache
+from typing import NamedTuple
+
+from kformer.phrasebook.words.closed_classes import Word
+from kformer.phrasebook.words.lexicon import Noun
+
+_BE = {"1s": "am", "2s": "are", "3s": "is", "p": "are"}
+
+
+class VerbGroup(NamedTuple):
+    """The verb of a clause, before it is known whether "not" or the subject comes between.
+
+    `operator` changes places with the subject in questions and stands before "not"; `main` follows
+    it. `plain` replaces both where nothing calls for "do": "does" + "drink", but plain "drinks".
+    """
+
+    operator: str
+    main: str
+    plain: str | None
+
+
+def noun(word: Noun, number: str) -> str:
+    return word.english if number == "singular" else word.english_plural
+
+
+def a(phrase: str) -> str:
+    return f"an {phrase}" if phrase[0] in "aeiou" else f"a {phrase}"
+
+
+@cache
+def third_person(verb: str) -> str:
+    """Inflects the first word: "look for" becomes "looks for"."""
+    head, *rest = verb.split()
+    if head == "have":
+        head = "has"
+    else:
+        head += "es" if head.endswith(("s", "sh", "ch", "x", "o")) else "s"
+    return " ".join([head, *rest])
+
+
+@cache
+def present(verb: str, person: str) -> VerbGroup:
+    head, _, rest = verb.partition(" ")
+    if head == "be":
+        return VerbGroup(_BE[person], rest, None)
+    if person == "3s":
+        return VerbGroup("does", verb, third_person(verb))
+    return VerbGroup("do", verb, verb)
+
+
+def past(verb: str, form: str) -> VerbGroup:
+    return VerbGroup("did", verb, form)
+
+
+@cache
+def modal(word: Word, verb: str, person: str) -> VerbGroup:
+    """ "can drink" is one word and its verb; "want to drink" and "have to drink" take do."""
+    if word.english.endswith(" to"):
+        return present(f"{word.english} {verb}", person)
+    return VerbGroup(word.english, verb, None)

@@ -1,0 +1,11 @@
+"""Runs `.tflite` files with NumPy and ai-edge-litert alone, without TensorFlow.
+
+- `translator`: `PocketTranslator`.
+- `text`: strings to the bytes of a file's inputs, and back.
+- `workers`, `process`: interpreters in threads and in processes of their own.
+- `metadata`: the JSON that a file carries.
+"""
+
+from kformer.pocket.translator import PocketTranslator
+
+__all__ = ["PocketTranslator"]

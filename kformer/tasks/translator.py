@@ -1,0 +1,318 @@
+"""The translator: text in, text out, in one `.keras` file.
+
+Axes: B batch, S source length, N sequences a row, T target length.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from kformer.arguments import as_texts, check_as_many, check_integer, check_text
+from kformer.decoding.batches import BatchDecoder, batches_by_length, make_search, search_ids
+from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
+from kformer.decoding.scoring import BatchLikelihood, Scored
+from kformer.files import replacing
+from kformer.model.copying import weights_copy
+from kformer.model.transformer import Attention, Transformer
+from kformer.tasks.keras_file import FORMAT, check_format, check_translator
+from kformer.tasks.translation import Translation, found_flags
+from kformer.text.rows import cut_flags, read_texts, write_texts
+from kformer.text.tokenizer import Tokenizer
+
+__all__ = ["EXTRA_LENGTH", "FORMAT", "Looked", "Translator", "batches_by_length", "load"]
+__all__ += ["make_search", "search_ids"]
+
+
+class Looked(NamedTuple):
+    """Where a translation looked; see `Translator.attend`."""
+
+    source: list  # S pieces
+    target: list  # T pieces that the decoder read, the start first
+    attention: Attention  # of one sentence: B is 1
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Translator(keras.Model):
+    """A tokenizer, a Transformer and a search.
+
+    Args:
+        tokenizer: `Tokenizer` of the source, and of the target if that has no own.
+        transformer: `Transformer` with the tokenizer's vocabulary.
+        target_tokenizer: `Tokenizer` of the target, if it has a vocabulary of its own.
+        max_source_length: Most ids of a source sentence, its end id included; what is longer is
+            translated up to there, with a warning.
+    """
+
+    def __init__(
+        self,
+        tokenizer,
+        transformer,
+        target_tokenizer=None,
+        max_source_length: int = 256,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        check_integer("max_source_length", max_source_length, least=2)  # A piece and the end id.
+        for name, value, kind in (
+            ("tokenizer", tokenizer, Tokenizer),
+            ("transformer", transformer, Transformer),
+            ("target_tokenizer", target_tokenizer, Tokenizer),
+        ):
+            if not isinstance(value, kind) and (value, name) != (None, "target_tokenizer"):
+                raise TypeError(
+                    f"`{name}` must be a {kind.__name__}. Received: {name}={value!r:.99}."
+                )
+        self.tokenizer = tokenizer
+        self.target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
+        self.transformer = transformer
+        self.max_source_length = max_source_length
+        self.built = True
+        self._decode = BatchDecoder(transformer, self.target_tokenizer)
+        self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
+        if tokenizer.model is not None:  # Else `load_assets` follows.
+            self._check_vocabularies()
+
+    def _check_vocabularies(self):
+        have = (
+            self.transformer.source_embedding.vocab_size,
+            self.transformer.target_embedding.vocab_size,
+        )
+        need = (self.tokenizer.vocab_size, self.target_tokenizer.vocab_size)
+        if have != need:
+            raise ValueError(
+                "The transformer must have the vocabularies of the tokenizers. Received: "
+                f"vocabulary sizes (source, target) {have} of the transformer, {need} of the "
+                "tokenizers."
+            )
+        paddings = {self.tokenizer.padding_id, self.target_tokenizer.padding_id}
+        if paddings != {self.transformer.padding_id}:
+            raise ValueError(
+                "The transformer must have the padding id of the tokenizers. Received: "
+                f"padding_id={self.transformer.padding_id} of the transformer, "
+                f"{sorted(paddings)} of the tokenizers."
+            )
+
+    def translate(
+        self,
+        texts,
+        beam_size=SearchOptions.beam_size,
+        length_penalty=SearchOptions.length_penalty,
+        batch_size=32,
+        progress=None,
+        *,
+        prefixes=None,
+        **options,
+    ) -> list[str]:
+        """Translates any number of sentences; sorts them by length, keeps their order.
+
+        Args:
+            texts: list of strings, or another iterable of them, as a NumPy array, a pandas Series
+                or a string tensor (B,). A blank one translates to a blank one.
+            beam_size, length_penalty: See `kformer.SearchOptions`.
+            batch_size: Sentences translated at once. It changes speed, not answers.
+            progress: Called with the number of sentences done, after each batch.
+            prefixes: What the translations must begin with: as many strings, or None. A blank
+                sentence translates to its prefix.
+            **options: The others of `kformer.SearchOptions`.
+
+        Returns:
+            list of as many strings, the best translations. Whether they are good for anything is
+            what `translations` tells.
+
+        Raises:
+            TypeError: An argument, or one of the texts, is not what it should be.
+            ValueError: A number is out of range, or there are not as many prefixes as texts.
+
+        Warns:
+            UserWarning: Sentences were longer than `max_source_length` ids.
+        """
+        options = SearchOptions(beam_size, length_penalty, **options)
+        _, _, found = self._search(texts, options, prefixes, batch_size, progress)
+        return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
+
+    def translations(
+        self, texts, options=None, prefixes=None, batch_size=32, progress=None, details=True
+    ) -> list[list[Translation]]:
+        """As `translate`, but with all that is known: scores, tokens, flags, attention.
+
+        Args:
+            texts, prefixes, batch_size, progress: As for `translate`.
+            options: `kformer.SearchOptions`; None for the defaults.
+            details: Whether to find out log-probabilities of tokens and attention, too: it takes
+                one more pass of the model.
+
+        Returns:
+            for each text a list of `kformer.Translation`, best first: `options.n_best`, or as
+            many as there are.
+
+        Raises:
+            TypeError, ValueError: As `translate`.
+
+        Warns:
+            UserWarning: As `translate`.
+        """
+        options = SearchOptions() if options is None else options
+        if not isinstance(options, SearchOptions):
+            raise TypeError(
+                f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
+            )
+        sources, forced, found = self._search(texts, options, prefixes, batch_size, progress)
+        pairs = [(i, one) for i, several in enumerate(found) for one in several]
+        ids = [one.ids for _, one in pairs]
+        known = [None] * len(pairs)
+        if details:
+            known = self._likelihood([sources.ids[i] for i, _ in pairs], ids)
+        results = [[] for _ in found]
+        written = write_texts(self.target_tokenizer, ids)
+        for (i, one), text, of_tokens in zip(pairs, written, known, strict=True):
+            results[i].append(
+                Translation(
+                    text,
+                    one.score,
+                    (
+                        *cut_flags(i, source=sources, prefix=forced),
+                        *found_flags(sources.ids[i], one),
+                    ),
+                    tuple(self.target_tokenizer.pieces(one.ids)),
+                    tuple(self.tokenizer.pieces(sources.ids[i])),
+                    tuple(of_tokens.log_probabilities.tolist()) if details else None,
+                    of_tokens.attention if details else None,
+                )
+            )
+        return results
+
+    def score(self, sources, targets, progress=None) -> list[Scored]:
+        """Tells how likely the model finds given translations; in batches of about one length.
+
+        Args:
+            sources: list of strings, or another iterable of them, as for `translate`.
+            targets: as many strings, their translations.
+            progress: Called with the number of pairs done, after each batch.
+
+        Returns:
+            list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
+
+        Warns:
+            UserWarning: A source was over `max_source_length` ids, or a target over 50 more; only
+                the beginning was scored.
+        """
+        sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
+        check_as_many(sources=sources, targets=targets)
+        read = self._read(sources, "Source of sentence", "scored")
+        said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
+        return [
+            Scored(
+                float(one.log_probabilities.sum(dtype="float64")),
+                tuple(self.target_tokenizer.pieces(said.ids[i])),
+                tuple(one.log_probabilities.tolist()),
+                cut_flags(i, source=read, target=said),
+            )
+            for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
+        ]
+
+    def source_rows(self, texts):
+        """Returns the ids of each text, pieces and end; warns of what it had to cut."""
+        return self._read(as_texts(texts, "texts"), "Sentence", "translated").ids
+
+    def _search(self, texts, options, prefixes, batch_size, progress):
+        """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
+        check_integer("batch_size", batch_size, least=1)
+        texts = as_texts(texts, "texts")
+        sources = self._read(texts, "Sentence", "translated", stacklevel=1)
+        forced = None
+        if prefixes is not None:
+            prefixes = as_texts(prefixes, "prefixes")
+            check_as_many(texts=texts, prefixes=prefixes)
+            forced = self._read_target(prefixes, "Prefix of sentence", "kept", stacklevel=1)
+            forced = forced._replace(ids=[row[:-1] for row in forced.ids])  # No end ids.
+        found = self._decode(
+            sources.ids, options, forced.ids if forced else None, batch_size, progress
+        )
+        return sources, forced, found
+
+    def _read(self, texts, name, did, stacklevel=0):
+        most = self.max_source_length
+        return read_texts(self.tokenizer, texts, most, name, did, stacklevel + 4)
+
+    def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
+        most = self.max_source_length + extra_length
+        return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)
+
+    def attend(self, text, target=None) -> Looked:
+        """Returns the attention of every layer for one sentence.
+
+        Args:
+            text: The source sentence.
+            target: Its translation; by default what `translate` gives.
+        """
+        check_text("text", text)
+        target = self.translate([text])[0] if target is None else check_text("target", target)
+        source = self.source_rows([text])
+        read = self.target_tokenizer.with_start(self.target_tokenizer.tokenize([target]))
+        attention = self.transformer.attend((tf.constant(source), read.to_tensor()))
+        return Looked(
+            self.tokenizer.pieces(source[0]),
+            self.target_tokenizer.pieces(read[0].numpy()),
+            attention,
+        )
+
+    def save(self, path):
+        """Writes one `.keras` file that holds all that `kformer.load` needs; no optimizer."""
+        if Path(path).suffix != ".keras":
+            raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
+        translator = self
+        if getattr(self.transformer, "optimizer", None) is not None:
+            translator = self._with(weights_copy(self.transformer))
+        with replacing(path) as temporary:
+            keras.saving.save_model(translator, temporary)
+
+    def copy(self):
+        """Returns a translator with a float32 copy of the transformer: what is exported."""
+        return self._with(self.transformer.copy())
+
+    def _with(self, transformer):
+        own = self.target_tokenizer is not self.tokenizer
+        target_tokenizer = self.target_tokenizer if own else None
+        return Translator(self.tokenizer, transformer, target_tokenizer, self.max_source_length)
+
+    def get_config(self):
+        return {
+            "format": FORMAT,
+            "transformer": self.transformer.get_config(),
+            "own_target_tokenizer": self.target_tokenizer is not self.tokenizer,
+            "max_source_length": self.max_source_length,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        check_format(config["format"])
+        return cls(
+            Tokenizer(),
+            Transformer.from_config(config["transformer"]),
+            Tokenizer() if config["own_target_tokenizer"] else None,
+            config["max_source_length"],
+        )
+
+
+def load(path) -> Translator:
+    """Reads the `.keras` file of a `Translator`; runs no code from it (Keras's safe mode).
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        ValueError: The file holds no translator, or a damaged one, or one of a newer format.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
+    check_translator(path)
+    try:
+        translator = keras.saving.load_model(path, compile=False, safe_mode=True)
+        translator._check_vocabularies()
+    except Exception as error:  # Keras, h5py and zipfile each have their own.
+        raise ValueError(
+            "The file must hold a whole translator, as `Translator.save` writes it. Received: "
+            f"path={str(path)!r} ({type(error).__name__}: {str(error).split(chr(10))[0]})."
+        ) from error
+    return translator

@@ -1,0 +1,8 @@
+"""Text: strings to rows of ids and back, and what can be said of a text without a model.
+
+- `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
+- `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
+- `rows`: lists of strings to lists of ids, truncated where they are too long.
+- `degenerate`: finds output that repeats itself or is far too long.
+- `scores`: BLEU, chrF and exact matches.
+"""

@@ -1,0 +1,151 @@
+"""Text to ids and back: a SentencePiece model, run in graph by tensorflow-text.
+
+The model file defines the text, whole: normalisation, white space, pieces, byte fallback. Ids
+are those that the SentencePiece library gives for the same file; only where two ways to split a
+text score the same, which takes one that repeats itself, may the other be chosen.
+"""
+
+import hashlib
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+import tensorflow_text
+from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
+
+from kformer.arguments import as_texts
+from kformer.text import vocabulary
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Tokenizer(keras.layers.Layer):
+    """Splits text into pieces of a SentencePiece model, and joins them again.
+
+    A Keras layer, so that a `.keras` file holds its model as an asset. Use `Tokenizer.train` or
+    `Tokenizer.load` rather than the constructor.
+
+    Args:
+        model: The bytes of a SentencePiece model file that has ids for padding, unknown, start
+            and end.
+    """
+
+    def __init__(self, model: bytes | None = None, **kwargs):
+        super().__init__(**kwargs)
+        self.model = None
+        self.built = True
+        if model is not None:
+            self._use(model)
+
+    @classmethod
+    def train(cls, files, vocab_size: int = 8000, character_coverage: float = 0.9995):
+        """Learns a unigram model with byte fallback from text files.
+
+        [Kudo, 2018](https://arxiv.org/abs/1804.10959). Padding is 0, unknown 1, start 2, end 3;
+        256 ids spell the bytes of characters that the pieces do not cover.
+
+        Args:
+            files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
+            vocab_size: Number of ids.
+            character_coverage: Share of the text's characters that get pieces of their own; the
+                rarest are left to the bytes.
+
+        Raises:
+            FileNotFoundError: A file is missing.
+            TypeError: An argument is of another type.
+            ValueError: The text does not support so many ids, says how many would fit; or a file
+                is not UTF-8, says at which line; or the files hold no text.
+        """
+        return cls(vocabulary.learn(files, vocab_size, character_coverage))
+
+    @classmethod
+    def load(cls, path):
+        """Reads a SentencePiece model file."""
+        try:
+            return cls(Path(path).read_bytes())
+        except ValueError as error:
+            raise ValueError(f"{error} Received: path={str(path)!r}.") from error
+
+    def save(self, path):
+        """Writes the SentencePiece model file."""
+        Path(path).write_bytes(self.model)
+
+    def _use(self, model):
+        library = vocabulary.read(model)
+        self.model = model
+        self.vocab_size = library.GetPieceSize()
+        self.padding_id, self.unknown_id = library.pad_id(), library.unk_id()
+        self.start_id, self.end_id = library.bos_id(), library.eos_id()
+        self._pieces = [library.IdToPiece(i) for i in range(self.vocab_size)]
+        self.in_graph = _in_graph(model)
+
+    def tokenize(self, texts):
+        """Returns the ids of `texts`, in graph, without start and end.
+
+        Args:
+            texts: string tensor (B,), or list of strings.
+
+        Returns:
+            int32 `tf.RaggedTensor` (B, None).
+        """
+        if not (tf.is_tensor(texts) and texts.dtype == tf.string):
+            texts = tf.constant(as_texts(texts, "texts"), tf.string)
+        return self.in_graph.tokenize(texts)
+
+    def detokenize(self, ids):
+        """Returns the text of `ids`, in graph; start, end and padding leave no trace.
+
+        Args:
+            ids: int32 tensor (B, T), or `tf.RaggedTensor` (B, None).
+
+        Returns:
+            string tensor (B,), valid UTF-8.
+        """
+        return self.in_graph.detokenize(ids)
+
+    def encode(self, texts):
+        """Returns what an encoder reads: the pieces of each text and the end id, padded.
+
+        Args:
+            texts: string tensor (B,), or list of strings.
+
+        Returns:
+            int32 tensor (B, S).
+        """
+        return self.with_end(self.tokenize(texts)).to_tensor(self.padding_id)
+
+    def with_start(self, ids):
+        """Puts the start id before each row of a `tf.RaggedTensor` (B, None)."""
+        return tf.concat([self._column(ids, self.start_id), ids], axis=1)
+
+    def with_end(self, ids):
+        """Puts the end id behind each row of a `tf.RaggedTensor` (B, None)."""
+        return tf.concat([ids, self._column(ids, self.end_id)], axis=1)
+
+    def _column(self, ids, value):
+        return tf.fill(tf.stack([ids.nrows(out_type=tf.int32), 1]), value)
+
+    def pieces(self, ids) -> list[str]:
+        """Returns how each of `ids`, a sequence of integers, is written in the vocabulary."""
+        return [self._pieces[i] for i in ids]
+
+    def save_assets(self, folder):
+        (Path(folder) / vocabulary.ASSET).write_bytes(self.model)
+
+    def load_assets(self, folder):
+        self._use((Path(folder) / vocabulary.ASSET).read_bytes())
+
+
+def _in_graph(model):
+    """Makes a tokenizer of tensorflow-text that outlives a change of the random seed.
+
+    Its model is held by a kernel, and `keras.utils.set_random_seed` clears TensorFlow's cache of
+    kernels ([issue 570](https://github.com/tensorflow/text/issues/570)). With a shared name, the
+    model stays. What is exported has no shared name, but a name scope: without that, two
+    tokenizers in one SavedModel are both the first where Python loads it.
+    """
+    name = f"kformer_{hashlib.sha256(model).hexdigest()}"
+    tokenizer = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32, name=name)
+    tokenizer._model_resource._resource_handle = gen_sentencepiece_tokenizer.sentencepiece_op(
+        model=model, shared_name=name
+    )
+    return tokenizer

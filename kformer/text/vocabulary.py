@@ -1,0 +1,150 @@
+"""SentencePiece models: learned from text files, and checked, without TensorFlow."""
+
+import gzip
+import io
+import re
+from pathlib import Path
+
+import sentencepiece
+
+from kformer.arguments import check_integer, check_number
+
+PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
+ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
+
+
+def learn(
+    files, vocab_size: int = 8000, character_coverage: float = 0.9995, at_most: bool = False
+) -> bytes:
+    """Learns a unigram model with byte fallback from text files.
+
+    Args:
+        files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
+        vocab_size: Number of ids.
+        character_coverage: Share of the text's characters that get pieces of their own; the
+            rarest are left to the bytes.
+        at_most: Whether to learn as many ids as the text supports where `vocab_size` is too
+            large, instead of raising an error. The model is the one that this number gives.
+
+    Returns:
+        The SentencePiece model file's content.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        TypeError: An argument is of another type.
+        ValueError: The text does not support so many ids (the message says how many it supports);
+            a file is not UTF-8 (the message says which line); or the files hold no text.
+    """
+    check_integer("vocab_size", vocab_size, least=1)
+    check_number("character_coverage", character_coverage, above=0, most=1)
+    files = _paths(files)
+    while True:
+        try:
+            return _learn(files, vocab_size, character_coverage)
+        except RuntimeError as error:
+            supported = _supported(str(error))
+            if not at_most or supported is None:
+                raise ValueError(_why_not_learned(str(error), vocab_size)) from error
+            vocab_size = supported  # Less than before, so this loop ends.
+
+
+def _learn(files, vocab_size, character_coverage):
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=_lines(files),
+        model_writer=written,
+        model_type="unigram",
+        vocab_size=vocab_size,
+        character_coverage=character_coverage,
+        byte_fallback=True,
+        pad_id=PADDING_ID,
+        unk_id=UNKNOWN_ID,
+        bos_id=START_ID,
+        eos_id=END_ID,
+        minloglevel=2,
+    )
+    return written.getvalue()
+
+
+def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
+    """Reads a SentencePiece model, and checks that a Transformer can be trained with it.
+
+    Raises:
+        ValueError: It is no SentencePiece model, or lacks a special id.
+    """
+    library = sentencepiece.SentencePieceProcessor()
+    try:
+        library.LoadFromSerializedProto(model)
+    except RuntimeError as error:
+        raise ValueError(
+            "A tokenizer needs the bytes of a SentencePiece model. "
+            f"Received: {len(model)} bytes that are none."
+        ) from error
+    special = {
+        "padding": library.pad_id(),
+        "unknown": library.unk_id(),
+        "start": library.bos_id(),
+        "end": library.eos_id(),
+    }
+    if min(special.values()) < 0:
+        raise ValueError(
+            "The SentencePiece model must have ids for padding, unknown, start and end. "
+            f"Received: {special} (-1: missing)."
+        )
+    return library
+
+
+def _paths(files):
+    """A list of paths, of one or of several."""
+    if isinstance(files, str | Path):
+        return [files]
+    wanted = "`files` must be a path or a list of paths. Received: files"
+    try:
+        files = list(files)
+    except TypeError as error:
+        raise TypeError(f"{wanted}={files!r:.99}.") from error
+    for i, file in enumerate(files):
+        if not isinstance(file, str | Path):
+            raise TypeError(f"{wanted}[{i}]={file!r:.99}.")
+    return files
+
+
+def _lines(files):
+    for file in files:
+        opened = gzip.open if Path(file).suffix == ".gz" else open
+        with opened(file, "rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    yield line.decode("utf-8").rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    raise ValueError(
+                        f"Text files must be UTF-8. Received: {str(file)!r}, where line {number} "
+                        f"is not ({error.reason})."
+                    ) from error
+
+
+def _supported(message):
+    """The number of ids that the text supports, if SentencePiece says that there are too many."""
+    found = re.search(r"value <= (\d+)\.", message)
+    return int(found[1]) if found else None
+
+
+def _why_not_learned(message, vocab_size):
+    """SentencePiece knows how many ids would fit, and says so in the middle of its sentence."""
+    if most := _supported(message):
+        rule = f"`vocab_size` must be at most {most}, which is what this text supports."
+    elif least := re.search(r"required_chars\. \d+ vs (\d+)", message):
+        rule = (
+            f"`vocab_size` must be at least {least[1]}, so that every byte and every frequent "
+            "character has an id."
+        )
+    elif "insert_id" in message:
+        rule = "`vocab_size` must be over 260: four special ids, and one for every byte."
+    elif "sentences_.empty()" in message or "all_chars_count" in message:
+        rule = (
+            "A tokenizer can only be trained on text, and the files hold none (lines over 4192 "
+            "bytes do not count)."
+        )
+    else:
+        rule = f"SentencePiece could not train a tokenizer: {message}"
+    return f"{rule} Received: vocab_size={vocab_size}."

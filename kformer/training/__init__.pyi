@@ -1,0 +1,57 @@
+from .callbacks.logs import (
+    EarlyStopping,
+    KeepBest,
+    KeepHistory,
+    StopWhenDiverged,
+    TokensPerSecond,
+)
+from .callbacks.progress import Progress
+from .callbacks.tensorboard import TensorBoardLogs
+from .callbacks.translation_scores import TranslationScores
+from .data.dataset import translation_dataset
+from .data.dropped_pairs import DroppedPairs
+from .data.pair_filter import count_dropped_pairs
+from .data.preflight import CorpusReport, check_corpus
+from .data.text_files import check_parallel
+from .objective.average import WithAverage
+from .objective.loss import MaskedCrossEntropy
+from .objective.metrics import MaskedAccuracy, Perplexity, Tokens
+from .objective.optimizer import AveragedAdam
+from .objective.schedule import WarmupSchedule
+from .recipes.cost import TrainingCost, training_cost
+from .recipes.recipe import Recipe
+from .run.fine_tuning import warm_start
+from .run.interruption import Interrupted
+from .run.resume import resumable_fit
+from .run.trainer import train
+
+__all__ = [
+    "AveragedAdam",
+    "CorpusReport",
+    "DroppedPairs",
+    "EarlyStopping",
+    "Interrupted",
+    "KeepBest",
+    "KeepHistory",
+    "MaskedAccuracy",
+    "MaskedCrossEntropy",
+    "Perplexity",
+    "Progress",
+    "Recipe",
+    "StopWhenDiverged",
+    "TensorBoardLogs",
+    "Tokens",
+    "TokensPerSecond",
+    "TrainingCost",
+    "TranslationScores",
+    "WarmupSchedule",
+    "WithAverage",
+    "check_corpus",
+    "check_parallel",
+    "count_dropped_pairs",
+    "resumable_fit",
+    "train",
+    "training_cost",
+    "translation_dataset",
+    "warm_start",
+]

@@ -1,0 +1,39 @@
+"""Words spelled in bytes now and then, so that the byte ids mean something.
+
+A tokenizer spells what its pieces do not cover, an emoji or a rare letter, by the ids of its
+UTF-8 bytes. Text for training hardly has any; a little of it is therefore spelled so on purpose.
+"""
+
+import re
+
+from kformer.training.data.respelling import Respelling
+
+BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # The piece of a byte.
+SPACE = "▁"  # U+2581, how SentencePiece writes a space.
+
+
+class ByteSpelling(Respelling):
+    """Replaces random pieces of rows of ids by the bytes that spell them.
+
+    The space at the head of a piece stays a piece, as the tokenizer itself has it.
+
+    Args:
+        tokenizer: `kformer.Tokenizer` with ids for bytes.
+        rate: Share of the pieces that are spelled, in [0, 1].
+    """
+
+    def __init__(self, tokenizer, rate: float):
+        pieces = tokenizer.pieces(range(tokenizer.vocab_size))
+        ids = {piece: i for i, piece in enumerate(pieces)}
+        byte_ids = {int(m[1], 16): ids[m[0]] for m in map(BYTE.fullmatch, pieces) if m}
+        special = {tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id}
+
+        def spell(i):
+            word = pieces[i].removeprefix(SPACE)
+            space = pieces[i][: len(pieces[i]) - len(word)]
+            possible = len(byte_ids) == 256 and word and (not space or space in ids)
+            if i in special or i in byte_ids.values() or not possible:
+                return [i]
+            return [*(ids[c] for c in space), *(byte_ids[b] for b in word.encode("utf-8"))]
+
+        super().__init__([spell(i) for i in range(len(pieces))], rate)

@@ -1,0 +1,199 @@
+"""Parallel text to batches for `model.fit`: streamed, tokenised in graph, batched by length.
+
+Text is read in windows of 100,000 pairs. All that happens to a window happens to all of its pairs
+at once, because a step of `tf.data` for every single pair takes longer than the tokenizer does.
+
+Axes: B batch, S source length, T target length.
+"""
+
+import tensorflow as tf
+
+from kformer.training.data.batching import Batching
+from kformer.training.data.byte_fallback import ByteSpelling
+from kformer.training.data.mixture import Mixture
+from kformer.training.data.pair_filter import PairFilter
+from kformer.training.data.subword_regularization import PieceSplitting
+from kformer.training.data.text_files import as_list
+
+
+def translation_dataset(
+    source_files,
+    target_files,
+    tokenizer=None,
+    target_tokenizer=None,
+    *,
+    tokens_per_batch: int = 4096,
+    max_length: int = 128,
+    max_length_ratio: float | None = None,
+    weights: list[float] | None = None,
+    temperature: float | None = None,
+    piece_splitting: float = 0.0,
+    byte_spelling: float = 0.0,
+    shuffle: bool = True,
+    seed: int = 0,
+    epoch: tf.Variable | None = None,
+):
+    """Reads parallel text as batches of about the same number of tokens.
+
+    Pairs of which a side is blank or has more than `max_length` ids are left out. The others come
+    once in every pass (but see `weights`), in batches of like length. Each side of a batch is
+    padded to what it needs, rounded up so that there are few shapes; a batch has
+    `tokens_per_batch` ids or a little less on its longer side. (Pieces that are split or spelled
+    in bytes come on top of that.)
+
+    A pass is a function of the files, `seed` and the number of the pass. So a run that was stopped
+    goes on where it was: set `epoch` to the number of its pass, and `dataset.skip(k)` is the rest
+    of it. A pass always has as many batches as `dataset.cardinality()` says.
+
+    Args:
+        source_files, target_files: A path or a list of paths each, UTF-8, `.gz` or plain; line n
+            of the one translates line n of the other. Several files are read side by side, so that
+            every part of a pass has its share of each.
+        tokenizer: `kformer.Tokenizer` of the source, and of the target if that has no own.
+        target_tokenizer: `kformer.Tokenizer` of the target, if it has a vocabulary of its own.
+        tokens_per_batch: Ids of the longer side, with padding.
+        max_length: Most ids of a sentence, its end (or start) id included.
+        max_length_ratio: Most ids of a pair's longer side for one of its shorter; see
+            `PairFilter`. None for any ratio.
+        weights: How often a pass goes through each pair of files: 2 for every pair twice, 0.5 for
+            half of the pairs, others in every pass; see `Mixture`. 1 by default.
+        temperature: Instead of `weights`, makes small corpora come more often; see `Mixture`.
+        piece_splitting: Share of the pieces that are split into smaller ones; see
+            `kformer.training.data.subword_regularization`.
+        byte_spelling: Share of the pieces that are spelled in bytes, so that the byte ids are
+            learnt; see `kformer.training.data.byte_fallback`.
+        shuffle: Whether to shuffle, anew for every pass; within windows of 100,000 pairs.
+        seed: Of the shuffling, and of the choice of pieces to split and to spell.
+        epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch of
+            an iteration is fetched. By default the passes count themselves, from 0.
+
+    Returns:
+        `tf.data.Dataset` of ((source (B, S), target_in (B, T)), target_out (B, T)), int32. A
+        source is pieces + end, target_in is start + pieces, target_out is pieces + end.
+
+    Raises:
+        FileNotFoundError, ValueError: See `check_parallel`; or no pair is left.
+        TypeError: There are sentences in the place of paths, or there is no tokenizer.
+    """
+    source_files, target_files = as_list(source_files), as_list(target_files)
+    if tokenizer is None:
+        raise TypeError(
+            "`translation_dataset` needs source files, target files and a tokenizer. "
+            f"Received: {tokenizer=}."
+        )
+    mixture = Mixture(source_files, target_files, weights, temperature)
+    if tokens_per_batch < max_length:
+        raise ValueError(
+            "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
+            f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
+        )
+    tokenizers = tokenizer, target_tokenizer or tokenizer
+    batching = Batching(tokens_per_batch, max_length)
+    kinds = (PieceSplitting, piece_splitting), (ByteSpelling, byte_spelling)
+    respellings = {
+        side: [kind(side, rate) for kind, rate in kinds if rate] for side in {*tokenizers}
+    }
+    filter_pairs = PairFilter(max_length, max_length_ratio)
+    window = _Window(tokenizers, respellings, mixture, filter_pairs, batching, shuffle)
+
+    def windows(number):
+        seed_of_pass = tf.stack([tf.constant(seed, tf.int64), number])
+        return (
+            mixture.windows()
+            .enumerate()
+            .map(lambda i, text: window(*text, tf.random.fold_in(seed_of_pass, i)))
+        )
+
+    def batches(source, target, order, limits):
+        def batch(i):
+            chosen = order[limits[i] : limits[i + 1]]
+            rows = tf.gather(source, chosen), tf.gather(target, chosen)
+            return _inputs_and_target(*rows, *tokenizers, batching)
+
+        numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
+        return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
+
+    dataset = _number_of_pass(epoch)
+    # While the batches of a window are used, the next window is prepared.
+    dataset = dataset.flat_map(lambda number: windows(number).prefetch(1).flat_map(batches))
+    # Keras shows the time left, and ends an epoch without a warning, where it knows this.
+    number = _count_batches(windows(tf.constant(0, tf.int64)), max_length)
+    dataset = dataset.prefetch(tf.data.AUTOTUNE)
+    return dataset.apply(tf.data.experimental.assert_cardinality(number))
+
+
+class _Window:
+    """Maps the lines of a window to ragged rows of ids and to their order and limits as batches."""
+
+    def __init__(self, tokenizers, respellings, mixture, filter_pairs, batching, shuffle):
+        self._tokenizers = tokenizers
+        self._respellings = respellings
+        self._mixture = mixture
+        self._filter = filter_pairs
+        self._batching = batching
+        self._shuffle = shuffle
+
+    def __call__(self, source, target, rounds, seed):
+        seeds = iter(tf.unstack(tf.random.split(seed, 7)))
+        rows = [
+            tokenizer.with_end(tokenizer.tokenize(text))
+            for tokenizer, text in zip(self._tokenizers, (source, target), strict=True)
+        ]
+        lengths = _lengths(rows)
+        fit = tf.where(self._filter(*lengths) == 0)[:, 0]
+        bucket = tf.gather(self._batching.bucket(*lengths), fit)
+        chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
+        rows = [tf.gather(side, chosen) for side in rows]
+        # Before the respelling, so that there are as many batches in every pass.
+        limits = self._batching.limits(*_lengths(rows))
+        for i, tokenizer in enumerate(self._tokenizers):
+            for respell in self._respellings[tokenizer]:
+                rows[i] = respell(rows[i], next(seeds))
+        number = rows[0].nrows()
+        tie = tf.range(number)
+        if self._shuffle:
+            tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
+        order = self._batching.order(*_lengths(rows), tie)
+        if self._shuffle:
+            order, limits = _shuffle_batches(order, limits, next(seeds))
+        return *rows, order, limits
+
+
+def _lengths(rows):
+    return [tf.cast(side.row_lengths(), tf.int32) for side in rows]
+
+
+def _shuffle_batches(order, limits, seed):
+    batches = tf.RaggedTensor.from_row_splits(order, limits, validate=False)
+    batches = tf.gather(batches, tf.argsort(tf.random.stateless_uniform([batches.nrows()], seed)))
+    return batches.values, batches.row_splits
+
+
+def _inputs_and_target(source, target, tokenizer, target_tokenizer, batching):
+    source = batching.pad(source, tokenizer.padding_id)
+    target_in = batching.pad(
+        target_tokenizer.with_start(target[:, :-1]), target_tokenizer.padding_id
+    )
+    target_out = batching.pad(target, target_tokenizer.padding_id)
+    return (source, target_in), target_out
+
+
+def _number_of_pass(epoch):
+    """A data set of one element: the number of the pass that begins."""
+    begin = tf.data.Dataset.from_tensors(0)
+    if epoch is not None:
+        return begin.map(lambda _: tf.identity(epoch))
+    with tf.device("CPU:0"):  # Where `tf.data` runs.
+        passes = tf.Variable(-1, trainable=False, dtype=tf.int64)
+    return begin.map(lambda _: passes.assign_add(1))
+
+
+def _count_batches(windows, max_length):
+    batches = windows.map(lambda source, target, order, limits: tf.size(limits, tf.int64) - 1)
+    number = batches.reduce(tf.constant(0, tf.int64), tf.add).numpy()
+    if not number:
+        raise ValueError(
+            "No pair is left: every one has a blank side or is too long. "
+            f"Received: max_length={max_length}."
+        )
+    return number

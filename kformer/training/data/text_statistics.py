@@ -1,0 +1,100 @@
+"""Counts over a pair of text files, window by window, in bounded memory."""
+
+import dataclasses
+import functools
+import operator
+
+import numpy as np
+import tensorflow as tf
+
+from kformer.training.data.dropped_pairs import REASONS
+from kformer.training.data.mixture import Mixture
+
+COMPARED = 2**24  # Pairs that are remembered, by hashes of 8 bytes.
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistics:
+    """Counts over parallel text; those of two texts can be added.
+
+    Attributes:
+        pieces: Of both sides, how often each id occurs, int64 (V,), without end ids.
+        longest: Of both sides, the most ids of a sentence and where it is.
+        reasons: How many pairs are kept or dropped, int64 (4,) in order of `REASONS`.
+        identical: Pairs with the same text, not blank, on both sides.
+        batches: Of the pairs that are kept.
+        tokens: Of both sides, the ids of the pairs that are kept, end ids included, int64 (2,).
+        hashes: Of the first pairs that are not blank, int64 (at most `COMPARED`,).
+    """
+
+    pieces: tuple[np.ndarray, np.ndarray]
+    longest: tuple[tuple[int, str], tuple[int, str]]
+    reasons: np.ndarray
+    identical: int
+    batches: int
+    tokens: np.ndarray
+    hashes: np.ndarray
+
+    def __add__(self, other):
+        return Statistics(
+            tuple(map(np.add, self.pieces, other.pieces)),
+            tuple(
+                max(pair, key=lambda found: found[0])
+                for pair in zip(self.longest, other.longest, strict=True)
+            ),
+            self.reasons + other.reasons,
+            self.identical + other.identical,
+            self.batches + other.batches,
+            self.tokens + other.tokens,
+            np.concatenate([self.hashes, other.hashes])[:COMPARED],
+        )
+
+
+def read_statistics(source_file, target_file, tokenizers, filter_pairs, batching) -> Statistics:
+    """Reads the files once.
+
+    Args:
+        source_file, target_file: Paths.
+        tokenizers: `kformer.Tokenizer` of the source and of the target.
+        filter_pairs: `PairFilter`.
+        batching: `Batching`.
+    """
+
+    def count(source, target, _):
+        rows = [
+            side.tokenize(text) for side, text in zip(tokenizers, (source, target), strict=True)
+        ]
+        lengths = [tf.cast(side.row_lengths(), tf.int32) + 1 for side in rows]
+        reasons = filter_pairs(*lengths)
+        kept = [tf.boolean_mask(length, reasons == 0) for length in lengths]
+        text = reasons != REASONS.index("blank")
+        same = tf.strings.strip(source) == tf.strings.strip(target)
+        pairs = tf.boolean_mask(tf.strings.join([source, target], "\n"), text)
+        return (
+            tuple(
+                tf.math.bincount(ids.values, minlength=side.vocab_size, dtype=tf.int64)
+                for side, ids in zip(tokenizers, rows, strict=True)
+            ),
+            tuple((tf.reduce_max(length), tf.argmax(length)) for length in lengths),
+            tf.math.bincount(reasons, minlength=len(REASONS), dtype=tf.int64),
+            tf.math.count_nonzero(same & text),
+            tf.size(batching.limits(*kept)) - 1,
+            tf.stack([tf.reduce_sum(tf.cast(length, tf.int64)) for length in kept]),
+            tf.strings.to_hash_bucket_fast(pairs, 2**63 - 1),
+        )
+
+    files, line, windows = (source_file, target_file), 1, []
+    counts = Mixture(source_file, target_file).windows().map(count).prefetch(1)
+    for pieces, longest, reasons, *others in counts.as_numpy_iterator():
+        places = [
+            (int(most), f"{file}, line {line + at}")
+            for (most, at), file in zip(longest, files, strict=True)
+        ]
+        windows = [sum_of(*windows, Statistics(pieces, places, reasons, *others))]
+        line += reasons.sum()
+    return windows[0]
+
+
+def sum_of(*statistics: Statistics) -> Statistics:
+    """Adds statistics of several texts."""
+    return functools.reduce(operator.add, statistics)

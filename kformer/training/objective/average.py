@@ -1,0 +1,105 @@
+"""Looking at the average of the weights, while training goes on with the weights themselves."""
+
+import contextlib
+
+import keras
+import numpy as np
+from keras import ops
+
+from kformer.training.objective.stateful import get_states, set_states
+
+
+@contextlib.contextmanager
+def averaged_weights(model):
+    """Lends `model` the averages that its `AveragedAdam` keeps; its weights come back to the bit.
+
+    Raises:
+        ValueError: The model's optimizer keeps no average.
+    """
+    averages = getattr(model.optimizer, "averages", ())
+    if not averages:
+        raise ValueError(
+            "The model must be compiled with an `AveragedAdam` whose `average_momentum` is not 0, "
+            f"and be built. Received: optimizer={model.optimizer}."
+        )
+    weights = [np.array(ops.convert_to_numpy(weight)) for weight in model.trainable_variables]
+    _assign(model.trainable_variables, averages)
+    try:
+        yield
+    finally:
+        _assign(model.trainable_variables, weights)
+
+
+def _assign(variables, values):
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(value)
+
+
+class WithAverage(keras.callbacks.Callback):
+    """Validates, and lets other callbacks end the epoch, with the average of the weights.
+
+    The model must be compiled with an `AveragedAdam` that keeps one.
+
+    Args:
+        callbacks: Those that look at the model when an epoch ends, such as `KeepBest`. They are
+            told of the begin and the end of training and of epochs, and of `on_validation` and
+            `on_checkpoint` (see `ValidateEvery`, `resumable_fit`), of nothing else.
+    """
+
+    def __init__(self, callbacks=()):
+        super().__init__()
+        self.callbacks = list(callbacks)
+        self._lent = contextlib.ExitStack()
+
+    def set_params(self, params):
+        super().set_params(params)
+        for callback in self.callbacks:
+            callback.set_params(params)
+
+    def set_model(self, model):
+        super().set_model(model)
+        for callback in self.callbacks:
+            callback.set_model(model)
+
+    def on_train_begin(self, logs=None):
+        for callback in self.callbacks:
+            callback.on_train_begin(logs)
+
+    def on_train_end(self, logs=None):
+        for callback in self.callbacks:
+            callback.on_train_end(logs)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        for callback in self.callbacks:
+            callback.on_epoch_begin(epoch, logs)
+
+    def on_test_begin(self, logs=None):
+        self._lent.enter_context(averaged_weights(self.model))
+
+    def on_test_end(self, logs=None):
+        self._lent.close()
+
+    def on_epoch_end(self, epoch, logs=None):
+        with averaged_weights(self.model):
+            for callback in self.callbacks:
+                callback.on_epoch_end(epoch, logs)
+
+    def on_validation(self, epoch, logs=None):
+        """As `on_epoch_end`, of a validation within an epoch."""
+        with averaged_weights(self.model):
+            for callback in self.callbacks:
+                callback.on_validation(epoch, logs)
+
+    def on_checkpoint(self):
+        """Tells those callbacks that want to know that a checkpoint was written."""
+        for callback in self.callbacks:
+            if hasattr(callback, "on_checkpoint"):
+                callback.on_checkpoint()
+
+    def get_state(self):
+        """Returns what the callbacks would lose if training broke off; see `resumable_fit`."""
+        return get_states(self.callbacks)
+
+    def set_state(self, state):
+        """Restores what `get_state` returned."""
+        set_states(self.callbacks, state)

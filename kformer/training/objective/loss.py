@@ -1,0 +1,100 @@
+"""The loss: how surprised the model is by each real token.
+
+Axes: B batch, T target length, V vocabulary.
+"""
+
+import keras
+from keras import ops
+
+from kformer.training.objective.token_scores import token_scores
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class MaskedCrossEntropy(keras.losses.Loss):
+    """Label-smoothed cross entropy: the sum over real tokens, divided by their number.
+
+    Section 5.4 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+
+    Args:
+        label_smoothing: Share that is spread, in [0, 1).
+        padding_id: The expected id that does not count.
+
+    Call arguments:
+        y_true: integer tensor (B, T).
+        y_pred: float tensor (B, T, V), logits.
+        sample_weight: float tensor (B,) or (B, T), what each token counts in the sum; or None.
+
+    Returns:
+        float32 scalar; 0 if there is no real token.
+    """
+
+    def __init__(
+        self,
+        label_smoothing: float = 0.1,
+        padding_id: int = 0,
+        name: str = "masked_cross_entropy",
+        reduction="sum",
+        dtype="float32",
+    ):
+        super().__init__(name=name, reduction=reduction, dtype=dtype)
+        if not 0 <= label_smoothing < 1:
+            raise ValueError(
+                f"`label_smoothing` must be in [0, 1). Received: label_smoothing={label_smoothing}."
+            )
+        self.label_smoothing = label_smoothing
+        self.padding_id = padding_id
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        # Keras's own would cast the ids to float, and the logits away from their factors.
+        return self.call(y_true, y_pred, sample_weight)
+
+    def call(self, y_true, y_pred, sample_weight=None):
+        # With 1 - s on the true id and the share s spread evenly over all V, the cross entropy
+        # is logsumexp(z) - (1 - s) z[id] - s mean(z): no tensor has to hold the distribution.
+        scores = token_scores(y_true, y_pred, self.padding_id)
+        share = self.label_smoothing
+        losses = scores.normalizer - (1 - share) * scores.chosen - share * scores.mean
+        if sample_weight is not None:
+            losses = losses * _of_tokens(sample_weight, y_true, scores.place)
+        return _mean(ops.sum(losses * scores.real), ops.sum(scores.real))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "label_smoothing": self.label_smoothing,
+            "padding_id": self.padding_id,
+        }
+
+
+def _mean(total, count):
+    """`total` / `count`, of this replica's share of a batch and of those of all other replicas.
+
+    Under a strategy of `tf.distribute`, Keras takes a loss that is divided by the number of
+    replicas, and adds the gradients that they compute. So the value is the mean over all tokens of
+    the batch, divided by that number; its gradient is that of this replica's part of the mean.
+    """
+    replicas = _replicas()
+    if replicas is None:
+        return total / ops.maximum(count, 1.0)
+    share = total / ops.maximum(replicas.all_reduce("SUM", ops.stop_gradient(count)), 1.0)
+    value = ops.stop_gradient(share)
+    whole = replicas.all_reduce("SUM", value)
+    return share - value + whole / replicas.num_replicas_in_sync
+
+
+def _replicas():
+    """Returns the replicas of `tf.distribute` that share this batch; None, if there is but one."""
+    if keras.backend.backend() != "tensorflow":
+        return None
+    import tensorflow as tf  # Other backends share batches without the loss knowing.
+
+    replicas = tf.distribute.get_replica_context()
+    return replicas if replicas and replicas.num_replicas_in_sync > 1 else None
+
+
+def _of_tokens(weights, ids, place):
+    """The weights, (B,) or (B, T), of the tokens at `place` of `ids` (B, T): float32 (N,)."""
+    weights = ops.cast(weights, "float32")
+    if len(weights.shape) == 1:
+        weights = weights[:, None]
+    return ops.take(ops.reshape(ops.broadcast_to(weights, ops.shape(ids)), (-1,)), place)

@@ -1,0 +1,86 @@
+"""Metrics over real tokens, weighted by tokens within and across batches.
+
+Axes: B batch, T target length, V vocabulary.
+"""
+
+import keras
+from keras import ops
+
+from kformer.training.objective.token_scores import token_scores
+
+
+class _TokenMean(keras.metrics.Metric):
+    """The mean over all real tokens of what `per_token` says of each."""
+
+    def __init__(self, padding_id: int = 0, name=None, **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.padding_id = padding_id
+        self.total = self.add_variable((), "zeros", name="total")
+        self.count = self.add_variable((), "zeros", name="count")
+
+    def per_token(self, scores):
+        """Returns float32 (N,) for `TokenScores` of (N,)."""
+        raise NotImplementedError
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        scores = token_scores(y_true, y_pred, self.padding_id)
+        self.total.assign_add(ops.sum(self.per_token(scores) * scores.real))
+        self.count.assign_add(ops.sum(scores.real))
+
+    def result(self):
+        return self.total / ops.maximum(self.count, 1.0)
+
+    def get_config(self):
+        return {**super().get_config(), "padding_id": self.padding_id}
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class MaskedAccuracy(_TokenMean):
+    """Share of the real tokens whose id has the highest logit.
+
+    Args:
+        padding_id: The expected id that does not count.
+    """
+
+    def __init__(self, padding_id: int = 0, name="accuracy", **kwargs):
+        super().__init__(padding_id, name, **kwargs)
+
+    def per_token(self, scores):
+        return scores.best
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Perplexity(_TokenMean):
+    """exp of the mean cross entropy of the real tokens, without label smoothing.
+
+    Args:
+        padding_id: The expected id that does not count.
+    """
+
+    def __init__(self, padding_id: int = 0, name="perplexity", **kwargs):
+        super().__init__(padding_id, name, **kwargs)
+
+    def per_token(self, scores):
+        return scores.surprise
+
+    def result(self):
+        return ops.exp(super().result())
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class Tokens(_TokenMean):
+    """Number of real tokens seen; `kformer.training.TokensPerSecond` reads it.
+
+    Args:
+        padding_id: The expected id that does not count.
+    """
+
+    def __init__(self, padding_id: int = 0, name="tokens", **kwargs):
+        super().__init__(padding_id, name, **kwargs)
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        real = ops.not_equal(ops.cast(y_true, "int32"), self.padding_id)
+        self.count.assign_add(ops.sum(ops.cast(real, "float32")))
+
+    def result(self):
+        return self.count + 0.0

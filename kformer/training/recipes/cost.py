@@ -1,0 +1,113 @@
+"""What a training run will take: memory and time, estimated before it begins."""
+
+import dataclasses
+import os
+import time
+
+import numpy as np
+import tensorflow as tf
+
+from kformer.training.recipes.recipe import Recipe
+
+# Fitted to the peak memory and the speed of runs of the tiny and the base model, on two cores, in
+# float32; tests/training/recipes/test_cost.py measures the memory again.
+_RESIDENT = 1.2e9  # Bytes of TensorFlow, Keras, the graphs and the windows of text.
+_TEMPORARY = 1.5  # Copies of the weights that a step of Adam makes.
+_LOGITS = 2.3  # Tensors of tokens x vocabulary that are held at once.
+_OF_WIDTH = 27  # Tensors of tokens x d_model that a layer of both stacks leaves.
+_OF_INNER_WIDTH = 2  # The same, of tokens x d_ff.
+_HALF_EFFICIENT_WIDTH = 130  # The d_model at which half of the matmul speed is reached.
+_MEASURED_FOR = 0.3  # Seconds.
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingCost:
+    """An estimate, right to about a third.
+
+    Attributes:
+        parameters: Numbers that are learnt.
+        memory: Bytes at the peak, TensorFlow's own included.
+        seconds: Time for an epoch.
+    """
+
+    parameters: int
+    memory: float
+    seconds: float
+
+    def warnings(self) -> list[str]:
+        """Says what to do if the machine has too little memory."""
+        installed = memory_of_machine()
+        if self.memory < installed:
+            return []
+        return [
+            f"Training takes about {self.memory / 2**30:.1f} GiB of memory, and the machine has "
+            f"{installed / 2**30:.1f}: lower --tokens-per-batch."
+        ]
+
+    def __str__(self):
+        return (
+            f"The model has {self.parameters:,} parameters. Training takes about "
+            f"{self.memory / 2**30:.1f} GiB of memory and {_duration(self.seconds)} for an epoch."
+        )
+
+
+def _duration(seconds):
+    """About so long, in the unit that fits."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 90:
+        return f"{seconds:.0f} second{'s' * (round(seconds) > 1)}"
+    minutes = seconds / 60
+    return f"{minutes / 60:.1f} hours" if minutes > 90 else f"{minutes:.1f} minutes"
+
+
+def training_cost(
+    recipe: Recipe, source_tokens: int, target_tokens: int, speed: float | None = None
+) -> TrainingCost:
+    """Estimates what training by a recipe takes, in float32 on the processor.
+
+    Memory is that of the weights, their gradients, Adam's two moments and the average, of the
+    activations and of the logits. Time is that of three times the multiplications of a forward
+    pass, at a share of the machine's speed that grows with the width: d_model / (d_model + 130).
+
+    Args:
+        recipe: Sizes of the model and of a batch.
+        source_tokens, target_tokens: Of an epoch, as in `CorpusReport`.
+        speed: Floating point operations per second of a large matrix product; by default it is
+            measured, in 0.3 s.
+    """
+    d, ff, layers = recipe.d_model, recipe.d_ff, recipe.num_layers
+    vocab = recipe.target_vocab_size or recipe.vocab_size  # Of the logits.
+    feed_forward = 2 * d * ff
+    encoder, decoder = layers * (4 * d * d + feed_forward), layers * (8 * d * d + feed_forward)
+    vectors = layers * (2 * (ff + d) + 12 * d + 10 * d)  # Biases and layer normalisation.
+    parameters = encoder + decoder + vectors + vocab * d
+    if recipe.target_vocab_size:
+        parameters += recipe.vocab_size * d
+    copies = (5 if recipe.ema_momentum else 4) + _TEMPORARY
+    of_layer = _OF_WIDTH * d + _OF_INNER_WIDTH * ff
+    floats = copies * parameters + recipe.tokens_per_batch * (_LOGITS * vocab + layers * of_layer)
+    # A multiplication and an addition for each weight; the backward pass is two more of these.
+    operations = 3 * 2 * (source_tokens * encoder + target_tokens * (decoder + vocab * d))
+    efficiency = d / (d + _HALF_EFFICIENT_WIDTH)
+    return TrainingCost(
+        parameters,
+        _RESIDENT + 4 * floats,
+        operations / (efficiency * (speed or matmul_speed())),
+    )
+
+
+def memory_of_machine() -> int:
+    """Returns the bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def matmul_speed() -> float:
+    """Measures the floating point operations per second of a large float32 matrix product."""
+    matrix = tf.constant(np.ones((1024, 1024), np.float32))
+    tf.matmul(matrix, matrix).numpy()  # The first takes longer.
+    products, start = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < _MEASURED_FOR:
+        tf.matmul(matrix, matrix).numpy()
+        products += 1
+    return products * 2 * 1024**3 / elapsed

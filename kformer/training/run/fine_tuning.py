@@ -1,0 +1,112 @@
+"""Fine-tuning: a model that starts from the weights of another, its vocabulary old or new."""
+
+import sentencepiece
+from keras import ops
+from sentencepiece import sentencepiece_model_pb2
+
+from kformer.training.recipes.recipe import SIZES
+
+
+def warm_start(translator, other):
+    """Gives `translator` the weights of `other`, before it is trained.
+
+    With the tokenizer of `other` it translates as `other` does. With a tokenizer of its own, the
+    ids of padding, unknown, start and end keep their vectors, and so do all pieces that both
+    know. A new piece gets the mean of the vectors of the old pieces, or bytes, that spell it; it
+    keeps its random vector where none do.
+
+    Args:
+        translator: `kformer.Translator` whose transformer has the sizes of that of `other`. Its
+            vocabularies may differ, also in number: one for source and target, or two.
+        other: `kformer.Translator` to start from.
+
+    Raises:
+        ValueError: Sizes differ; or one vocabulary is to be made from two.
+    """
+    new, old = translator.transformer, other.transformer
+    _check_sizes(new, old)
+    old = old.copy()  # LoRA and quantized layers have variables of their own.
+    for weight, start in zip(_without_tables(new), _without_tables(old), strict=True):
+        weight.assign(start)
+    _assign_table(new.source_embedding, translator.tokenizer, old.source_embedding, other.tokenizer)
+    if new.target_embedding is not new.source_embedding:
+        _assign_table(
+            new.target_embedding,
+            translator.target_tokenizer,
+            old.target_embedding,
+            other.target_tokenizer,
+        )
+
+
+def sizes(transformer) -> dict:
+    """Returns by name the sizes that a model must have to start from `transformer`."""
+    config = transformer.get_config()
+    return {name: config[name] for name in SIZES}
+
+
+def _check_sizes(new, old):
+    received = [
+        f"{name}={size} instead of {sizes(old)[name]}"
+        for name, size in sizes(new).items()
+        if size != sizes(old)[name]
+    ]
+    if received:
+        raise ValueError(
+            "A model must have the sizes of the one that it starts from. "
+            f"Received: {', '.join(received)}."
+        )
+    if new.target_vocab_size is None and old.target_vocab_size is not None:
+        raise ValueError(
+            "A model with one vocabulary cannot start from one with two. Received: "
+            f"target_vocab_size=None instead of {old.target_vocab_size}."
+        )
+
+
+def _without_tables(transformer):
+    tables = {id(transformer.source_embedding.table), id(transformer.target_embedding.table)}
+    return [weight for weight in transformer.weights if id(weight) not in tables]
+
+
+def _assign_table(embedding, tokenizer, old_embedding, old_tokenizer):
+    """Fills the table of `embedding`, row by row, from the rows of `old_embedding`."""
+    table = ops.convert_to_numpy(embedding.table).copy()  # (V, D)
+    old_table = ops.convert_to_numpy(old_embedding.table)
+    for i, ids in enumerate(_old_spellings(tokenizer, old_tokenizer)):
+        if ids:
+            table[i] = old_table[ids].mean(axis=0)
+    embedding.table.assign(table)
+
+
+def _old_spellings(tokenizer, old_tokenizer):
+    """Yields for each new id the old ids that stand for it; none, where there are none."""
+    old_pieces = old_tokenizer.pieces(range(old_tokenizer.vocab_size))
+    old_ids = {piece: i for i, piece in enumerate(old_pieces)}
+    special = dict(zip(_special_ids(tokenizer), _special_ids(old_tokenizer), strict=True))
+    spell = _speller(old_tokenizer)
+    model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
+    text = (model.SentencePiece.NORMAL, model.SentencePiece.USER_DEFINED)
+    for i, piece in enumerate(model.pieces):
+        if i in special:
+            yield [special[i]]
+        elif piece.piece in old_ids:
+            yield [old_ids[piece.piece]]
+        elif piece.type in text:
+            ids = spell(piece.piece)
+            yield [] if old_tokenizer.unknown_id in ids else ids
+        else:
+            yield []
+
+
+def _special_ids(tokenizer):
+    return tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id
+
+
+def _speller(tokenizer):
+    """Returns a function from a part of normalised text, "▁" in it, to its ids."""
+    model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
+    model.normalizer_spec.precompiled_charsmap = b""
+    model.normalizer_spec.add_dummy_prefix = False
+    model.normalizer_spec.remove_extra_whitespaces = False
+    library = sentencepiece.SentencePieceProcessor()
+    library.LoadFromSerializedProto(model.SerializeToString())
+    return library.EncodeAsIds

@@ -1,0 +1,107 @@
+"""Saves the best models of a run and the last one in separate files, and averages them."""
+
+import math
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from kformer.tasks.translator import load
+
+AVERAGE = "average.keras"
+
+
+class KeepModels(keras.callbacks.Callback):
+    """Keeps the translators of the best validations, and of the last one: "step-00004200.keras".
+
+    Each takes as much of the disk as `translator.keras` does. Where the logs lack the score, the
+    last ones are kept. A file is deleted only after a checkpoint without it: until then, a run that
+    is killed goes on from where it was among the best.
+
+    Args:
+        translator: `kformer.Translator` of the model in training.
+        folder: Of the files, and nothing else.
+        number: How many of the best; 0 to keep none, nor the last one.
+        monitor, mode: See `KeepBest`.
+    """
+
+    def __init__(self, translator, folder, number: int, monitor="val_loss", mode="min"):
+        super().__init__()
+        self.translator = translator
+        self.folder = Path(folder)
+        self.number = number
+        self.monitor = monitor
+        self.mode = mode
+        self._kept = []  # [step, scores], the oldest first.
+
+    def on_validation(self, epoch, logs=None):
+        """Keeps the translator, and notes which others are not among the best any more."""
+        if not self.number:
+            return
+        step = int(self.model.optimizer.iterations)
+        self.translator.save(self._path(step))
+        scores = {name: value for name, value in (logs or {}).items() if name.startswith("val_")}
+        self._kept = [one for one in self._kept if one[0] != step] + [[step, scores]]
+        stay = {step, *self.best()}
+        self._kept = [one for one in self._kept if one[0] in stay]
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.on_validation(epoch + 1, logs)
+
+    def on_checkpoint(self):
+        """Deletes what is kept no longer; called once a checkpoint knows that."""
+        stay = {self._path(step) for step, _ in self._kept}
+        for path in {*model_files(self.folder)} - stay:
+            path.unlink()
+
+    def best(self) -> list[int]:
+        """Returns the steps of the best models, the best first."""
+
+        def rank(one):
+            step, scores = one
+            score = scores.get(self.monitor, math.nan)
+            if math.isnan(score):  # After all others; the last one first.
+                return math.inf, -step
+            return score if self.mode == "min" else -score, step
+
+        return [step for step, _ in sorted(self._kept, key=rank)[: self.number]]
+
+    def score(self, path) -> float:
+        """Returns the score of a model by its path; NaN, if there is none."""
+        scores = {self._path(step): scores for step, scores in self._kept}
+        return scores[path].get(self.monitor, math.nan)
+
+    def files(self, number: int) -> list[Path]:
+        """Returns the paths of the `number` best models, as far as they are there."""
+        paths = [self._path(step) for step in self.best()[:number]]
+        return [path for path in paths if path.is_file()]
+
+    def _path(self, step):
+        return self.folder / f"step-{step:08}.keras"
+
+    def get_state(self):
+        """Returns what is to be remembered; see `kformer.training.objective.stateful`."""
+        return self._kept
+
+    def set_state(self, state):
+        """Restores what `get_state` returned."""
+        self._kept = state
+
+
+def model_files(folder) -> list[Path]:
+    """Returns the paths of what `KeepModels` wrote, also of what it was killed at."""
+    folder = Path(folder)
+    return [*folder.glob("step-*.keras"), *folder.glob(".step-*.keras")]
+
+
+def average_of(paths) -> list[np.ndarray]:
+    """Returns the mean of each weight of several translators, float32."""
+    total = None
+    for path in paths:
+        weights = [weight.astype("float64") for weight in load(path).transformer.get_weights()]
+        total = (
+            weights
+            if total is None
+            else [np.add(*both) for both in zip(total, weights, strict=True)]
+        )
+    return [(weight / len(paths)).astype("float32") for weight in total]

@@ -1,0 +1,80 @@
+"""The translator that a run trains: a new one, or one that starts from another."""
+
+import dataclasses
+
+import keras
+
+from kformer.model.transformer import Transformer
+from kformer.tasks.translator import Translator
+from kformer.training.objective.loss import MaskedCrossEntropy
+from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
+from kformer.training.objective.optimizer import AveragedAdam
+from kformer.training.objective.schedule import WarmupSchedule
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.fine_tuning import sizes, warm_start
+
+_DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
+
+
+def new_translator(
+    recipe: Recipe, tokenizer, other: Translator | None = None, target_tokenizer=None
+) -> Translator:
+    """Returns a translator ready for `fit`.
+
+    Args:
+        recipe: All numbers.
+        tokenizer: `kformer.Tokenizer` of the source, and of the target if that has no own.
+        other: `Translator` to start from, whose sizes then replace those of the recipe.
+        target_tokenizer: `kformer.Tokenizer` of the target, if it has a vocabulary of its own.
+    """
+    keras.utils.set_random_seed(recipe.seed)
+    recipe = recipe_from(recipe, tokenizer, other, target_tokenizer)
+    transformer = compiled_transformer(recipe, tokenizer.padding_id)
+    translator = Translator(tokenizer, transformer, target_tokenizer)
+    if other is not None:
+        warm_start(translator, other)
+    return translator
+
+
+def recipe_from(
+    recipe: Recipe, tokenizer, other: Translator | None, target_tokenizer=None
+) -> Recipe:
+    """Returns `recipe` with the sizes of the vocabularies, and of `other` if there is one."""
+    return dataclasses.replace(
+        recipe,
+        vocab_size=tokenizer.vocab_size,
+        target_vocab_size=target_tokenizer.vocab_size if target_tokenizer else 0,
+        **(sizes(other.transformer) if other else {}),
+    )
+
+
+def compiled_transformer(recipe: Recipe, padding_id: int = 0) -> Transformer:
+    """Returns a new model of the recipe, ready for `fit`: Adam as in the paper, section 5.3."""
+    accumulated = recipe.gradient_accumulation
+    transformer = Transformer(
+        recipe.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+        target_vocab_size=recipe.target_vocab_size or None,
+        padding_id=padding_id,
+        dtype=_DTYPES[recipe.precision],
+    )
+    transformer.compile(
+        optimizer=AveragedAdam(
+            WarmupSchedule(recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale),
+            beta_1=0.9,
+            beta_2=0.98,
+            epsilon=1e-9,
+            average_momentum=recipe.ema_momentum,
+            gradient_accumulation_steps=accumulated if accumulated > 1 else None,
+        ),
+        loss=MaskedCrossEntropy(recipe.label_smoothing, padding_id),
+        metrics=[metric(padding_id) for metric in (MaskedAccuracy, Perplexity, Tokens)],
+    )
+    # Else its slots are made within the first trace, and `fit` traces a second time.
+    transformer.optimizer.build(transformer.trainable_variables)
+    return transformer

@@ -1,0 +1,23 @@
+"""The demo keeps what the README promises of it."""
+
+import re
+
+import pytest
+
+from support import toy
+
+
+@pytest.mark.prove
+def test_the_demo_is_right_about_97_percent_and_its_three_forms_agree(tmp_path):
+    result = toy.run_command("demo", "--output", tmp_path)
+    assert result.returncode == 0, result.stderr
+    scores = re.search(r"like those of training +(\d+) +([\d.]+)", result.stdout)
+    assert int(scores[1]) == 500
+    assert float(scores[2]) >= 97
+    unseen = re.search(r"with combinations never seen +(\d+) +([\d.]+)", result.stdout)
+    assert int(unseen[1]) >= 300
+    agreement = re.findall(r"(?:SavedModel|\.tflite) .* (\d+) of (\d+)", result.stdout)
+    assert agreement == [("900", "900")] * 2
+    for name in ("run/translator.keras", "served/1/saved_model.pb", "translator.tflite"):
+        assert (tmp_path / name).is_file()
+    assert (tmp_path / "attention.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,200 @@
+"""`kformer translate` with all that a search can do, and `kformer score`."""
+
+import dataclasses
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from kformer import SearchOptions, Transformer, Translator, perplexity
+from kformer.cli.terminal import lines
+from kformer.export import export_saved_model, export_tflite
+from support import toy
+from support.reference import perturbed
+
+TEXTS = toy.SOURCES[:5]
+TEXT = "\n".join(TEXTS).encode()
+
+
+@pytest.fixture(scope="module")
+def looping(tokenizer, tmp_path_factory):
+    """The path of a translator that says one thing again and again, and of its other forms."""
+    transformer = perturbed(Transformer(400, 1, 16, 2, 24, norm_first=True))
+    norm, table = transformer.decoder.norm, np.array(transformer.target_embedding.table)
+    word = [piece.isalpha() for piece in tokenizer.pieces(range(400))].index(True)
+    table[word] *= 99  # Nothing resembles it more than itself.
+    transformer.target_embedding.table.assign(table)
+    norm.gamma.assign(norm.gamma * 0)
+    norm.beta.assign(table[word])
+    path = tmp_path_factory.mktemp("looping") / "translator.keras"
+    translator = Translator(tokenizer, transformer)
+    translator.save(path)
+    export_saved_model(translator, path.with_name("served"))
+    export_tflite(translator, path.with_name("looping.tflite"), max_source_length=256)
+    export_tflite(translator, path.with_name("batches.tflite"), 1, 0.6, 256, batch_size=3)
+    return path
+
+
+def test_tsv_is_number_score_and_text(command, toy_keras, toy_translator):
+    result = command("translate", toy_keras, "--format", "tsv", stdin=TEXT)
+    assert (result.returncode, result.stderr) == (0, "")
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    expected = toy_translator.translations(TEXTS)
+    assert [int(number) for number, _, _ in rows] == [1, 2, 3, 4, 5]
+    assert [text for _, _, text in rows] == [best.text for best, *_ in expected]
+    scores = [float(score) for _, score, _ in rows]
+    np.testing.assert_allclose(scores, [best.score for best, *_ in expected], atol=1e-3)
+
+
+def test_json_lines_are_all_that_is_known(command, toy_keras, toy_translator):
+    options = ("--beam-size", 4, "--n-best", 3, "--format", "jsonl")
+    result = command("translate", toy_keras, *options, stdin=TEXT)
+    assert result.returncode == 0
+    read = [json.loads(line) for line in result.stdout.split("\n")[:-1]]
+    several = toy_translator.translations(TEXTS, SearchOptions(beam_size=4, n_best=3))
+    expected = [(n, one) for n, row in enumerate(several, start=1) for one in row]
+    assert len(expected) == 15
+    for got, (number, one) in zip(read, expected, strict=True):
+        known = {**dataclasses.asdict(one), "line": number, "alignment": one.alignment}
+        del known["attention"]
+        for name in ("score", "token_log_probabilities"):
+            np.testing.assert_allclose(got.pop(name), known.pop(name), atol=1e-3)
+        assert got == json.loads(json.dumps(known))
+
+
+def test_every_option_reaches_the_search(command, toy_keras, toy_translator):
+    for options in (
+        {"beam_size": 3, "coverage_penalty": 0.5, "length_penalty": 0.2},
+        {"sample": True, "temperature": 2.0, "top_k": 20, "top_p": 0.9, "seed": 3},
+        {"min_length": 4, "max_length": 5, "no_repeat_ngram": 1},
+        {"min_length_ratio": 0.5, "max_length_ratio": 0.7, "repetition_penalty": 5.0},
+    ):
+        flags = []
+        for name, value in options.items():
+            flags += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+        result = command("translate", toy_keras, *flags, stdin=TEXT)
+        assert result.returncode == 0
+        expected = toy_translator.translate(TEXTS, **options)
+        assert result.stdout.splitlines() == expected
+        assert expected != toy_translator.translate(TEXTS) or "coverage_penalty" in options
+
+
+def test_chunks_change_nothing(command, monkeypatch, toy_keras, toy_translator):
+    expected = toy_translator.translate(TEXTS, sample=True, seed=1)
+    for name, most in (("CHUNK", 2), ("CHUNK_CHARACTERS", 50)):
+        monkeypatch.setattr(lines, name, most)
+        result = command("translate", toy_keras, "--sample", "--seed", 1, stdin=TEXT)
+        assert result.stdout.splitlines() == expected
+
+
+@pytest.mark.parametrize("by_file", [True, False])
+def test_a_prefix_for_every_line(command, toy_keras, toy_translator, written, by_file):
+    prefixes = ["the dog", "", "we", "", "a child"]
+    source, prefix = written("de", TEXT), written("prefix", "\n".join(prefixes))
+    of_text = {"stdin": b""} if by_file else {"stdin": TEXT}
+    input = ("--input", source) if by_file else ()
+    result = command("translate", toy_keras, *input, "--prefix", prefix, **of_text)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == toy_translator.translate(TEXTS, prefixes=prefixes)
+    for said, forced in zip(result.stdout.splitlines(), prefixes, strict=True):
+        assert said.startswith(forced)
+
+
+def test_every_line_needs_its_prefix(refused, toy_keras, written):
+    source, two, nine = written("de", TEXT), written("two", "a\nb\n"), written("nine", "a\n" * 9)
+    message = refused("translate", toy_keras, "--input", source, "--prefix", two)
+    assert f"Received: 5 in '{source}', 2 in '{two}'" in message
+    for file, more in ((two, "fewer"), (nine, "more")):
+        # The reason is seen when both are read to the end: stdin has no length.
+        message = refused("translate", toy_keras, "--prefix", file, stdin=TEXT)
+        assert f"Received: {more} lines in '{file}'" in message
+
+
+def test_several_translations_need_to_be_told_apart(refused, toy_keras):
+    message = refused("translate", toy_keras, "--beam-size", 2, "--n-best", 2, stdin=TEXT)
+    assert "--format tsv or jsonl" in message and "n_best=2" in message
+    message = refused("translate", toy_keras, "--n-best", 2, "--format", "tsv", stdin=TEXT)
+    assert "beam_size=1, n_best=2" in message
+
+
+def test_numbers_are_checked_before_the_model_is_read(refused, written):
+    path = written("model.keras", b"PK, but no model")
+    message = refused("translate", path, "--top-p", 2)
+    assert "`top_p` must be at most 1. Received: top_p=2.0." in message
+
+
+def test_a_runaway_is_said_so_with_its_line(command, monkeypatch, looping):
+    monkeypatch.setattr(lines, "CHUNK", 2)
+    for format in ("text", "tsv", "jsonl"):
+        result = command("translate", looping, "--format", format, stdin=b"\n\nein bier\n\n")
+        assert result.returncode == 0
+        assert result.stdout.count("\n") == 4
+        assert result.stderr == (
+            "kformer: Line 3: its translation was cut at its largest length, repeats itself, "
+            "has a length that is absurd for its source.\n"
+        )
+    flags = [json.loads(line)["flags"] for line in result.stdout.splitlines()]
+    assert flags == [[], [], ["length limit", "loop", "length ratio"], []]
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("form", ["served", "looping.tflite", "batches.tflite"])
+def test_every_form_says_the_same_of_what_went_wrong(command, monkeypatch, looping, form):
+    monkeypatch.setattr(lines, "CHUNK", 4)
+    text = ("\nein bier\n\n" + "bier " * 300 + "\nbier\n\nzwei bier\n").encode()
+    expected, result = (
+        command("translate", looping.with_name(name), stdin=text) for name in (looping.name, form)
+    )
+    assert (result.returncode, result.stdout) == (0, expected.stdout)
+    said, said_by_python = (
+        re.sub("Line 4 (has|is) .* only .*", "Line 4 was cut", one.stderr).splitlines()
+        for one in (result, expected)
+    )
+    assert said == said_by_python
+    assert said[0] == "kformer: Line 4 was cut"  # What is cut is known before the rest.
+    assert [re.search(r"Line (\d)", line)[1] for line in said] == ["4", "2", "4", "5", "7"]
+    assert all("was cut at its largest length, repeats itself" in said[i] for i in (1, 3, 4))
+
+
+def test_a_score_for_every_line(command, toy_run, toy_keras, toy_translator, tmp_path):
+    files = ("--source", toy_run.files["valid.de"], "--target", toy_run.files["valid.en"])
+    scored = toy_translator.score(toy.SOURCES[toy.HELD_OUT], toy.TARGETS[toy.HELD_OUT])
+    result = command("score", toy_keras, *files)
+    assert (result.returncode, result.stderr) == (0, "")
+    rows = [[float(number) for number in line.split("\t")] for line in result.stdout.splitlines()]
+    np.testing.assert_allclose(rows, [(one.log_probability, one.mean) for one in scored], atol=1e-3)
+    assert math.exp(-sum(total for total, _ in rows) / sum(t / m for t, m in rows)) == (
+        pytest.approx(perplexity(scored), rel=1e-2)
+    )
+    command("score", toy_keras, *files, "--output", tmp_path / "scores")
+    assert (tmp_path / "scores").read_text() == result.stdout
+
+
+def test_the_perplexity_of_a_file(command, toy_run, toy_keras, toy_translator):
+    files = ("--source", toy_run.files["valid.de"], "--target", toy_run.files["valid.en"])
+    scored = toy_translator.score(toy.SOURCES[toy.HELD_OUT], toy.TARGETS[toy.HELD_OUT])
+    result = command("score", toy_keras, *files, "--summary")
+    tokens = sum(len(one.tokens) for one in scored)
+    expected = f"perplexity  {perplexity(scored):.2f}  of {tokens} tokens in 16 lines\n"
+    assert (result.returncode, result.stdout, result.stderr) == (0, expected, "")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_pair_over_the_limit_is_scored_in_part_and_said_so(command, toy_keras, written):
+    long, short = "🐕" * 99, "hund"
+    source, target = written("de", f"{short}\n{long}\n"), written("en", f"{long}\n{short}\n")
+    result = command("score", toy_keras, "--source", source, "--target", target)
+    assert result.returncode == 0
+    first, second = result.stderr.splitlines()
+    assert re.fullmatch(r"kformer: Source of line 2 has .* over the limit .* scored\.", first)
+    assert re.fullmatch(r"kformer: Target of line 1 has .* over the limit .* scored\.", second)
+
+
+def test_only_a_keras_file_scores(refused, toy_tflite, toy_keras, written):
+    one, two = written("one", "a\n"), written("two", "a\nb\n")
+    message = refused("score", toy_tflite, "--source", one, "--target", one)
+    assert f"can score. Received: '{toy_tflite}', which is none" in message
+    message = refused("score", toy_keras, "--source", one, "--target", two)
+    assert f"Received: 1 in '{one}', 2 in '{two}'" in message

@@ -1,0 +1,119 @@
+"""Search over a real Transformer: the cache, the graph and the batch change nothing.
+
+The Transformer has half learnt to write its source backwards: its rows end at various lengths, and
+its beams differ.
+"""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kformer import Beam, Greedy, Transformer
+from kformer.decoding.runtime import GRAPH, XLA
+
+START, END, V = 2, 3, 11
+SOURCE = np.array([[4, 9, 6, 8, 5, 7, 3], [9, 6, 3, 0, 0, 0, 0], [5, 5, 9, 8, 3, 0, 0]], "int32")
+LIMITS = np.array([11, 7, 3], "int32")
+
+searchers = pytest.mark.parametrize(
+    "searcher", [Greedy(), Beam(1), Beam(5, n_best=3)], ids=["greedy", "one beam", "five beams"]
+)
+runtimes = pytest.mark.parametrize(
+    "runtime",
+    [GRAPH, XLA, XLA._replace(block=4)],
+    ids=["in place", "slices", "blocks"],
+)
+
+
+@pytest.fixture(scope="module")
+def transformer():
+    keras.utils.set_random_seed(1)
+    source, target = np.zeros((2, 2048, 7), "int32")
+    for row in range(len(source)):
+        words = np.random.randint(4, V, np.random.randint(1, 7))
+        source[row, : len(words) + 1] = [*words, END]
+        target[row, : len(words) + 1] = [*words[::-1], END]
+    target_in = np.pad(target, ((0, 0), (1, 0)), constant_values=START)[:, :-1]
+    target_in[target_in == END] = 0
+    transformer = Transformer(V, num_layers=2, d_model=36, num_heads=3, d_ff=48, dropout=0)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=0)
+    transformer.compile(keras.optimizers.Adam(5e-3), loss, jit_compile=False)
+    transformer.fit((source, target_in), target, batch_size=64, epochs=4, verbose=0)
+    return transformer
+
+
+def search(searcher, transformer, source, limits, runtime=GRAPH):
+    step, cache = transformer.start(source, max(limits), searcher.beam_size, runtime)
+    return searcher(step, cache, limits)
+
+
+def assert_same(found, expected):
+    np.testing.assert_array_equal(found.ids, expected.ids)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-3)
+    np.testing.assert_array_equal(found.ended, expected.ended)
+
+
+def test_greedy_with_a_cache_is_greedy_without(transformer):
+    found = search(Greedy(), transformer, SOURCE, LIMITS)
+    target = np.full((3, 1), START, "int32")
+    for _ in range(max(LIMITS)):
+        best = np.argmax(transformer((SOURCE, target))[:, -1], axis=-1)
+        target = np.concatenate([target, best[:, None]], axis=1)
+    for row, limit in enumerate(LIMITS):
+        ids = target[row, 1 : 1 + limit].tolist()
+        ids = ids[: ids.index(END) + 1] if END in ids else ids
+        assert np.array(found.ids)[row, 0, : len(ids)].tolist() == ids
+        assert not np.array(found.ids)[row, 0, len(ids) :].any()
+
+
+def test_one_beam_is_greedy(transformer):
+    one_beam = search(Beam(1, length_penalty=0), transformer, SOURCE, LIMITS)
+    assert_same(one_beam, search(Greedy(), transformer, SOURCE, LIMITS))
+
+
+@searchers
+def test_the_score_of_a_beam_is_what_the_uncached_model_says(transformer, searcher):
+    """So each beam's history is its own."""
+    found = search(searcher, transformer, SOURCE, LIMITS)
+    penalty = getattr(searcher, "length_penalty", 0)
+    for row, limit in enumerate(LIMITS):
+        for ids, score, ended in zip(*(np.array(x)[row] for x in found), strict=True):
+            length = ids.tolist().index(END) + 1 if ended else limit
+            ids = ids[None, :length]
+            target = np.pad(ids, ((0, 0), (1, 0)), constant_values=START)[:, :-1]
+            logits = transformer((SOURCE[row : row + 1], target))
+            log_probabilities = np.take_along_axis(
+                tf.nn.log_softmax(logits).numpy(), ids[..., None], axis=-1
+            )
+            expected = log_probabilities.sum() / ((5 + length) / 6) ** penalty
+            assert score == pytest.approx(expected, abs=1e-3)
+
+
+@searchers
+@runtimes
+@pytest.mark.parametrize("batch", [None, len(SOURCE)], ids=["any batch", "one batch"])
+def test_a_graph_of_unknown_length_gives_the_same(transformer, searcher, runtime, batch):
+    @tf.function(
+        input_signature=[tf.TensorSpec((batch, None), "int32"), tf.TensorSpec((batch,), "int32")]
+    )
+    def graph(source, limits):
+        step, cache = transformer.start(source, tf.reduce_max(limits), searcher.beam_size, runtime)
+        return searcher(step, cache, limits)
+
+    assert_same(graph(SOURCE, LIMITS), search(searcher, transformer, SOURCE, LIMITS))
+    if batch is None:
+        assert_same(
+            graph(SOURCE[1:2, :3], LIMITS[1:2]),
+            search(searcher, transformer, SOURCE[1:2, :3], LIMITS[1:2]),
+        )
+
+
+@searchers
+def test_a_row_is_not_changed_by_its_neighbours(transformer, searcher):
+    together = search(searcher, transformer, SOURCE, LIMITS)
+    for row, limit in enumerate(LIMITS):
+        source = SOURCE[row][SOURCE[row] != 0][None]
+        alone = search(searcher, transformer, source, LIMITS[row : row + 1])
+        np.testing.assert_array_equal(np.array(together.ids)[row, :, :limit], alone.ids[0])
+        np.testing.assert_allclose(together.scores[row], alone.scores[0], atol=1e-3)

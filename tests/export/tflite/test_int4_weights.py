@@ -1,0 +1,61 @@
+"""Weights of 4 bits: what a runtime reads in them, against NumPy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter
+
+from kformer.export.tflite.flatbuffer import shrunk
+from kformer.export.tflite.int4_weights import shrink_to_four_bits
+from kformer.pocket import PocketTranslator
+from support import toy
+
+
+@pytest.fixture(scope="module", params=[(32, 40), (37, 41)], ids=["even", "odd"])
+def kernel(request):
+    return np.random.default_rng(0).normal(size=request.param).astype(np.float32)
+
+
+def written(kernel, folder):
+    """A file of 4 bits that multiplies by the kernel (I, O)."""
+    module, (inputs, _) = tf.Module(), kernel.shape
+    spec = tf.TensorSpec([inputs, inputs], tf.float32, "x")
+    module.run = tf.function(lambda x: {"y": tf.matmul(x, tf.constant(kernel))}, [spec])
+    tf.saved_model.save(module, str(folder), {"run": module.run})
+    converter = tf.lite.TFLiteConverter.from_saved_model(str(folder), signature_keys=["run"])
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    return shrunk(converter.convert(), "run", shrink_to_four_bits)
+
+
+def test_a_runtime_reads_the_nearest_of_fifteen_numbers_in_every_place(kernel, tmp_path):
+    run = Interpreter(model_content=written(kernel, tmp_path)).get_signature_runner("run")
+    read = run(x=np.eye(len(kernel), dtype=np.float32))["y"]  # Each row picks one of the kernel.
+    steps = np.abs(kernel).max(axis=0) / 7
+    np.testing.assert_allclose(read / steps, np.rint(read / steps), atol=1e-2)
+    assert (np.abs(read - kernel) <= (0.5 + 1 / 16) * steps + 1e-6).all()
+
+
+def test_the_layers_have_4_bits_and_the_vocabulary_8(short_tflite, toy_translator):
+    model = schema.ModelT.InitFromPackedBuf(short_tflite(precision="int4").read_bytes(), 0)
+    of_vocabulary, d_model = toy_translator.transformer.target_embedding.table.shape
+    kinds = set()
+    for graph in model.subgraphs:
+        for operator in graph.operators:
+            code = model.operatorCodes[operator.opcodeIndex].builtinCode
+            if code == schema.BuiltinOperator.FULLY_CONNECTED:
+                weights = graph.tensors[operator.inputs[1]]
+                of_words = tuple(weights.shape) == (of_vocabulary, d_model)
+                kinds.add((of_words, weights.type))
+                if weights.type == schema.TensorType.INT4:
+                    data = model.buffers[weights.buffer].data
+                    assert len(data) == np.prod(weights.shape) / 2
+    assert {(True, schema.TensorType.INT8), (False, schema.TensorType.INT4)} <= kinds
+
+
+def test_the_file_is_smaller_and_still_translates(short_tflite):
+    eight, four = (short_tflite(precision=precision) for precision in ("int8", "int4"))
+    assert four.stat().st_size < eight.stat().st_size
+    said = PocketTranslator(four).translate(toy.SOURCES)
+    right = sum(one == other for one, other in zip(said, toy.TARGETS, strict=True))
+    assert right > len(said) / 4

@@ -1,0 +1,58 @@
+"""An export's other signatures are compared with Python, and refused where they differ."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kformer.cli.checked_exports import write_exports
+from kformer.export.verify.agreement import SENTENCES, agreement
+from support import toy
+from support.serving.warmup_requests import signatures_of
+
+TEXTS = [*toy.SOURCES[:9], "", "das häus 🐕"]
+
+
+@pytest.fixture(scope="module")
+def signatures(toy_saved_model):
+    return signatures_of(toy_saved_model)
+
+
+def test_equal_signatures_agree(toy_translator, signatures):
+    found = agreement(toy_translator, signatures, TEXTS, 4, 0.6)
+    assert (found["sentences"], found["tokenize"], found["beam"]) == (11, 11, 11)
+    assert 0 < max(found["largest_differences"].values()) < 1e-4
+
+
+def test_no_more_sentences_than_are_needed_are_compared(toy_translator, signatures):
+    assert agreement(toy_translator, signatures, TEXTS * 9, 4, 0.6)["sentences"] == SENTENCES
+    assert agreement(toy_translator, signatures, [], 4, 0.6) == {"sentences": 0}
+
+
+@pytest.mark.parametrize(
+    ("signature", "output"),
+    [("beam", "score"), ("score", "log_probability"), ("encode", "vector"), ("tokenize", "ids")],
+)
+def test_a_difference_is_refused(toy_translator, signatures, signature, output):
+    def wrong(**inputs):
+        answer = signatures[signature](**inputs)
+        changed = np.array(answer[output])
+        changed[3, ...] += 1
+        return {**answer, output: tf.constant(changed)}
+
+    with pytest.raises(ValueError, match=r"what Python says\. Received: largest"):
+        agreement(toy_translator, {**signatures, signature: wrong}, TEXTS, 4, 0.6)
+
+
+def test_the_report_in_an_export_says_what_was_compared(toy_translator, tmp_path):
+    [_, report] = write_exports(
+        toy_translator, toy.SOURCES[:9], toy.TARGETS[:9], saved_model=tmp_path / "x"
+    )
+    receipt = json.loads((tmp_path / "x" / "1" / "assets.extra" / "kformer.json").read_text())
+    checked = receipt["checked"]
+    assert checked["sentences"] == checked["equal"] + checked["ties"] == 9
+    assert checked["bleu"] == report.bleu
+    assert checked["other_signatures"]["sentences"] == 9
+    assert len(checked["sentences_sha256"]) == 64
+    assert toy.SOURCES[0] in (tmp_path / "x" / "README.md").read_text("utf-8")

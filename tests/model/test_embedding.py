@@ -1,0 +1,66 @@
+import keras
+import numpy as np
+import pytest
+
+from kformer import PositionalEncoding, TokenEmbedding
+from support.reference import positional_encoding
+
+
+def test_positions_are_the_sines_and_cosines_of_the_paper():
+    b, t, d = 2, 7, 22
+    encoded = PositionalEncoding()(np.zeros((b, t, d)))
+    expected = np.broadcast_to(positional_encoding(t, d), (b, t, d))
+    np.testing.assert_allclose(encoded, expected, atol=1e-6)
+
+
+def test_positions_are_added_to_the_vectors():
+    vectors = np.random.normal(size=(2, 5, 6))
+    encoded = PositionalEncoding(dtype="float64")(vectors)
+    np.testing.assert_allclose(encoded - vectors, [positional_encoding(5, 6)] * 2, atol=1e-12)
+
+
+def test_positions_reach_beyond_any_length_seen():
+    layer, far = PositionalEncoding(), 5003
+    layer(np.zeros((1, 3, 6)))
+    encoded = layer(np.zeros((1, far, 6)))
+    np.testing.assert_allclose(encoded[0, -1], positional_encoding(far, 6)[-1], atol=1e-3)
+
+
+def test_positions_stay_apart_in_bfloat16():
+    encoded = PositionalEncoding(dtype="bfloat16")(np.zeros((1, 600, 6)))
+    encoded = keras.ops.convert_to_numpy(keras.ops.cast(encoded, "float32"))
+    np.testing.assert_allclose(encoded[0], positional_encoding(600, 6), atol=0.01)
+
+
+def test_an_odd_width_has_a_sine_without_its_cosine():
+    with pytest.raises(ValueError, match="Received: d_model=7"):
+        PositionalEncoding()(np.zeros((1, 3, 7)))
+
+
+def test_an_embedded_id_is_its_row_times_the_root_of_the_width():
+    embedding = TokenEmbedding(vocab_size=13, d_model=7)
+    ids = np.array([[3, 12, 0], [5, 5, 1]])
+    vectors = embedding(ids)
+    np.testing.assert_allclose(vectors, np.array(embedding.table)[ids] * 7**0.5, rtol=1e-6)
+
+
+def test_embedded_ids_start_with_unit_variance():
+    vectors = TokenEmbedding(vocab_size=1009, d_model=61)(np.arange(1009)[None])
+    assert np.std(vectors) == pytest.approx(1, abs=0.02)
+
+
+def test_logits_are_products_with_the_same_table():
+    embedding = TokenEmbedding(vocab_size=13, d_model=7)
+    embedding.build()
+    vectors = np.random.normal(size=(2, 3, 7))
+    expected = vectors @ np.array(embedding.table).T
+    np.testing.assert_allclose(embedding.logits(vectors), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"vocab_size": 0, "d_model": 7}, {"vocab_size": 5, "d_model": -1}]
+)
+def test_sizes_must_be_positive(sizes):
+    received = ", ".join(f"{name}={value}" for name, value in sizes.items())
+    with pytest.raises(ValueError, match=f"Received: {received}"):
+        TokenEmbedding(**sizes)

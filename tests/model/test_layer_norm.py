@@ -1,0 +1,71 @@
+"""Layer normalisation in training: Keras's values, and the gradients of the formula."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer.model.layer_norm import EPSILON, LayerNorm
+
+B, T, D = 3, 5, 14
+
+
+def layer_and_input(seed, offset=0.0, dtype="float32"):
+    rng = np.random.default_rng(seed)
+    layer = LayerNorm(dtype=dtype)
+    layer.build((None, None, D))
+    layer.gamma.assign(rng.normal(size=D))
+    layer.beta.assign(rng.normal(size=D))
+    return layer, (rng.normal(size=(B, T, D)) + offset).astype("float32")
+
+
+def formula(x, gamma, beta):
+    centered = x - tf.reduce_mean(x, -1, keepdims=True)
+    variance = tf.reduce_mean(centered**2, -1, keepdims=True)
+    return centered / tf.sqrt(variance + EPSILON) * gamma + beta
+
+
+@given(st.integers(0, 9999), st.sampled_from([0.0, 1.0, 50.0]))
+def test_values_and_gradients_are_those_of_the_formula(seed, offset):
+    layer, x = layer_and_input(seed, offset)
+    upstream = np.random.default_rng(seed + 1).normal(size=(B, T, D))
+    exact = [tf.constant(np.asarray(v), tf.float64) for v in (x, layer.gamma, layer.beta)]
+    with tf.GradientTape() as tape:
+        tape.watch(exact)
+        expected = formula(*exact)
+    gradients = tape.gradient(expected, exact, upstream)
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        output = layer(x, training=True)
+    mine = tape.gradient(
+        output, [x, layer.gamma.value, layer.beta.value], tf.cast(upstream, "float32")
+    )
+    for one, other in zip([output, *mine], [expected, *gradients], strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16", "float64"])
+def test_training_and_inference_say_the_same_as_keras(dtype):
+    layer, x = layer_and_input(0, dtype=dtype)
+    keras_layer = keras.layers.LayerNormalization(epsilon=EPSILON, dtype=dtype)
+    keras_layer.build((None, None, D))
+    keras_layer.set_weights(layer.get_weights())
+    expected = keras_layer(x)
+    for output in [layer(x), layer(x, training=True)]:
+        assert output.dtype == expected.dtype
+        np.testing.assert_allclose(
+            tf.cast(output, "float64"),
+            tf.cast(expected, "float64"),
+            atol=2e-2 if dtype == "mixed_bfloat16" else 1e-5,
+        )
+
+
+def test_a_row_of_one_value_becomes_beta():
+    layer, _ = layer_and_input(0)
+    output = layer(np.full((1, 1, D), 3.0, "float32"), training=True)
+    np.testing.assert_allclose(
+        output[0, 0], layer.beta, atol=1e-3
+    )  # 3 - 3 is 1e-7 in float32, times 1e2.5.

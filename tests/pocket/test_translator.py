@@ -1,0 +1,250 @@
+"""The pocket translator: a `.tflite` file, run without TensorFlow, says what Python says."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kformer.export import export_tflite
+from kformer.pocket import PocketTranslator
+from kformer.pocket.text import text_in
+from support import SAVED, toy
+
+BEAMS = [1, 3]
+S = toy.SHORT
+
+
+@pytest.fixture(scope="module")
+def exported(short_tflite):
+    """Files by beam size."""
+    return {beam_size: short_tflite(beam_size) for beam_size in BEAMS}
+
+
+@pytest.fixture(scope="module")
+def batched(toy_translator, tmp_path_factory):
+    """A file of several lengths and batches."""
+    path = tmp_path_factory.mktemp("batched") / "toy.tflite"
+    return export_tflite(toy_translator, path, max_source_length=40, batch_size=5)
+
+
+@pytest.fixture
+def copied(exported, tmp_path):
+    """A copy of a translator, to be spoilt."""
+    return Path(shutil.copy(exported[1], tmp_path))
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A copy of a translator of format 1, with its files beside it."""
+    for file in SAVED.glob("0.1.0/translator.*"):
+        shutil.copy(file, tmp_path)
+    return tmp_path / "translator.tflite"
+
+
+OLD = SAVED / "0.1.0/said.json"
+
+
+def change_manifest(path, **changes):
+    """Changes what the manifest says; None takes it away."""
+    manifest = json.loads(path.with_suffix(".tflite.json").read_text()) | changes
+    manifest = {key: value for key, value in manifest.items() if value is not None}
+    path.with_suffix(".tflite.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("beam_size", BEAMS)
+def test_it_says_what_python_says(exported, toy_translator, beam_size):
+    texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "wir \ud800 ruft"]
+    texts += ["wir ruft\0uns .", "\0wir ruft uns .\0\0", "\0"]
+    expected = toy_translator.translate(texts, beam_size)
+    assert PocketTranslator(exported[beam_size]).translate(texts) == expected
+
+
+@pytest.mark.parametrize(("count", "workers"), [(1, 3), (3, 1), (4, 3), (5, 1), (23, 1), (40, 3)])
+def test_in_batches_and_by_several_workers_it_says_the_same(
+    toy_translator, batched, count, workers
+):
+    places = [i % len(toy.SOURCES) for i in range(count)]
+    texts = [" ".join(toy.SOURCES[i : i + 1 + i % 2]) for i in places]
+    done = []
+    translations = PocketTranslator(batched, workers).translate(texts, progress=done.append)
+    assert translations == toy_translator.translate(texts)
+    assert sum(done) == count
+
+
+def test_no_text_has_no_translation(exported):
+    assert PocketTranslator(exported[1]).translate([]) == []
+
+
+def test_blank_text_stays_blank(exported):
+    assert PocketTranslator(exported[1]).translate(["", " \t ", "wir"])[:2] == ["", ""]
+
+
+def test_progress_counts_sentences(exported):
+    done = []
+    PocketTranslator(exported[1]).translate(toy.SOURCES[:3], progress=done.append)
+    assert done == [1, 1, 1]
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_flags_are_those_of_python(exported, batched, toy_translator, batches):
+    texts = ["", *toy.SOURCES[:5], "hund " * 9, "katze " * 3]
+    expected = toy_translator.translations(texts, details=False)
+    found = PocketTranslator(batched if batches else exported[1]).translations(texts)
+    assert found == [(best.text, best.flags) for best, *_ in expected]
+    assert any(one.flags for one in found)
+
+
+def test_a_string_is_no_list_of_texts(exported):
+    with pytest.raises(TypeError, match="Received: texts='wir ruft uns'"):
+        PocketTranslator(exported[1]).translate("wir ruft uns")
+
+
+def test_text_over_the_limit_is_translated_in_part_and_said_so(exported, toy_translator):
+    [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
+    whole, part = (
+        toy_translator.tokenizer.detokenize([ids]).numpy()[0].decode()
+        for ids in (pieces[: S + 3], pieces[: S - 1])
+    )
+    message = f"Sentence 2 has {S + 4} ids, over the limit of {S}: only its first {S - 1}"
+    with pytest.warns(UserWarning, match=message):
+        translations = PocketTranslator(exported[1]).translate(["wir", whole])
+    assert translations == toy_translator.translate(["wir", part])
+
+
+def test_the_longest_text_allowed_is_no_cause_for_a_warning(exported, toy_translator):
+    [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
+    text = toy_translator.tokenizer.detokenize([pieces[: S - 1]]).numpy()[0].decode()
+    expected = toy_translator.translate([text])
+    assert PocketTranslator(exported[1]).translate([text]) == expected  # Warnings are errors.
+
+
+def test_it_runs_where_tensorflow_is_never_imported(exported, toy_translator):
+    code = (
+        "import json, sys\n"
+        "from kformer.pocket import PocketTranslator\n"
+        "path, *texts = sys.argv[1:]\n"
+        "print(json.dumps(PocketTranslator(path).translate(texts)))\n"
+        "assert not {'tensorflow', 'keras', 'sentencepiece', 'google'} & {*sys.modules}\n"
+    )
+    texts = toy.SOURCES[:5]
+    result = subprocess.run(
+        [sys.executable, "-c", code, exported[1], *texts],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == toy_translator.translate(texts)
+
+
+def test_its_file_may_move_and_be_renamed(copied, toy_translator):
+    folder = copied.parent / "elsewhere" / "ä b"
+    folder.mkdir(parents=True)
+    moved = copied.rename(folder / "renamed.tflite")
+    texts = toy.SOURCES[:3]
+    assert PocketTranslator(moved).translate(texts) == toy_translator.translate(texts)
+
+
+def test_a_zero_ends_a_translation():
+    """As in the web page and in C, where a string ends there, too."""
+    assert text_in(np.frombuffer("mäus\0\0".encode(), np.uint8)) == "mäus"
+    assert text_in(np.zeros(4, np.uint8)) == ""
+
+
+def test_text_over_the_limit_of_bytes_is_said_so(exported):
+    text = "wir" + " " * 6 * S + "ruft"
+    message = f"Sentence 1 has {len(text)} bytes, over the limit of {6 * S}: only its first {6 * S}"
+    with pytest.warns(UserWarning, match=message):
+        [translation] = PocketTranslator(exported[1]).translate([text])
+    assert translation == PocketTranslator(exported[1]).translate(["wir"])[0]
+
+
+def test_it_tells_the_ids_of_a_text(exported, toy_translator):
+    translator = PocketTranslator(exported[1])
+    ids, whole = translator.tokenize("wir ruft uns .")
+    assert whole
+    assert ids == toy_translator.tokenizer.encode(["wir ruft uns ."])[0].numpy().tolist()
+    ids, whole = translator.tokenize(" ".join(toy.SOURCES[:9]))
+    assert len(ids) == S and not whole
+
+
+def test_it_reads_files_of_format_1(old):
+    said = json.loads(OLD.read_text("utf-8"))
+    translator = PocketTranslator(old)
+    assert translator.translate(list(said)) == list(said.values())
+    with pytest.warns(UserWarning, match="ids, over the limit of 128: only its first 127"):
+        translator.translate(["wir " * 200])
+
+
+def test_a_missing_model_is_said_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no such file. Received: '.*missing.tflite'"):
+        PocketTranslator(tmp_path / "missing.tflite")
+
+
+def test_without_a_manifest_it_is_no_translator(old):
+    old.with_suffix(".tflite.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"translator\.tflite', without 'translator.tflite"):
+        PocketTranslator(old)
+
+
+def test_a_missing_tokenizer_is_said_so(old):
+    (old.parent / "translator.source.model").unlink()
+    with pytest.raises(FileNotFoundError, match=r"Received: no file '.*translator.source.model'"):
+        PocketTranslator(old)
+
+
+@pytest.mark.parametrize("content", [b"", b"no model"])
+def test_a_broken_tokenizer_is_said_so(old, content):
+    (old.parent / "translator.source.model").write_bytes(content)
+    with pytest.raises(ValueError, match=r"SentencePiece model. Received: '.*source.model'"):
+        PocketTranslator(old)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"format": "new"}', "\xff"])
+def test_a_broken_manifest_is_said_so(old, content):
+    old.with_suffix(".tflite.json").write_text(content, "latin-1")
+    with pytest.raises(ValueError, match=r"JSON with a format. Received: '.*translator.tflite.js"):
+        PocketTranslator(old)
+
+
+def test_a_manifest_that_lacks_something_is_said_so(old):
+    change_manifest(old, end_id=None, source_model=None)
+    with pytest.raises(ValueError, match=r"translator.tflite.json', without source_model, end_id"):
+        PocketTranslator(old)
+
+
+def test_a_manifest_of_a_newer_format_is_said_so(copied):
+    manifest = json.dumps({"format": 3})
+    content = copied.read_bytes()
+    with zipfile.ZipFile(copied, "w") as archive:
+        archive.writestr("kformer.json", manifest)
+    copied.write_bytes(content[: len(content) // 2] + copied.read_bytes())
+    with pytest.raises(ValueError, match=r"format 2; update it. Received: format=3 in '.*tflite'"):
+        PocketTranslator(copied)
+
+
+@pytest.mark.parametrize("kept", [0, 9, 0.5, 0.99])
+def test_a_broken_model_is_said_so(old, kept):
+    content = old.read_bytes()
+    old.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
+    with pytest.raises(ValueError, match=r"must be a TFLite model .* Received: '.*tor.tflite'"):
+        PocketTranslator(old)
+
+
+@pytest.mark.parametrize("kept", [0, 9, 0.5, 0.99])
+def test_half_of_a_file_is_said_so(copied, kept):
+    content = copied.read_bytes()
+    copied.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
+    with pytest.raises(FileNotFoundError, match=r"a manifest at its end.* Received: '.*toy.tfl"):
+        PocketTranslator(copied)
+
+
+def test_a_model_without_the_signature_is_said_so(old):
+    change_manifest(old, signature="translate")
+    with pytest.raises(ValueError, match=r"a signature 'translate'. Received: '.*tor.tflite'"):
+        PocketTranslator(old)

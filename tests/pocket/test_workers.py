@@ -1,0 +1,116 @@
+"""Processes that run a `.tflite` file say what an interpreter says, and go when they should."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from kformer.export import export_tflite
+from kformer.pocket import PocketTranslator
+from kformer.pocket import process as module
+from kformer.pocket.workers import InterpreterWorker, ProcessWorker
+from support import toy
+
+S = toy.SHORT  # Most ids of a source.
+INPUTS = {
+    "translate": {"source": (6 * S, np.uint8)},
+    "tokenize": {"source": (6 * S, np.uint8)},
+    "translate_ids": {"source": ((1, S), np.int32)},
+    "detokenize": {"ids": ((1, S + 50), np.int32)},
+}
+
+
+@pytest.fixture(scope="module")
+def path(toy_translator, tmp_path_factory):
+    path = tmp_path_factory.mktemp("workers") / "toy.tflite"
+    return export_tflite(toy_translator, path, max_source_length=S)
+
+
+def inputs_of(signature):
+    inputs = {}
+    for name, (shape, dtype) in INPUTS[signature].items():
+        inputs[name] = np.zeros(shape, dtype)
+        if dtype == np.uint8:
+            text = toy.SOURCES[0].encode()
+            inputs[name][: len(text)] = np.frombuffer(text, np.uint8)
+        else:
+            inputs[name][0, :4] = 5, 9, 7, 3
+    return inputs
+
+
+@pytest.fixture(scope="module")
+def process(path):
+    return ProcessWorker(path)
+
+
+@pytest.mark.parametrize("signature", INPUTS)
+def test_a_process_says_what_an_interpreter_says(path, process, signature):
+    inputs = inputs_of(signature)
+    expected = InterpreterWorker(path, signature)(signature, **inputs)
+    for _ in range(2):
+        outputs = process(signature, **inputs)
+        assert outputs.keys() == expected.keys()
+        for name, value in expected.items():
+            assert outputs[name].dtype == value.dtype
+            np.testing.assert_array_equal(outputs[name], value)
+
+
+def test_a_process_has_an_interpreter_where_litert_knows_nothing_better(path, process, monkeypatch):
+    monkeypatch.setitem(module.sys.modules, "ai_edge_litert.cpu_options", None)
+    older, inputs = module.runner(str(path)), inputs_of("translate")
+    expected = process("translate", **inputs)
+    for name, value in older("translate", inputs).items():
+        np.testing.assert_array_equal(value, expected[name])
+
+
+def test_a_process_has_an_interpreter_where_weights_cannot_be_shared(path, process, monkeypatch):
+    compiled = pytest.importorskip("ai_edge_litert.compiled_model").CompiledModel
+
+    def refuse(*_, **__):
+        raise RuntimeError("no file in memory")
+
+    monkeypatch.setattr(compiled, "from_file", refuse)
+    plain, inputs = module.runner(str(path)), inputs_of("translate")
+    expected = process("translate", **inputs)
+    for name, value in plain("translate", inputs).items():
+        np.testing.assert_array_equal(value, expected[name])
+
+
+def test_a_process_that_is_gone_is_told(path):
+    worker = ProcessWorker(path)
+    worker("tokenize", **inputs_of("tokenize"))
+    worker._process.kill()
+    with pytest.raises(ChildProcessError, match=r"before its time\. Received: returncode=-9"):
+        worker("tokenize", **inputs_of("tokenize"))
+
+
+def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(path, monkeypatch):
+    monkeypatch.setattr("kformer.pocket.translator._LARGE", 0)
+    translator = PocketTranslator(path, workers=2)
+    assert not translator._team
+    few = translator.translate(toy.SOURCES[:3])
+    running = [worker._process for worker in translator._team]
+    assert len(running) == 1
+    texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
+    first = translator.translate(texts)
+    assert first[:3] == few
+    both = [worker._process for worker in translator._team]
+    assert len(both) == 2
+    assert both[:1] == running  # The first goes on.
+    assert translator.translate(texts) == first
+    assert [worker._process for worker in translator._team] == both
+    assert all(process.poll() is None for process in both)
+    both[0].kill()
+    with pytest.raises(ChildProcessError):
+        translator.translate(texts)
+    assert translator.translate(texts) == first  # By others.
+    both += [worker._process for worker in translator._team]
+    del translator
+    gc.collect()
+    assert all(process.poll() is not None for process in both)
+
+
+def test_a_large_file_is_translated_as_a_small_one(path, monkeypatch):
+    expected = PocketTranslator(path, workers=1).translations(toy.SOURCES)
+    monkeypatch.setattr("kformer.pocket.translator._LARGE", 0)
+    assert PocketTranslator(path, workers=1).translations(toy.SOURCES) == expected

@@ -1,0 +1,279 @@
+"""The client against a stand-in for TensorFlow Serving, over REST and over gRPC."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kformer import SearchOptions
+from kformer.serving import Client, ServedTranslation, ServerError, Tensor
+from support import toy
+from support.serving.server_process import (
+    BATCHING,
+    batching_of,
+    stand_in,
+    wait_until,
+    write_scripted,
+)
+
+PROTOCOLS = ["rest", "grpc"]
+ODD = [
+    "",
+    "   ",
+    "der 🐕‍🦺 sucht das häus .",
+    "日本 e\u0301 ﬁ ½",
+    "ruft\x00wir",
+    "wir ruft uns .\x00",
+    "\x00",
+    'a"\\\n\t\u2028',
+    "\ud800",
+]
+LOOPING = "wir ruft " * 20
+
+
+@pytest.fixture(scope="module", params=["alone", "batched", "export"])
+def server(request, toy_exports, toy_run):
+    assert toy_exports.returncode == 0, toy_exports.stderr
+    folder = toy_run.folder.parent / "served"
+    batchings = {"alone": {}, "batched": BATCHING, "export": batching_of(folder)}
+    with stand_in(folder, batching=batchings[request.param]) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory):
+    """A server of the versions 1, 2 and 3 of a scripted model, which sign their answers."""
+    folder = tmp_path_factory.mktemp("scripted")
+    for version in (1, 2, 3):
+        write_scripted(folder, version, f"{version}: ")
+    with stand_in(folder, versions=3, labels={"stable": 2}, model="a b/c") as server:
+        yield server
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("batch_size", [1, 7, 64])
+def test_it_says_what_python_says(server, toy_translator, protocol, batch_size):
+    texts = [*toy.SOURCES, *ODD, LOOPING]
+    expected = [best for best, *_ in toy_translator.translations(texts)]
+    with server.client(protocol, batch_size=batch_size) as client:
+        done = []
+        assert client.translate(texts, done.append) == [best.text for best in expected]
+        assert sum(done) == len(texts) and max(done) == min(batch_size, len(texts))
+        translations = client.translations(texts)
+    assert [one.text for one in translations] == [best.text for best in expected]
+    assert [one.flags for one in translations] == [best.flags for best in expected]
+    scores = [one.score for one in translations]
+    np.testing.assert_allclose(scores, [best.score for best in expected], atol=1e-3)
+    assert any(one.flags for one in translations)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_several_translations_are_those_of_python(server, toy_translator, protocol):
+    texts = [*toy.SOURCES[:20], "", "der"]
+    several = server.client(protocol, batch_size=7).beam(texts)
+    expected = toy_translator.translations(texts, SearchOptions(beam_size=4, n_best=4))
+    for row, rows in zip(several, expected, strict=True):
+        assert [one.text for one in row] == [one.text for one in rows]
+        scores = [one.score for one in row]
+        np.testing.assert_allclose(scores, [one.score for one in rows], atol=1e-3)
+        assert scores == sorted(scores, reverse=True)
+    assert {len(row) for row in several[:20]} == {4}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_scores_are_those_of_python(server, toy_translator, protocol):
+    sources, targets = toy.SOURCES[:20], [*toy.TARGETS[:18], "", "the the the"]
+    scored = server.client(protocol, batch_size=7).score(sources, targets)
+    expected = toy_translator.score(sources, targets)
+    np.testing.assert_allclose(
+        [one.log_probability for one in scored],
+        [one.log_probability for one in expected],
+        atol=1e-3,
+    )
+    assert [one.length for one in scored] == [len(one.tokens) for one in expected]
+    np.testing.assert_allclose([s.mean for s in scored], [e.mean for e in expected], atol=1e-3)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_vectors_are_means_of_the_memory(server, toy_translator, protocol):
+    texts = [*toy.SOURCES[:20], "", "wir"]
+    vectors = server.client(protocol, batch_size=7).encode(texts)
+    assert (vectors.dtype, vectors.shape) == (np.float32, (len(texts), 32))
+    for text, vector in zip(texts, vectors, strict=True):
+        alone = toy_translator.transformer.encode(toy_translator.tokenizer.encode([text]))
+        np.testing.assert_allclose(vector, np.mean(alone[0], axis=0), atol=1e-4)
+    assert server.client(protocol).encode([]).shape == (0, 0)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_ids_are_those_of_the_tokenizer(server, toy_translator, protocol):
+    texts = [*toy.SOURCES[:20], *ODD[:-1]]
+    ids = [one.ids for one in server.client(protocol, batch_size=7).tokenize(texts)]
+    read = [text.rstrip("\0") for text in texts]
+    pieces = toy_translator.tokenizer.tokenize(read).to_list()
+    assert ids == [(*row, toy_translator.tokenizer.end_id) for row in pieces]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_no_texts_need_no_server(protocol):
+    """A server that merges requests would not answer one without rows."""
+    scheme = {"rest": "http"}.get(protocol, protocol)
+    with Client(f"{scheme}://127.0.0.1:1", "m", retries=0) as client:
+        for ask in (client.translate, client.translations, client.beam, client.tokenize):
+            assert ask([]) == []
+        assert client.score([], []) == []
+        assert client.encode([]).shape == (0, 0)
+        with pytest.raises((ConnectionError, ServerError)):  # It would have been asked.
+            client.translate(["wir"])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_was_cut_is_flagged(server, protocol):
+    client = server.client(protocol)
+    cut, whole = client.translations([toy.SOURCES[0] * 99, toy.SOURCES[0]])
+    assert "source cut" in cut.flags and whole.flags == ()
+    for ask, did in ((client.translate, "translated"), (client.encode, "read")):
+        with pytest.warns(UserWarning, match=f"Sentence 2 is over the .* beginning was {did}"):
+            ask(["wir", toy.SOURCES[0] * 99])
+    [scored] = client.score([toy.SOURCES[0] * 99], [toy.TARGETS[0] * 99])
+    assert scored.flags == ("source cut", "target cut")
+    [tokenized] = client.tokenize([toy.SOURCES[0] * 99])
+    assert tokenized.flags == ("source cut",) and len(tokenized.ids) == 256
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_tells_how_the_model_is(server, protocol):
+    client = server.client(protocol)
+    [one] = client.status()
+    assert (one.version, one.state, one.error) == (1, "AVAILABLE", "")
+    signature = client.metadata()["serving_default"]
+    assert signature.inputs == {"text": Tensor("DT_STRING", (-1,))}
+    assert signature.outputs["score"] == Tensor("DT_FLOAT", (-1,))
+    assert not any(name.startswith("__") for name in client.metadata())
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_version_is_chosen_by_number_or_label(scripted, protocol):
+    def says(**choice):
+        return scripted.client(protocol, model="a b/c", **choice).translate(["x"])
+
+    assert says() == ["3: x"]
+    assert says(version=1) == ["1: x"]
+    assert says(label="stable") == ["2: x"]
+    all_versions = scripted.client(protocol, model="a b/c").status()
+    assert [one.version for one in all_versions] == [3, 2, 1]
+    [only] = scripted.client(protocol, model="a b/c", version=2).status()
+    assert only.version == 2
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_order_is_kept_whatever_the_pieces(scripted, protocol):
+    texts = [f"{i} {'x' * (i * 37 % 101)}" for i in range(1000)]
+    client = scripted.client(protocol, model="a b/c", batch_size=13, connections=5)
+    assert client.translate(texts) == [f"3: {text}" for text in texts]
+    expected = ServedTranslation("3: ab", -5.0, ())
+    assert client.translations(["ab"]) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "not_found", "refused"),
+    [("rest", 404, 400), ("grpc", "NOT_FOUND", "INVALID_ARGUMENT")],
+)
+def test_errors_of_the_server_are_shown_as_they_are(scripted, server, protocol, not_found, refused):
+    for choice in ({"model": "other"}, {"model": "a b/c", "version": 9}):
+        with pytest.raises(ServerError, match="Servable not found for request") as error:
+            scripted.client(protocol, **choice).translate(["x"])
+        assert error.value.code == not_found
+        assert error.value.message.startswith("Servable not found")
+    with pytest.raises(ServerError, match=r"Unrecognized servable version label: nix") as error:
+        scripted.client(protocol, model="a b/c", label="nix").translate(["x"])
+    assert error.value.code == refused
+    with pytest.raises(ServerError, match='"tokenise" not found in signature def') as error:
+        client = server.client(protocol)
+        client._predict("tokenise", {"text": ["x"]}, dict, None)
+    assert error.value.code == refused
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_batch_over_the_servers_limit_is_refused_in_its_words(tmp_path, protocol):
+    write_scripted(tmp_path, 1, "")
+    with stand_in(tmp_path, batching={"max_batch_size": 8}) as server:
+        with pytest.raises(ServerError, match="9 is larger than maximum input batch size 8"):
+            server.client(protocol).translate(["x"] * 9)
+        assert server.client(protocol, batch_size=8).translate(["x"] * 9) == ["x"] * 9
+
+
+def test_another_model_is_no_kformer_export(scripted, monkeypatch):
+    from kformer.serving import client as module
+
+    client = scripted.client(model="a b/c")
+    monkeypatch.setitem(module.NEEDED, "serving_default", ("vector",))
+    with pytest.raises(ServerError, match=r"answers vector for each text\. Received: .*score"):
+        client.translate(["x"])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_there_are_as_many_targets_as_sources(scripted, protocol):
+    with pytest.raises(ValueError, match="Received: 1 of source, 2 of target"):
+        scripted.client(protocol).score(["a"], ["b", "c"])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("texts", ["wir", [b"wir"], ["wir", None], [["wir"]]])
+def test_only_lists_of_strings_are_texts(scripted, protocol, texts):
+    with pytest.raises(TypeError, match=r"must be a list of strings\. Received: text"):
+        scripted.client(protocol, model="a b/c").translate(texts)
+
+
+def test_rows_and_columns_say_the_same(server, toy_translator):
+    """The stand-in's other format, which the client does not use, as people do with curl."""
+    texts = toy.SOURCES[:3]
+    expected = toy_translator.translate(texts)
+    for rows in (texts, [{"text": text} for text in texts]):
+        answer = post(server, {"instances": rows, "signature_name": "serving_default"})
+        assert [row["translation"] for row in answer["predictions"]] == expected
+    for columns in (texts, {"text": texts}):
+        assert post(server, {"inputs": columns})["outputs"]["translation"] == expected
+
+
+def test_the_stand_in_ends_with_who_started_it(tmp_path):
+    write_scripted(tmp_path, 1, "")
+    code = (
+        "import os, sys; from support.serving.server_process import stand_in\n"
+        "with stand_in(sys.argv[1]) as server:\n"
+        "    [version] = server.client().status()\n"
+        "    print(server.process.pid, version.state, flush=True)\n"
+        "    os._exit(0)"
+    )
+    parent = subprocess.run(
+        [sys.executable, "-c", code, tmp_path],
+        capture_output=True,
+        text=True,
+    )
+    assert parent.returncode == 0, parent.stderr
+    pid, state = parent.stdout.split()
+    assert state == "AVAILABLE"  # It ran, so that it is not for that that it ended.
+    process = Path("/proc") / pid
+    wait_until(lambda: not process.exists())
+    assert not process.exists()
+
+
+def test_rest_needs_neither_tensorflow_nor_keras():
+    code = (
+        "import sys; from kformer.serving import Client; Client('http://127.0.0.1:1', 'm')\n"
+        "print({'tensorflow', 'keras', 'numpy', 'grpc'} & {*sys.modules})"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "set()", result.stderr
+
+
+def post(server, body):
+    request = urllib.request.Request(
+        f"{server.rest}/v1/models/translator:predict", json.dumps(body).encode()
+    )
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)

@@ -1,0 +1,1 @@
+"""Programs in C++, other versions of LiteRT, and an emulated Arm processor."""

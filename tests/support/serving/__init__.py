@@ -1,0 +1,1 @@
+"""A stand-in for TensorFlow Serving, and requests to it."""

@@ -1,0 +1,146 @@
+"""Pass after pass through parallel text: order, spelling, and going on in the middle."""
+
+import ast
+import gc
+import subprocess
+import sys
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kformer.training import translation_dataset
+from support.pairs import WORDS, expected_rows, many_pairs, rows_of
+from support.pairs import write as write_pairs
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes pairs as two files."""
+    return partial(write_pairs, tmp_path)
+
+
+def test_every_epoch_has_its_own_order_and_a_seed_repeats_them(write, tokenizer):
+    files = write(many_pairs(200))
+
+    def two_epochs(seed):
+        dataset = translation_dataset(*files, tokenizer, tokens_per_batch=256, seed=seed)
+        return [rows_of(dataset, tokenizer) for _ in range(2)]
+
+    first, second = two_epochs(seed=5)
+    assert first != second and sorted(first) == sorted(second)
+    assert two_epochs(seed=5) == [first, second]
+    assert two_epochs(seed=6)[0] != first
+
+
+def test_the_number_of_the_pass_and_the_seed_are_all_that_a_pass_depends_on(write, tokenizer):
+    files = write(many_pairs(200))
+    epoch = tf.Variable(0, dtype=tf.int64)
+
+    dataset = spelled(*files, tokenizer, seed=5, epoch=epoch)
+    other_seed = spelled(*files, tokenizer, seed=6, epoch=epoch)
+
+    def batches(number, dataset=dataset):
+        epoch.assign(number)
+        return bits(dataset)
+
+    assert batches(7) == batches(7)
+    assert len({str(batches(*which)) for which in [(7,), (8,), (2**40,), (7, other_seed)]}) == 4
+
+
+def spelled(*args, **kwargs):
+    rates = {"piece_splitting": 0.1, "byte_spelling": 0.1}
+    return translation_dataset(*args, tokens_per_batch=256, **rates, **kwargs)
+
+
+def bits(batches):
+    return [(*map(np.ndarray.tolist, inputs), target.tolist()) for inputs, target in numpy(batches)]
+
+
+def numpy(batches):
+    return tf.data.Dataset.as_numpy_iterator(batches)
+
+
+def test_another_process_with_another_global_seed_makes_the_same_pass(write, tokenizer, tmp_path):
+    files = [*map(str, write(many_pairs(200)))]
+    tokenizer.save(tmp_path / "model")
+    code = (
+        "import sys, tensorflow as tf; from kformer import Tokenizer;"
+        "from kformer.training import translation_dataset;"
+        "tf.random.set_seed(4); epoch = tf.Variable(3, dtype=tf.int64);"
+        "*files, model = sys.argv[1:];"
+        "dataset = translation_dataset(*files, Tokenizer.load(model), tokens_per_batch=256,"
+        "piece_splitting=0.1, byte_spelling=0.1, epoch=epoch);"
+        "print([(*[x.tolist() for x in i], t.tolist()) for i, t in dataset.as_numpy_iterator()])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *files, str(tmp_path / "model")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    epoch = tf.Variable(3, dtype=tf.int64)
+    assert ast.literal_eval(result.stdout) == bits(spelled(*files, tokenizer, epoch=epoch))
+
+
+@pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
+def test_skipping_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
+    epoch = tf.Variable(2, dtype=tf.int64)
+    dataset = spelled(*write(many_pairs(200)), tokenizer, shuffle=shuffle, epoch=epoch)
+    whole, skipped = bits(dataset), 7
+    rest = dataset.skip(skipped)
+    assert rest.cardinality() == len(whole) - skipped
+    assert bits(rest) == whole[skipped:]
+
+
+def test_every_pass_splits_and_spells_other_pieces_of_the_same_text_in_as_many_batches(
+    write, tokenizer
+):
+    pairs = many_pairs(300)
+    dataset = spelled(*write(pairs), tokenizer)
+    spellings = []
+    for _ in range(3):
+        batches = list(dataset)
+        assert len(batches) == dataset.cardinality()
+        spellings.append(sorted(rows_of(batches, tokenizer)))
+        sources, targets = zip(*spellings[-1], strict=True)
+        text = zip(in_words(sources, tokenizer), in_words(targets, tokenizer), strict=True)
+        assert Counter(text) == Counter((a.strip(), b.strip()) for a, b in pairs)
+    assert spellings[0] != spellings[1] != spellings[2]
+
+
+def in_words(rows, tokenizer):
+    texts = tokenizer.detokenize(tf.ragged.constant([*map(list, rows)]))
+    return [text.decode() for text in texts.numpy()]
+
+
+def test_passes_that_count_themselves_are_those_of_numbers_from_zero(write, tokenizer):
+    files = write(many_pairs(100))
+    epoch = tf.Variable(0, dtype=tf.int64)
+    numbered, counting = spelled(*files, tokenizer, epoch=epoch), spelled(*files, tokenizer)
+    gc.collect()  # The counter must live as long as the data set.
+    for number in range(3):
+        epoch.assign(number)
+        assert bits(counting) == bits(numbered)
+
+
+def test_without_shuffling_pairs_of_one_length_keep_their_order(write, tokenizer):
+    pairs = [(word, word) for word in WORDS * 3]
+    dataset = translation_dataset(*write(pairs), tokenizer, max_length=8, shuffle=False)
+    rows = rows_of(dataset, tokenizer)
+    expected = [(*ids, 3) for ids in tokenizer.tokenize(WORDS * 3).to_list()]
+    for length in {len(row) for row in expected}:
+        of_length = [s for s, _ in rows if len(s) == length]
+        assert of_length == [row for row in expected if len(row) == length]
+
+
+def test_files_are_read_anew_in_every_epoch_and_not_kept(write, tokenizer):
+    pairs = many_pairs(30)
+    dataset = translation_dataset(*write(pairs), tokenizer)
+    assert Counter(rows_of(dataset, tokenizer)) == expected_rows(pairs, tokenizer, 128)
+    pairs = [(source, source) for source, _ in pairs]
+    write(pairs)
+    rows = rows_of(dataset.take(dataset.cardinality()), tokenizer)
+    assert Counter(rows) == expected_rows(pairs, tokenizer, 128)

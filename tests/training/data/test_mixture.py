@@ -1,0 +1,148 @@
+"""Several corpora with weights: how often a pass goes through each."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kformer.training import translation_dataset
+from kformer.training.data.corpus_weights import corpus_weights
+from kformer.training.data.mixture import Mixture
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a corpus of numbered lines: "a0", "a1", and so on; returns its two paths."""
+
+    def write(name, number):
+        paths = [tmp_path / f"{name}.{side}" for side in ("de", "en")]
+        for path in paths:
+            path.write_text("".join(f"{name}{i}\n" for i in range(number)))
+        return paths
+
+    return write
+
+
+def windows_of(mixture):
+    """The windows as lists of (source, target, round)."""
+    return [
+        [
+            (source.decode(), target.decode(), int(number))
+            for source, target, number in zip(*window, strict=True)
+        ]
+        for window in mixture.windows().as_numpy_iterator()
+    ]
+
+
+@settings(max_examples=20)
+@given(
+    corpora=st.lists(
+        st.tuples(st.integers(1, 30), st.sampled_from([0.2, 0.5, 1.0, 1.3, 2.0])),
+        min_size=1,
+        max_size=3,
+    ),
+    window=st.integers(1, 100),
+)
+def test_every_corpus_is_read_as_often_as_its_weight_rounded_up(tmp_path_factory, corpora, window):
+    folder = tmp_path_factory.mktemp("corpora")
+    files, expected = [], Counter()
+    for i, (number, weight) in enumerate(corpora):
+        lines = [f"{LETTERS[i]}{j}" for j in range(number)]
+        files.append(folder / LETTERS[i])
+        files[-1].write_text("\n".join(lines))
+        expected.update({(line, line, 0): int(weight) for line in lines if weight >= 1})
+        expected.update({(line, line, i + 1): 1 for line in lines if weight % 1})
+    mixture = Mixture(files, files, [weight for _, weight in corpora], window=window)
+    windows = windows_of(mixture)
+    assert sum(map(Counter, windows), Counter()) == expected
+    assert all(len(lines) <= window + len(corpora) for lines in windows)
+
+
+def test_every_window_has_its_share_of_every_corpus(write):
+    corpora = [write("a", 60), write("b", 30), write("c", 2)]
+    mixture = Mixture(*zip(*corpora, strict=True), window=23)
+    shares = [Counter(source[0] for source, _, _ in window) for window in windows_of(mixture)]
+    assert shares == [{"a": 15, "b": 8, "c": 1}] * 2 + [{"a": 15, "b": 8}, {"a": 15, "b": 6}]
+
+
+@given(
+    rounds=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=60),
+    seed=st.integers(0, 1000),
+)
+def test_a_part_of_a_round_is_the_same_part_of_every_bucket(tmp_path_factory, rounds, seed):
+    file = tmp_path_factory.mktemp("text") / "text"
+    file.write_text("a\n")
+    mixture = Mixture([file] * 2, [file] * 2, [0.3, 1.5])
+    groups = np.array(rounds, np.int32).reshape(-1, 2)
+    kept = mixture.thin(*tf.unstack(groups, axis=1), tf.constant([0, seed], tf.int64)).numpy()
+    assert list(kept) == sorted({*kept})
+    of_all, of_kept = Counter(rounds), Counter(rounds[i] for i in kept)
+    share = {0: (1, 1), 1: (3, 10), 2: (1, 2)}
+    for (number, bucket), count in of_all.items():
+        part, of = share[number]
+        assert of_kept[number, bucket] == -(-count * part // of)
+
+
+def test_a_pass_goes_through_each_corpus_as_often_as_its_weight_says(write, tokenizer):
+    corpora = [write("a", 40), write("b", 60), write("c", 30)]
+    epoch = tf.Variable(0, dtype=tf.int64)
+    dataset = translation_dataset(
+        *zip(*corpora, strict=True),
+        tokenizer,
+        weights=[2, 0.25, 1.5],
+        tokens_per_batch=128,
+        epoch=epoch,
+    )
+    seen, passes = Counter(), 8
+    for number in range(passes):
+        epoch.assign(number)
+        batches = list(dataset)
+        assert len(batches) == dataset.cardinality()
+        lines = Counter(line for _, target in batches for line in texts(target, tokenizer))
+        assert {line: times for line, times in lines.items() if line[0] == "a"} == {
+            f"a{i}": 2 for i in range(40)
+        }
+        assert 60 / 4 <= sum(times for line, times in lines.items() if line[0] == "b") < 60 / 4 + 4
+        assert {times for line, times in lines.items() if line[0] == "b"} == {1}
+        assert {times for line, times in lines.items() if line[0] == "c"} == {1, 2}
+        seen.update(lines)
+    assert len([line for line in seen if line[0] == "b"]) > 50  # 8 passes of a fixed quarter: 15.
+    assert max(times for line, times in seen.items() if line[0] == "b") < passes
+
+
+def texts(target, tokenizer):
+    return [text.decode() for text in tokenizer.detokenize(target).numpy()]
+
+
+def test_temperature_draws_by_a_root_of_the_size_and_keeps_the_total():
+    pairs = [1000, 10, 200]
+    for temperature in (1, 2, 5, 100):
+        weights = corpus_weights(pairs, temperature=temperature)
+        drawn = np.multiply(weights, pairs)
+        root = np.power(pairs, 1 / temperature)
+        np.testing.assert_allclose(drawn / drawn.sum(), root / root.sum(), rtol=1e-4)
+        np.testing.assert_allclose(drawn.sum(), sum(pairs), rtol=1e-4)
+    assert corpus_weights(pairs, temperature=1) == corpus_weights(pairs) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, float("nan")], []])
+def test_every_corpus_needs_a_positive_weight(write, weights):
+    corpora = [write("a", 3), write("b", 3)]
+    with pytest.raises(ValueError, match=r"a positive number for each .* Received: weights=\[.* 2"):
+        Mixture(*zip(*corpora, strict=True), weights)
+
+
+def test_weights_and_temperature_exclude_each_other(write):
+    with pytest.raises(ValueError, match=r"not by both. Received: weights=\[1\], temperature=2"):
+        Mixture(*write("a", 3), weights=[1], temperature=2)
+
+
+@pytest.mark.parametrize("temperature", [0, -1.0, float("nan")])
+def test_a_temperature_is_positive(write, temperature):
+    with pytest.raises(ValueError, match=f"over 0. Received: temperature={temperature}"):
+        Mixture(*write("a", 3), temperature=temperature)

@@ -1,0 +1,54 @@
+"""Pairs that are left out of training, and why."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer.training import DroppedPairs, count_dropped_pairs, translation_dataset
+from kformer.training.data.pair_filter import REASONS, PairFilter
+
+lengths = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60)), max_size=40)
+
+
+def reason(source, target, max_length, ratio):
+    shorter, longer = sorted([source - 1, target - 1])  # Without the end ids.
+    if shorter == 0:
+        return "blank"
+    if longer + 1 > max_length:
+        return "too_long"
+    if ratio is not None and longer - shorter > 8 and longer / shorter > ratio:
+        return "unlike_lengths"
+    return "kept"
+
+
+@given(lengths, st.integers(2, 50), st.sampled_from([None, 1, 1.5, 2.0, 9.0]))
+def test_a_pair_is_dropped_for_the_first_reason_that_applies(lengths, max_length, ratio):
+    columns = [[pair[side] for pair in lengths] for side in range(2)]
+    found = PairFilter(max_length, ratio)(*(columns if lengths else ([0][:0], [0][:0])))
+    expected = [reason(*pair, max_length, ratio) for pair in lengths]
+    assert [REASONS[i] for i in found.numpy()] == expected
+
+
+def test_what_is_counted_is_what_is_used(written, tokenizer):
+    pairs = [
+        *[("ein bier", "a beer"), ("ja", "yes , that is so")] * 3,
+        ("", "a beer"),
+        ("ein", " "),
+        ("ein " * 40, "a " * 40),
+        *[("ein", "a beer and " * 4)] * 2,
+    ]
+    files = [
+        written(name, "".join(f"{line}\n" for line in lines))
+        for name, lines in zip(("de", "en"), zip(*pairs, strict=True), strict=True)
+    ]
+    limits = {"max_length": 36, "max_length_ratio": 3.0}
+    report = count_dropped_pairs(*files, tokenizer, **limits)
+    assert report == DroppedPairs(kept=6, blank=2, too_long=1, unlike_lengths=2)
+    dataset = translation_dataset(*files, tokenizer, **limits)
+    assert sum(len(target) for _, target in dataset) == 6
+
+
+@pytest.mark.parametrize("ratio", [0.5, 0, -1, float("nan")])
+def test_a_ratio_of_the_longer_to_the_shorter_is_at_least_one(ratio):
+    with pytest.raises(ValueError, match=f"at least 1. Received: max_length_ratio={ratio}"):
+        PairFilter(10, ratio)

@@ -1,0 +1,157 @@
+"""Pieces split into smaller ones: the same text, other ids."""
+
+import itertools
+
+import pytest
+import sentencepiece
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer import Tokenizer
+from kformer.phrasebook import phrasebook
+from kformer.training.data.byte_fallback import ByteSpelling
+from kformer.training.data.subword_regularization import PieceSplitting, best_splits
+
+SENTENCES = [pair.source for pair in phrasebook().train[:2000]]
+TEXTS = ["ich möchte ein bier", "", "die müden hunde , bitte 🙂"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("splitting") / "text"
+    path.write_text("\n".join(SENTENCES), "utf-8")
+    return Tokenizer.train(path, vocab_size=600)
+
+
+@pytest.fixture(scope="module")
+def library(tokenizer):
+    return sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
+
+
+def split(tokenizer, texts, rate, number=0, seed=0):
+    rows = tokenizer.tokenize(texts)
+    return PieceSplitting(tokenizer, rate)(rows, tf.constant([seed, number], tf.int64))
+
+
+def said(tokenizer, rows):
+    return [text.decode() for text in tokenizer.detokenize(rows).numpy()]
+
+
+words = st.sampled_from(sorted({word for line in SENTENCES for word in line.split()}))
+strange = st.text(st.sampled_from("aeinß ▁🙂\u0301ﬁ<0x41>"), max_size=7)
+
+
+@given(
+    st.lists(words | strange, max_size=11).map(" ".join),
+    st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+    st.integers(0, 5),
+)
+def test_the_text_stays_the_same(tokenizer, text, rate, number):
+    rows = split(tokenizer, [text], rate, number)
+    assert said(tokenizer, rows) == said(tokenizer, tokenizer.tokenize([text]))
+
+
+def test_no_rate_changes_nothing(tokenizer):
+    assert split(tokenizer, TEXTS, 0.0).to_list() == tokenizer.tokenize(TEXTS).to_list()
+
+
+def all_splits(text):
+    """Every way to cut a text into two or more parts."""
+    places = range(1, len(text))
+    for count in range(1, len(text)):
+        for cuts in itertools.combinations(places, count):
+            bounds = [0, *cuts, len(text)]
+            yield [text[a:b] for a, b in itertools.pairwise(bounds)]
+
+
+def test_a_split_is_the_best_of_all(tokenizer, library):
+    """Every split of the shorter pieces, by the library's scores."""
+    scores = {
+        library.IdToPiece(i): library.GetScore(i)
+        for i in range(600)
+        if not (library.IsByte(i) or library.IsControl(i) or library.IsUnknown(i))
+    }
+    found = 0
+    for i, parts in enumerate(tokenizer.pieces(row) for row in best_splits(tokenizer)):
+        piece = library.IdToPiece(i)
+        if piece not in scores or len(piece) > 9:
+            continue
+        ways = [way for way in all_splits(piece) if all(part in scores for part in way)]
+        if not ways:
+            assert parts == [piece]
+            continue
+        found += 1
+        best = max(sum(scores[part] for part in way) for way in ways)
+        assert parts in ways
+        assert sum(scores[part] for part in parts) == pytest.approx(best, abs=1e-4)
+    assert found > 200
+
+
+def test_a_word_splits_as_in_the_second_best_reading_of_sentencepiece(tokenizer, library):
+    splits = best_splits(tokenizer)
+    heads = [i for i in range(600) if len(library.IdToPiece(i)) > 2]
+    compared = 0
+    for i in (i for i in heads if library.IdToPiece(i).startswith("▁")):
+        readings = library.NBestEncodeAsIds(library.IdToPiece(i).removeprefix("▁"), 2)
+        if readings[0] == [i]:
+            assert splits[i] == readings[1]
+            compared += 1
+    assert compared > 50
+
+
+def test_at_a_rate_of_one_every_piece_that_can_be_is_split(tokenizer):
+    splits = best_splits(tokenizer)
+    rows = tokenizer.tokenize(SENTENCES[:50])
+    expected = [[part for i in row for part in splits[i]] for row in rows.to_list()]
+    assert split(tokenizer, SENTENCES[:50], 1.0).to_list() == expected
+    assert sum(map(len, expected)) > 1.5 * rows.flat_values.shape[0]
+
+
+def test_letters_bytes_and_special_ids_stay(tokenizer, library):
+    splits = best_splits(tokenizer)
+    for i in range(600):
+        special = library.IsByte(i) or library.IsControl(i) or library.IsUnknown(i)
+        if special or len(library.IdToPiece(i)) == 1:
+            assert splits[i] == [i]
+
+
+def test_what_a_user_defined_is_neither_split_nor_a_part(tmp_path):
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES),
+        model_prefix=str(tmp_path / "own"),
+        vocab_size=600,
+        byte_fallback=True,
+        pad_id=0,
+        unk_id=1,
+        bos_id=2,
+        eos_id=3,
+        user_defined_symbols=["ein", "hund"],
+        minloglevel=2,
+    )
+    tokenizer = Tokenizer.load(tmp_path / "own.model")
+    own = {i for i in range(600) if tokenizer.pieces([i])[0] in ("ein", "hund")}
+    splits = best_splits(tokenizer)
+    assert all(splits[i] == [i] for i in own) and len(own) == 2
+    assert not any(own & set(row) for i, row in enumerate(splits) if i not in own)
+
+
+def test_about_the_rate_is_split(tokenizer):
+    before = tokenizer.tokenize(SENTENCES).flat_values.shape[0]
+    longer = split(tokenizer, SENTENCES, 0.2).flat_values.shape[0]
+    longest = split(tokenizer, SENTENCES, 1.0).flat_values.shape[0]
+    assert 0.17 < (longer - before) / (longest - before) < 0.23
+
+
+def test_the_choice_follows_from_the_seed(tokenizer):
+    first = split(tokenizer, TEXTS, 0.3, 5).to_list()
+    assert split(tokenizer, TEXTS, 0.3, 5).to_list() == first
+    choices = {str(split(tokenizer, TEXTS, 0.3, n, s).to_list()) for n in range(5) for s in (0, 1)}
+    assert len(choices) > 5
+
+
+def test_it_runs_in_a_dataset_and_before_the_spelling_in_bytes(tokenizer):
+    splitting, spelling = PieceSplitting(tokenizer, 0.5), ByteSpelling(tokenizer, 0.5)
+    texts = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3).enumerate()
+    rows = texts.map(lambda n, text: spelling(splitting(tokenizer.tokenize(text), [n, 0]), [n, 1]))
+    assert said(tokenizer, next(iter(rows))) == TEXTS

@@ -1,0 +1,133 @@
+"""Scores of expected ids, from logits and from the factors of logits, against NumPy."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kformer.model.embedding import TokenEmbedding, factors_of
+from kformer.training import MaskedAccuracy, MaskedCrossEntropy, Perplexity
+from kformer.training.objective.token_scores import token_scores
+
+B, T, V, D = 3, 5, 7, 4
+
+
+def plain(logits):
+    """Logits of whatever source."""
+    return tf.constant(logits)
+
+
+def of_embedding(logits):
+    """The same logits as a product: of themselves and a table that is the identity."""
+    embedding = TokenEmbedding(logits.shape[-1], logits.shape[-1])
+    embedding.build()
+    embedding.table.assign(np.eye(logits.shape[-1]))
+    return embedding.logits(tf.constant(logits))
+
+
+forms = pytest.mark.parametrize("form", [plain, of_embedding])
+
+
+def example(rng, scale=3.0):
+    ids = np.where(rng.random((B, T)) < 0.3, 0, rng.integers(1, V, (B, T)))
+    return ids.astype("int32"), rng.normal(scale=scale, size=(B, T, V)).astype("float32")
+
+
+@forms
+@given(seed=st.integers(0, 9999), scale=st.sampled_from([0.1, 3.0, 60.0]))
+def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
+    ids, logits = example(np.random.default_rng(seed), scale)
+    scores = token_scores(ids, form(logits))
+    real = np.asarray(scores.real) == 1
+    place = np.asarray(scores.place)[real]
+    np.testing.assert_array_equal(np.sort(place), np.flatnonzero(ids))
+    z, chosen = logits.reshape(-1, V)[place].astype("float64"), ids.reshape(-1)[place]
+    shifted = np.exp(z - z.max(axis=-1, keepdims=True))
+    for value, expected in [
+        (scores.chosen, z[np.arange(len(z)), chosen]),
+        (scores.mean, z.mean(axis=-1)),
+        (scores.normalizer, z.max(axis=-1) + np.log(shifted.sum(axis=-1))),
+        (scores.best, z.argmax(axis=-1) == chosen),
+    ]:
+        np.testing.assert_allclose(np.asarray(value)[real], expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("weights", [None, (B,), (B, T)])
+def test_factors_have_the_loss_and_the_gradients_of_their_product(label_smoothing, weights):
+    rng = np.random.default_rng(0)
+    ids, _ = example(rng)
+    weights = None if weights is None else rng.random(weights).astype("float32")
+    vectors = tf.Variable(rng.normal(size=(B, T, D)).astype("float32"))
+    embedding = TokenEmbedding(V, D)
+    embedding.build()
+    loss = MaskedCrossEntropy(label_smoothing)
+
+    def losses_and_gradients(through):
+        with tf.GradientTape() as tape:
+            value = loss(ids, through(embedding.logits(vectors)), weights)
+        return value, *tape.gradient(value, [vectors, embedding.table.value])
+
+    fast, slow = losses_and_gradients(lambda z: z), losses_and_gradients(tf.identity)
+    for one, other in zip(fast, slow, strict=True):
+        one, other = tf.convert_to_tensor(one), tf.convert_to_tensor(other)
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@forms
+def test_a_weight_of_zero_takes_a_sentence_out_and_two_counts_it_twice(form):
+    ids, logits = example(np.random.default_rng(1))
+    alone = [
+        MaskedCrossEntropy()(ids[[row]], form(logits[[row]])) * np.count_nonzero(ids[row])
+        for row in range(B)
+    ]
+    weighted = MaskedCrossEntropy()(ids, form(logits), np.array([0.0, 2.0, 1.0]))
+    expected = (2 * alone[1] + alone[2]) / np.count_nonzero(ids)
+    np.testing.assert_allclose(weighted, expected, rtol=1e-5)
+
+
+def test_a_batch_of_padding_has_no_loss_and_no_gradient():
+    embedding = TokenEmbedding(V, D)
+    embedding.build()
+    vectors = tf.ones((B, T, D))
+    with tf.GradientTape() as tape:
+        tape.watch(vectors)
+        value = MaskedCrossEntropy()(np.zeros((B, T), "int32"), embedding.logits(vectors))
+    assert value == 0
+    assert not np.any(tf.convert_to_tensor(tape.gradient(value, vectors)))
+
+
+def test_loss_and_metrics_share_one_computation():
+    ids, logits = example(np.random.default_rng(2))
+    product = of_embedding(logits)
+    assert token_scores(ids, product) is token_scores(ids, product)
+    assert token_scores(ids, product) is not token_scores(ids, product, padding_id=1)
+    assert token_scores(ids.copy(), product) is not token_scores(ids, product)
+    assert factors_of(product)
+    assert factors_of(tf.identity(product)) is None
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_graph_needs_no_logits_unless_somebody_reads_them(read):
+    embedding = TokenEmbedding(V, D)
+    embedding.build()
+    metrics = [MaskedAccuracy(), Perplexity()]
+    seen = []
+
+    @tf.function
+    def step(ids):
+        logits = embedding.logits(tf.ones((B, T, D)))
+        seen.append(logits.op)
+        for metric in metrics:
+            metric.update_state(ids, logits)
+        return MaskedCrossEntropy()(ids, logits) + (tf.reduce_sum(logits) if read else 0.0)
+
+    graph = step.get_concrete_function(tf.TensorSpec((B, T), tf.int32)).graph
+    needed, ahead = set(), [*(tensor.op for tensor in graph.outputs), *graph.control_outputs]
+    while ahead:
+        op = ahead.pop()
+        if op.name not in needed:
+            needed.add(op.name)
+            ahead += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
+    assert (seen[0].name in needed) == read

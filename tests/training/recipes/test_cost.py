@@ -1,0 +1,92 @@
+"""The estimate of memory and time, against what a run takes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from kformer.training import Recipe, TrainingCost, training_cost
+from kformer.training.run.learner import compiled_transformer
+
+# One epoch of batches in which every slot is a token.
+RUN = """
+import json, re, sys, numpy as np, tensorflow as tf
+from kformer.training import Recipe
+from kformer.training.run.learner import compiled_transformer
+changes = json.loads(sys.argv[2])
+recipe = Recipe.named(sys.argv[1], **changes)
+model = compiled_transformer(recipe)
+ids = np.random.randint(4, recipe.vocab_size, (recipe.tokens_per_batch // 25, 25), np.int32)
+batches = tf.data.Dataset.from_tensors(((ids, ids), ids)).repeat(4)
+model.fit(batches.apply(tf.data.experimental.assert_cardinality(4)), verbose=0)
+print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+"""
+
+
+@pytest.mark.parametrize("name", ["tiny", "base"])
+def test_the_parameters_are_those_of_the_model(name):
+    recipe = Recipe.named(name, num_layers=2, vocab_size=1000)
+    assert training_cost(recipe, 0, 0, speed=1.0).parameters == (
+        compiled_transformer(recipe).count_params()
+    )
+
+
+@pytest.mark.prove
+@pytest.mark.skipif(sys.platform != "linux", reason="The peak is read from /proc.")
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("tiny", {"vocab_size": 8000, "tokens_per_batch": 4096}),
+        ("tiny", {"vocab_size": 16000, "tokens_per_batch": 8192}),
+        ("base", {"vocab_size": 8000, "tokens_per_batch": 2048}),
+    ],
+)
+def test_the_memory_is_right_to_a_third(name, changes):
+    code = [sys.executable, "-c", RUN, name, json.dumps(changes)]
+    result = subprocess.run(code, capture_output=True, text=True, check=True)
+    measured = 1024 * int(result.stdout)
+    assert 0.7 < training_cost(Recipe.named(name, **changes), 0, 0, 1.0).memory / measured < 1.3
+
+
+def test_time_grows_with_the_text_and_falls_with_the_speed():
+    recipe = Recipe.named("tiny")
+    assert training_cost(recipe, 2000, 2000, 1e9).seconds == pytest.approx(
+        20 * training_cost(recipe, 1000, 1000, 1e10).seconds
+    )
+    assert training_cost(recipe, 1, 1).seconds > 0
+
+
+def test_an_estimate_reads_as_a_sentence():
+    cost = training_cost(Recipe.named("tiny"), 10**9, 10**9, 1e11)
+    assert str(cost).startswith("The model has 2,349,056 parameters. Training takes about 1.")
+    assert str(cost).endswith("hours for an epoch.")
+
+
+def test_a_model_that_is_too_large_for_the_machine_is_named_with_what_to_do(monkeypatch):
+    monkeypatch.setattr("kformer.training.recipes.cost.memory_of_machine", lambda: 2 * 2**30)
+    assert training_cost(Recipe.named("tiny", tokens_per_batch=256), 1, 1, 1.0).warnings() == []
+    [warning] = training_cost(Recipe.named("base"), 1, 1, 1.0).warnings()
+    assert "the machine has 2.0: lower --tokens-per-batch" in warning
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.2, "less than a second"),
+        (1.2, "1 second"),
+        (12.4, "12 seconds"),
+        (89, "89 seconds"),
+        (600, "10.0 minutes"),
+        (7200, "2.0 hours"),
+    ],
+)
+def test_the_time_is_said_in_the_unit_that_fits(seconds, said):
+    assert f" and {said} for an epoch." in str(TrainingCost(1, 2**30, seconds))
+
+
+def test_a_vocabulary_for_each_side_is_counted():
+    recipe = Recipe.named("tiny", num_layers=1, vocab_size=300, target_vocab_size=500)
+    assert training_cost(recipe, 0, 0, speed=1.0).parameters == (
+        compiled_transformer(recipe).count_params()
+    )

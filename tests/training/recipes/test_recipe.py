@@ -1,0 +1,94 @@
+"""Recipes: every number of a run stands in a file, once."""
+
+import dataclasses
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kformer.training import Recipe
+from kformer.training.recipes import recipe
+from kformer.training.recipes.recipe import recipe_names
+
+every_recipe = pytest.mark.parametrize("name", recipe_names())
+
+
+def test_there_are_recipes_for_a_paper_for_your_text_and_for_the_demo():
+    assert set(recipe_names()) == {"base", "big", "demo", "multi30k", "quick", "tiny"}
+
+
+@every_recipe
+def test_a_recipe_is_what_its_file_says(name):
+    path = Path(recipe.__file__).parent / f"{name}.toml"
+    assert dataclasses.asdict(Recipe.named(name)) == tomllib.loads(path.read_text("utf-8"))
+
+
+@every_recipe
+def test_its_numbers_fit_together(name):
+    numbers = Recipe.named(name)
+    assert numbers.d_model % numbers.num_heads == numbers.d_model % 2 == 0
+    assert numbers.tokens_per_batch >= numbers.max_length
+    assert 0 <= numbers.label_smoothing < 1 and 0 <= numbers.dropout < 1
+
+
+@every_recipe
+def test_its_numbers_are_of_the_types_that_it_declares(name):
+    numbers = Recipe.named(name)
+    for field in dataclasses.fields(Recipe):
+        assert type(getattr(numbers, field.name)) is field.type, field.name
+
+
+def test_the_base_recipe_is_the_base_model_of_the_paper():
+    base = Recipe.named("base")
+    sizes = base.num_layers, base.d_model, base.num_heads, base.d_ff, base.dropout
+    assert sizes == (6, 512, 8, 2048, 0.1)
+    assert (base.norm_first, base.warmup_steps, base.label_smoothing) == (False, 4000, 0.1)
+    assert base.learning_rate_scale == 1
+
+
+def test_the_big_recipe_is_the_base_one_but_for_the_last_line_of_the_papers_table_3():
+    big = {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3}
+    assert Recipe.named("big") == dataclasses.replace(Recipe.named("base"), **big)
+
+
+def test_some_numbers_may_be_changed():
+    changed = Recipe.named("tiny", epochs=3, norm_first=True)
+    assert changed == dataclasses.replace(Recipe.named("tiny"), epochs=3, norm_first=True)
+
+
+def test_an_unknown_recipe_is_an_error_that_lists_those_there_are():
+    with pytest.raises(ValueError, match=r"base, big, demo.*Received: recipe='huge'"):
+        Recipe.named("huge")
+    with pytest.raises(ValueError, match=r"Received: recipe='../recipes/tiny'"):
+        Recipe.named("../recipes/tiny")
+
+
+def test_an_unknown_number_is_an_error():
+    with pytest.raises(TypeError, match="'epoch'"):
+        Recipe.named("tiny", epoch=3)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "received"),
+    [
+        ({"epochs": 0}, "epochs=0"),
+        ({"num_layers": -1}, "num_layers=-1"),
+        ({"warmup_steps": 0}, "warmup_steps=0"),
+        ({"dropout": 1}, "dropout=1"),
+        ({"label_smoothing": -0.5}, "label_smoothing=-0.5"),
+        ({"d_model": 15, "num_heads": 5}, "d_model=15, num_heads=5"),
+        ({"d_model": 16, "num_heads": 3}, "d_model=16, num_heads=3"),
+        ({"max_length": 1}, "max_length=1, tokens_per_batch="),
+        ({"max_length": 9, "tokens_per_batch": 8}, "max_length=9, tokens_per_batch=8"),
+        ({"seed": -1}, "seed=-1"),
+        ({"learning_rate_scale": 0.0}, "learning_rate_scale=0.0"),
+        ({"learning_rate_scale": float("nan")}, "learning_rate_scale=nan"),
+        ({"gradient_accumulation": 0}, "gradient_accumulation=0"),
+        ({"patience": -1}, "patience=-1"),
+        ({"precision": "float16"}, "precision='float16'"),
+        ({"monitor": "perplexity"}, "monitor='perplexity'"),
+    ],
+)
+def test_numbers_that_cannot_work_are_an_error(numbers, received):
+    with pytest.raises(ValueError, match=f"Received: {received}"):
+        Recipe.named("tiny", **numbers)

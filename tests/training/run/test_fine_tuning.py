@@ -1,0 +1,216 @@
+"""Fine-tuning: what a model starts with that starts from another."""
+
+import io
+
+import numpy as np
+import pytest
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+
+from kformer import Tokenizer, Transformer, Translator
+from kformer.training import warm_start
+from support import toy
+from support.reference import perturbed
+
+SIZES = {"num_layers": 1, "d_model": 32, "num_heads": 2, "d_ff": 64, "norm_first": True}
+BYTE = sentencepiece_model_pb2.ModelProto.SentencePiece.BYTE
+
+
+def learnt(vocab_size=300, lines=toy.SOURCES + toy.TARGETS, **options):
+    """A tokenizer of lines of text."""
+    written = io.BytesIO()
+    special = {"pad_id": 0, "unk_id": 1, "bos_id": 2, "eos_id": 3}
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=written,
+        vocab_size=vocab_size,
+        minloglevel=2,
+        **{"byte_fallback": True, **special, **options},
+    )
+    return Tokenizer(written.getvalue())
+
+
+def changed(tokenizer, change):
+    """The tokenizer after a change to its list of pieces."""
+    model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
+    pieces = change(list(model.pieces))
+    del model.pieces[:]
+    model.pieces.extend(pieces)
+    return Tokenizer(model.SerializeToString())
+
+
+def enlarged(tokenizer, *texts):
+    """The tokenizer with more pieces, and all but the special ones in another order."""
+
+    def change(pieces):
+        new = [type(pieces[0])(piece=text, score=-9.0) for text in texts]
+        others = [*new, *pieces[4:]]
+        np.random.default_rng(0).shuffle(others)
+        return [*pieces[:4], *others]
+
+    return changed(tokenizer, change)
+
+
+def translator(source, target=None, **sizes):
+    """With random weights."""
+    own = {} if target is None else {"target_vocab_size": target.vocab_size}
+    settings = {**SIZES, "padding_id": source.padding_id, **own, **sizes}
+    transformer = Transformer(source.vocab_size, **settings)
+    return Translator(source, perturbed(transformer), target)
+
+
+def ids_by_piece(tokenizer):
+    return {piece: i for i, piece in enumerate(tokenizer.pieces(range(tokenizer.vocab_size)))}
+
+
+def source_table(translator):
+    return translator.transformer.source_embedding.get_weights()[0]
+
+
+def test_with_the_same_vocabulary_it_translates_as_the_other(toy_translator):
+    new = translator(toy_translator.tokenizer, dropout=0.3)
+    assert new.translate(toy.SOURCES) != toy_translator.translate(toy.SOURCES)
+    warm_start(new, toy_translator)
+    weights = zip(
+        new.transformer.get_weights(), toy_translator.transformer.get_weights(), strict=True
+    )
+    for one, other in weights:
+        np.testing.assert_array_equal(one, other)
+    assert new.translate(toy.SOURCES) == toy_translator.translate(toy.SOURCES)
+
+
+def test_with_two_vocabularies_too(two_vocabularies):
+    old = two_vocabularies
+    new = translator(old.tokenizer, old.target_tokenizer, norm_first=False)
+    warm_start(new, old)
+    for one, other in zip(new.transformer.weights, old.transformer.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert new.translate(toy.SOURCES) == old.translate(toy.SOURCES)
+
+
+def test_the_other_stays_as_it_was(toy_translator):
+    before = toy_translator.transformer.get_weights()
+    warm_start(translator(enlarged(toy_translator.tokenizer, "xy")), toy_translator)
+    for one, other in zip(before, toy_translator.transformer.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_all_old_ids_have_their_logits_in_a_larger_vocabulary():
+    old = translator(learnt())
+    new = translator(enlarged(old.tokenizer, "▁hun", "atz", "▁🙂", "qq"))
+    warm_start(new, old)
+    place = ids_by_piece(new.tokenizer)
+    new_ids = np.array([place[piece] for piece in old.tokenizer.pieces(range(300))])
+    assert not np.array_equal(new_ids, np.arange(300))
+    source, target = np.random.randint(0, 300, (2, 3, 7))  # Padding among them.
+    before = old.transformer((source, target))
+    after = new.transformer((new_ids[source], new_ids[target]))
+    np.testing.assert_allclose(after.numpy()[..., new_ids], before, rtol=1e-5, atol=1e-5)
+
+
+def test_known_pieces_and_special_ids_keep_their_vectors():
+    """The other has other ids for what is special, and other names."""
+    names = {"pad_id": 3, "unk_id": 2, "bos_id": 1, "eos_id": 0, "eos_piece": "[END]"}
+    old = translator(learnt(lines=toy.TARGETS, vocab_size=290, **names))
+    new = translator(learnt(lines=toy.SOURCES, vocab_size=290))
+    warm_start(new, old)
+    before, after = source_table(old), source_table(new)
+    for new_id, old_id in [(0, 3), (1, 2), (2, 1), (3, 0)]:
+        np.testing.assert_array_equal(after[new_id], before[old_id])
+    old_ids, new_ids = ids_by_piece(old.tokenizer), ids_by_piece(new.tokenizer)
+    known = [piece for piece in new_ids if piece in old_ids]
+    assert {"<0x00>", "<0xFF>", "▁", "."} <= set(known) and len(known) < 290
+    for piece in known:
+        np.testing.assert_array_equal(after[new_ids[piece]], before[old_ids[piece]])
+
+
+@pytest.mark.parametrize(
+    ("piece", "parts"),
+    [
+        ("▁thecat", ["▁the", "c", "at"]),  # At the head of a word,
+        ("thecat", ["t", "h", "e", "c", "at"]),  # or inside it.
+        ("▁🙂a", ["▁", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>", "a"]),
+        ("ﬁ", ["<0xEF>", "<0xAC>", "<0x81>"]),  # Not normalised once more.
+        ("▁▁", ["▁", "▁"]),
+    ],
+)
+def test_a_new_piece_gets_the_mean_of_the_old_ones_that_spell_it(piece, parts):
+    scores = {"▁the": -1.0, "▁": -2.0, "at": -2.0, **dict.fromkeys("theca", -3.0)}
+    kept = learnt(vocab_size=290)
+
+    def only(pieces):
+        normal = [type(pieces[0])(piece=text, score=score) for text, score in scores.items()]
+        return [*pieces[:4], *(one for one in pieces if one.type == BYTE), *normal]
+
+    old = translator(changed(kept, only))
+    new = translator(enlarged(old.tokenizer, piece))
+    warm_start(new, old)
+    before = source_table(old)[[ids_by_piece(old.tokenizer)[part] for part in parts]]
+    after = source_table(new)[ids_by_piece(new.tokenizer)[piece]]
+    np.testing.assert_allclose(after, before.mean(axis=0), rtol=1e-6)
+
+
+def test_what_the_old_pieces_cannot_spell_keeps_its_random_vector():
+    """Without bytes there: letters that it never saw, and the bytes themselves."""
+    old = translator(learnt(vocab_size=33, lines=toy.TARGETS, byte_fallback=False))
+    new = translator(enlarged(learnt(), "▁ζώον", "▁häuser", "▁the"))
+    random = source_table(new)
+    warm_start(new, old)
+    ids = ids_by_piece(new.tokenizer)
+    for piece in ("▁ζώον", "▁häuser", "<0x41>", "<0xFF>"):
+        np.testing.assert_array_equal(source_table(new)[ids[piece]], random[ids[piece]])
+    assert np.any(source_table(new)[ids["▁the"]] != random[ids["▁the"]])
+
+
+def test_each_side_has_its_own_vocabulary(two_vocabularies):
+    old = two_vocabularies
+    source, target = enlarged(old.tokenizer, "ab"), enlarged(old.target_tokenizer, "ab", "cd")
+    new = translator(source, target, norm_first=False)
+    warm_start(new, old)
+    for side, tokenizer, old_tokenizer in (
+        ("source_embedding", source, old.tokenizer),
+        ("target_embedding", target, old.target_tokenizer),
+    ):
+        before = getattr(old.transformer, side).get_weights()[0]
+        after = getattr(new.transformer, side).get_weights()[0]
+        place = ids_by_piece(tokenizer)
+        pieces = old_tokenizer.pieces(range(old_tokenizer.vocab_size))
+        np.testing.assert_array_equal(after[[place[piece] for piece in pieces]], before)
+
+
+def test_one_vocabulary_may_become_two_but_two_not_one(two_vocabularies):
+    tokenizer = two_vocabularies.tokenizer
+    joint = translator(tokenizer, norm_first=False)
+    apart = translator(tokenizer, tokenizer, norm_first=False)
+    warm_start(apart, joint)
+    assert apart.translate(toy.SOURCES[:7]) == joint.translate(toy.SOURCES[:7])
+    with pytest.raises(ValueError, match="Received: target_vocab_size=None instead of 290"):
+        warm_start(joint, two_vocabularies)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "received"),
+    [
+        ({"d_model": 16}, "d_model=16 instead of 32"),
+        ({"num_heads": 4}, "num_heads=4 instead of 2"),
+        ({"num_layers": 2, "d_ff": 7}, "num_layers=2 instead of 1, d_ff=7 instead of 64"),
+        ({"norm_first": False}, "norm_first=False instead of True"),
+    ],
+)
+def test_other_sizes_are_an_error_that_names_them_and_changes_nothing(sizes, received):
+    old = translator(learnt())
+    new = translator(old.tokenizer, **sizes)
+    before = new.transformer.get_weights()
+    with pytest.raises(ValueError, match=f"Received: {received}."):
+        warm_start(new, old)
+    for one, other in zip(before, new.transformer.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_model_of_mixed_precision_starts_from_one_of_float32(toy_translator):
+    new = translator(toy_translator.tokenizer, dtype="mixed_bfloat16")
+    warm_start(new, toy_translator)
+    for one, other in zip(
+        new.transformer.get_weights(), toy_translator.transformer.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)

@@ -1,0 +1,161 @@
+"""Runs that go on: with the same settings, with others, after their end, and not at all."""
+
+import shutil
+
+import pytest
+
+from kformer.training import EarlyStopping, KeepBest
+from support.disturbances import PowerCut, Spoil
+from support.same_run import assert_same_run, read
+
+
+@pytest.fixture(scope="module")
+def unfinished(again, tmp_path_factory):
+    """The folder of a run of 2 epochs that was broken off after the first."""
+    folder = tmp_path_factory.mktemp("unfinished") / "run"
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        again(folder, callbacks=[PowerCut(epoch=1)])
+    return folder
+
+
+@pytest.fixture
+def broken_off(unfinished, tmp_path):
+    return shutil.copytree(unfinished, tmp_path / "run")
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*.*")}
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("lost", ["damaged", "deleted"])
+def test_a_run_that_lost_its_checkpoints_is_refused_and_keeps_what_it_has(
+    again, broken_off, lost, overwrite
+):
+    checkpoints = broken_off / "checkpoints"
+    for path in checkpoints.glob("epoch-*"):
+        path.write_bytes(path.read_bytes()[:1000])
+    if lost == "deleted":
+        shutil.rmtree(checkpoints)
+    before = content(broken_off)
+    for _ in range(2):
+        with pytest.raises(FileNotFoundError, match=r"none is left: .* --restart .*translator"):
+            again(broken_off, overwrite=overwrite)
+    after = content(broken_off)
+    damaged = {path for path in after if path.name.startswith("damaged-")}
+    assert len(damaged) == 2 * (lost == "damaged")
+    for path in {*before} - {*checkpoints.iterdir()} if lost == "damaged" else before:
+        if path.suffix != ".npz":
+            assert after[path] == before[path]
+
+
+def test_such_a_run_is_begun_anew_where_that_is_asked_for(again, broken_off):
+    shutil.rmtree(broken_off / "checkpoints")
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        again(broken_off, restart=True, callbacks=[PowerCut(epoch=0)])
+    assert {path.name for path in broken_off.iterdir()} == {"run.json", "checkpoints"}
+    with pytest.raises(ZeroDivisionError, match="power cut"):  # Nothing that could be lost.
+        shutil.rmtree(broken_off / "checkpoints")
+        again(broken_off, callbacks=[PowerCut(epoch=0)])
+
+
+def test_overwriting_goes_on_with_an_unfinished_run_of_the_same_settings(
+    again, broken_off, tiny_run, capsys
+):
+    again(broken_off, overwrite=True)
+    assert capsys.readouterr().out.startswith("Going on after epoch 1.\n")
+    assert_same_run(broken_off, tiny_run[0])
+
+
+def test_overwriting_replaces_an_unfinished_run_of_other_settings(again, broken_off):
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        again(broken_off, overwrite=True, dropout=0.2, callbacks=[PowerCut(epoch=0)])
+    assert not (broken_off / "translator.keras").exists()
+    assert read(broken_off / "run.json")["recipe"]["dropout"] == 0.2
+
+
+def test_some_settings_may_change_which_is_said_recorded_and_done(
+    again, broken_off, tiny_run, capsys
+):
+    rate = {"learning_rate_scale": 0.01, "warmup_steps": 80}
+    again(broken_off, **rate, patience=7, precision="bfloat16")
+    step = int(read(broken_off / "run.json")["changes"][0]["step"])
+    assert capsys.readouterr().out.splitlines()[:5] == [
+        "Going on after epoch 1.",
+        f"patience: 0 -> 7 from step {step}",
+        f"learning_rate_scale: 1.0 -> 0.01 from step {step}",
+        f"warmup_steps: 40 -> 80 from step {step}",
+        f"precision: float32 -> bfloat16 from step {step}",
+    ]
+    record = read(broken_off / "run.json")
+    assert record["finished"] and record["recipe"]["learning_rate_scale"] == 0.01
+    changed = {"patience": [0, 7], "learning_rate_scale": [1.0, 0.01], "warmup_steps": [40, 80]}
+    assert record["changes"] == [
+        {"step": step, **changed, "precision": ["float32", "bfloat16"]},
+    ]
+    (first, slow), (same, fast) = (
+        read(folder / "history.json")["loss"] for folder in (broken_off, tiny_run[0])
+    )
+    assert first == same and slow > 1.05 * fast
+
+
+def test_a_finished_run_that_is_extended_is_one_that_was_longer_from_the_start(
+    again, tiny_run, tmp_path, capsys
+):
+    run = shutil.copytree(tiny_run[0], tmp_path / "run")
+    again(run, epochs=3)
+    said = capsys.readouterr().out
+    assert said.startswith("Going on after epoch 2.\nepochs: 2 -> 3 from step ")
+    again(tmp_path / "long", epochs=3)
+    step = int(said.splitlines()[1].split()[-1])
+    assert_same_run(run, tmp_path / "long", changes=[{"step": step, "epochs": [2, 3]}])
+
+
+def test_a_finished_run_without_its_checkpoints_cannot_be_extended(again, tiny_run, tmp_path):
+    run = shutil.copytree(tiny_run[0], tmp_path / "run")
+    shutil.rmtree(run / "checkpoints")
+    before = content(run)
+    with pytest.raises(FileNotFoundError, match=r"--warm-start\. Received: '.*/checkpoints'"):
+        again(run, epochs=3)
+    with pytest.raises(FileExistsError, match="which holds a run that is finished"):
+        again(run)
+    assert content(run) == before
+
+
+def test_a_run_that_stopped_early_goes_on_with_more_patience(again, tmp_path, capsys):
+    spoilt = {"epochs": 3, "callbacks": [Spoil(epoch=1, factor=0)]}
+    again(tmp_path / "run", patience=1, **spoilt)
+    assert len(read(tmp_path / "run" / "history.json")["loss"]) == 2
+    again(tmp_path / "run", patience=1, epochs=4)  # As a run of 4 epochs would have ended.
+    assert "Training had ended early" in capsys.readouterr().out
+    again(tmp_path / "run", patience=5, epochs=3)
+    assert len(read(tmp_path / "run" / "history.json")["loss"]) == 3
+
+
+def test_another_score_to_choose_by_is_compared_with_that_of_the_kept_translator():
+    class Nothing:
+        saved = 0
+
+        def save(self, path):
+            self.saved += 1
+
+    callback = KeepBest(Nothing(), "best.keras", "val_bleu", "max")
+    callback.on_epoch_end(0, {"loss": 9.0, "val_loss": 3.0, "val_bleu": 20.0})
+    other = KeepBest(Nothing(), "best.keras", "val_loss", "min")
+    other.set_state(callback.get_state())
+    for loss in (4.0, 2.0):
+        other.on_epoch_end(1, {"val_loss": loss})
+    assert other.translator.saved == 1
+    back = KeepBest(Nothing(), "best.keras", "val_bleu", "max")
+    back.set_state(other.get_state())
+    back.on_epoch_end(2, {"val_bleu": 1.0})  # That of the kept one is not known.
+    assert back.translator.saved == 1
+
+
+def test_waiting_for_a_better_score_begins_anew_with_another_score():
+    state = {"monitor": "val_loss", "best": 1.0, "waited": 4}
+    one, other = EarlyStopping(5), EarlyStopping(5, "val_bleu", "max")
+    one.set_state(state)
+    other.set_state(state)
+    assert (one.waited, other.waited) == (4, 0)
+    assert (one.best, other.best) == (1.0, float("-inf"))

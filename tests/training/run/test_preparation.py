@@ -1,0 +1,228 @@
+"""What is checked of a run before TensorFlow loads: its vocabularies, and that pairs are left."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sentencepiece
+import tensorflow as tf
+
+from kformer import Tokenizer, Transformer, Translator
+from kformer.tasks.keras_file import tokenizer_models
+from kformer.text import vocabulary
+from kformer.training import Recipe
+from kformer.training.data import dropped_pairs
+from kformer.training.data.pair_filter import PairFilter
+from kformer.training.run.preparation import prepare
+from support import toy
+
+RECIPE = Recipe.named("tiny")
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A source and a target of 80 lines."""
+    paths = [tmp_path / "a.de", tmp_path / "a.en"]
+    for path, lines in zip(paths, (toy.SOURCES, toy.TARGETS), strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return paths
+
+
+def size_of(model):
+    return sentencepiece.SentencePieceProcessor(model_proto=model).vocab_size()
+
+
+def test_a_small_text_gets_the_vocabulary_that_it_supports(files, tmp_path):
+    prepared = prepare(RECIPE, *files, tmp_path / "run")
+    [model] = prepared.vocabularies.models
+    size = size_of(model)
+    assert 260 < size < 8000
+    assert model == Tokenizer.train(files, size).model
+    assert prepared.origin == "all"
+    assert prepared.notes() == [
+        f"The text supports {size} ids, which are used: vocab_size={size} instead of 8000."
+    ]
+    assert prepared.record["vocab_sizes"] == {"vocab_size": size, "target_vocab_size": 0}
+    with pytest.raises(ValueError, match=f"at most {size},.* Received: vocab_size=8000"):
+        prepare(RECIPE, *files, tmp_path / "run", exact_sizes=["vocab_size"])
+
+
+def test_a_vocabulary_that_fits_needs_no_note(files, tmp_path):
+    recipe = dataclasses.replace(RECIPE, vocab_size=290)
+    prepared = prepare(recipe, *files, tmp_path / "run")
+    assert (prepared.origin, prepared.notes()) == ("learned", [])
+    assert prepared.vocabularies.models == (Tokenizer.train(files, 290).model,)
+
+
+def test_a_vocabulary_for_each_side_is_learned_from_that_side(files, tmp_path):
+    recipe = dataclasses.replace(RECIPE, vocab_size=285, target_vocab_size=8000)
+    prepared = prepare(recipe, *files, tmp_path / "run")
+    source, target = prepared.vocabularies
+    assert source == Tokenizer.train(files[0], 285).model
+    assert target == Tokenizer.train(files[1], size_of(target)).model
+    assert [note.split(": ")[1] for note in prepared.notes()] == [
+        f"target_vocab_size={size_of(target)} instead of 8000."
+    ]
+    with pytest.raises(ValueError, match=r"`target_vocab_size` must .*: target_vocab_size=8000"):
+        prepare(recipe, *files, tmp_path / "run", exact_sizes=["target_vocab_size"])
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_the_vocabularies_of_a_translator_are_used_whole(files, tmp_path, two):
+    tokenizers = [Tokenizer.train(files[side], 285 + side) for side in range(1 + two)]
+    transformer = Transformer(285, 1, 4, 2, 8, target_vocab_size=286 if two else None)
+    path = tmp_path / "model.keras"
+    Translator(tokenizers[0], transformer, *tokenizers[1:]).save(path)
+    prepared = prepare(RECIPE, *files, tmp_path / "run", tokenizer=path)
+    assert prepared.vocabularies.models == tuple(side.model for side in tokenizers)
+    assert prepared.origin == "given"
+    assert tokenizer_models(path) == prepared.vocabularies
+    warm = prepare(RECIPE, *files, tmp_path / "run", warm_start=path)
+    assert warm.vocabularies == prepared.vocabularies
+    [note] = warm.notes()
+    assert "d_model=4 instead of 128" in note and "vocab_size=285 instead of 8000" in note
+    new = prepare(RECIPE, *files, tmp_path / "run", warm_start=path, new_vocabulary=True)
+    sizes, supported = new.notes()
+    assert "d_model=4 instead of 128" in sizes and supported.startswith("The text supports ")
+
+
+def test_a_model_file_for_each_side_is_used_for_that_side(files, tmp_path):
+    models = [tmp_path / "a.model", tmp_path / "b.model"]
+    for path, text in zip(models, files, strict=True):
+        Tokenizer.train(text, 285).save(path)
+    prepared = prepare(
+        RECIPE, *files, tmp_path / "run", tokenizer=models[0], target_tokenizer=models[1]
+    )
+    assert prepared.vocabularies == tuple(path.read_bytes() for path in models)
+    assert prepared.record["options"]["tokenizer"] != prepared.record["options"]["target_tokenizer"]
+
+
+def test_vocabularies_that_do_not_go_together_are_refused(files, tmp_path):
+    ours, other = tmp_path / "a.model", tmp_path / "b.model"
+    Tokenizer.train(files[0], 285).save(ours)
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(files[1]),
+        model_prefix=str(other.with_suffix("")),
+        **{"vocab_size": 30, "pad_id": 3, "minloglevel": 2},
+    )
+    run = (RECIPE, *files, tmp_path / "run")
+    with pytest.raises(ValueError, match=rf"padding ids 0 and 3, of '{ours}' and '{other}'"):
+        prepare(*run, tokenizer=ours, target_tokenizer=other)
+    with pytest.raises(ValueError, match=r"needs one of the source.* target_tokenizer='.*a.model"):
+        prepare(*run, target_tokenizer=ours)
+    with pytest.raises(ValueError, match=r"none is learned.* target_vocab_size=300"):
+        recipe = dataclasses.replace(RECIPE, target_vocab_size=300)
+        prepare(recipe, *run[1:], tokenizer=ours)
+    with pytest.raises(FileNotFoundError, match=r"'missing\.model'"):
+        prepare(*run, tokenizer="missing.model")
+    (tmp_path / "c.model").write_bytes(b"junk")
+    with pytest.raises(ValueError, match=r"4 bytes that are none. Received: path='.*c.model'"):
+        prepare(*run, tokenizer=tmp_path / "c.model")
+
+
+def test_text_of_which_no_pair_is_left_is_refused_with_the_reasons(files, tmp_path):
+    for path in files:
+        path.write_text("ein hund\n\nwir\n", "utf-8")
+    files[1].write_text("a dog\nwe\nwe and our friends and all of theirs and more\n", "utf-8")
+    recipe = dataclasses.replace(RECIPE, max_length=4, max_length_ratio=2.0)
+    message = "1 have a blank side, 2 are too long, 0 are of unlike.* max_length=4, .*=2.0, .*a.de"
+    with pytest.raises(ValueError, match=message):
+        prepare(recipe, *files, tmp_path / "run")
+
+
+def test_what_is_left_out_is_what_the_filter_leaves_out():
+    lengths = np.random.default_rng(0).integers(1, 60, (2, 5000)).astype(np.int32)
+    for limits in [(30, None), (50, 2.0), (60, 1.1), (128, 7.3)]:
+        expected = PairFilter(*limits)(*map(tf.constant, lengths))
+        np.testing.assert_array_equal(dropped_pairs._reasons(*lengths, *limits), expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--vocab-size", "8000"], "must be at most "),
+        (["--max-length", "2"], "No pair is left to use: 0 have a blank side, 80 are too long"),
+    ],
+)
+def test_what_is_wrong_with_the_text_is_said_before_tensorflow_loads(
+    files, tmp_path, options, message
+):
+    code = "import sys\nfrom kformer.cli import main\ntry:\n    main()\n"
+    code += "finally:\n    print('tensorflow' in sys.modules, 'keras' in sys.modules)"
+    arguments = ["--source", files[0], "--target", files[1], "--output", tmp_path / "run"]
+    result = subprocess.run(
+        [sys.executable, "-c", code, "train", *map(str, arguments), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2 and message in result.stderr
+    assert result.stdout == "False False\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_dry_run_says_all_and_writes_nothing(command, files, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
+    result = command("train", *run, "--dry-run")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("The text supports ")
+    assert lines[1].startswith("80 pairs; 80 are used.")
+    assert "for an epoch." in result.stdout and lines[-1] == "Dry run: nothing was written."
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_dry_run_finds_what_a_run_would_be_refused_for(refused, files, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(json.dumps({"finished": True}))
+    run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
+    assert "which holds a run that is finished" in refused("train", *run, "--dry-run")
+
+
+def test_a_size_beside_a_vocabulary_that_exists_is_refused(refused, files, tmp_path):
+    path = tmp_path / "a.model"
+    path.write_bytes(vocabulary.learn(files, 285))
+    run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
+    message = refused("train", *run, "--tokenizer", path, "--vocab-size", 300)
+    assert message.endswith("has the size that it has. Received: vocab_size=300 instead of 285.")
+
+
+@pytest.fixture(scope="module")
+def small_translator(tmp_path_factory):
+    """The path of an untrained translator of 1 layer, 16 wide."""
+    folder = tmp_path_factory.mktemp("small")
+    text = folder / "text"
+    text.write_text("".join(f"{line}\n" for line in (*toy.SOURCES, *toy.TARGETS)), "utf-8")
+    translator = Translator(Tokenizer.train(text, 300), Transformer(300, 1, 16, 2, 24))
+    translator.save(folder / "small.keras")
+    return folder / "small.keras"
+
+
+def test_a_warm_start_has_the_sizes_of_its_translator_and_says_so(
+    files, small_translator, tmp_path
+):
+    prepared = prepare(RECIPE, *files, tmp_path / "run", warm_start=small_translator)
+    own = {"vocab_size": 300, "num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 24}
+    assert {name: prepared.record["recipe"][name] for name in own} == own
+    [said] = prepared.notes()
+    assert said.startswith(f"The model has the sizes of {small_translator}: vocab_size=300 inst")
+    assert "num_layers=1 instead of 4" in said
+    exact = {"exact_sizes": ["num_layers"], "warm_start": small_translator}
+    recipe = dataclasses.replace(RECIPE, num_layers=1)
+    assert prepare(recipe, *files, tmp_path / "run", **exact).recipe.num_layers == 1
+    with pytest.raises(ValueError, match=r"Received: num_layers=4 instead of 1, for '.*small"):
+        prepare(RECIPE, *files, tmp_path / "run", **exact)
+
+
+def test_the_file_of_a_warm_start_is_looked_for_first(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"Received: 'none.keras'"):
+        prepare(
+            dataclasses.replace(RECIPE, patience=1),  # For which there is no text, either.
+            *("no.de", "no.en", tmp_path / "run"),
+            warm_start="none.keras",
+            exact_sizes=["d_model"],
+        )

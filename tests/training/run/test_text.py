@@ -1,0 +1,91 @@
+"""The text of a run: checked, described and batched by the numbers of a recipe."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from kformer.training.run.text import TextOfRun
+
+
+@pytest.fixture
+def files(parallel_text):
+    return list(parallel_text.values())
+
+
+def number_of_pairs(batches):
+    return sum(len(target) for _, target in batches)
+
+
+def epoch():
+    with tf.device("CPU:0"):
+        return tf.Variable(0, dtype=tf.int64)
+
+
+def test_it_has_batches_to_train_on_and_to_validate_with(files, tiny_recipe, tokenizer):
+    training, validation = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
+    assert 250 < number_of_pairs(training) <= 300
+    assert number_of_pairs(validation) <= len(files[2].read_text("utf-8").splitlines())
+
+
+def test_without_validation_text_there_are_none(files, tiny_recipe, tokenizer):
+    text = TextOfRun(*files[:2])
+    assert text.batches(tiny_recipe, tokenizer, epoch())[1] is None
+    assert "Validation" not in text.report(tiny_recipe, tokenizer)
+
+
+def test_a_weight_of_two_is_every_pair_twice(files, tiny_recipe, tokenizer):
+    once, twice = (
+        number_of_pairs(
+            TextOfRun(*files[:2], weights=weights).batches(tiny_recipe, tokenizer, epoch())[0]
+        )
+        for weights in (None, [2.0])
+    )
+    assert twice == 2 * once
+
+
+def test_the_ratio_of_lengths_is_a_number_of_the_recipe(files, tiny_recipe, tokenizer, tmp_path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_text("der hund\nder hund\n", "utf-8")
+    target.write_text(f"the dog\n{'the dog ' * 9}\n", "utf-8")
+    text = TextOfRun(source, target)
+    kept = [
+        number_of_pairs(text.batches(recipe, tokenizer, epoch())[0])
+        for recipe in (tiny_recipe, dataclasses.replace(tiny_recipe, max_length_ratio=2.0))
+    ]
+    assert kept == [2, 1]
+    assert "1 of unlike lengths" in text.report(
+        dataclasses.replace(tiny_recipe, max_length_ratio=2.0), tokenizer
+    )
+
+
+def test_the_text_is_spelled_anew_in_every_pass_and_the_validation_text_never(
+    files, tiny_recipe, tokenizer
+):
+    recipe = dataclasses.replace(tiny_recipe, piece_splitting=0.5)
+    number = epoch()
+    training, validation = TextOfRun(*files).batches(recipe, tokenizer, number)
+
+    def ids(batches):
+        return sum(int(np.count_nonzero(target)) for _, target in batches)
+
+    first, known = ids(training), ids(validation)
+    number.assign(1)
+    assert ids(training) != first
+    plain = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
+    assert first > 1.2 * ids(plain[0])
+    assert ids(validation) == known == ids(plain[1])
+
+
+def test_the_report_says_what_a_run_will_take(files, tiny_recipe, tokenizer):
+    report = TextOfRun(*files).report(tiny_recipe, tokenizer)
+    for words in ("300 pairs;", "pieces per word", "An epoch:", "parameters", "GiB of memory"):
+        assert words in report
+
+
+def test_the_lines_to_validate_with_are_those_of_all_files(files):
+    text = TextOfRun(files[0], files[1], [files[2], files[2]], [files[3], files[3]])
+    source, target = text.validation_lines()
+    assert source == 2 * files[2].read_text("utf-8").splitlines()
+    assert len(target) == len(source)
