@@ -3,6 +3,7 @@
 import atexit
 import contextlib
 import errno
+import json
 import os
 import shutil
 import signal
@@ -38,6 +39,12 @@ def replacing(path):
     """
     with Publication() as publication, publication.writing(path) as temporary:
         yield temporary
+
+
+def write_json(path, content):
+    """Writes `content` to a JSON file that people can read, completely or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
 def part_of(publication):

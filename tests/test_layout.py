@@ -38,7 +38,7 @@ ARROWS = {
     "training.data": {"text"},
     "training.objective": {"model"},
     "training.recipes": set(),
-    "training.callbacks": {"text", "training.run"},
+    "training.callbacks": {"text"},
     "training.run": {
         *("model", "plot", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),

@@ -1,11 +1,9 @@
-from .callbacks.logs import (
-    EarlyStopping,
-    KeepBest,
-    KeepHistory,
-    StopWhenDiverged,
-    TokensPerSecond,
-)
+from .callbacks.best_model import KeepBest
+from .callbacks.divergence import StopWhenDiverged
+from .callbacks.early_stopping import StopWithoutImprovement
+from .callbacks.history import KeepHistory
 from .callbacks.progress import Progress
+from .callbacks.speed import TokensPerSecond
 from .callbacks.tensorboard import TensorBoardLogs
 from .callbacks.translation_scores import TranslationScores
 from .data.dataset import translation_dataset
@@ -29,7 +27,6 @@ __all__ = [
     "AveragedAdam",
     "CorpusReport",
     "DroppedPairs",
-    "EarlyStopping",
     "Interrupted",
     "KeepBest",
     "KeepHistory",
@@ -39,6 +36,7 @@ __all__ = [
     "Progress",
     "Recipe",
     "StopWhenDiverged",
+    "StopWithoutImprovement",
     "TensorBoardLogs",
     "Tokens",
     "TokensPerSecond",

@@ -1,7 +1,9 @@
 """Keras callbacks for any `model.fit`: speed, progress, scores, the best model, and when to stop.
 
-- `logs`: `TokensPerSecond`, `KeepBest`, `KeepHistory`, `EarlyStopping`, `StopWhenDiverged`.
-- `progress`: a line of progress with the time left.
-- `tensorboard`: the same numbers for TensorBoard.
+- `speed`: `TokensPerSecond`. `history`: `KeepHistory`. `progress`: a line with the time left.
+- `best_model`: `KeepBest`. `early_stopping`: `StopWithoutImprovement`. Both build on `best_score`.
+- `divergence`: `StopWhenDiverged`, and the error that it raises.
+- `tensorboard`: the logs for TensorBoard.
 - `translation_scores`: BLEU and chrF of validation translations.
+- `validation`: the base class of those that act after each validation.
 """

@@ -1,4 +1,4 @@
-"""How far training is, in a line."""
+"""Training progress in one line, with the time left."""
 
 import datetime
 import shutil
@@ -11,14 +11,14 @@ _CLEAR_LINE = "\x1b[2K"
 
 
 class Progress(keras.callbacks.Callback):
-    """Prints the metrics, the tokens a second, and the time left of the whole run.
+    """Prints the metrics, the tokens per second, and the time left of the whole run.
 
-    A terminal has it in one line, and a last one for every epoch; elsewhere there is a line about
-    every minute and for every epoch. Used with `verbose=0` in `fit`.
+    On a terminal it updates one line, and keeps one line per epoch. Otherwise it prints a line
+    about every minute and after every epoch. Use it with `verbose=0` in `fit`.
 
     Args:
         batches: Number of batches in an epoch.
-        epochs: Number of epochs of the run, early stopping aside.
+        epochs: Number of epochs of the run, without early stopping.
     """
 
     def __init__(self, batches: int, epochs: int):
@@ -26,12 +26,12 @@ class Progress(keras.callbacks.Callback):
         self.batches = batches
         self.epochs = epochs
         self._terminal = sys.stdout.isatty()
-        self._pause = 0.2 if self._terminal else 60.0  # Seconds from one line to the next.
+        self._pause = 0.2 if self._terminal else 60.0  # Seconds between two lines.
         self._start = self._shown = time.monotonic()
-        self._before = 0  # Batches of the epoch in an earlier process.
+        self._before = 0  # Batches of the epoch that earlier processes did.
         self._done = 0
-        self._untimed = 0  # Batches that are done, but whose time does not count.
-        # Since when graphs are being traced: until the first batch of that kind is done.
+        self._untimed = 0  # Batches done whose time is left out.
+        # When tracing began, per kind of batch; None after the first batch of that kind.
         self._tracing = {"train": self._start}
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -51,7 +51,7 @@ class Progress(keras.callbacks.Callback):
         self._leave_out("test")
 
     def _leave_out(self, kind):
-        """Leaves the time of tracing out of what is extrapolated; returns whether there was any."""
+        """Excludes the time of tracing from the pace; returns whether there was any."""
         since, self._tracing[kind] = self._tracing.get(kind), None
         if since is not None:
             self._start += time.monotonic() - since
@@ -61,8 +61,8 @@ class Progress(keras.callbacks.Callback):
         self._epoch, self._done = epoch + 1, 0
         self._show("done", logs, "\n")
 
-    def on_validation(self, epoch, logs=None):
-        """Shows the scores of a validation within the epoch, in a line that stays."""
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Shows the scores of a validation within the epoch, in a line of its own."""
         self._show(f"{self._done}/{self.batches} validated", logs, "\n")
 
     def _show(self, where, logs, end):
@@ -85,11 +85,11 @@ class Progress(keras.callbacks.Callback):
         print(line, end=end, flush=True)
 
     def _seconds(self, left, timed):
-        """How long so many batches take, at the pace of those that were timed."""
+        """Returns the time that `left` batches take, at the pace of the `timed` ones."""
         each = (self._shown - self._start) / max(1, timed)
         return datetime.timedelta(seconds=round(left * each))
 
-    def get_state(self):
+    def get_state(self) -> dict:
         """Returns the time and the batches so far; see `kformer.training.objective.stateful`."""
         return {
             "seconds": time.monotonic() - self._start,
@@ -97,8 +97,8 @@ class Progress(keras.callbacks.Callback):
             "untimed": self._untimed,
         }
 
-    def set_state(self, state):
-        """Restores what `get_state` returned."""
+    def set_state(self, state: dict):
+        """Restores the state of `get_state`."""
         self._start = time.monotonic() - state["seconds"]
         self._done, self._untimed = state["done"], state["untimed"]
         self._tracing = {"train": time.monotonic()}  # A new process traces anew.

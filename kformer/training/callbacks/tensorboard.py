@@ -1,9 +1,10 @@
-"""Logs that TensorBoard shows."""
+"""Writes the logs for TensorBoard."""
 
 from pathlib import Path
 
-import keras
 import tensorflow as tf
+
+from kformer.training.callbacks.validation import ValidationCallback
 
 _SCALAR = tf.compat.v1.SummaryMetadata(
     plugin_data={"plugin_name": "scalars"},
@@ -11,26 +12,23 @@ _SCALAR = tf.compat.v1.SummaryMetadata(
 )
 
 
-class TensorBoardLogs(keras.callbacks.Callback):
+class TensorBoardLogs(ValidationCallback):
     """Writes the logs of every epoch for `tensorboard --logdir folder`.
 
     (Keras's `TensorBoard` needs the `tensorboard` package to write; this does not.)
 
     Args:
-        folder: Of two folders, "train" and "validation".
-        by_steps: Whether the horizontal axis has steps in place of epochs, as it must where there
-            are validations within an epoch.
+        folder: Receives two folders, "train" and "validation".
+        by_steps: Whether the horizontal axis shows steps instead of epochs, which is necessary
+            with validations within an epoch.
     """
 
-    def __init__(self, folder, by_steps: bool = False):
+    def __init__(self, folder: str | Path, by_steps: bool = False):
         super().__init__()
         self.folder = Path(folder)
         self.by_steps = by_steps
 
-    def on_epoch_end(self, epoch, logs=None):
-        self.on_validation(epoch + 1, logs)
-
-    def on_validation(self, epoch, logs=None):
+    def on_validation(self, epoch: float, logs: dict | None = None):
         """Writes the logs of a validation."""
         place = int(self.model.optimizer.iterations) if self.by_steps else int(epoch)
         validation = {name for name in logs if name.startswith("val_")}

@@ -1,21 +1,19 @@
-"""BLEU and chrF of the validation text while a model learns."""
-
-import keras
+"""BLEU and chrF of the validation text during training."""
 
 from kformer.text.scores import bleu, chrf
+from kformer.training.callbacks.validation import ValidationCallback
 
-_BATCH_SIZE = 64  # On two cores the fastest, for a small model.
+_BATCH_SIZE = 64  # The fastest for a small model on two cores.
 
 
-class TranslationScores(keras.callbacks.Callback):
-    """Translates a text at the end of each epoch: `val_bleu` and `val_chrf` in the logs.
+class TranslationScores(ValidationCallback):
+    """Translates a text after each validation: adds `val_bleu` and `val_chrf` to the logs.
 
-    The scores are those of `kformer.bleu` and `kformer.chrf` for what `translator.translate`
-    says. Callbacks that read them, as to stop early, come behind this one in the list for `fit`;
-    `kformer.training.WithAverage` takes this one among its own, so that it is the average
-    which translates. The search is traced once. An untrained model, which never ends a
-    sentence, takes a few times as long as a trained one, and no longer: each translation has its
-    limit of length.
+    The scores are those of `kformer.bleu` and `kformer.chrf` for the output of
+    `translator.translate`. In the list of callbacks, put those that read the scores after this
+    one. Inside `kformer.training.WithAverage`, it scores the averaged weights. The search is
+    traced once. An untrained model never ends a sentence; the length limit of each translation
+    keeps it to a few times the duration of a trained one.
 
     Args:
         translator: `kformer.Translator` of the model in training.
@@ -24,7 +22,9 @@ class TranslationScores(keras.callbacks.Callback):
         beam_size: See `Translator.translate`.
     """
 
-    def __init__(self, translator, sources, references, *, beam_size: int = 1):
+    def __init__(
+        self, translator, sources: list[str], references: list[str], *, beam_size: int = 1
+    ):
         super().__init__()
         if len(sources) != len(references) or not sources:
             raise ValueError(
@@ -36,11 +36,8 @@ class TranslationScores(keras.callbacks.Callback):
         self.references = references
         self.beam_size = beam_size
 
-    def on_epoch_end(self, epoch, logs=None):
-        self.on_validation(epoch + 1, logs)
-
-    def on_validation(self, epoch, logs=None):
-        """Puts the scores into the logs."""
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Adds the scores to the logs."""
         translations = self.translator.translate(
             self.sources, self.beam_size, batch_size=_BATCH_SIZE
         )

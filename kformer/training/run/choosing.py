@@ -5,7 +5,8 @@ import shutil
 import sys
 
 from kformer.files import replacing
-from kformer.training.callbacks.logs import EarlyStopping, KeepBest
+from kformer.training.callbacks.best_model import KeepBest
+from kformer.training.callbacks.early_stopping import StopWithoutImprovement
 from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.objective.average import WithAverage
 from kformer.training.run.folder import MODELS, TRANSLATOR
@@ -44,7 +45,7 @@ class Choice:
             self._bleu = TranslationScores(translator, *lines())
             callbacks.insert(0, self._bleu)
         if data is not None:  # Without patience, too, for it may get some when the run goes on.
-            callbacks.append(EarlyStopping(recipe.patience or sys.maxsize, *by))
+            callbacks.append(StopWithoutImprovement(recipe.patience or sys.maxsize, *by))
         self.callbacks = [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
 
     def average(self) -> dict | None:

@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-from kformer.files import check_file, replacing
+from kformer.files import check_file
 from kformer.training.data.corpus_weights import check_weights
 from kformer.training.run.changed_settings import CHANGEABLE, changed_settings
 
@@ -292,9 +292,3 @@ def read_record(folder) -> dict:
     if not isinstance(record, dict):
         raise ValueError(f"The record of a run must be as `train` writes it. Received: {path}.")
     return record
-
-
-def write_json(path, content):
-    """Writes `content` as JSON that people can read, whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -3,15 +3,15 @@
 import math
 from pathlib import Path
 
-import keras
 import numpy as np
 
 from kformer.tasks.translator import load
+from kformer.training.callbacks.validation import ValidationCallback
 
 AVERAGE = "average.keras"
 
 
-class KeepModels(keras.callbacks.Callback):
+class KeepModels(ValidationCallback):
     """Keeps the translators of the best validations, and of the last one: "step-00004200.keras".
 
     Each takes as much of the disk as `translator.keras` does. Where the logs lack the score, the
@@ -44,9 +44,6 @@ class KeepModels(keras.callbacks.Callback):
         self._kept = [one for one in self._kept if one[0] != step] + [[step, scores]]
         stay = {step, *self.best()}
         self._kept = [one for one in self._kept if one[0] in stay]
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.on_validation(epoch + 1, logs)
 
     def on_checkpoint(self):
         """Deletes what is kept no longer; called once a checkpoint knows that."""

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from kformer.training.callbacks.logs import Diverged
+from kformer.training.callbacks.divergence import Diverged
 from kformer.training.objective.stateful import get_states, set_states
 from kformer.training.run.checkpoint import Checkpoint, newest_checkpoint, write_checkpoint
 from kformer.training.run.interruption import Interrupted, Interruption
@@ -53,7 +53,8 @@ def resumable_fit(
             sets `stop_training` after a batch, training ends there, and not with the epoch.
         resumed: Called with the number of the step that training goes on from, once all is as it
             was there; not where it begins.
-        ignore_stop: Whether to go on where a callback had ended training, as `EarlyStopping` does.
+        ignore_stop: Whether to go on where a callback, such as `StopWithoutImprovement`, had ended
+            training.
         **kwargs: More arguments of `model.fit`.
 
     Raises:

@@ -3,15 +3,13 @@
 import numpy as np
 import tensorflow as tf
 
+from kformer.files import write_json
 from kformer.tasks.translator import Translator, load
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.callbacks.logs import (
-    Diverged,
-    KeepHistory,
-    StopWhenDiverged,
-    TokensPerSecond,
-)
+from kformer.training.callbacks.divergence import Diverged, StopWhenDiverged
+from kformer.training.callbacks.history import KeepHistory
 from kformer.training.callbacks.progress import Progress
+from kformer.training.callbacks.speed import TokensPerSecond
 from kformer.training.callbacks.tensorboard import TensorBoardLogs
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.changed_settings import in_words, with_changes
@@ -30,7 +28,6 @@ from kformer.training.run.folder import (
     clear_unfinished,
     how_to_go_on,
     locked,
-    write_json,
 )
 from kformer.training.run.learner import new_translator, recipe_from
 from kformer.training.run.preparation import Prepared, prepare

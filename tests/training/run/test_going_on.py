@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from kformer.training import EarlyStopping, KeepBest
+from kformer.training import KeepBest, StopWithoutImprovement
 from support.disturbances import PowerCut, Spoil
 from support.same_run import assert_same_run, read
 
@@ -154,7 +154,7 @@ def test_another_score_to_choose_by_is_compared_with_that_of_the_kept_translator
 
 def test_waiting_for_a_better_score_begins_anew_with_another_score():
     state = {"monitor": "val_loss", "best": 1.0, "waited": 4}
-    one, other = EarlyStopping(5), EarlyStopping(5, "val_bleu", "max")
+    one, other = StopWithoutImprovement(5), StopWithoutImprovement(5, "val_bleu", "max")
     one.set_state(state)
     other.set_state(state)
     assert (one.waited, other.waited) == (4, 0)

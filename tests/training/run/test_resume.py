@@ -11,10 +11,10 @@ import tensorflow as tf
 
 from kformer.training import (
     AveragedAdam,
-    EarlyStopping,
     Interrupted,
     KeepHistory,
     StopWhenDiverged,
+    StopWithoutImprovement,
     WithAverage,
     resumable_fit,
 )
@@ -41,7 +41,7 @@ class Session:
         self.folder = folder
         self.number = tf.Variable(-1, dtype=tf.int64)
         self.history = KeepHistory(folder.with_suffix(".json"))
-        self.stopping = EarlyStopping(patience)
+        self.stopping = StopWithoutImprovement(patience)
         self.callbacks = [WithAverage([self.stopping]), *callbacks, self.history]
 
     def batches(self):
@@ -230,10 +230,10 @@ def test_a_checkpoint_of_another_model_is_named(tmp_path):
 
 def test_a_checkpoint_of_other_callbacks_is_named(tmp_path):
     Session(tmp_path / "run").fit(epochs=1)
-    callbacks = [EarlyStopping(2)]
+    callbacks = [StopWithoutImprovement(2)]
     with pytest.raises(
         ValueError,
-        match=r"WithAverage, EarlyStopping, KeepHistory, .* has WithAverage, KeepHistory",
+        match=r"WithAverage, StopWithoutImprovement, KeepHistory, .* has WithAverage, KeepHistory",
     ):
         Session(tmp_path / "run", callbacks=callbacks).fit()
 

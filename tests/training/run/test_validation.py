@@ -8,7 +8,8 @@ import pytest
 
 import kformer
 from kformer.training import TokensPerSecond
-from kformer.training.callbacks import logs as callbacks_module
+from kformer.training.callbacks import speed
+from kformer.training.callbacks.early_stopping import StopWithoutImprovement
 from kformer.training.run.kept_models import KeepModels
 from kformer.training.run.validation import EverySteps
 from support.same_run import assert_same_run, read
@@ -89,9 +90,9 @@ def test_early_stopping_within_an_epoch_ends_there_and_more_patience_goes_on_fro
 ):
     run = tmp_path / "run"
     with pytest.MonkeyPatch.context() as patch:
-        judge = callbacks_module.EarlyStopping.on_validation
+        judge = StopWithoutImprovement.on_validation
         patch.setattr(
-            callbacks_module.EarlyStopping,
+            StopWithoutImprovement,
             "on_validation",
             lambda self, epoch, logs: judge(
                 self, epoch, {**logs, "val_loss": logs["val_loss"] + 9 * (epoch > 0.4)}
@@ -196,7 +197,7 @@ def test_a_model_is_deleted_only_after_a_checkpoint_that_knows(tmp_path):
 
 def test_the_clock_of_the_speed_stands_still_while_validating(monkeypatch):
     clock = iter([100.0, 102.0, 500.0, 501.0])
-    monkeypatch.setattr(callbacks_module.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(speed.time, "perf_counter", lambda: next(clock))
     callback = TokensPerSecond()
     callback.on_epoch_begin(0)
     callback.on_train_batch_begin(0)

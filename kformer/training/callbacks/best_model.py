@@ -1,0 +1,43 @@
+"""Saves the best translator of a training run."""
+
+from kformer.training.callbacks.best_score import BestScore
+
+
+class KeepBest(BestScore):
+    """Saves the translator after each validation with a better score than all earlier ones.
+
+    Args:
+        translator: `kformer.Translator` of the model in training.
+        path: The `.keras` file. It is replaced as a whole, so it is never incomplete.
+        monitor: Name of the score in the logs. Without that score in the logs, every validation
+            saves. (Avoid the perplexity: with label smoothing it rises while the translations
+            still improve.)
+        mode: "min" if lower scores are better, "max" if higher ones are.
+    """
+
+    def __init__(self, translator, path, monitor: str = "val_loss", mode: str = "min"):
+        super().__init__(monitor, mode)
+        self.translator = translator
+        self.path = path
+        self.scores = {}  # All known scores of the saved translator.
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Saves the translator if its score is the best so far."""
+        score = (logs or {}).get(self.monitor)
+        if score is None or self.is_best(score):
+            self.scores = {name: value for name, value in (logs or {}).items() if "val_" in name}
+            self.translator.save(self.path)
+
+    def get_state(self) -> dict:
+        """Returns the state for a checkpoint; see `kformer.training.objective.stateful`."""
+        return {**super().get_state(), "scores": self.scores}
+
+    def set_state(self, state: dict):
+        """Restores the state of `get_state`.
+
+        If another score was monitored then, new models compete with the saved translator's value
+        of the score that is monitored now, if that value is known.
+        """
+        super().set_state(state)
+        self.scores = state.get("scores", {})
+        self.best = self.scores.get(self.monitor, self.best)
