@@ -2,37 +2,44 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test prove bench-train bench-decode bench-translate bench-input lint venv clean
+.PHONY: help demo test prove docs bench-train bench-decode bench-translate bench-input lint venv clean
 
-demo: venv  ## Train, evaluate, export and translate, on the built-in corpus.
+help:  ## List the targets.
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
+
+demo: venv  ## Train, evaluate, export and translate, on the built-in phrasebook.
 	$(BIN)/kformer demo --output demo --overwrite
 
-test: venv lint  ## The tests, with a sample of the long proofs.
-	$(BIN)/pytest -n 2 -m "not prove"
+test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" runs one room.
+	$(BIN)/pytest $(if $(ARGS),,-n 2) -m "not prove" $(ARGS)
 
-prove: venv lint .venv/arm/downloaded  ## All of the tests, however long.
-	$(BIN)/pytest -n 2 --hypothesis-profile=prove
+prove: venv lint .venv/arm/downloaded  ## Run all tests, however long they take; ARGS= as above.
+	$(BIN)/pytest -n 2 --hypothesis-profile=prove $(ARGS)
 
-bench-train: .venv-bench/installed  ## Training speed against others; SOURCE=, TARGET=, ARGS=.
+docs: venv  ## Build the API reference from the docstrings, in build/docs.
+	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 \
+		$(BIN)/python -W error -m support.api_reference build/docs
+
+bench-train: .venv-bench/installed  ## Measure training against others; SOURCE=, TARGET=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.training \
 		$(if $(SOURCE),--source $(SOURCE)) $(if $(TARGET),--target $(TARGET)) $(ARGS)
 
-bench-decode: .venv-bench/installed  ## Decoding speed against CTranslate2; MODEL=, SOURCE=, ARGS=.
+bench-decode: .venv-bench/installed  ## Measure decoding against CTranslate2; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.decoding \
 		$(if $(MODEL),--model $(MODEL)) $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
 
-bench-translate: .venv-bench/installed  ## A file, set-up included; MODEL=, SOURCE=, ARGS=.
+bench-translate: .venv-bench/installed  ## Measure the translation of a file, start-up included; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.commands \
 		--model $(MODEL) --source $(SOURCE) $(ARGS)
 
-bench-input: venv  ## Speed and memory of the input pipeline, on 1 GB of random words; ARGS=.
+bench-input: venv  ## Measure the input pipeline on 1 GB of random words; ARGS=.
 	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)
 
-lint: venv
+lint: venv  ## Check the code with ruff.
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 
-venv: .venv/installed
+venv: .venv/installed  ## Install kformer and its tools in .venv.
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -53,6 +60,6 @@ venv: .venv/installed
 		--editable . --requirement tests/benchmarks/requirements.txt
 	touch $@
 
-clean:  ## Removes everything that was made.
+clean:  ## Remove everything that was made.
 	rm -rf .venv .venv-bench build dist demo runs .pytest_cache .ruff_cache .hypothesis kformer.egg-info
 	find kformer tests -name __pycache__ -type d -prune -exec rm -rf {} +
