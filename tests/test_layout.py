@@ -26,7 +26,7 @@ ARROWS = {
     "files": set(),
     "plot": set(),
     "text": set(),
-    "model": {"backend", "decoding"},
+    "model": {"backend"},
     "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
     "tasks": {"decoding", "model", "text"},

@@ -23,10 +23,19 @@ from kformer.decoding.search import (
 )
 from kformer.decoding.search.loop import LEAST
 from kformer.decoding.sequential import sequential
+from kformer.decoding.step import start_decoding
 from kformer.model.dense import form_of
 
 
-def search_ids(transformer, source, search, runtime=GRAPH, max_length=None, limits=None):
+def search_ids(
+    transformer,
+    source,
+    search,
+    runtime=GRAPH,
+    max_length=None,
+    limits=None,
+    start=start_decoding,
+):
     """Translates ids: what Python, the SavedModel and the TFLite file all run.
 
     A row may get 50 ids more than its source has, as in section 6.1 of
@@ -40,6 +49,7 @@ def search_ids(transformer, source, search, runtime=GRAPH, max_length=None, limi
         runtime: What it runs on; see `kformer.decoding.runtime`.
         max_length: T, where shapes must be static: at least S + 50.
         limits: int32 tensor (B,), the most ids of each row, if not these.
+        start: Makes the step and its first cache; arguments as for `start_decoding`.
 
     Returns:
         `kformer.decoding.search.Found`.
@@ -51,7 +61,7 @@ def search_ids(transformer, source, search, runtime=GRAPH, max_length=None, limi
     if max_length is None:
         max_length = ops.maximum(ops.max(limits), 1)  # An empty batch has a largest limit, too.
 
-    step, cache = transformer.start(source, max_length, search.beam_size, runtime)
+    step, cache = start(transformer, source, max_length, search.beam_size, runtime)
     of_beam = {"source_length": ops.shape(source)[1]} if isinstance(search, Beam) else {}
     return search(step, cache, limits, max_length, **of_beam)
 

@@ -25,9 +25,10 @@ from kformer.backend import rows_of
 from kformer.decoding.layer_step import LayerStep, Norm, Vectors
 from kformer.decoding.runtime import GRAPH
 from kformer.decoding.search.loop import Step
-from kformer.decoding.source_memory import additive
+from kformer.decoding.source_memory import additive, source_memory
 from kformer.decoding.step_attention import Products, Sums
 from kformer.model.attention import MASKED_SCORE, KeysValues
+from kformer.model.masks import padding_mask
 
 
 class Past(NamedTuple):
@@ -188,6 +189,26 @@ class DecoderStep:
         if self.block is None:
             return visible
         return ops.pad(visible, ((0, 0), (0, 0), (0, slots - ops.shape(visible)[2])))
+
+
+def start_decoding(transformer, source, max_length, beams=1, runtime=GRAPH):
+    """Encodes `source` once; returns the step that decodes it, and the cache of its first call.
+
+    Args:
+        transformer: `kformer.Transformer`.
+        source: integer tensor (B, S).
+        max_length: Largest number of steps T.
+        beams: Beams K that are decoded side by side for each row.
+        runtime: What the step will run on; see `kformer.decoding.runtime`.
+
+    Returns:
+        step: `DecoderStep`, as `kformer.decoding.search` calls it.
+        cache: what its first call gets.
+    """
+    mask = padding_mask(source, transformer.padding_id)
+    memory = source_memory(transformer, transformer.encode(source), mask)
+    step = DecoderStep(transformer, memory, max_length, beams, runtime)
+    return step, step.empty_past(ops.shape(source)[0])
 
 
 def _up_to(last, slots):

@@ -8,9 +8,6 @@ from typing import NamedTuple
 import keras
 from keras import ops
 
-from kformer.decoding.runtime import GRAPH
-from kformer.decoding.source_memory import source_memory
-from kformer.decoding.step import DecoderStep
 from kformer.model.copying import float32_copy
 from kformer.model.decoder import Decoder
 from kformer.model.dense import HoldsDense
@@ -163,24 +160,6 @@ class Transformer(HoldsDense, keras.Model):
         x = self._embed(self.target_embedding, target)
         _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
         return Attention(encoder_self, *weights)
-
-    def start(self, source, max_length, beams=1, runtime=GRAPH):
-        """Encodes `source` once, and returns the step that decodes it, and its first cache.
-
-        Args:
-            source: integer tensor (B, S).
-            max_length: Most steps T.
-            beams: Beams K that are decoded side by side for each row.
-            runtime: What the step will run on; see `kformer.decoding.runtime`.
-
-        Returns:
-            step: `kformer.decoding.step.DecoderStep`, as `kformer.decoding.search` wants it.
-            cache: what its first call gets.
-        """
-        mask = padding_mask(source, self.padding_id)
-        memory = source_memory(self, self.encode(source), mask)
-        step = DecoderStep(self, memory, max_length, beams, runtime)
-        return step, step.empty_past(ops.shape(source)[0])
 
     def copy(self):
         """Returns a float32 copy with the same weights, and without an optimizer: to be shipped.

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from kformer import Beam, Greedy, Transformer
 from kformer.decoding.runtime import GRAPH, XLA
+from kformer.decoding.step import start_decoding
 
 START, END, V = 2, 3, 11
 SOURCE = np.array([[4, 9, 6, 8, 5, 7, 3], [9, 6, 3, 0, 0, 0, 0], [5, 5, 9, 8, 3, 0, 0]], "int32")
@@ -44,7 +45,7 @@ def transformer():
 
 
 def search(searcher, transformer, source, limits, runtime=GRAPH):
-    step, cache = transformer.start(source, max(limits), searcher.beam_size, runtime)
+    step, cache = start_decoding(transformer, source, max(limits), searcher.beam_size, runtime)
     return searcher(step, cache, limits)
 
 
@@ -98,7 +99,9 @@ def test_a_graph_of_unknown_length_gives_the_same(transformer, searcher, runtime
         input_signature=[tf.TensorSpec((batch, None), "int32"), tf.TensorSpec((batch,), "int32")]
     )
     def graph(source, limits):
-        step, cache = transformer.start(source, tf.reduce_max(limits), searcher.beam_size, runtime)
+        step, cache = start_decoding(
+            transformer, source, tf.reduce_max(limits), searcher.beam_size, runtime
+        )
         return searcher(step, cache, limits)
 
     assert_same(graph(SOURCE, LIMITS), search(searcher, transformer, SOURCE, LIMITS))

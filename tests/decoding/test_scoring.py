@@ -9,6 +9,7 @@ import tensorflow as tf
 from kformer import Scored, SearchOptions, Transformer, Translator, perplexity
 from kformer.decoding import scoring as module
 from kformer.decoding.scoring import BatchLikelihood, likelihood
+from kformer.decoding.step import start_decoding
 from support import reference
 from support.reference import perturbed
 
@@ -47,7 +48,7 @@ def test_it_is_what_the_equations_say(transformer, start):
 def test_it_is_what_the_cached_steps_say(transformer):
     results = BatchLikelihood(transformer, Ids)(SOURCES, TARGETS)
     for source, target, (values, attention) in zip(SOURCES, TARGETS, results, strict=True):
-        step, cache = transformer.start(np.array([source], "int32"), 5)
+        step, cache = start_decoding(transformer, np.array([source], "int32"), 5)
         assert values.shape == (len(target),) and attention.shape == (len(target), len(source))
         for position, (read, said) in enumerate(zip([START, *target], target, strict=False)):
             visible = (np.arange(5) <= position)[None, None]

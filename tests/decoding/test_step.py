@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from kformer import Transformer
 from kformer.decoding.runtime import GRAPH, XLA
+from kformer.decoding.step import start_decoding
 from support.reference import perturbed
 
 B, S, T, H, D, F, K, V = 2, 7, 5, 3, 18, 11, 4, 13
@@ -50,7 +51,7 @@ def run(step, ids, parents):
 @runtimes
 def test_beams_side_by_side_are_whole_sequences_each(norm_first, runtime):
     transformer, ids = new_transformer(norm_first=norm_first), random_ids()
-    step, _ = transformer.start(SOURCE, T, K, runtime)
+    step, _ = start_decoding(transformer, SOURCE, T, K, runtime)
     said = run(step, ids, np.tile(np.arange(K), (T, 1)))
     for beam in range(K):
         inputs = (SOURCE, ids[:, beam])
@@ -66,7 +67,7 @@ def test_beams_side_by_side_are_whole_sequences_each(norm_first, runtime):
 def test_a_beam_sees_the_past_of_those_it_descends_from(runtime):
     transformer, ids = new_transformer(), random_ids()
     parents = np.random.randint(0, K, (T, K))
-    step, _ = transformer.start(SOURCE, T, K, runtime)
+    step, _ = start_decoding(transformer, SOURCE, T, K, runtime)
     said = run(step, ids, parents)
     for beam in range(K):
         line = [beam]  # Of ancestors, from the last position to the first.
@@ -79,7 +80,7 @@ def test_a_beam_sees_the_past_of_those_it_descends_from(runtime):
 
 @pytest.mark.parametrize("block", [1, 2, None])
 def test_what_is_in_slots_not_seen_does_not_matter(block):
-    step, past = new_transformer().start(SOURCE, T, 1, XLA._replace(block=block))
+    step, past = start_decoding(new_transformer(), SOURCE, T, 1, XLA._replace(block=block))
     filled = keras.tree.map_structure(lambda x: x * 0 + 1e3, past)
     seen, ids = (np.arange(T) == 4)[None, None], np.full((B, 1), 5)
     np.testing.assert_allclose(
@@ -90,7 +91,7 @@ def test_what_is_in_slots_not_seen_does_not_matter(block):
 @pytest.mark.parametrize(("block", "settled"), [(None, None), (T, None), (2, 6), (1, T)])
 def test_the_past_has_room_for_every_layer_and_slot(block, settled):
     transformer = new_transformer(dtype="mixed_bfloat16")
-    _, past = transformer.start(SOURCE, T, K, XLA._replace(block=block))
+    _, past = start_decoding(transformer, SOURCE, T, K, XLA._replace(block=block))
     assert [tuple(keys.shape) for keys, _ in past.recent] == [(B, H, (block or T) * K, D // H)] * 2
     assert all(values.dtype == "bfloat16" for _, values in past.recent)
     shapes = [tuple(values.shape) for _, values in past.settled]

@@ -10,6 +10,7 @@ from keras import ops
 
 import kformer
 from kformer import Transformer, Translator
+from kformer.decoding.step import start_decoding
 from kformer.export import ServedTranslator, Verifier, export_saved_model, export_tflite
 from kformer.model.dense import HoldsDense, dense_layers
 from kformer.pocket import PocketTranslator
@@ -74,7 +75,7 @@ def numbers(tensor):
 def test_a_step_computes_what_the_whole_sequence_does(form, norm_first):
     transformer = new_transformer(form, norm_first=norm_first)
     whole = numbers(transformer((SOURCE, TARGET)))
-    step, cache = transformer.start(SOURCE, T)
+    step, cache = start_decoding(transformer, SOURCE, T)
     for position in range(T):
         logits, cache, _ = step(TARGET[:, position : position + 1], position, None, cache)
         expected = whole[:, position]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kformer import Greedy, Transformer, plot_attention
+from kformer.decoding.step import start_decoding
 from kformer.plot import save_figure
 
 SOURCE_IDS = {"P": 0, "ich": 1, "mochte": 2, "ein": 3, "bier": 4}
@@ -48,7 +49,7 @@ def test_forty_steps_learn_the_sentence(learnt):
 
 def test_greedy_decoding_says_i_want_a_beer(learnt):
     transformer, _ = learnt
-    step, cache = transformer.start(ids(SOURCE, SOURCE_IDS), max_length=5)
+    step, cache = start_decoding(transformer, ids(SOURCE, SOURCE_IDS), max_length=5)
     greedy = Greedy(start_id=TARGET_IDS["S"], end_id=TARGET_IDS["E"])
     found = greedy(step, cache, np.array([5], "int32"))
     words = [list(TARGET_IDS)[i] for i in np.array(found.ids)[0, 0]]

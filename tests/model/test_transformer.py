@@ -8,6 +8,7 @@ from kformer import Beam, Greedy, Transformer
 from kformer.decoding.batches import search_ids
 from kformer.decoding.buffers import SlicesOfBuffers
 from kformer.decoding.runtime import GRAPH, LITERT, XLA
+from kformer.decoding.step import start_decoding
 from support import reference
 from support.reference import Model, perturbed, weights_of
 
@@ -46,7 +47,7 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
 def test_decoding_with_a_cache_is_decoding_without(norm_first, runtime, told):
     transformer = small_transformer(norm_first=norm_first)
     whole, weights = transformer((SOURCE, TARGET)), transformer.attend((SOURCE, TARGET))
-    step, cache = transformer.start(SOURCE, max_length=T + 2, runtime=runtime)
+    step, cache = start_decoding(transformer, SOURCE, max_length=T + 2, runtime=runtime)
     for position in range(T):
         visible = (np.arange(T + 2) <= position)[None, None] if told else None
         logits, cache, attention = step(
@@ -68,7 +69,9 @@ def test_the_caller_chooses_the_runtime():
             return super().write(buffer, rows, place)
 
     runtime = GRAPH._replace(buffers=Buffers())
-    step, cache = small_transformer().start(SOURCE, max_length=T, beams=2, runtime=runtime)
+    step, cache = start_decoding(
+        small_transformer(), SOURCE, max_length=T, beams=2, runtime=runtime
+    )
     step(np.full((B, 2), 2), 0, np.ones((1, 2, 2 * T), bool), cache)
     assert written == [(B, H, 2, D // H)] * 2 * L  # Keys and values of every layer.
 
@@ -194,6 +197,6 @@ def test_the_copy_task_is_learnt_and_greedy_decoding_copies():
 
     unseen = np.random.randint(4, 9, (32, length))
     unseen = np.pad(unseen, ((0, 0), (0, 1)), constant_values=end)
-    step, cache = transformer.start(unseen, length + 1)
+    step, cache = start_decoding(transformer, unseen, length + 1)
     found = Greedy(start, end)(step, cache, np.full(32, length + 1, "int32"))
     np.testing.assert_array_equal(found.ids[:, 0], unseen)

@@ -208,9 +208,9 @@ def test_numbers_of_a_call_are_no_reason_to_trace_again(tokenizer):
     calls = []
 
     class Counting(Transformer):
-        def start(self, *arguments):
+        def encode(self, *arguments):
             calls.append(arguments)
-            return super().start(*arguments)
+            return super().encode(*arguments)
 
     decode = BatchDecoder(Counting(400, 1, 16, 2, 24), tokenizer)
     rows = [[5, 6, 3], [7, 3]]

@@ -215,9 +215,9 @@ def test_each_way_to_search_is_traced_once(tokenizer, transformer, sentences, be
     calls = []
 
     class Counting(Transformer):
-        def start(self, *arguments):
+        def encode(self, *arguments):
             calls.append(arguments)
-            return super().start(*arguments)
+            return super().encode(*arguments)
 
     counting = Counting.from_config(transformer.get_config())
     translator = Translator(tokenizer, counting)

@@ -11,6 +11,7 @@ import tensorflow as tf
 from keras import ops
 
 from kformer.decoding.sequential import sequential
+from kformer.decoding.step import start_decoding
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import TIE, agreement
 from kformer.model.copying import is_float32
@@ -55,7 +56,7 @@ class Verifier:
         search = make_search(translator.target_tokenizer, beam_size, length_penalty)
         transformer = translator.transformer
         self._found = _ids_found(transformer, search)
-        self._found_with_noise = _ids_found(_Noisy(transformer), search)
+        self._found_with_noise = _ids_found(transformer, search, _noisy_start())
         self.expected, speed = _timed(
             lambda texts: translator.translate(texts, beam_size, length_penalty), self.texts
         )
@@ -168,32 +169,30 @@ class Verifier:
         return other.encode("utf-8") in self.translator.target_tokenizer.detokenize(ids).numpy()
 
 
-def _ids_found(transformer, search):
+def _ids_found(transformer, search, start=start_decoding):
     """Returns the function from `source`, int32 (B, S), to the best ids of each row, (B, T)."""
     return sequential(
-        lambda source: search_ids(transformer, source, search).ids[:, 0],
+        lambda source: search_ids(transformer, source, search, start=start).ids[:, 0],
         [tf.TensorSpec([None, None], tf.int32)],
     )
 
 
-class _Noisy:
-    """A transformer whose logits are off by less than half of `TIE`."""
+def _noisy_start():
+    """Returns `start_decoding` of steps whose logits are off by less than half of `TIE`."""
+    seeds = keras.random.SeedGenerator(0)
 
-    def __init__(self, transformer):
-        self.padding_id = transformer.padding_id
-        self._start = transformer.start
-        self._seeds = keras.random.SeedGenerator(0)
-
-    def start(self, *args):
-        step, cache = self._start(*args)
+    def start(*args):
+        step, cache = start_decoding(*args)
 
         def noisy(*args):
             said = step(*args)
             size = ops.shape(said.logits)
-            noise = keras.random.uniform(size, -TIE / 2, TIE / 2, seed=self._seeds)
+            noise = keras.random.uniform(size, -TIE / 2, TIE / 2, seed=seeds)
             return said._replace(logits=said.logits + noise)
 
         return noisy, cache
+
+    return start
 
 
 def _timed(translate, texts):
