@@ -30,13 +30,13 @@ def check_integer(name, value, least=None, most=None) -> int:
     return int(value)
 
 
-def check_number(name, value, least=None, most=None, above=None) -> float:
+def check_number(name, value, least=None, most=None, above=None, below=None) -> float:
     """Returns the argument `name` as a float.
 
     Args:
         value: int or float, or a number of NumPy.
-        least, most, above: What it must be at least, at most, and greater than; None for no such
-            limit.
+        least, most, above, below: What it must be at least, at most, greater than, and less than;
+            None for no such limit.
 
     Raises:
         TypeError: It is no number; True is none.
@@ -53,6 +53,8 @@ def check_number(name, value, least=None, most=None, above=None) -> float:
         raise ValueError(f"`{name}` must be greater than {above}. {received}")
     if most is not None and value > most:
         raise ValueError(f"`{name}` must be at most {most}. {received}")
+    if below is not None and value >= below:
+        raise ValueError(f"`{name}` must be less than {below}. {received}")
     return float(value)
 
 

@@ -1,121 +1,110 @@
-"""Recipes: all numbers of a training run, in TOML files beside this one."""
+"""`Recipe`: the numbers of a training run, each with its description and its check."""
 
 import dataclasses
-import math
+import functools
 import tomllib
 from pathlib import Path
 
+from kformer.arguments import check_flag, check_integer, check_number
+
 _FOLDER = Path(__file__).parent
-_POSITIVE = (
-    *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "epochs", "warmup_steps"),
-    *("learning_rate_scale", "gradient_accumulation"),
-)
-_NOT_NEGATIVE = ("target_vocab_size", "patience", "validate_every", "keep_best", "average")
-_SHARES = ("dropout", "label_smoothing", "piece_splitting", "byte_spelling", "ema_momentum")
 SIZES = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first")  # Of the model.
-PRECISIONS = ("float32", "bfloat16")
-MONITORS = ("loss", "bleu")
+
+
+def _check_choice(name, value, among):
+    if value not in among:
+        raise ValueError(f"`{name}` must be one of {', '.join(among)}. Received: {name}={value!r}.")
+
+
+def _number(description: str, check, **limits):
+    """Declares a field by its description and the check of its values."""
+    metadata = {"description": description, "check": functools.partial(check, **limits)}
+    return dataclasses.field(metadata=metadata)
+
+
+_positive = functools.partial(_number, check=check_integer, least=1)
+_not_negative = functools.partial(_number, check=check_integer, least=0)
+_share = functools.partial(_number, check=check_number, least=0, below=1)
+_choice = functools.partial(_number, check=_check_choice)
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """All numbers of a training run. Their values stand in `recipes/NAME.toml`, nowhere else.
+    """All numbers of a training run. The values are in `recipes/NAME.toml`, nowhere else."""
 
-    Attributes:
-        vocab_size: Ids of the joint vocabulary, or of that of the source.
-        target_vocab_size: Ids of a vocabulary of the target's own; 0 for a joint one.
-        num_layers, d_model, num_heads, d_ff, dropout, norm_first: See `kformer.Transformer`.
-        epochs: Passes over the data.
-        tokens_per_batch, max_length: See `translation_dataset`.
-        max_length_ratio: The same; 0 for any ratio.
-        piece_splitting, byte_spelling: See `translation_dataset`; for training text alone.
-        warmup_steps: See `WarmupSchedule`, as for the next.
-        learning_rate_scale: Times the rate of the paper, whose peak is
-            (d_model * warmup_steps)^-0.5.
-        gradient_accumulation: Batches whose mean gradient makes one step.
-        ema_momentum: Of the moving average of the weights, which is what is validated and kept; 0
-            keeps the weights themselves.
-        label_smoothing: See `MaskedCrossEntropy`.
-        precision: "float32", or "bfloat16" for activations of 16 bits beside weights of 32. What
-            is kept is float32.
-        monitor: What the best epoch is chosen by: "loss" or "bleu", of the validation text.
-        patience: Validations in a row without a best one that end training; 0 for never. There is
-            one an epoch, unless `validate_every` says more.
-        validate_every: Steps from one validation within an epoch to the next; 0 for none but that
-            at its end. After each the history has a row, and the run a checkpoint.
-        keep_best: How many of the best models are kept, each in its file, and the last one; 0 for
-            `translator.keras` alone, and no other.
-        average: How many of the best models are averaged at the end; 0 for none.
-        seed: Of the weights, the dropout and the shuffling.
-    """
-
-    vocab_size: int
-    target_vocab_size: int
-    num_layers: int
-    d_model: int
-    num_heads: int
-    d_ff: int
-    dropout: float
-    norm_first: bool
-    epochs: int
-    tokens_per_batch: int
-    max_length: int
-    max_length_ratio: float
-    piece_splitting: float
-    byte_spelling: float
-    warmup_steps: int
-    learning_rate_scale: float
-    gradient_accumulation: int
-    ema_momentum: float
-    label_smoothing: float
-    precision: str
-    monitor: str
-    patience: int
-    validate_every: int
-    keep_best: int
-    average: int
-    seed: int
+    vocab_size: int = _positive("Ids of the joint vocabulary, or of the source's own.")
+    target_vocab_size: int = _not_negative("Ids of the target's own vocabulary; 0 for a joint one.")
+    num_layers: int = _positive("Layers of the encoder, and of the decoder.")
+    d_model: int = _positive("Width of the model.")
+    num_heads: int = _positive("Attention heads per layer.")
+    d_ff: int = _positive("Width of the feed-forward networks.")
+    dropout: float = _share("Dropout rate.")
+    norm_first: bool = _number("Normalize before each sub-layer instead of after it.", check_flag)
+    epochs: int = _positive("Passes over the text.")
+    tokens_per_batch: int = _positive("Ids per batch on its longer side, with padding.")
+    max_length: int = _positive("Maximum ids per sentence, the end id included.", least=2)
+    max_length_ratio: float = _number(
+        "Maximum ratio of the longer side of a pair to the shorter, in ids; 0 for any.",
+        check_number,
+        least=0,
+    )
+    piece_splitting: float = _share(
+        "Subword regularization: share of pieces split into smaller ones, in training text."
+    )
+    byte_spelling: float = _share(
+        "Byte-fallback augmentation: share of pieces spelled in bytes, in training text."
+    )
+    warmup_steps: int = _positive("Steps until the learning rate peaks.")
+    learning_rate_scale: float = _number(
+        "Factor of the paper's learning rate, which peaks at (d_model * warmup_steps)^-0.5.",
+        check_number,
+        above=0,
+    )
+    gradient_accumulation: int = _positive("Batches whose mean gradient makes one step.")
+    ema_momentum: float = _share(
+        "Momentum of the average of the weights, which is validated and saved; 0 for no average."
+    )
+    label_smoothing: float = _share("Share of the target probability spread over all ids.")
+    precision: str = _choice(
+        "Precision of the activations: float32 or bfloat16. Weights are float32.",
+        among=("float32", "bfloat16"),
+    )
+    monitor: str = _choice(
+        "Validation score that chooses the best model: loss or bleu.", among=("loss", "bleu")
+    )
+    patience: int = _not_negative(
+        "Validations in a row without a new best score that end training; 0 for never."
+    )
+    validate_every: int = _not_negative(
+        "Steps between two validations, each with a checkpoint; 0 for one per epoch."
+    )
+    keep_best: int = _not_negative(
+        "Best models to keep in `models`, with the last one; 0 for `translator.keras` alone."
+    )
+    average: int = _not_negative("Best models to average at the end; 0 for no average.")
+    seed: int = _not_negative("Seed of the weights, dropout and shuffling.", most=2**32 - 1)
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"`{field.name}` must be finite. Received: {field.name}={value}.")
-        for name in _POSITIVE:
-            if not (value := getattr(self, name)) > 0:
-                raise ValueError(f"`{name}` must be positive. Received: {name}={value}.")
-        for name in _SHARES:
-            if not 0 <= (value := getattr(self, name)) < 1:
-                raise ValueError(f"`{name}` must be in [0, 1). Received: {name}={value}.")
+            field.metadata["check"](field.name, getattr(self, field.name))
         if self.d_model % 2 or self.d_model % self.num_heads:
             raise ValueError(
                 "`d_model` must be even, and a multiple of `num_heads`. "
                 f"Received: d_model={self.d_model}, num_heads={self.num_heads}."
             )
-        if not 2 <= self.max_length <= self.tokens_per_batch:
+        if self.max_length > self.tokens_per_batch:
             raise ValueError(
-                "`max_length` must leave room for a piece and the end id, and fit into "
-                f"`tokens_per_batch`. Received: max_length={self.max_length}, "
-                f"tokens_per_batch={self.tokens_per_batch}."
+                "`max_length` must be at most `tokens_per_batch`. "
+                f"Received: max_length={self.max_length}, tokens_per_batch={self.tokens_per_batch}."
             )
-        if self.max_length_ratio and not self.max_length_ratio >= 1:
+        if 0 < self.max_length_ratio < 1:
             raise ValueError(
                 "`max_length_ratio` is that of the longer side to the shorter, so at least 1; or 0 "
                 f"for any. Received: max_length_ratio={self.max_length_ratio}."
             )
-        for name, known in (("precision", PRECISIONS), ("monitor", MONITORS)):
-            if (value := getattr(self, name)) not in known:
-                raise ValueError(
-                    f"`{name}` must be one of {', '.join(known)}. Received: {name}={value!r}."
-                )
-        for name in _NOT_NEGATIVE:
-            if (value := getattr(self, name)) < 0:
-                raise ValueError(f"`{name}` must not be negative. Received: {name}={value}.")
-        if not 0 <= self.seed < 2**32:
-            raise ValueError(f"`seed` must be in [0, 2^32). Received: seed={self.seed}.")
 
     def check_validation(self, files):
-        """Raises ValueError where the recipe needs validation text, and `files` of it are none."""
+        """Raises ValueError if the recipe needs validation text and `files` is empty."""
         if (self.patience or self.monitor != "loss") and not files:
             raise ValueError(
                 "Early stopping and `monitor`='bleu' need validation text. "
@@ -123,14 +112,16 @@ class Recipe:
             )
 
     @classmethod
-    def named(cls, name: str, **changes):
-        """Reads a recipe by its name, with `changes` to some of its numbers."""
-        path = _FOLDER / f"{name}.toml"
-        if name not in recipe_names():
-            raise ValueError(
-                f"`recipe` must be one of {', '.join(recipe_names())}. Received: recipe={name!r}."
-            )
-        return cls(**{**tomllib.loads(path.read_text("utf-8")), **changes})
+    def named(cls, name: str, **changes) -> "Recipe":
+        """Reads the recipe `name`, with `changes` to some of its numbers."""
+        _check_choice("recipe", name, recipe_names())
+        numbers = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+        return cls(**{**numbers, **changes})
+
+
+Recipe.__doc__ += "\n\nAttributes:\n" + "\n".join(
+    f"    {field.name}: {field.metadata['description']}" for field in dataclasses.fields(Recipe)
+)
 
 
 def recipe_names() -> list[str]:
