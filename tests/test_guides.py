@@ -1,85 +1,240 @@
-"""What the README says to type works as it stands there."""
+"""What the guides tell a reader to type works; what they name exists.
 
-import inspect
+A guide's blocks of `sh` and `python` run in their order, in a folder with small text files and the
+toy translator's three forms. Blocks of another language are shown only.
+"""
+
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import typer.main
 
-from kformer.cli.translate import translate
-from kformer.phrasebook import phrasebook
+from browser.chromium import NotHere, installed_packages
+from kformer.cli import app
+from support import REPOSITORY, TESTS, toy
+from support.serving.server_process import batching_of, stand_in
 
-README = Path(__file__).parent.parent.joinpath("README.md").read_text("utf-8")
-SMALL = ["--recipe", "quick", "--epochs", "1", "--vocab-size", "400"]
+GUIDES = {
+    path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
+    for path in (
+        REPOSITORY / "README.md",
+        *sorted((REPOSITORY / "kformer").glob("*/README.md")),
+        TESTS / "README.md",
+    )
+}
+COMMANDS = typer.main.get_command(app)
+SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
+SMALL_NUMBERS = {
+    "8000": "308",
+    "num_layers=4": "num_layers=1",
+    "d_model=128": "d_model=16",
+    "d_ff=256": "d_ff=24",
+    "epochs=20": "epochs=1",
+}
+MADE_BY_OPTION = ("--output", "--saved-model", "--tflite", "--web")
+FROM_ELSEWHERE = {"--help", "--xla_cpu_compilation_enabled"}  # Flags that others define.
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(guide):
+    """Pairs of language and content: the blocks that are run."""
+    return re.findall(r"^```(sh|python)\n(.*?)^```$", GUIDES[guide], re.DOTALL | re.MULTILINE)
+
+
+def lines_of(block):
+    return [line for line in block.replace("\\\n", "").splitlines() if line.strip()]
+
+
+def commands(guide):
+    return [line for kind, block in blocks(guide) if kind == "sh" for line in lines_of(block)]
+
+
+def small(script):
+    for number, smaller in SMALL_NUMBERS.items():
+        script = script.replace(number, smaller)
+    return script
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """An empty folder with the text files that the README names."""
-    pairs = phrasebook().train
-    for name, part in (("train", pairs[:600]), ("val", pairs[600:620]), ("test", pairs[620:640])):
-        for language, side in (("de", 0), ("en", 1)):
-            text = "".join(f"{pair[side]}\n" for pair in part)
-            (tmp_path / f"{name}.{language}").write_text(text, "utf-8")
+def folder(toy_run, toy_exports, tmp_path, monkeypatch):
+    """A folder with the files that the guides name, in which the test runs."""
+    assert toy_exports.returncode == 0, toy_exports.stderr
+    for part, named in (("train", "train"), ("valid", "val"), ("valid", "test")):
+        for language in ("de", "en"):
+            shutil.copy(toy_run.files[f"{part}.{language}"], tmp_path / f"{named}.{language}")
+    made = toy_run.folder.parent
+    shutil.copytree(toy_run.folder, tmp_path / "runs" / "de-en")
+    shutil.copytree(made / "served", tmp_path / "served" / "de-en")
+    shutil.copy(made / "toy.tflite", tmp_path / "de-en.tflite")
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run(command, folder, stdin=""):
+@pytest.fixture(scope="session")
+def server(toy_run, toy_exports):
+    served = toy_run.folder.parent / "served"
+    with stand_in(served, batching=batching_of(served)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def packages(request, made_once):
+    """The npm packages, LiteRT.js among them."""
+    cache = request.config.cache.mkdir("browser")
+    try:
+        return made_once("browser_packages", lambda _: installed_packages(cache))
+    except NotHere as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def addressed(request):
+    """A function that puts the addresses of a running server into a text that names one."""
+
+    def address(text):
+        if "localhost:850" in text:
+            server = request.getfixturevalue("server")
+            text = text.replace("http://localhost:8501", server.rest)
+            text = text.replace("grpc://localhost:8500", server.grpc)
+        return text
+
+    return address
+
+
+def check_make(line):
+    """Asks make what it would do."""
+    words = shlex.split(line, comments=True)
     result = subprocess.run(
-        command, cwd=folder, input=stdin, capture_output=True, encoding="utf-8", timeout=300
+        ["make", "-n", *words[1:]], cwd=REPOSITORY, capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
-def test_the_commands_work_in_their_order(folder):
-    (block,) = blocks("sh")
-    printed = []
-    for line in block.strip().splitlines():
-        text, _, command = line.rpartition(" | ")
-        words = shlex.split(command)
-        assert words[0] == "kformer"
-        extra = SMALL if words[1] == "train" else []
-        stdin = shlex.split(text)[1] + "\n" if text else ""
-        printed.append(run([sys.executable, "-m", *words, *extra], folder, stdin))
-    assert printed[1].count("\n") == 1
-    assert "BLEU" in printed[2] and "version:" in printed[2]
-    assert [line.split("\t")[0] for line in printed[-2].splitlines()] == ["1", "1", "1"]
-    assert printed[-1].startswith("perplexity ")
-    for made in (
-        "served/de-en/1/saved_model.pb",
-        "de-en.tflite",
-        "de-en.tflite.json",
-        "attention.png",
+def parsed(words):
+    """Lets a command read its arguments, without running it."""
+    context = COMMANDS.make_context("kformer", [*words])
+    name, command, rest = COMMANDS.resolve_command(context, [*words])
+    command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
+    """In this process. Training is a dry run, and the toy's exports stand in for others."""
+    for kind, block in blocks(guide):
+        if kind == "python":
+            exec(compile(addressed(small(block)), guide, "exec"), {"__name__": "__main__"})
+            continue
+        for line in lines_of(block):
+            if line.startswith("make "):
+                check_make(line)
+                continue
+            text, _, kformer = line.rpartition(" | ")
+            name, *words = shlex.split(addressed(kformer), comments=True)
+            assert name == "kformer", line
+            parsed(words)
+            if words[0] in ("export", "demo"):
+                continue
+            if words[0] == "train":
+                words += [*SMALL_RUN, "--dry-run", "--restart"]
+            stdin = "\n".join(shlex.split(text)[1:]).encode()
+            result = command(*words, stdin=stdin)
+            assert result.returncode == 0, (line, result.stderr)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("guide", GUIDES)
+def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, request):
+    """In processes of their own, with all training and exports."""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    lent = {"runs/de-en", "served/de-en", "de-en.tflite"}
+    if "--web " in " ".join(commands(guide)):
+        (folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
+
+    def run(*process):
+        result = subprocess.run(
+            process, env=environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        assert result.returncode == 0, (process, result.stderr)
+
+    for kind, block in blocks(guide):
+        if kind == "python":
+            run(sys.executable, "-W", "error::UserWarning", "-c", addressed(small(block)))
+            continue
+        for line in lines_of(block):
+            if line.startswith("make "):
+                check_make(line)
+                continue
+            words = shlex.split(line, comments=True)
+            if {"train", "export"} & {*words}:
+                for option, path in pairwise(words):
+                    if option in MADE_BY_OPTION and path in lent:
+                        lent.remove(path)
+                        made = folder / path
+                        shutil.rmtree(made) if made.is_dir() else made.unlink()
+            extra = SMALL_RUN if "train" in words else ["--quick"] if "demo" in words else []
+            run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")
+
+
+def test_every_subcommand_has_an_example():
+    used = {word for guide in GUIDES for line in commands(guide) for word in shlex.split(line)}
+    assert set(COMMANDS.commands) <= used
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_flags_that_a_guide_names_exist(guide):
+    known = {
+        option
+        for command in COMMANDS.commands.values()
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    prose = re.sub(r"^```.*?^```$", "", GUIDES[guide], flags=re.DOTALL | re.MULTILINE)
+    named = {
+        flag for code in re.findall("`([^`]+)`", prose) for flag in re.findall(r"--[\w-]+", code)
+    }
+    assert named - known <= FROM_ELSEWHERE
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_links_of_a_guide_lead_somewhere(guide):
+    here = (REPOSITORY / guide).parent
+    for link in re.findall(r"\]\(([^)]+)\)", GUIDES[guide]):
+        if re.match("https?:", link):
+            continue
+        path, _, heading = link.partition("#")
+        target = here / path if path else REPOSITORY / guide
+        assert target.exists(), link
+        if heading:
+            assert heading in {*headings(target.read_text("utf-8"))}, link
+
+
+def headings(text):
+    """The names that GitHub gives to the headings of a text."""
+    for title in re.findall("^#+ (.*)$", text, re.MULTILINE):
+        yield re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_files_of_the_code_that_a_guide_names_exist(guide):
+    here = (REPOSITORY / guide).parent
+    for name in re.findall(
+        r"`((?:kformer|tests)/[\w./-]+|[\w./-]+\.(?:py|pyi|cc|mjs))`", GUIDES[guide]
     ):
-        assert (folder / made).is_file(), made
-    assert run([sys.executable, "-c", blocks("python")[1]], folder).endswith(" [0]\n")
+        assert (REPOSITORY / name).exists() or any(here.rglob(name)), name
 
 
-def test_the_scripts_work_but_for_their_numbers(folder):
-    first, _, second = blocks("python")
-    small = first.replace("8000", "400").replace("epochs=20", "epochs=1")
-    assert small != first
-    assert run([sys.executable, "-W", "error::UserWarning", "-c", small], folder)
-    assert (folder / "translator.keras").is_file()
-    run([sys.executable, "-c", second], folder)
+def test_the_front_page_leads_to_every_guide():
+    linked = re.findall(r"\]\(([^)]+)\)", GUIDES["README.md"])
+    assert {guide for guide in GUIDES if guide != "README.md"} <= {
+        Path(os.path.normpath(link)).as_posix() for link in linked
+    }
 
 
-def test_the_flags_of_translating_exist():
-    section = README.split("## Translating\n")[1].split("\n## ")[0]
-    flags = {flag.replace("-", "_") for flag in re.findall("`--([a-z-]+)", section)}
-    assert flags - {"summary"} <= {*inspect.signature(translate).parameters}
-    assert len(flags) > 15
-
-
-def test_the_script_around_fit_has_about_ten_statements():
-    import ast
-
-    assert len(ast.parse(blocks("python")[0]).body) <= 13
+def test_the_front_page_is_short():
+    assert len(GUIDES["README.md"].splitlines()) <= 150

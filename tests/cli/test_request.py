@@ -1,22 +1,18 @@
 """`kformer request`, against the stand-in."""
 
 import json
-import re
-import shlex
 import subprocess
 import sys
-import textwrap
 import time
 
 import pytest
 
-from support import REPOSITORY, toy
+from support import toy
 from support.serving.script import Script, rest_server
 from support.serving.server_process import batching_of, stand_in, write_scripted
 
 TEXTS = toy.SOURCES[:5]
 TEXT = "\n".join(TEXTS).encode()
-README = REPOSITORY / "README.md"
 NOWHERE = "http://127.0.0.1:1"
 
 
@@ -137,27 +133,6 @@ def test_what_cannot_work_is_one_line(refused, arguments, expected):
 def test_text_that_is_not_utf8_is_refused_by_line(refused):
     with rest_server(Script()) as url:
         assert "line 2 is not" in refused("request", url, stdin=b"x\n\xff\n")
-
-
-def test_what_the_readme_says_works(server, command, written, tmp_path, monkeypatch, capfdbinary):
-    monkeypatch.chdir(tmp_path)
-    written("de.txt", TEXT)
-    section = README.read_text("utf-8").split("## Asking a server\n")[1].split("\n## ")[0]
-    for url, place in (
-        ("http://localhost:8501", server.rest),
-        ("grpc://localhost:8500", server.grpc),
-    ):
-        assert url in section
-        section = section.replace(url, place)
-    first, second, third, fourth = re.findall("^    kformer (.*)", section, re.MULTILINE)
-    assert command(*shlex.split(first)).stdout.count("\n") == 1
-    assert command(*shlex.split(second)).returncode == 0
-    assert (tmp_path / "en.txt").read_text().count("\n") == len(TEXTS)
-    assert command(*shlex.split(third)).stdout.count("\n") == 2
-    assert command(*shlex.split(fourth)).stdout == "1\tAVAILABLE\n"
-    script = section[section.index("    from kformer.serving") : section.index("\n\nA call may")]
-    exec(textwrap.dedent(script), {})
-    assert b"AVAILABLE" in capfdbinary.readouterr().out
 
 
 def test_rest_starts_in_well_under_a_second():
