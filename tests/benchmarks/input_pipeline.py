@@ -59,7 +59,7 @@ class Memory(threading.Thread):
 
 
 def measure(source, target, model, seconds):
-    """Reads batches for some seconds, over several passes if there is time; returns figures."""
+    """Reads whole passes, at least six and for at least `seconds`; returns figures."""
     from kformer import Tokenizer
     from kformer.training import translation_dataset
 
@@ -70,10 +70,11 @@ def measure(source, target, model, seconds):
     batches = translation_dataset(source, target, tokenizer, byte_spelling=0.001)
     counted = time.perf_counter() - start
     counting, memory.samples = max(memory.samples), []
+    peaks = []  # Of each pass.
     pairs = tokens = slots = number = 0
     start, first = time.perf_counter(), None
     processor = time.process_time()
-    while time.perf_counter() - start < seconds:
+    while len(peaks) < 6 or time.perf_counter() - start < seconds:
         for (_, _), target_out in batches:
             first = first or time.perf_counter() - start
             pairs += target_out.shape[0]
@@ -81,10 +82,9 @@ def measure(source, target, model, seconds):
             if number % 50 == 0:
                 tokens += np.count_nonzero(target_out)
                 slots += np.size(target_out)
-            if time.perf_counter() - start > seconds:
-                break
+        peaks.append(max(memory.samples))
+        memory.samples = []
     wall = time.perf_counter() - start
-    half = len(memory.samples) // 2
     return {
         "batches": int(batches.cardinality()),
         "counting s": round(counted, 1),
@@ -93,8 +93,8 @@ def measure(source, target, model, seconds):
         "pairs/CPU s": round(pairs / (time.process_time() - processor)),
         "target padding": round(1 - tokens / slots, 3),
         "MB counting": round(counting),
-        "MB first half": round(max(memory.samples[:half])),
-        "MB second half": round(max(memory.samples[half:])),
+        "MB passes 1-3": round(max(peaks[:3])),
+        "MB passes 4-": round(max(peaks[3:])),
     }
 
 

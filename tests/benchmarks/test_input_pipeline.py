@@ -12,12 +12,12 @@ BENCHMARK = Path(__file__).parent / "input_pipeline.py"
 @pytest.mark.prove
 @pytest.mark.skipif(sys.platform != "linux", reason="Memory is read from /proc.")
 def test_text_of_several_windows_is_read_over_and_over_in_bounded_memory():
-    options = ["--megabytes=60", "--seconds=60"]  # Half is enough for a pass on a busy machine.
+    options = ["--megabytes=60", "--seconds=0"]  # Six passes, however long they take.
     result = subprocess.run(
         [sys.executable, BENCHMARK, *options], stdout=subprocess.PIPE, text=True, check=True
     )
     head, _, large = (line.split(" | ") for line in result.stdout.splitlines())
     row = dict(zip(head, map(float, large), strict=True))
-    peaks = [row["MB first half"], row["MB second half"]]
+    peaks = [row["MB passes 1-3"], row["MB passes 4-"]]
     assert max(*peaks, row["MB counting"]) < 1024
-    assert peaks[1] < 1.2 * peaks[0]
+    assert peaks[1] < 1.3 * peaks[0]  # A text that is never freed would add half in three passes.
