@@ -16,7 +16,32 @@ import importlib.metadata
 
 import lazy_loader
 
-_imported, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+def lazy_names(package, file):
+    """Returns `__getattr__`, `__dir__` and `__all__` of a package whose names are in its stub.
+
+    Args:
+        package: its `__name__`.
+        file: its `__file__`, beside which the stub is.
+    """
+    imported, names, public = lazy_loader.attach_stub(package, file)
+
+    def get(name):
+        try:
+            return imported(name)
+        except ModuleNotFoundError as error:
+            missing = (error.name or "").split(".")[0]
+            if missing not in ("tensorflow", "tensorflow_text"):
+                raise
+            raise ImportError(
+                f"`{package}.{name}` needs TensorFlow, whatever Keras's backend is: install "
+                f"tensorflow and tensorflow-text. Received: no module named {missing!r}."
+            ) from error
+
+    return get, names, public
+
+
+_imported, __dir__, __all__ = lazy_names(__name__, __file__)
 
 
 def __getattr__(name):

@@ -159,6 +159,17 @@ def test_the_version_is_that_of_the_installed_package():
     assert kformer.__version__.count(".") == 2
 
 
+@pytest.mark.parametrize(
+    "name", ["Translator", "load", "training.translation_dataset", "export.export_tflite"]
+)
+def test_what_needs_tensorflow_says_so_where_it_is_not_installed(name):
+    missing = "import sys; sys.modules['tensorflow'] = sys.modules['tensorflow_text'] = None; "
+    result = run(f"{missing}import kformer.export, kformer.training; kformer.{name}")
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(f"ImportError: `kformer.{name}` needs TensorFlow")
+    assert last.endswith("Received: no module named 'tensorflow'.")
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="Transfomer"):
         kformer.Transfomer  # noqa: B018

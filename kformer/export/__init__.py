@@ -5,9 +5,9 @@
 The public names are in `__init__.pyi`; each is imported when it is first used.
 """
 
-import lazy_loader
+from kformer import lazy_names
 
 if __name__ != "kformer.export":  # The link of that name, at the top of the repository.
     raise ImportError(f"The package is `kformer.export`: import that. Received: import {__name__}.")
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
