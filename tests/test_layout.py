@@ -39,9 +39,11 @@ ARROWS = {
     "training.objective": {"model"},
     "training.recipes": set(),
     "training.callbacks": {"text"},
+    "training.resumption": {"training.callbacks", "training.objective"},
     "training.run": {
         *("model", "plot", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
+        "training.resumption",
     },
     "export.saved_model": {"decoding", "decoding.search", "serving", "tasks", "text"},
     "export.tflite": {
@@ -53,7 +55,7 @@ ARROWS = {
     "cli": {
         *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
-        *("training.data", "training.recipes", "training.run"),
+        *("training.data", "training.recipes", "training.resumption", "training.run"),
     },
     "cli.terminal": {"serving"},
 }

@@ -10,7 +10,8 @@ from kformer.cli.attention import draw
 from kformer.cli.checked_exports import show_reports, write_exports
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.folder import RECORD, check_output
+from kformer.training.run.continuation import check_output
+from kformer.training.run.run_config import RUN_CONFIG
 
 SHOWN = 5  # Held-out sentences printed in full, of each part.
 MADE = ("text", "run", "served", "translator", "attention")  # Stems of what a demo leaves.
@@ -32,7 +33,7 @@ def demo(
     run = output / "run"
     _check_folder(output)
     check_output(run, overwrite)
-    if (run / RECORD).is_file():  # An earlier demo's, or `served` would not be ours to delete.
+    if (run / RUN_CONFIG).is_file():  # An earlier demo's, or `served` would not be ours to delete.
         shutil.rmtree(output / "served", ignore_errors=True)
     from kformer import phrasebook  # Not for the other commands, which start sooner so.
 

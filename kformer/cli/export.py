@@ -15,7 +15,7 @@ from kformer.export.tflite.report import receipt_of
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
 from kformer.training.data.text_files import check_parallel, read_lines
-from kformer.training.run.folder import read_record
+from kformer.training.run.run_config import read_run_config
 
 Precision = enum.StrEnum("Precision", ["float32", "float16", "int8", "int4"])
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
@@ -178,7 +178,7 @@ def _held_out(model, source, reference):
                 "--check-reference translates --check-source, which must be given, too. "
                 f"Received: {str(reference)!r} alone."
             )
-        files = read_record(model.parent).get("files", {})
+        files = read_run_config(model.parent).get("files", {})
         if not files.get("valid_source"):
             raise ValueError(
                 "An export is checked on held-out sentences, and the run recorded none: give "

@@ -9,8 +9,8 @@ import typer
 
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import SIZES, Recipe, recipe_names
+from kformer.training.resumption.interruption import Interrupted
 from kformer.training.run.folder import TRANSLATOR, locked
-from kformer.training.run.interruption import Interrupted
 
 _Files = list[Path]
 
@@ -129,9 +129,9 @@ def train(
         with locked(output):
             prepared = prepare(*arguments, **options)
             with quiet():
-                from kformer.training.run import trainer
+                from kformer.training.run.execution import run
 
-            trainer.run(prepared, tensorboard=tensorboard)
+            run(prepared, tensorboard=tensorboard)
     except Interrupted as stopped:
         again = "Run the same command" + (", without --restart," if restart else "")
         typer.echo(f"kformer: {stopped} {again} to go on.", err=True)
@@ -142,9 +142,9 @@ def train(
 def _report(prepared):
     """Prints what the run would print before its first step."""
     with quiet():
-        from kformer.training.run import trainer
+        from kformer.training.run.text import report
 
-        found = trainer.report(prepared)
+        found = report(prepared)
     typer.echo(found)
     goes_on = f" {str(prepared.output)!r} holds this run; it would go on."
     typer.echo(f"Dry run: nothing was written.{goes_on * prepared.resumes}")

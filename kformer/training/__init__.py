@@ -1,7 +1,8 @@
 """Training: from text files to a translator.
 
 - `data`: text files to batches. `objective`: loss, metrics, optimizer, schedule.
-- `callbacks`: for any `model.fit`. `run`: a whole run, which can be resumed exactly.
+- `callbacks`: for any `model.fit`. `resumption`: a `fit` that can be resumed exactly.
+- `run`: a whole run.
 - `recipes`: all numbers of a run.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.

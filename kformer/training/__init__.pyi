@@ -18,9 +18,9 @@ from .objective.optimizer import AveragedAdam
 from .objective.schedule import WarmupSchedule
 from .recipes.cost import TrainingCost, training_cost
 from .recipes.recipe import Recipe
+from .resumption.interruption import Interrupted
+from .resumption.resume import resumable_fit
 from .run.fine_tuning import warm_start
-from .run.interruption import Interrupted
-from .run.resume import resumable_fit
 from .run.trainer import train
 
 __all__ = [

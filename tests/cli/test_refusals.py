@@ -193,11 +193,11 @@ def test_an_export_without_validation_files_asks_for_some(refused, toy_keras, tm
     assert "give --check-source" in message and "'gone.de', 'gone.en'" in message
 
 
-@pytest.mark.parametrize("record", ["{", "[]"])
-def test_a_record_that_is_of_no_run_is_named(refused, toy_keras, training, tmp_path, record):
+@pytest.mark.parametrize("config", ["{", "[]"])
+def test_a_damaged_run_config_is_named(refused, toy_keras, training, tmp_path, config):
     (tmp_path / "run").mkdir()
     path = tmp_path / "run" / "run.json"
-    path.write_text(record)
+    path.write_text(config)
     alone = shutil.copy(toy_keras, tmp_path / "run")
     message = refused("export", alone, "--tflite", tmp_path / "x.tflite")
     assert f"as `train` writes it. Received: {path}" in message

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from kformer.cli.terminal import system_errors
-from kformer.training.run import trainer
+from kformer.training.run import execution
 from support import toy
 
 
@@ -95,13 +95,13 @@ def test_a_text_that_vanishes_while_it_is_read_is_named(
 ):
     source = tmp_path / "train.de"
     source.write_bytes(toy_run.files["train.de"].read_bytes())
-    new_translator = trainer.new_translator
+    new_translator = execution.new_translator
 
     def and_delete(*args, **kwargs):
         source.unlink()
         return new_translator(*args, **kwargs)
 
-    monkeypatch.setattr(trainer, "new_translator", and_delete)
+    monkeypatch.setattr(execution, "new_translator", and_delete)
     training[training.index("--source") + 1] = source
     result = command(*training, "--epochs", 1)
     assert result.returncode == 2

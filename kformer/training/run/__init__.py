@@ -1,9 +1,9 @@
 """A whole training run: from a recipe and text files to a folder with a translator.
 
-- `trainer`: `train`, and what `kformer train` calls.
-- `preparation`, `vocabularies`, `text`, `learner`, `fine_tuning`: what happens before the first
-  batch.
-- `resume`, `checkpoint`, `interruption`: exact resumption.
-- `validation`, `choosing`, `kept_models`: which of the weights become the translator.
-- `folder`, `changed_settings`: the files of a run, and what may change when it is continued.
+- `trainer`: `train`. `execution`: the part of it that needs TensorFlow.
+- `options`, `run_config`: the settings of a run, and which may change when it is resumed.
+- `folder`, `continuation`: the files of a run, and whether it can be resumed.
+- `preparation`, `vocabularies`: the checks before TensorFlow loads.
+- `text`, `learner`, `fine_tuning`: the batches, and the translator that they train.
+- `validation`, `choosing`, `kept_models`: which weights become the translator.
 """

@@ -1,31 +1,36 @@
-"""The translator that a run trains: a new one, or one that starts from another."""
+"""The translator that a run trains: with random weights, or with those of another."""
 
 import dataclasses
 
 import keras
 
 from kformer.model.transformer import Transformer
-from kformer.tasks.translator import Translator
+from kformer.tasks.translator import Translator, load
+from kformer.text.tokenizer import Tokenizer
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.objective.optimizer import AveragedAdam
 from kformer.training.objective.schedule import WarmupSchedule
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.fine_tuning import sizes, warm_start
+from kformer.training.run.preparation import Prepared
 
 _DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 
 
 def new_translator(
-    recipe: Recipe, tokenizer, other: Translator | None = None, target_tokenizer=None
+    recipe: Recipe,
+    tokenizer: Tokenizer,
+    other: Translator | None = None,
+    target_tokenizer: Tokenizer | None = None,
 ) -> Translator:
     """Returns a translator ready for `fit`.
 
     Args:
         recipe: All numbers.
-        tokenizer: `kformer.Tokenizer` of the source, and of the target if that has no own.
-        other: `Translator` to start from, whose sizes then replace those of the recipe.
-        target_tokenizer: `kformer.Tokenizer` of the target, if it has a vocabulary of its own.
+        tokenizer: `kformer.Tokenizer` of the source, or of both sides.
+        other: `Translator` to start from, whose sizes replace those of the recipe.
+        target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, other, target_tokenizer)
@@ -37,7 +42,10 @@ def new_translator(
 
 
 def recipe_from(
-    recipe: Recipe, tokenizer, other: Translator | None, target_tokenizer=None
+    recipe: Recipe,
+    tokenizer: Tokenizer,
+    other: Translator | None,
+    target_tokenizer: Tokenizer | None = None,
 ) -> Recipe:
     """Returns `recipe` with the sizes of the vocabularies, and of `other` if there is one."""
     return dataclasses.replace(
@@ -49,7 +57,7 @@ def recipe_from(
 
 
 def compiled_transformer(recipe: Recipe, padding_id: int = 0) -> Transformer:
-    """Returns a new model of the recipe, ready for `fit`: Adam as in the paper, section 5.3."""
+    """Returns a new compiled model of the recipe, with Adam as in section 5.3 of the paper."""
     accumulated = recipe.gradient_accumulation
     transformer = Transformer(
         recipe.vocab_size,
@@ -75,6 +83,17 @@ def compiled_transformer(recipe: Recipe, padding_id: int = 0) -> Transformer:
         loss=MaskedCrossEntropy(recipe.label_smoothing, padding_id),
         metrics=[metric(padding_id) for metric in (MaskedAccuracy, Perplexity, Tokens)],
     )
-    # Else its slots are made within the first trace, and `fit` traces a second time.
+    # Otherwise its variables are created in the first trace, and `fit` traces a second time.
     transformer.optimizer.build(transformer.trainable_variables)
     return transformer
+
+
+def tokenizers_of(prepared: Prepared) -> list[Tokenizer | None]:
+    """Returns the tokenizers of source and target; None for the target if both share one."""
+    return [model and Tokenizer(model) for model in prepared.vocabularies]
+
+
+def warm_start_of(prepared: Prepared) -> Translator | None:
+    """Loads the translator that the run starts from, if there is one."""
+    path = prepared.options.warm_start
+    return None if path is None else load(path)

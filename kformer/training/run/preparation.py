@@ -1,4 +1,4 @@
-"""All that can be checked of a training run before TensorFlow loads, which takes seconds."""
+"""Checks a training run before TensorFlow loads, which takes seconds."""
 
 import dataclasses
 import hashlib
@@ -8,8 +8,10 @@ from kformer.tasks.keras_file import transformer_config
 from kformer.training.data.dropped_pairs import check_some_are_left
 from kformer.training.data.text_files import as_list, check_parallel
 from kformer.training.recipes.recipe import SIZES, Recipe
-from kformer.training.run.changed_settings import changed_settings
-from kformer.training.run.folder import CHECKPOINTS, check_output, read_record, settings
+from kformer.training.run.continuation import check_output
+from kformer.training.run.folder import CHECKPOINTS
+from kformer.training.run.options import RunOptions
+from kformer.training.run.run_config import changed_settings, read_run_config, run_config
 from kformer.training.run.vocabularies import (
     Vocabularies,
     learn_vocabularies,
@@ -20,44 +22,43 @@ from kformer.training.run.vocabularies import (
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """A training run that can begin, or go on.
+    """A training run that can begin or resume.
 
     Attributes:
-        recipe: As the user gave it, but with the sizes of the translator that it starts from.
-        replaced: By name the sizes that differ from those: what the user's recipe had.
+        recipe: The recipe of the user, with the sizes of the translator that the run starts from.
+        replaced: The user's sizes that those replaced, by name.
         files: Lists of paths by "source", "target", "valid_source", "valid_target".
-        mixture: `weights` and `temperature`; see `translation_dataset`.
-        warm_start: Path of a translator to start from, or None.
+        options: The optional arguments of the user.
         output: The folder.
-        resumes: Whether a run is there to go on with; see `check_output`.
-        changed: What differs then from its settings; see `changed_settings`.
-        record: What `run.json` will say.
+        resumes: Whether the folder holds a run to resume; see `check_output`.
+        changed: The settings that change when it is resumed; see `changed_settings`.
+        config: The run config.
         vocabularies: `Vocabularies`.
-        origin: Where they are from: "learned" from the text, "all" that the text supports, or
-            "given" by a file.
+        origin: Where they are from: "learned" from the text, "all" if the text supports no more
+            ids, or "given" by a file.
     """
 
     recipe: Recipe
     replaced: dict[str, int]
     files: dict[str, list[str]]
-    mixture: dict
-    warm_start: Path | None
+    options: RunOptions
     output: Path
     resumes: bool
     changed: dict[str, list]
-    record: dict
+    config: dict
     vocabularies: Vocabularies
     origin: str
 
     def notes(self) -> list[str]:
-        """What differs from what was asked for, in plain words."""
+        """Describes where the run differs from what the user asked for."""
         notes = []
         if self.replaced:
             sizes = (
                 f"{name}={getattr(self.recipe, name)} instead of {before}"
                 for name, before in self.replaced.items()
             )
-            notes.append(f"The model has the sizes of {self.warm_start}: {', '.join(sizes)}.")
+            path = self.options.warm_start
+            notes.append(f"The model has the sizes of {path}: {', '.join(sizes)}.")
         if self.origin == "all":
             notes += [
                 f"The text supports {size:,} ids, which are used: {name}={size} instead of "
@@ -69,36 +70,17 @@ class Prepared:
 
 
 def prepare(
-    recipe: Recipe,
-    source,
-    target,
-    output,
-    valid_source=None,
-    valid_target=None,
-    *,
-    weights=None,
-    temperature=None,
-    warm_start=None,
-    new_vocabulary: bool = False,
-    tokenizer=None,
-    target_tokenizer=None,
-    exact_sizes=(),
-    overwrite: bool = False,
-    restart: bool = False,
+    recipe: Recipe, source, target, output, valid_source=None, valid_target=None, **options
 ) -> Prepared:
-    """Checks the files, the output folder and the text, and has the vocabularies of a run.
+    """Checks the files, the output folder and the text, and provides the vocabularies of a run.
 
-    Writes nothing. Arguments and errors are those of `kformer.training.train`.
+    Writes nothing. The arguments and errors are those of `kformer.training.train`; `options` are
+    the fields of `RunOptions`.
     """
-    replaced = {}
-    if warm_start is not None:
-        asked, keeps = recipe, tokenizer is None and not new_vocabulary
-        recipe = _with_sizes_of(Path(warm_start), asked, exact_sizes, keeps)
-        replaced = {
-            name: value
-            for name, value in dataclasses.asdict(asked).items()
-            if value != getattr(recipe, name)
-        }
+    options = RunOptions(**options)
+    asked, recipe = recipe, _with_sizes_of_warm_start(recipe, options)
+    before, after = dataclasses.asdict(asked), dataclasses.asdict(recipe)
+    replaced = {name: value for name, value in before.items() if value != after[name]}
     recipe.check_validation(valid_source)
     output = Path(output)
     files = {
@@ -107,53 +89,49 @@ def prepare(
         "valid_source": as_list(valid_source or []),
         "valid_target": as_list(valid_target or []),
     }
-    given = (warm_start, new_vocabulary, tokenizer, target_tokenizer)
-    record = settings(recipe, files, weights, temperature, *given)
-    resumes, changed = check_output(output, overwrite, record, restart), {}
+    config = run_config(recipe, files, options)
+    resumes, changed = check_output(output, options.overwrite, config, options.restart), {}
     if resumes:
-        earlier = read_record(output)
-        changed = changed_settings(earlier, record)
-        record = {**earlier, **record}  # The files may have moved.
+        earlier = read_run_config(output)
+        changed = changed_settings(earlier, config)
+        config = {**earlier, **config}  # The files may have moved.
     else:
-        record["pairs"] = _check_text(files)
-    saved = saved_vocabularies(output) if resumes and "tokenizer" in record else None
-    if warm_start is not None and not new_vocabulary and tokenizer is None:
-        tokenizer = warm_start
-    if tokenizer is not None:
-        vocabularies = saved or read_vocabularies(tokenizer, target_tokenizer)
-        _check_sizes(recipe, vocabularies.sizes(), exact_sizes)
+        config["pairs"] = _check_text(files)
+    saved = saved_vocabularies(output) if resumes and "tokenizer" in config else None
+    if options.vocabulary is not None:
+        vocabularies = saved or read_vocabularies(options.vocabulary, options.target_tokenizer)
+        _check_sizes(recipe, vocabularies.sizes(), options.exact_sizes)
+        origin = "given"
     else:
         sides = files["source"], files["target"]
-        vocabularies = saved or learn_vocabularies(recipe, *sides, exact_sizes)
-    _note(record, vocabularies, output)
+        vocabularies = saved or learn_vocabularies(recipe, *sides, options.exact_sizes)
+        sizes = vocabularies.sizes()
+        as_asked = all(size == getattr(recipe, name) for name, size in sizes.items())
+        origin = "learned" if as_asked else "all"
+    _add_vocabularies(config, vocabularies, output)
     if not resumes:
         _check_some_pairs_are_left(files, vocabularies, recipe)
-    sizes = vocabularies.sizes()
-    learned = "learned" if all(sizes[name] == getattr(recipe, name) for name in sizes) else "all"
     return Prepared(
-        *(
-            recipe,
-            replaced,
-            files,
-            {"weights": weights, "temperature": temperature},
-            warm_start,
-            output,
-        ),
-        *(resumes, changed, record, vocabularies, learned if tokenizer is None else "given"),
+        *(recipe, replaced, files, options, output),
+        *(resumes, changed, config, vocabularies, origin),
     )
 
 
-def _with_sizes_of(path, recipe, exact, keeps_vocabulary):
-    """Returns `recipe` with the sizes of the translator at `path`, from which a run starts.
+def _with_sizes_of_warm_start(recipe, options):
+    """Returns `recipe` with the sizes of the translator that the run starts from, if any.
 
     Raises:
-        FileNotFoundError, ValueError: It cannot be read; or it has not the sizes named in `exact`.
+        FileNotFoundError, ValueError: The translator cannot be read; or it differs in a size that
+            `options.exact_sizes` names.
     """
-    config = transformer_config(path)
+    path = options.warm_start
+    if path is None:
+        return recipe
+    config = transformer_config(Path(path))
     sizes = {name: config[name] for name in SIZES}
-    if keeps_vocabulary:
+    if options.tokenizer is None and not options.new_vocabulary:
         sizes["vocab_size"] = config["vocab_size"]
-    differing = _differing(recipe, sizes, exact)
+    differing = _differing(recipe, sizes, options.exact_sizes)
     if differing:
         raise ValueError(
             "A model has the sizes of the one that it starts from. "
@@ -163,7 +141,7 @@ def _with_sizes_of(path, recipe, exact, keeps_vocabulary):
 
 
 def _differing(recipe, sizes, exact) -> str:
-    """Lists the sizes that the user named and that are others in `sizes`; "" if there are none."""
+    """Lists the sizes in `exact` that differ in `sizes`; returns "" if there are none."""
     return ", ".join(
         f"{name}={getattr(recipe, name)} instead of {size}"
         for name, size in sizes.items()
@@ -172,36 +150,34 @@ def _differing(recipe, sizes, exact) -> str:
 
 
 def _check_sizes(recipe, sizes, exact):
-    """Raises ValueError where a vocabulary that exists has another size than the user named."""
+    """Raises ValueError if an existing vocabulary differs in a size that `exact` names."""
     differing = _differing(recipe, sizes, exact)
     if differing:
-        raise ValueError(
-            f"A vocabulary that exists has the size that it has. Received: {differing}."
-        )
+        raise ValueError(f"An existing vocabulary keeps its size. Received: {differing}.")
 
 
 def _check_text(files):
-    """Returns the number of pairs to train on; errors as of `check_parallel`."""
+    """Returns the number of pairs to train on; raises the errors of `check_parallel`."""
     if files["valid_source"] or files["valid_target"]:
         check_parallel(files["valid_source"], files["valid_target"])
     return check_parallel(files["source"], files["target"])
 
 
-def _note(record, vocabularies, output):
-    """Notes the vocabularies in `record`.
+def _add_vocabularies(config, vocabularies, output):
+    """Adds the hashes and sizes of the vocabularies to `config`.
 
     Raises:
-        ValueError: They are not those that the run began with.
+        ValueError: The run began with other vocabularies.
     """
     names = "tokenizer", "target_tokenizer"
     for name, model in zip(names, vocabularies, strict=True):
         found = None if model is None else hashlib.sha256(model).hexdigest()
-        if record.setdefault(name, found) != found:
+        if config.setdefault(name, found) != found:
             raise ValueError(
                 "A run goes on with the tokenizer that it began with; --restart begins anew. "
                 f"Received: '{output / CHECKPOINTS / name}.model', which has changed."
             )
-    record["vocab_sizes"] = vocabularies.sizes()
+    config["vocab_sizes"] = vocabularies.sizes()
 
 
 def _check_some_pairs_are_left(files, vocabularies, recipe):

@@ -1,20 +1,23 @@
-"""The text of a training run: files to train on and to validate with, and what is made of them."""
+"""The text of a training run: its batches, and the report that is printed before the first step."""
 
 from pathlib import Path
 
+from kformer.tasks.translator import Translator
 from kformer.training.data.dataset import translation_dataset
 from kformer.training.data.preflight import check_corpus
 from kformer.training.data.text_files import as_list, read_lines
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.learner import recipe_from, tokenizers_of, warm_start_of
+from kformer.training.run.preparation import Prepared
 
 
 class TextOfRun:
-    """Parallel text.
+    """Parallel text to train and to validate on.
 
     Args:
         source, target: A path or a list of paths.
-        valid_source, valid_target: The same, to validate with; None for no validation.
+        valid_source, valid_target: The same, of the validation text; None for no validation.
         weights, temperature: How several files are mixed; see `translation_dataset`.
     """
 
@@ -34,10 +37,7 @@ class TextOfRun:
     def report(
         self, recipe: Recipe, tokenizer, target_tokenizer=None, vocabulary: str = "learned"
     ) -> str:
-        """Says in plain words what is in the text, and what a run will take.
-
-        `vocabulary` is as for `check_corpus`.
-        """
+        """Describes the text and the cost of a run; `vocabulary` is that of `check_corpus`."""
         found = check_corpus(
             *self._training,
             tokenizer,
@@ -52,9 +52,9 @@ class TextOfRun:
         return "\n".join([str(found), str(cost), *(f"Warning: {one}" for one in cost.warnings())])
 
     def batches(self, recipe: Recipe, tokenizer, epoch, target_tokenizer=None):
-        """Returns the data sets of training and, if there is text for it, of validation.
+        """Returns the batches of training, and those of validation or None.
 
-        `epoch` is the variable of `translation_dataset`.
+        `epoch` is that of `translation_dataset`.
         """
         tokenizers, sizes = (tokenizer, target_tokenizer), _sizes(recipe)
         training = translation_dataset(
@@ -71,8 +71,8 @@ class TextOfRun:
             return training, None
         return training, translation_dataset(*self._validation, *tokenizers, shuffle=False, **sizes)
 
-    def validation_lines(self):
-        """Returns the lines to validate with: a list of sources, and one of targets."""
+    def validation_lines(self) -> list[list[str]]:
+        """Returns the lines of the validation text: a list of sources, and one of targets."""
         return [[line for file in files for line in read_lines(file)] for files in self._validation]
 
 
@@ -82,3 +82,24 @@ def _sizes(recipe):
         "max_length": recipe.max_length,
         "max_length_ratio": recipe.max_length_ratio or None,
     }
+
+
+def text_of(prepared: Prepared) -> TextOfRun:
+    """Returns the text to train and to validate on."""
+    options = prepared.options
+    return TextOfRun(*prepared.files.values(), options.weights, options.temperature)
+
+
+def report(prepared: Prepared, other: Translator | None = None) -> str:
+    """Describes the text of a run and its cost, and warns of problems.
+
+    Args:
+        prepared: The run.
+        other: The `Translator` at `prepared.options.warm_start`; by default it is loaded.
+    """
+    if other is None:
+        other = warm_start_of(prepared)
+    tokenizer, target_tokenizer = tokenizers_of(prepared)
+    recipe = recipe_from(prepared.recipe, tokenizer, other, target_tokenizer)
+    text = text_of(prepared).report(recipe, tokenizer, target_tokenizer, prepared.origin)
+    return "\n".join([*prepared.notes(), text])

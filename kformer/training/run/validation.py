@@ -6,27 +6,7 @@ of passes done, as 1.25, where `on_epoch_end` would be called at the end of a pa
 
 import keras
 
-
-class EverySteps:
-    """Tells after which batches so many more steps are done; with 0, after none.
-
-    A step is an update of the weights: with accumulated gradients it takes several batches.
-    """
-
-    def __init__(self, steps: int):
-        self._steps = steps
-        self._step = 0
-
-    def begin(self, model):
-        """Notes where training begins, or goes on: what was due there has been done."""
-        self._step = int(model.optimizer.iterations)
-
-    def due(self, model) -> bool:
-        """To be called after every batch."""
-        if not self._steps:
-            return False
-        before, self._step = self._step, int(model.optimizer.iterations)
-        return self._step != before and self._step % self._steps == 0
+from kformer.training.resumption.every_steps import EverySteps
 
 
 class ValidateEvery(keras.callbacks.Callback):

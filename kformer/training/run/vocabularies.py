@@ -1,23 +1,25 @@
 """The vocabularies of a training run: learned from its text, or read from a file.
 
-They are SentencePiece models, bytes, so that what is wrong with them shows before TensorFlow loads.
+They are the bytes of SentencePiece models, so that they are checked before TensorFlow loads.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from kformer.files import check_file, replacing
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
+from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.folder import CHECKPOINTS, TARGET_TOKENIZER, TOKENIZER
 
 
 class Vocabularies(NamedTuple):
-    """SentencePiece models of a run.
+    """The SentencePiece models of a run.
 
     Attributes:
-        source: Of the source, and of the target if that has no own.
-        target: Of the target, if it has a vocabulary of its own; else None.
+        source: Model of the source, or the joint one.
+        target: Model of the target, if it has its own vocabulary; else None.
     """
 
     source: bytes
@@ -29,19 +31,21 @@ class Vocabularies(NamedTuple):
         return tuple(model for model in self if model is not None)
 
     def sizes(self) -> dict[str, int]:
-        """Returns the numbers of ids, by the names that a recipe has for them."""
+        """Returns the numbers of ids, by the names of the recipe's fields."""
         source, target = (model and vocabulary.read(model).GetPieceSize() for model in self)
         return {"vocab_size": source, "target_vocab_size": target or 0}
 
 
-def learn_vocabularies(recipe, source, target, exact=()) -> Vocabularies:
+def learn_vocabularies(
+    recipe: Recipe, source: list[str], target: list[str], exact: Collection[str] = ()
+) -> Vocabularies:
     """Learns one vocabulary from both sides of the text, or one from each.
 
     Args:
-        recipe: `Recipe`, whose `vocab_size` and `target_vocab_size` say how many ids.
+        recipe: `Recipe`, with the numbers of ids: `vocab_size` and `target_vocab_size`.
         source, target: Lists of paths.
-        exact: Those of these two names whose number must be met: an error is raised where the text
-            supports fewer ids. By default as many are learned as it supports.
+        exact: Which of these two numbers must be met: if the text supports fewer ids, an error is
+            raised. By default as many ids are learned as the text supports.
 
     Raises:
         ValueError: See `kformer.text.vocabulary.learn`.
@@ -60,16 +64,16 @@ def learn_vocabularies(recipe, source, target, exact=()) -> Vocabularies:
     return Vocabularies(*models)
 
 
-def read_vocabularies(path, target_path=None) -> Vocabularies:
-    """Reads vocabularies that exist.
+def read_vocabularies(path: str | Path, target_path: str | Path | None = None) -> Vocabularies:
+    """Reads existing vocabularies.
 
     Args:
-        path: A SentencePiece model file, or a `.keras` translator, of which it takes both sides.
-        target_path: The same, for the target alone; None where `path` serves both.
+        path: A SentencePiece model file, or a `.keras` translator with one or two vocabularies.
+        target_path: The same, for the target alone; None if `path` serves both sides.
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: A file holds no such model; or the two have different ids for padding.
+        ValueError: A file holds no such model; or the two have different padding ids.
     """
     found = Vocabularies(*_models(path))
     if target_path is not None:
@@ -98,16 +102,16 @@ def _models(path):
     return model, None
 
 
-def saved_vocabularies(folder) -> Vocabularies | None:
-    """Returns the vocabularies that an unfinished run keeps in its `folder`; None, if none."""
+def saved_vocabularies(folder: Path) -> Vocabularies | None:
+    """Returns the vocabularies saved in the `folder` of a run; None if there are none."""
     source, target = _paths(folder)
     if not source.is_file():
         return None
     return Vocabularies(source.read_bytes(), target.read_bytes() if target.is_file() else None)
 
 
-def save_vocabularies(folder, vocabularies: Vocabularies):
-    """Writes the vocabularies, for a run that goes on later."""
+def save_vocabularies(folder: Path, vocabularies: Vocabularies):
+    """Saves the vocabularies in the `folder` of a run, so that it can be resumed."""
     for path, model in zip(_paths(folder), vocabularies, strict=True):
         if model is not None:
             with replacing(path) as temporary:
@@ -115,4 +119,4 @@ def save_vocabularies(folder, vocabularies: Vocabularies):
 
 
 def _paths(folder):
-    return [Path(folder) / CHECKPOINTS / name for name in (TOKENIZER, TARGET_TOKENIZER)]
+    return [folder / CHECKPOINTS / name for name in (TOKENIZER, TARGET_TOKENIZER)]

@@ -45,7 +45,7 @@ def test_a_small_text_gets_the_vocabulary_that_it_supports(files, tmp_path):
     assert prepared.notes() == [
         f"The text supports {size} ids, which are used: vocab_size={size} instead of 8000."
     ]
-    assert prepared.record["vocab_sizes"] == {"vocab_size": size, "target_vocab_size": 0}
+    assert prepared.config["vocab_sizes"] == {"vocab_size": size, "target_vocab_size": 0}
     with pytest.raises(ValueError, match=f"at most {size},.* Received: vocab_size=8000"):
         prepare(RECIPE, *files, tmp_path / "run", exact_sizes=["vocab_size"])
 
@@ -97,7 +97,7 @@ def test_a_model_file_for_each_side_is_used_for_that_side(files, tmp_path):
         RECIPE, *files, tmp_path / "run", tokenizer=models[0], target_tokenizer=models[1]
     )
     assert prepared.vocabularies == tuple(path.read_bytes() for path in models)
-    assert prepared.record["options"]["tokenizer"] != prepared.record["options"]["target_tokenizer"]
+    assert prepared.config["options"]["tokenizer"] != prepared.config["options"]["target_tokenizer"]
 
 
 def test_vocabularies_that_do_not_go_together_are_refused(files, tmp_path):
@@ -188,7 +188,7 @@ def test_a_size_beside_a_vocabulary_that_exists_is_refused(refused, files, tmp_p
     path.write_bytes(vocabulary.learn(files, 285))
     run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
     message = refused("train", *run, "--tokenizer", path, "--vocab-size", 300)
-    assert message.endswith("has the size that it has. Received: vocab_size=300 instead of 285.")
+    assert message.endswith("keeps its size. Received: vocab_size=300 instead of 285.")
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,7 @@ def test_a_warm_start_has_the_sizes_of_its_translator_and_says_so(
 ):
     prepared = prepare(RECIPE, *files, tmp_path / "run", warm_start=small_translator)
     own = {"vocab_size": 300, "num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 24}
-    assert {name: prepared.record["recipe"][name] for name in own} == own
+    assert {name: prepared.config["recipe"][name] for name in own} == own
     [said] = prepared.notes()
     assert said.startswith(f"The model has the sizes of {small_translator}: vocab_size=300 inst")
     assert "num_layers=1 instead of 4" in said

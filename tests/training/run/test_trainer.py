@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import kformer
 from kformer.training import Perplexity, Recipe, train, translation_dataset
-from kformer.training.run import trainer
+from kformer.training.run import execution
 from kformer.training.run.folder import clear
 from support.disturbances import PowerCut, Spoil
 from support.same_run import assert_same_run
@@ -239,7 +239,7 @@ def test_the_picture_marks_the_epoch_that_was_kept(monkeypatch, tmp_path):
 
     monkeypatch.setattr("kformer.plot.plot_history", plot_history)
     history = {"loss": [3, 2, 1, 1], "val_loss": [3, 1, np.nan, 2], "val_bleu": [3, 9, 9, 4]}
-    trainer._draw(history, tmp_path / "loss.png", "val_loss", "min")
-    trainer._draw(history, tmp_path / "bleu.png", "val_bleu", "max")
-    trainer._draw({"loss": [1]}, tmp_path / "none.png", "val_loss", "min")
+    execution._draw(history, tmp_path / "loss.png", "val_loss", "min")
+    execution._draw(history, tmp_path / "bleu.png", "val_bleu", "max")
+    execution._draw({"loss": [1]}, tmp_path / "none.png", "val_loss", "min")
     assert marked == [2, 2, None]

@@ -10,8 +10,8 @@ import kformer
 from kformer.training import TokensPerSecond
 from kformer.training.callbacks import speed
 from kformer.training.callbacks.early_stopping import StopWithoutImprovement
+from kformer.training.resumption.every_steps import EverySteps
 from kformer.training.run.kept_models import KeepModels
-from kformer.training.run.validation import EverySteps
 from support.same_run import assert_same_run, read
 
 EVERY = 6  # Steps, of the 16 in an epoch.

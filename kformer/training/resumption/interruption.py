@@ -1,4 +1,4 @@
-"""Stopping between two batches when the user, or the machine's owner, asks for it."""
+"""Ends training between two batches after SIGINT or SIGTERM."""
 
 import signal
 import threading
@@ -7,10 +7,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Training stopped because a signal asked for it, and can go on.
+    """A signal ended training; the run can be resumed.
 
     Attributes:
-        exit_code: What a process returns that was ended so: 130 for SIGINT, 143 for SIGTERM.
+        exit_code: Exit code of a process that the signal ended: 130 for SIGINT, 143 for SIGTERM.
     """
 
     def __init__(self, message: str, signal_number: int):
@@ -19,12 +19,12 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Interruption:
-    """While entered, notes the first SIGINT or SIGTERM instead of breaking off; a second one does.
+    """Context manager that records the first SIGINT or SIGTERM; a second one interrupts.
 
-    Outside the main thread, where Python hears no signals, it notes nothing.
+    Outside the main thread it records nothing, because Python handles signals in that thread.
 
     Attributes:
-        signal_number: Of the signal that came; None, if none did.
+        signal_number: Number of the signal that came, or None.
     """
 
     def __init__(self):

@@ -18,7 +18,7 @@ from kformer.training import (
     WithAverage,
     resumable_fit,
 )
-from kformer.training.run.checkpoint import newest_checkpoint
+from kformer.training.resumption.checkpoint import newest_checkpoint
 
 PAIRS, BATCH = 35, 5  # 7 batches.
 INPUTS = np.random.RandomState(0).normal(size=(PAIRS, 3)).astype("float32")

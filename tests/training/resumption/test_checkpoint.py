@@ -7,7 +7,7 @@ import resource
 import numpy as np
 import pytest
 
-from kformer.training.run.checkpoint import (
+from kformer.training.resumption.checkpoint import (
     Checkpoint,
     NoWholeCheckpoint,
     newest_checkpoint,
@@ -140,7 +140,7 @@ def test_no_flipped_bit_is_ever_believed(two):
 
 def test_one_of_a_newer_kformer_is_refused_and_kept(two, monkeypatch):
     folder, _ = two
-    monkeypatch.setattr("kformer.training.run.checkpoint.FORMAT", 2)
+    monkeypatch.setattr("kformer.training.resumption.checkpoint.FORMAT", 2)
     write(folder, 4)
     monkeypatch.undo()
     before = names(folder)

@@ -1,7 +1,7 @@
-"""Checkpoints: the whole state of a training run in one file, and the newest whole one.
+"""Checkpoints: the complete state of a training run in one file.
 
-A file is an uncompressed `.npz`: arrays by name, and what is no array as JSON in one of them. Its
-name says how far the run was: `epoch-0002-batch-000150.npz` holds two whole epochs and 150 batches.
+A file is an uncompressed `.npz` of named arrays; one of them holds all other state as JSON. The
+name `epoch-0002-batch-000150.npz` means: two complete epochs and 150 batches of the third.
 """
 
 import io
@@ -18,8 +18,8 @@ import numpy as np
 from kformer.files import replacing
 
 FORMAT = 1
-KEPT = 2  # So that a damaged disk block costs minutes and not the run.
-DAMAGED = "damaged-"  # Put before the name of a file that is moved aside.
+KEPT = 2  # If one is damaged, the other saves the run.
+DAMAGED = "damaged-"  # Prefix of damaged files, which are renamed.
 _JSON = "state.json"
 _NAME = re.compile(r"epoch-(\d+)-batch-(\d+)\.npz")
 
@@ -27,40 +27,40 @@ _NAME = re.compile(r"epoch-(\d+)-batch-(\d+)\.npz")
 class Checkpoint(NamedTuple):
     """The state of a run between two batches."""
 
-    epoch: int  # Whole epochs done.
-    batch: int  # Batches done in the next one.
+    epoch: int  # Complete epochs.
+    batch: int  # Batches of the next epoch that are done.
     arrays: dict[str, np.ndarray]
-    state: Any  # What is no array: anything that JSON can say.
+    state: Any  # All other state, which must be JSON-serializable.
 
 
 class NoWholeCheckpoint(ValueError):
-    """A folder has checkpoints, and all of them are damaged."""
+    """All checkpoints in a folder are damaged."""
 
 
 class _NewerFormat(ValueError):
     pass
 
 
-def write_checkpoint(folder, checkpoint: Checkpoint):
-    """Writes `checkpoint` into `folder`, whole or not at all, and deletes the old ones.
+def write_checkpoint(folder: str | Path, checkpoint: Checkpoint):
+    """Writes `checkpoint` into `folder`, completely or not at all, and deletes the old ones.
 
     Raises:
-        OSError: It could not be written; the earlier ones are as they were.
+        OSError: It could not be written; the earlier ones are unchanged.
     """
     folder = Path(folder)
     path = folder / f"epoch-{checkpoint.epoch:04}-batch-{checkpoint.batch:06}.npz"
-    said = {
+    content = {
         "format": FORMAT,
         "epoch": checkpoint.epoch,
         "batch": checkpoint.batch,
         "state": checkpoint.state,
     }
-    arrays = {**checkpoint.arrays, _JSON: np.frombuffer(json.dumps(said).encode(), np.uint8)}
+    arrays = {**checkpoint.arrays, _JSON: np.frombuffer(json.dumps(content).encode(), np.uint8)}
     try:
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(file, **arrays)
             file.flush()
-            os.fsync(file.fileno())  # Before the new name, or a power cut leaves that alone.
+            os.fsync(file.fileno())  # So that a power cut leaves no empty file.
         _sync(folder)
     except OSError as error:
         kept = checkpoint_files(folder)
@@ -70,19 +70,19 @@ def write_checkpoint(folder, checkpoint: Checkpoint):
             f"Received: {str(folder)!r}.",
         ) from error
     earlier = [one for one in checkpoint_files(folder) if _position(one) < _position(path)]
-    for old in earlier[: 1 - KEPT]:  # Never the new one, whatever else is in the folder.
+    for old in earlier[: 1 - KEPT]:  # Never the new one, even if the folder has later ones.
         old.unlink()
 
 
-def newest_checkpoint(folder) -> Checkpoint | None:
-    """Reads the newest checkpoint in `folder` that is whole; None, if there are no checkpoints.
+def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
+    """Reads the newest complete checkpoint in `folder`; returns None if there are no checkpoints.
 
-    A damaged one is renamed to "damaged-...", so that it takes no other's place, and a line on
-    stderr says so. What a process left that was killed while it wrote is deleted.
+    A damaged one is renamed to "damaged-...", so that it does not count as one of those to keep,
+    and a line on stderr reports it. Temporary files of killed processes are deleted.
 
     Raises:
         NoWholeCheckpoint: All are damaged.
-        ValueError: The newest one was written by a newer kformer.
+        ValueError: The newest one is of a newer version of kformer.
     """
     folder = Path(folder)
     for unfinished in folder.glob(".epoch-*.npz"):
@@ -94,7 +94,7 @@ def newest_checkpoint(folder) -> Checkpoint | None:
             break
         except (_NewerFormat, MemoryError, PermissionError):
             raise  # The file may be whole.
-        except Exception as error:  # zipfile, NumPy and JSON each have their own.
+        except Exception as error:  # zipfile, NumPy and JSON raise different ones.
             name = path.rename(path.with_name(f"{DAMAGED}{path.name}")).name
             aside.append(f"{path} is damaged ({type(error).__name__}: {error}) and is now {name}")
     for line in aside:
@@ -112,36 +112,36 @@ def _read(path):
     arrays = {}
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
-            content = archive.read(name)  # All of it, so that its checksum is compared.
-            arrays[name.removesuffix(".npy")] = np.load(io.BytesIO(content))
-    said = json.loads(arrays.pop(_JSON).tobytes())
-    if said["format"] > FORMAT:
+            array = archive.read(name)  # Reading all of it verifies the checksum.
+            arrays[name.removesuffix(".npy")] = np.load(io.BytesIO(array))
+    content = json.loads(arrays.pop(_JSON).tobytes())
+    if content["format"] > FORMAT:
         raise _NewerFormat(
             "The newest checkpoint was written by a newer kformer: update kformer. Received: "
-            f"{str(path)!r}, of format {said['format']}; this kformer reads {FORMAT}."
+            f"{str(path)!r}, of format {content['format']}; this kformer reads {FORMAT}."
         )
-    return Checkpoint(said["epoch"], said["batch"], arrays, said["state"])
+    return Checkpoint(content["epoch"], content["batch"], arrays, content["state"])
 
 
-def checkpoint_files(folder) -> list[Path]:
-    """Returns the paths of the checkpoints in `folder`, the oldest first; damaged ones, too."""
+def checkpoint_files(folder: str | Path) -> list[Path]:
+    """Returns the paths of the checkpoints in `folder`, oldest first, unread."""
     paths = [path for path in Path(folder).glob("epoch-*.npz") if _NAME.fullmatch(path.name)]
     return sorted(paths, key=_position)
 
 
-def epochs_done(path) -> int:
-    """Returns the number of whole epochs done by the checkpoint at `path`."""
+def epochs_done(path: Path) -> int:
+    """Returns the number of complete epochs of the checkpoint at `path`."""
     return _position(path)[0]
 
 
-def keep_newest(folder):
-    """Deletes all checkpoints in `folder` but the newest, and what was moved aside."""
+def keep_newest(folder: str | Path):
+    """Deletes all checkpoints in `folder` but the newest, and the damaged ones."""
     for path in [*checkpoint_files(folder)[:-1], *damaged_files(folder)]:
         path.unlink()
 
 
-def damaged_files(folder) -> list[Path]:
-    """Returns the paths of what `newest_checkpoint` has moved aside in `folder`."""
+def damaged_files(folder: str | Path) -> list[Path]:
+    """Returns the paths of the damaged files that `newest_checkpoint` renamed in `folder`."""
     return sorted(Path(folder).glob(f"{DAMAGED}epoch-*.npz"))
 
 
@@ -150,7 +150,7 @@ def _position(path):
 
 
 def _sync(folder):
-    """Makes the names in `folder` last through a power cut."""
+    """Makes the names of the files in `folder` durable."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,0 +1,138 @@
+"""`model.fit` that resumes exactly where an earlier process ended."""
+
+import keras
+import tensorflow as tf
+
+from kformer.training.objective.stateful import set_states
+from kformer.training.resumption.checkpoint import Checkpoint, newest_checkpoint
+from kformer.training.resumption.interruption import Interruption
+from kformer.training.resumption.saving import Saving, Stopped, position
+from kformer.training.resumption.variables import assign, build
+
+
+def resumable_fit(
+    model: keras.Model,
+    batches: tf.data.Dataset,
+    folder,
+    *,
+    epochs: int,
+    epoch: tf.Variable | None = None,
+    every_seconds: float = 60.0,
+    every_steps: int = 0,
+    callbacks=(),
+    resumed=None,
+    ignore_stop: bool = False,
+    **kwargs,
+):
+    """Trains like `model.fit`, and resumes from the newest complete checkpoint in `folder`.
+
+    The result is bit for bit that of an uninterrupted run on the same machine: weights, optimizer,
+    dropout, metrics, and the states of callbacks (see `objective.stateful`). This requires that a
+    pass over `batches` depends only on its number, and that the optimizer does not change the
+    weights when `fit` ends. `AveragedAdam` does not; Keras's `use_ema` does.
+
+    SIGTERM and Ctrl-C end it after the current batch, with a checkpoint; a second one ends it at
+    once.
+
+    Args:
+        model: A compiled `keras.Model`, in the state in which the run began.
+        batches: `tf.data.Dataset` with a known number of batches.
+        folder: Folder for the checkpoints alone. One process at a time may use it.
+        epochs: Passes over the data.
+        epoch: `tf.Variable` to which the number of each pass is assigned before the pass; see
+            `translation_dataset`.
+        every_seconds: Time between two checkpoints; more if writing one takes over a twentieth of
+            it; 0 for one after every batch. In any case there is one before the first batch and
+            one after every epoch.
+        every_steps: Steps between two checkpoints, as in `ValidateEvery`; 0 for no limit.
+        callbacks: Keras callbacks. Those with a method `on_checkpoint` are called after each
+            checkpoint. If one sets `stop_training` after a batch, training ends there, not at the
+            end of the epoch.
+        resumed: Called with the number of the step at which training resumes, once the state is
+            restored; not called for a new run.
+        ignore_stop: Whether to continue a run that a callback, such as `StopWithoutImprovement`,
+            had ended.
+        **kwargs: More arguments of `model.fit`.
+
+    Raises:
+        Interrupted: A signal came. It is a `KeyboardInterrupt`; its message tells how far training
+            is.
+        Diverged: The weights are no longer finite; the last checkpoint is older. It is a
+            `FloatingPointError`.
+        OSError: A checkpoint could not be written; the last one is kept.
+        ValueError: The number of `batches` is unknown; or the checkpoint is of another model or of
+            other callbacks; or all checkpoints are damaged (`NoWholeCheckpoint`).
+    """
+    if (number := int(batches.cardinality())) < 1:
+        raise ValueError(
+            "`batches` must have a known, finite number. "
+            f"Received: cardinality {number} (-1 is infinite, -2 is unknown)."
+        )
+    callbacks = [*callbacks]
+    found = _restore(model, batches, folder, callbacks)
+    first, skipped = (found.epoch, found.batch) if found else (0, 0)
+    if found and resumed:
+        resumed(int(model.optimizer.iterations))
+    if found and found.state["stopped"] and not ignore_stop:
+        print("Training had ended early there, by a callback: nothing is left to do.", flush=True)
+        return
+    with Interruption() as interruption:
+        saving = Saving(
+            *(folder, every_seconds, every_steps, callbacks, interruption, number, epochs),
+            is_new=not found,
+        )
+        numbering = [_Numbering(epoch)] if epoch is not None else []
+
+        def fit(part, first, last):
+            model.fit(
+                part,
+                initial_epoch=first,
+                epochs=last,
+                shuffle=False,  # Keras does not shuffle a data set anyway.
+                callbacks=[*numbering, *callbacks, saving],
+                **kwargs,
+            )
+
+        try:
+            if skipped:
+                saving.begin_after(skipped, _metrics(found))
+                fit(batches.skip(skipped), first, first + 1)
+                first += 1
+                if model.stop_training:
+                    return
+            if first < epochs:
+                fit(batches, first, epochs)
+        except Stopped:
+            for callback in callbacks:
+                callback.on_train_end()
+
+
+def _restore(model, batches, folder, callbacks) -> Checkpoint | None:
+    """Restores the newest checkpoint and returns it; None, if there is none."""
+    found = newest_checkpoint(folder)
+    if not found:
+        if not (model.built and model.optimizer.built):
+            build(model, batches)  # For the checkpoint before the first batch.
+        return None
+    where = position(found.epoch, found.batch, int(batches.cardinality()))
+    print(f"Going on {where}.", flush=True)
+    build(model, batches)
+    assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
+    set_states(callbacks, found.state["callbacks"])
+    return found
+
+
+def _metrics(checkpoint):
+    """Returns the arrays of the metrics, which `fit` resets before it begins."""
+    return {name: one for name, one in checkpoint.arrays.items() if name.startswith("metrics/")}
+
+
+class _Numbering(keras.callbacks.Callback):
+    """Assigns the number of each pass to a variable before the pass."""
+
+    def __init__(self, variable):
+        super().__init__()
+        self.variable = variable
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.variable.assign(epoch)

@@ -1,0 +1,119 @@
+"""Writes checkpoints while `fit` runs, and ends training between two batches."""
+
+import time
+
+import keras
+import numpy as np
+
+from kformer.training.callbacks.divergence import Diverged
+from kformer.training.objective.stateful import get_states
+from kformer.training.resumption.checkpoint import Checkpoint, write_checkpoint
+from kformer.training.resumption.every_steps import EverySteps
+from kformer.training.resumption.interruption import Interrupted, Interruption
+from kformer.training.resumption.variables import assign, to_arrays
+
+_SHARE = 20  # Writing checkpoints takes at most 1 / 20 of the time.
+
+
+class Stopped(Exception):
+    """A callback has ended training within an epoch."""
+
+
+class Saving(keras.callbacks.Callback):
+    """Writes checkpoints, and ends training after a signal; must be the last callback.
+
+    Args:
+        folder: Folder of the checkpoints.
+        every_seconds, every_steps: See `resumable_fit`.
+        others: The other callbacks, whose states are saved.
+        interruption: `Interruption` that is entered.
+        batches: Number of batches in an epoch.
+        epochs: Number of epochs.
+        is_new: Whether the run has no checkpoint yet.
+    """
+
+    def __init__(
+        self,
+        folder,
+        every_seconds: float,
+        every_steps: int,
+        others: list,
+        interruption: Interruption,
+        batches: int,
+        epochs: int,
+        is_new: bool,
+    ):
+        super().__init__()
+        self.folder = folder
+        self.every_seconds = every_seconds
+        self.every_steps = EverySteps(every_steps)
+        self.others = others
+        self.interruption = interruption
+        self.batches = batches
+        self.epochs = epochs
+        self.is_new = is_new
+        self._due = time.monotonic() + self.every_seconds
+        self._begin = 0, {}
+
+    def on_train_begin(self, logs=None):
+        if self.is_new:  # Before anything else is written, so that a full disk shows at once.
+            self._save(0, 0)
+        self.is_new = False
+        self.every_steps.begin(self.model)
+
+    def begin_after(self, batch: int, metrics: dict):
+        """Makes the next epoch begin after `batch` batches, with the arrays of their metrics."""
+        self._begin = batch, metrics
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._epoch = epoch
+        self._skipped, metrics = self._begin
+        if self._skipped:
+            assign({"metrics": self.model.metrics_variables}, metrics)
+        self._begin = 0, {}
+
+    def on_train_batch_end(self, batch, logs=None):
+        done, due = self._skipped + batch + 1, self.every_steps.due(self.model)
+        if done < self.batches:  # `on_epoch_end` follows the last batch.
+            stopped = self.model.stop_training
+            late = time.monotonic() >= self._due
+            if due or stopped or late or self.interruption.signal_number:
+                self._save(self._epoch, done)
+            if stopped:
+                raise Stopped
+            self._end_if_interrupted(self._epoch, done)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._save(epoch + 1, 0)
+        if epoch + 1 < self.epochs and not self.model.stop_training:
+            self._end_if_interrupted(epoch + 1, 0)
+
+    def _save(self, epoch, batch):
+        began = time.monotonic()
+        groups = {"model": self.model.variables, "optimizer": self.model.optimizer.variables}
+        if batch:
+            groups["metrics"] = self.model.metrics_variables
+        arrays = to_arrays(groups)
+        for name, array in arrays.items():
+            if name.startswith("model/") and not np.all(np.isfinite(array)):
+                raise Diverged(self.model, "weights that are not")
+        state = {"callbacks": get_states(self.others), "stopped": self.model.stop_training}
+        write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
+        for callback in self.others:
+            if hasattr(callback, "on_checkpoint"):
+                callback.on_checkpoint()
+        now = time.monotonic()
+        if self.every_seconds:
+            self._due = now + max(self.every_seconds, _SHARE * (now - began))
+
+    def _end_if_interrupted(self, epoch, batch):
+        if number := self.interruption.signal_number:
+            where = position(epoch, batch, self.batches)
+            raise Interrupted(f"Stopped {where}; all is saved.", number)
+
+
+def position(epoch: int, batch: int, batches: int) -> str:
+    """Describes how far training is, for messages."""
+    if not batch:
+        return f"after epoch {epoch}" if epoch else "from the first step"
+    return f"in epoch {epoch + 1}, after batch {batch} of {batches}"

@@ -1,0 +1,116 @@
+"""Whether the output folder holds a run that can be resumed, and how to resume one."""
+
+from pathlib import Path
+
+from kformer.training.run.folder import CHECKPOINTS, HISTORY, TRANSLATOR, content
+from kformer.training.run.run_config import (
+    RUN_CONFIG,
+    changed_settings,
+    difference,
+    read_run_config,
+)
+
+
+def check_output(
+    output: str | Path, overwrite: bool, config: dict | None = None, restart: bool = False
+) -> bool:
+    """Returns whether the folder `output` holds a run that is to be resumed.
+
+    That is an unfinished run of the same settings, except for those that may change; or a finished
+    run, if a changed setting leaves something to train.
+
+    Args:
+        output: The folder of the run.
+        overwrite: Whether to replace a finished run, or one of other settings.
+        config: The run config; None for a run that is not to be resumed.
+        restart: Whether to replace any run, even an unfinished one of the same settings.
+
+    Raises:
+        FileExistsError: The folder holds a finished run, one of other settings, or other files.
+        FileNotFoundError: The folder holds an unfinished run without its checkpoints.
+        ValueError: `run.json` is not a run config.
+    """
+    output = Path(output)
+    if not output.exists() or (output.is_dir() and not content(output)):
+        return False
+    if not (output / RUN_CONFIG).is_file():
+        raise FileExistsError(
+            "The output folder must be new or empty, or hold an earlier run. Received: "
+            f"{str(output)!r}, which holds something else."
+        )
+    earlier = read_run_config(output)
+    if restart:
+        return False
+    finished = earlier.get("finished", False)
+    differs = config and difference(earlier, config)
+    if config and not differs and not finished:
+        check_can_go_on(output)
+        return True
+    if overwrite:
+        return False
+    if config and not differs and _more_to_train(output, earlier, config):
+        return True
+    if finished or not config:
+        differs = f"that is {'finished' if finished else 'unfinished'}"
+    raise FileExistsError(
+        "The output folder must be new or empty, or hold an unfinished run of the same settings, "
+        "which then goes on, or --overwrite (`overwrite=True`) be given. "
+        f"Received: {str(output)!r}, which holds a run {differs}."
+    )
+
+
+def _more_to_train(output, earlier, config):
+    """Returns whether more epochs or more patience extend a finished run.
+
+    Raises:
+        FileNotFoundError: They do, but its checkpoints are gone.
+    """
+    from kformer.training.resumption.checkpoint import checkpoint_files, epochs_done  # NumPy.
+
+    if not {"epochs", "patience", "monitor"} & {*changed_settings(earlier, config)}:
+        return False
+    files = checkpoint_files(Path(output) / CHECKPOINTS)
+    if files:
+        return epochs_done(files[-1]) < config["recipe"]["epochs"]
+    if config["recipe"]["epochs"] <= earlier["recipe"]["epochs"]:
+        return False
+    raise FileNotFoundError(
+        "A finished run goes on from its last checkpoint, and there is none: start another run "
+        f"from its translator, with --warm-start. Received: {str(Path(output) / CHECKPOINTS)!r}."
+    )
+
+
+def check_can_go_on(output: Path):
+    """Raises FileNotFoundError for an unfinished run that has results but no checkpoint.
+
+    Training would start again and overwrite the results. (A run that was killed before its first
+    checkpoint has none.)
+    """
+    from kformer.training.resumption.checkpoint import checkpoint_files, damaged_files  # NumPy.
+
+    kept = [output / name for name in (TRANSLATOR, HISTORY) if (output / name).exists()]
+    kept += damaged_files(output / CHECKPOINTS)
+    if kept and not checkpoint_files(output / CHECKPOINTS):
+        raise FileNotFoundError(
+            "A run goes on from its last whole checkpoint, and none is left: put one "
+            f"back into {str(output / CHECKPOINTS)!r}; or move away what is to stay, and begin "
+            "anew with --restart (`restart=True`). Received: "
+            f"{str(output)!r}, which holds {', '.join(path.name for path in kept)}."
+        )
+
+
+def how_to_go_on(output: Path, precision: str, error) -> str:
+    """Returns a message that tells what to do after `error`, a `Diverged`, and what is kept."""
+    from kformer.training.resumption.checkpoint import checkpoint_files  # NumPy.
+
+    lower = "a lower --learning-rate-scale, a longer --warmup-steps"
+    if precision != "float32":
+        lower += ", --precision float32"
+    files = checkpoint_files(output / CHECKPOINTS)
+    kept = f", whose last checkpoint is {files[-1].name}" if files else ""
+    translator = output / TRANSLATOR
+    best = f" The best translator of before is {translator}." if translator.exists() else ""
+    return (
+        f"{error.rule} Run the command again with {lower}: it goes on with this run{kept}. "
+        f"With --restart it begins anew.{best} Received: {error.received}."
+    )

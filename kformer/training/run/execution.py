@@ -1,0 +1,148 @@
+"""Executes a prepared run: fits the model, and writes the files of the run."""
+
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from kformer.files import write_json
+from kformer.tasks.translator import Translator, load
+from kformer.training.callbacks.divergence import Diverged, StopWhenDiverged
+from kformer.training.callbacks.history import KeepHistory
+from kformer.training.callbacks.progress import Progress
+from kformer.training.callbacks.speed import TokensPerSecond
+from kformer.training.callbacks.tensorboard import TensorBoardLogs
+from kformer.training.resumption.checkpoint import (
+    NoWholeCheckpoint,
+    checkpoint_files,
+    keep_newest,
+)
+from kformer.training.resumption.resume import resumable_fit
+from kformer.training.run.choosing import SCORES, Choice
+from kformer.training.run.choosing import in_words as average_in_words
+from kformer.training.run.continuation import check_can_go_on, how_to_go_on
+from kformer.training.run.folder import (
+    CHECKPOINTS,
+    HISTORY,
+    LOGS,
+    PICTURE,
+    TRANSLATOR,
+    clear,
+    clear_unfinished,
+)
+from kformer.training.run.learner import new_translator, tokenizers_of, warm_start_of
+from kformer.training.run.preparation import Prepared
+from kformer.training.run.run_config import RUN_CONFIG, in_words, with_changes
+from kformer.training.run.text import report, text_of
+from kformer.training.run.validation import ValidateEvery
+from kformer.training.run.vocabularies import save_vocabularies
+
+
+def run(
+    prepared: Prepared,
+    *,
+    checkpoint_seconds: float = 60.0,
+    tensorboard: bool = False,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+) -> Translator:
+    """Trains the run that `prepare` returned; the caller holds the lock of the folder."""
+    recipe, output = prepared.recipe, prepared.output
+    tokenizer, target_tokenizer = tokenizers_of(prepared)
+    other = warm_start_of(prepared)
+    if not prepared.resumes:
+        print(report(prepared, other), flush=True)
+    text = text_of(prepared)
+    with tf.device("CPU:0"):  # Where the data is read.
+        epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
+    batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
+    translator = new_translator(recipe, tokenizer, other, target_tokenizer)
+    _begin(prepared)
+    history = KeepHistory(output / HISTORY)
+    choice = Choice(recipe, translator, output, validation, text.validation_lines)
+    number = int(batches.cardinality())
+    observers = [
+        TokensPerSecond(),
+        StopWhenDiverged(),
+        *choice.callbacks,
+        *callbacks,
+        history,
+        *([TensorBoardLogs(output / LOGS, bool(recipe.validate_every))] if tensorboard else ()),
+        Progress(number, recipe.epochs),
+    ]
+    try:
+        resumable_fit(
+            translator.transformer,
+            batches,
+            output / CHECKPOINTS,
+            epochs=recipe.epochs,
+            epoch=epoch,
+            every_seconds=checkpoint_seconds,
+            every_steps=recipe.validate_every,
+            validation_data=validation,
+            verbose=0,
+            resumed=lambda step: _resume(prepared, step),
+            ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
+            callbacks=[
+                *observers,
+                ValidateEvery(recipe.validate_every, validation, number, observers),
+            ],
+        )
+    except NoWholeCheckpoint:
+        check_can_go_on(output)  # Raises an error that tells what to do.
+        raise
+    except Diverged as error:
+        raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
+    _finish(prepared, choice, history.history)
+    return load(output / TRANSLATOR)
+
+
+def _begin(prepared):
+    """Prepares the folder; deletes an earlier run that is not resumed."""
+    output = prepared.output
+    if not prepared.resumes:
+        clear(output)
+    clear_unfinished(output)
+    if not checkpoint_files(output / CHECKPOINTS):  # Otherwise `_resume` writes it.
+        _write_config(prepared, finished=False)
+    save_vocabularies(output, prepared.vocabularies)
+
+
+def _resume(prepared, step):
+    """Prints and records the settings that change at `step`."""
+    for line in in_words(prepared.changed, step):
+        print(line, flush=True)
+    prepared.config.update(with_changes(prepared.config, prepared.changed, step))
+    _write_config(prepared, finished=False)
+
+
+def _finish(prepared, choice, history):
+    """Chooses the translator, draws the history and marks the run as finished."""
+    output, config = prepared.output, prepared.config
+    if not (output / TRANSLATOR).exists():
+        raise FloatingPointError(
+            "No validation gave a finite score: begin anew, with --restart and a lower "
+            f"--learning-rate-scale or a longer --warmup-steps. Received: {history}."
+        )
+    _draw(history, output / PICTURE, *SCORES[prepared.recipe.monitor])
+    config.pop("average", None)  # That of the run before it was extended.
+    if average := choice.average():
+        print(average_in_words(average), flush=True)
+        config["average"] = average
+    _write_config(prepared, finished=True)
+    keep_newest(output / CHECKPOINTS)  # The run may be extended.
+
+
+def _write_config(prepared, finished):
+    write_json(prepared.output / RUN_CONFIG, {**prepared.config, "finished": finished})
+
+
+def _draw(history, path, score, mode):
+    """Draws the learning curves, and marks the epoch of the best model."""
+    from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
+
+    best, values = None, history.get(score)
+    if values:
+        values = np.array(values) * (1 if mode == "min" else -1)
+        best = int(np.nanargmin(values)) + 1
+    save_figure(plot_history(history, best), path)

@@ -1,0 +1,115 @@
+"""The run config, `run.json`: the settings of a run, and their changes when it is resumed."""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+from kformer.files import check_file
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.options import RunOptions
+
+RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
+CHANGEABLE = (
+    *("epochs", "patience", "monitor"),
+    *("learning_rate_scale", "warmup_steps", "precision"),
+    *("validate_every", "keep_best", "average"),
+)  # Numbers of a recipe that may change when a run is resumed.
+
+
+def run_config(recipe: Recipe, files: dict[str, list[str]], options: RunOptions) -> dict:
+    """Returns the settings of a run, as JSON holds them.
+
+    Args:
+        recipe: All numbers.
+        files: Paths for each of "source", "target", "valid_source", "valid_target".
+        options: The optional arguments.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: The options contradict each other.
+    """
+    options.check(recipe, len(files["source"]))
+    weights = options.weights
+    paths = ("warm_start", "tokenizer", "target_tokenizer")
+    return {
+        "recipe": dataclasses.asdict(recipe),
+        "options": {
+            "weights": None if weights is None else [float(weight) for weight in weights],
+            "temperature": options.temperature,
+            "new_vocabulary": options.new_vocabulary,
+            **{name: path and sha256(path) for name in paths for path in [getattr(options, name)]},
+        },
+        "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
+        "sha256": {side: [sha256(file) for file in files[side]] for side in files},
+    }
+
+
+def sha256(file: str | Path) -> str:
+    """Returns the SHA-256 of the content of a file, in hexadecimal."""
+    check_file(file)
+    with Path(file).open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def read_run_config(folder: str | Path) -> dict:
+    """Returns the run config in `folder`; an empty dict if there is none.
+
+    Raises:
+        ValueError: The file does not hold a run config.
+    """
+    path = Path(folder) / RUN_CONFIG
+    if not path.is_file():
+        return {}
+    try:
+        config = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        config = None
+    if not isinstance(config, dict):
+        raise ValueError(f"A run config must be as `train` writes it. Received: {path}.")
+    return config
+
+
+def difference(earlier: dict, config: dict) -> str | None:
+    """Lists the settings that differ and may not change; returns None if there are none."""
+    options = config["options"]  # Early run configs lack the options.
+    before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
+    wanted = {**config["recipe"], **options}
+    differing = [
+        f"{name}={before.get(name)!r} instead of {wanted.get(name)!r}"
+        for name in {**before, **wanted}
+        if name not in CHANGEABLE and before.get(name) != wanted.get(name)
+    ]
+    if earlier.get("sha256") != config["sha256"]:
+        sides = [
+            side.replace("_", "-")
+            for side in config["sha256"]
+            if earlier.get("sha256", {}).get(side) != config["sha256"][side]
+        ]
+        differing.append(f"other text in --{' and --'.join(sides)}")
+    return f"with {', '.join(differing)}" if differing else None
+
+
+def changed_settings(earlier: dict, config: dict) -> dict[str, list]:
+    """Returns, by name, the old and the new value of each setting that may change and does."""
+    before, after = earlier.get("recipe", {}), config["recipe"]
+    return {
+        name: [before.get(name), after[name]]
+        for name in CHANGEABLE
+        if before.get(name) != after[name]
+    }
+
+
+def in_words(changed: dict[str, list], step: int) -> list[str]:
+    """Describes each change in a line, for a run that resumes at `step`."""
+    return [
+        f"{name}: {before} -> {after} from step {step:,}"
+        for name, (before, after) in changed.items()
+    ]
+
+
+def with_changes(config: dict, changed: dict[str, list], step: int) -> dict:
+    """Returns `config` with `changed`, if not empty, added to its list of changes."""
+    if not changed:
+        return config
+    return {**config, "changes": [*config.get("changes", []), {"step": step, **changed}]}
