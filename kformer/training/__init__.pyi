@@ -6,10 +6,11 @@ from .callbacks.progress import Progress
 from .callbacks.speed import TokensPerSecond
 from .callbacks.tensorboard import TensorBoardLogs
 from .callbacks.translation_scores import TranslationScores
+from .data.corpus_report import CorpusReport
 from .data.dataset import translation_dataset
 from .data.dropped_pairs import DroppedPairs
 from .data.pair_filter import count_dropped_pairs
-from .data.preflight import CorpusReport, check_corpus
+from .data.preflight import check_corpus
 from .data.text_files import check_parallel
 from .objective.average import WithAverage
 from .objective.loss import MaskedCrossEntropy

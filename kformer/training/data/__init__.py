@@ -1,8 +1,8 @@
 """Training data: parallel text files to batches of ids.
 
-- `text_files`, `mixture`, `corpus_weights`: which files are read, and how often.
+- `text_files`, `mixture`, `corpus_weights`: the files, and how often each is read.
 - `dataset`, `batching`: `translation_dataset`, a `tf.data.Dataset` of batches.
-- `pair_filter`, `dropped_pairs`: pairs that are left out, and why.
+- `pair_filter`, `dropped_pairs`: pairs that are dropped, and why.
 - `subword_regularization`, `byte_fallback`, `respelling`: other spellings of the same text.
-- `preflight`, `text_statistics`: checks a corpus before anybody trains on it.
+- `preflight`, `text_statistics`, `corpus_report`: a report on a corpus before training.
 """

@@ -1,7 +1,9 @@
-"""Sentence pairs of like length, cut into batches of about as many tokens.
+"""Batches of sentence pairs of similar length, with about the same number of tokens.
 
-N pairs of a window; a bucket is a range of lengths.
+A window has N pairs. A bucket is a range of lengths.
 """
+
+from collections.abc import Iterator
 
 import tensorflow as tf
 
@@ -9,13 +11,13 @@ import tensorflow as tf
 class Batching:
     """Sorts pairs by length, the longest first, and cuts them into batches, in graph.
 
-    A pair belongs to the bucket of its longer side. Pairs of one bucket stand in order of the
-    source's length, so that neither side needs much padding. A batch holds as many pairs as fit at
-    the length of its first pair's bucket: only the last batch is not full.
+    A pair belongs to the bucket of its longer side. The pairs of a bucket are sorted by the length
+    of the source, so that both sides need little padding. A batch has as many pairs as fit at the
+    length of its first pair's bucket; only the last batch is not full.
 
     Args:
-        tokens_per_batch: Most ids of the longer side in a batch, with padding.
-        max_length: Most ids of a sentence.
+        tokens_per_batch: Maximum ids of the longer side of a batch, with padding.
+        max_length: Maximum ids per sentence.
     """
 
     def __init__(self, tokens_per_batch: int, max_length: int):
@@ -24,14 +26,14 @@ class Batching:
         self._sizes = tf.constant([tokens_per_batch // length for length in lengths])
 
     def limits(self, source_lengths, target_lengths):
-        """Cuts pairs, the longest first, into batches of like length.
+        """Returns where batches begin and end among pairs sorted by `order`.
 
         Args:
             source_lengths, target_lengths: int32 tensors (N,), in any order.
 
         Returns:
-            int32 tensor (number of batches + 1,): batch i holds the pairs from limits[i] up to
-            limits[i + 1], if they are in `order`.
+            int32 tensor (number of batches + 1,): batch i has the pairs from limits[i] up to
+            limits[i + 1], exclusive.
         """
         bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
         sizes = tf.gather(self._sizes, bucket)
@@ -51,10 +53,10 @@ class Batching:
 
         Args:
             source_lengths, target_lengths: int32 tensors (N,).
-            tie: int64 tensor (N,) below 2^32; the smaller comes first among equals.
+            tie: int64 tensor (N,) below 2^32; pairs of equal lengths are sorted by it.
 
         Returns:
-            int32 tensor (N,), numbers of pairs.
+            int32 tensor (N,), indices of pairs.
         """
         bucket = tf.cast(self.bucket(source_lengths, target_lengths), tf.int64)
         length = bucket * 2**48 + tf.cast(source_lengths, tf.int64) * 2**32
@@ -66,13 +68,13 @@ class Batching:
         return tf.searchsorted(self._lengths, longer)
 
     def pad(self, rows, padding_id: int):
-        """Pads rows to the shortest length of a bucket that they fit.
+        """Pads rows to the smallest bucket length that fits them.
 
-        Rows longer than any bucket, as byte spelling makes them, get a multiple of 8.
+        Rows longer than all buckets, due to byte-fallback augmentation, get a multiple of 8.
 
         Args:
             rows: int32 `tf.RaggedTensor` (B, None).
-            padding_id: What to pad with.
+            padding_id: The id to pad with.
 
         Returns:
             int32 tensor (B, L).
@@ -83,7 +85,7 @@ class Batching:
         return rows.to_tensor(padding_id, shape=tf.stack([-1, length]))
 
 
-def bucket_lengths(max_length: int):
+def bucket_lengths(max_length: int) -> Iterator[int]:
     """Yields the lengths of the buckets: even numbers that grow by about an eighth."""
     length = 8
     while length < max_length:

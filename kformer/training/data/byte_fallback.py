@@ -1,25 +1,25 @@
-"""Words spelled in bytes now and then, so that the byte ids mean something.
+"""Byte-fallback augmentation: a random share of the pieces is spelled in bytes.
 
-A tokenizer spells what its pieces do not cover, an emoji or a rare letter, by the ids of its
-UTF-8 bytes. Text for training hardly has any; a little of it is therefore spelled so on purpose.
+Byte fallback spells characters without a piece, such as an emoji or a rare letter, by the ids of
+their UTF-8 bytes. Training text has few of them, so the augmentation trains the byte ids.
 """
 
 import re
 
 from kformer.training.data.respelling import Respelling
 
-BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # The piece of a byte.
-SPACE = "▁"  # U+2581, how SentencePiece writes a space.
+BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # Matches the piece of a byte.
+SPACE = "▁"  # U+2581, which stands for a space in SentencePiece.
 
 
-class ByteSpelling(Respelling):
+class ByteFallbackAugmentation(Respelling):
     """Replaces random pieces of rows of ids by the bytes that spell them.
 
-    The space at the head of a piece stays a piece, as the tokenizer itself has it.
+    The space at the beginning of a piece stays a piece, as in the byte fallback of the tokenizer.
 
     Args:
         tokenizer: `kformer.Tokenizer` with ids for bytes.
-        rate: Share of the pieces that are spelled, in [0, 1].
+        rate: Share of the pieces to spell in bytes, in [0, 1].
     """
 
     def __init__(self, tokenizer, rate: float):

@@ -1,10 +1,12 @@
-"""How often a pass goes through each of several corpora."""
+"""Weights of several corpora: how often a pass reads each of them."""
 
 import math
 
 
-def check_weights(corpora: int, weights=None, temperature=None):
-    """Raises ValueError where `weights` or `temperature` make no sense for so many corpora."""
+def check_weights(
+    corpora: int, weights: list[float] | None = None, temperature: float | None = None
+):
+    """Raises ValueError if `weights` or `temperature` cannot apply to `corpora` corpora."""
     if weights is not None and temperature is not None:
         raise ValueError(
             "Corpora are mixed by `weights` or by `temperature`, not by both. "
@@ -21,15 +23,17 @@ def check_weights(corpora: int, weights=None, temperature=None):
         )
 
 
-def corpus_weights(pairs, weights=None, temperature=None) -> list[float]:
-    """Returns how often a pass goes through each corpus, to six decimals.
+def corpus_weights(
+    pairs: list[int], weights: list[float] | None = None, temperature: float | None = None
+) -> list[float]:
+    """Returns how often a pass reads each corpus, rounded to six decimals.
 
     Args:
         pairs: Number of pairs of each corpus.
-        weights, temperature: As for `kformer.training.data.mixture.Mixture`.
+        weights, temperature: See `Mixture`.
 
     Raises:
-        ValueError: They make no sense.
+        ValueError: The weights or the temperature are out of range.
     """
     check_weights(len(pairs), weights, temperature)
     if temperature is not None:

@@ -1,26 +1,30 @@
-"""Parallel text to batches for `model.fit`: streamed, tokenised in graph, batched by length.
+"""Streams parallel text as batches for `model.fit`: tokenized in graph and batched by length.
 
-Text is read in windows of 100,000 pairs. All that happens to a window happens to all of its pairs
-at once, because a step of `tf.data` for every single pair takes longer than the tokenizer does.
+Text is read in windows of 100,000 pairs. Each operation processes all pairs of a window at once,
+because the overhead of `tf.data` per element is larger than the time of the tokenizer.
 
 Axes: B batch, S source length, T target length.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import tensorflow as tf
 
+from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching
-from kformer.training.data.byte_fallback import ByteSpelling
+from kformer.training.data.byte_fallback import ByteFallbackAugmentation
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.pair_filter import PairFilter
-from kformer.training.data.subword_regularization import PieceSplitting
+from kformer.training.data.subword_regularization import SubwordRegularization
 from kformer.training.data.text_files import as_list
 
 
 def translation_dataset(
-    source_files,
-    target_files,
-    tokenizer=None,
-    target_tokenizer=None,
+    source_files: str | Path | Sequence[str | Path],
+    target_files: str | Path | Sequence[str | Path],
+    tokenizer: Tokenizer | None = None,
+    target_tokenizer: Tokenizer | None = None,
     *,
     tokens_per_batch: int = 4096,
     max_length: int = 128,
@@ -32,48 +36,49 @@ def translation_dataset(
     shuffle: bool = True,
     seed: int = 0,
     epoch: tf.Variable | None = None,
-):
+) -> tf.data.Dataset:
     """Reads parallel text as batches of about the same number of tokens.
 
-    Pairs of which a side is blank or has more than `max_length` ids are left out. The others come
-    once in every pass (but see `weights`), in batches of like length. Each side of a batch is
-    padded to what it needs, rounded up so that there are few shapes; a batch has
-    `tokens_per_batch` ids or a little less on its longer side. (Pieces that are split or spelled
-    in bytes come on top of that.)
+    Pairs with a blank side or with more than `max_length` ids on a side are dropped. Each other
+    pair is in every pass once (but see `weights`), in a batch of pairs of similar length. Each side
+    of a batch is padded to its longest row, rounded up so that there are few shapes. A batch has at
+    most `tokens_per_batch` ids on its longer side, and hardly fewer. (`piece_splitting` and
+    `byte_spelling` add ids to that.)
 
-    A pass is a function of the files, `seed` and the number of the pass. So a run that was stopped
-    goes on where it was: set `epoch` to the number of its pass, and `dataset.skip(k)` is the rest
-    of it. A pass always has as many batches as `dataset.cardinality()` says.
+    A pass depends only on the files, `seed` and its number. To resume an interrupted pass, assign
+    its number to `epoch` and continue with `dataset.skip(k)`. Every pass has
+    `dataset.cardinality()` batches.
 
     Args:
         source_files, target_files: A path or a list of paths each, UTF-8, `.gz` or plain; line n
-            of the one translates line n of the other. Several files are read side by side, so that
-            every part of a pass has its share of each.
-        tokenizer: `kformer.Tokenizer` of the source, and of the target if that has no own.
-        target_tokenizer: `kformer.Tokenizer` of the target, if it has a vocabulary of its own.
-        tokens_per_batch: Ids of the longer side, with padding.
-        max_length: Most ids of a sentence, its end (or start) id included.
-        max_length_ratio: Most ids of a pair's longer side for one of its shorter; see
+            of a target file translates line n of its source file. Several files are read side by
+            side, so that every part of a pass has a share of each.
+        tokenizer: `kformer.Tokenizer` of the source, or of both sides.
+        target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
+        tokens_per_batch: Maximum ids of the longer side of a batch, with padding.
+        max_length: Maximum ids per sentence, its end (or start) id included.
+        max_length_ratio: Maximum ratio of the longer side of a pair to the shorter, in ids; see
             `PairFilter`. None for any ratio.
-        weights: How often a pass goes through each pair of files: 2 for every pair twice, 0.5 for
-            half of the pairs, others in every pass; see `Mixture`. 1 by default.
-        temperature: Instead of `weights`, makes small corpora come more often; see `Mixture`.
-        piece_splitting: Share of the pieces that are split into smaller ones; see
-            `kformer.training.data.subword_regularization`.
-        byte_spelling: Share of the pieces that are spelled in bytes, so that the byte ids are
-            learnt; see `kformer.training.data.byte_fallback`.
-        shuffle: Whether to shuffle, anew for every pass; within windows of 100,000 pairs.
-        seed: Of the shuffling, and of the choice of pieces to split and to spell.
+        weights: How often a pass reads each pair of files: 2 for every line twice, 0.5 for a
+            random half of the lines, which differs between passes; see `Mixture`. 1 by default.
+        temperature: Instead of `weights`: above 1, small corpora are read more often; see
+            `Mixture`.
+        piece_splitting: Rate of subword regularization: share of the pieces that are split into
+            smaller ones; see `kformer.training.data.subword_regularization`.
+        byte_spelling: Rate of byte-fallback augmentation: share of the pieces that are spelled in
+            bytes; see `kformer.training.data.byte_fallback`.
+        shuffle: Whether to shuffle each pass, within windows of 100,000 pairs.
+        seed: Seed of the shuffling, and of the choice of pieces to split or spell in bytes.
         epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch of
-            an iteration is fetched. By default the passes count themselves, from 0.
+            an iteration is fetched. By default the passes are counted from 0.
 
     Returns:
         `tf.data.Dataset` of ((source (B, S), target_in (B, T)), target_out (B, T)), int32. A
         source is pieces + end, target_in is start + pieces, target_out is pieces + end.
 
     Raises:
-        FileNotFoundError, ValueError: See `check_parallel`; or no pair is left.
-        TypeError: There are sentences in the place of paths, or there is no tokenizer.
+        FileNotFoundError, ValueError: See `check_parallel`; or all pairs are dropped.
+        TypeError: The files are not paths but sentences, or there is no tokenizer.
     """
     source_files, target_files = as_list(source_files), as_list(target_files)
     if tokenizer is None:
@@ -89,7 +94,10 @@ def translation_dataset(
         )
     tokenizers = tokenizer, target_tokenizer or tokenizer
     batching = Batching(tokens_per_batch, max_length)
-    kinds = (PieceSplitting, piece_splitting), (ByteSpelling, byte_spelling)
+    kinds = (
+        (SubwordRegularization, piece_splitting),
+        (ByteFallbackAugmentation, byte_spelling),
+    )
     respellings = {
         side: [kind(side, rate) for kind, rate in kinds if rate] for side in {*tokenizers}
     }
@@ -114,16 +122,16 @@ def translation_dataset(
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
 
     dataset = _number_of_pass(epoch)
-    # While the batches of a window are used, the next window is prepared.
+    # The next window is prepared while the batches of a window are used.
     dataset = dataset.flat_map(lambda number: windows(number).prefetch(1).flat_map(batches))
-    # Keras shows the time left, and ends an epoch without a warning, where it knows this.
+    # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
     number = _count_batches(windows(tf.constant(0, tf.int64)), max_length)
     dataset = dataset.prefetch(tf.data.AUTOTUNE)
     return dataset.apply(tf.data.experimental.assert_cardinality(number))
 
 
 class _Window:
-    """Maps the lines of a window to ragged rows of ids and to their order and limits as batches."""
+    """Maps the lines of a window to ragged rows of ids, their order, and the limits of batches."""
 
     def __init__(self, tokenizers, respellings, mixture, filter_pairs, batching, shuffle):
         self._tokenizers = tokenizers
@@ -144,7 +152,7 @@ class _Window:
         bucket = tf.gather(self._batching.bucket(*lengths), fit)
         chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         rows = [tf.gather(side, chosen) for side in rows]
-        # Before the respelling, so that there are as many batches in every pass.
+        # Before the respelling, so that every pass has the same number of batches.
         limits = self._batching.limits(*_lengths(rows))
         for i, tokenizer in enumerate(self._tokenizers):
             for respell in self._respellings[tokenizer]:
@@ -179,7 +187,7 @@ def _inputs_and_target(source, target, tokenizer, target_tokenizer, batching):
 
 
 def _number_of_pass(epoch):
-    """A data set of one element: the number of the pass that begins."""
+    """Returns a data set of one element, the number of the pass that begins."""
     begin = tf.data.Dataset.from_tensors(0)
     if epoch is not None:
         return begin.map(lambda _: tf.identity(epoch))

@@ -1,4 +1,4 @@
-"""Which sentence pairs training leaves out, and the check that some are left; no TensorFlow."""
+"""The rule that drops sentence pairs from training; works without TensorFlow."""
 
 import dataclasses
 import itertools
@@ -9,19 +9,19 @@ from kformer.text import vocabulary
 from kformer.training.data.text_files import read_lines
 
 REASONS = ("kept", "blank", "too_long", "unlike_lengths")
-SPARED = 8  # Ids by which short sentences may differ, whatever their ratio: "Yes." or "I do, too."
-_READ = 1000  # Pairs that are tokenised together.
+_SPARED = 8  # Short sentences may differ by this many ids at any ratio: "Yes.", "I do, too."
+_READ = 1000  # Pairs that are tokenized together.
 
 
 @dataclasses.dataclass(frozen=True)
 class DroppedPairs:
-    """How many pairs are used, and how many are not for which reason (the first that applies).
+    """Numbers of the pairs that are kept, and of those dropped, by the first reason that applies.
 
     Attributes:
-        kept: Pairs that are used.
-        blank: A side has no text.
-        too_long: A side has more ids than `max_length`.
-        unlike_lengths: One side has more than `max_length_ratio` times the ids of the other.
+        kept: Pairs to train on.
+        blank: Pairs with a side without text.
+        too_long: Pairs with a side of more than `max_length` ids.
+        unlike_lengths: Pairs with a side of more than `max_length_ratio` times the other's ids.
     """
 
     kept: int
@@ -30,8 +30,14 @@ class DroppedPairs:
     unlike_lengths: int
 
 
-def check_some_are_left(source, target, models, max_length: int, max_length_ratio=None):
-    """Reads pairs up to the first one that training can use.
+def check_some_are_left(
+    source: list[str],
+    target: list[str],
+    models: tuple[bytes, bytes],
+    max_length: int,
+    max_length_ratio: float | None = None,
+):
+    """Reads pairs up to the first one that is kept.
 
     Args:
         source, target: Lists of paths of parallel text.
@@ -39,7 +45,7 @@ def check_some_are_left(source, target, models, max_length: int, max_length_rati
         max_length, max_length_ratio: See `PairFilter`.
 
     Raises:
-        ValueError: There is none; says how many pairs are left out for which reason.
+        ValueError: All pairs are dropped; the message has their number for each reason.
     """
     libraries = [vocabulary.read(model) for model in models]
     lines = [itertools.chain(*map(read_lines, files)) for files in (source, target)]
@@ -50,7 +56,7 @@ def check_some_are_left(source, target, models, max_length: int, max_length_rati
             np.array([len(ids) + 1 for ids in library.encode(list(side))])
             for library, side in zip(libraries, zip(*read, strict=True), strict=True)
         ]
-        counts += np.bincount(_reasons(*lengths, max_length, max_length_ratio), minlength=4)
+        counts += np.bincount(drop_reasons(*lengths, max_length, max_length_ratio, np), minlength=4)
         if counts[0]:
             return
     dropped = DroppedPairs(*counts.tolist())
@@ -61,14 +67,22 @@ def check_some_are_left(source, target, models, max_length: int, max_length_rati
     )
 
 
-def _reasons(source_lengths, target_lengths, max_length, max_length_ratio):
-    """The index into `REASONS` of each pair, as `PairFilter` has it in graph; int (N,)."""
-    longer = np.maximum(source_lengths, target_lengths) - 1
-    shorter = np.minimum(source_lengths, target_lengths) - 1
-    reasons = np.zeros_like(longer)
+def drop_reasons(
+    source_lengths, target_lengths, max_length: int, max_length_ratio: float | None, library
+):
+    """Returns the index into `REASONS` of each pair, int (N,).
+
+    Args:
+        source_lengths, target_lengths: int arrays or tensors (N,), end ids included.
+        max_length, max_length_ratio: See `PairFilter`.
+        library: `numpy` or `tensorflow`, for arrays or tensors.
+    """
+    longer = library.maximum(source_lengths, target_lengths) - 1
+    shorter = library.minimum(source_lengths, target_lengths) - 1
+    reasons = library.zeros_like(longer)
     if max_length_ratio is not None:
-        most = np.float32(max_length_ratio) * shorter.astype(np.float32)
-        unlike = (longer > most) & (longer - shorter > SPARED)
-        reasons = np.where(unlike, REASONS.index("unlike_lengths"), reasons)
-    reasons = np.where(longer >= max_length, REASONS.index("too_long"), reasons)
-    return np.where(shorter == 0, REASONS.index("blank"), reasons)
+        ratio = longer / library.maximum(shorter, 1)
+        unlike = (ratio > max_length_ratio) & (longer - shorter > _SPARED)
+        reasons = library.where(unlike, REASONS.index("unlike_lengths"), reasons)
+    reasons = library.where(longer >= max_length, REASONS.index("too_long"), reasons)
+    return library.where(shorter == 0, REASONS.index("blank"), reasons)

@@ -1,6 +1,6 @@
-"""Several corpora read as one: windows of text in which each corpus has its share.
+"""Reads several corpora as one: each window of text has a share of each corpus.
 
-A corpus is a pair of files. Its weight says how often a pass goes through it.
+A corpus is a pair of files. Its weight is the number of times that a pass reads it.
 """
 
 import math
@@ -10,28 +10,28 @@ import tensorflow as tf
 from kformer.training.data.corpus_weights import corpus_weights
 from kformer.training.data.text_files import as_list, count_pairs
 
-WINDOW = 100_000  # Pairs that are shuffled together.
+WINDOW = 100_000  # Pairs; shuffling happens within a window.
 
 
 class Mixture:
-    """Reads pairs of files side by side.
+    """Reads corpora side by side, in windows.
 
-    A corpus of weight 2.3 is read three times in a pass: twice whole, and of the third time `thin`
-    leaves a random 0.3 of every bucket of lengths. That is rounded up, so that no pair is left out
-    for ever; and because it is taken bucket by bucket, all passes have as many batches. (A corpus
-    of weight 0.1 is read and tokenised whole, too.)
+    A pass reads a corpus of weight 2.3 three times. Of the third time, `thin` keeps a random 0.3 of
+    each bucket of lengths. The number is rounded up, so that every pair is in some pass; and it is
+    taken per bucket, so that all passes have the same number of batches. (A corpus of weight 0.1
+    is also read and tokenized completely.)
 
     Args:
         source_files, target_files: A path or a list of paths each.
-        weights: How often a pass goes through each pair of files; 1 by default.
-        temperature: Instead of `weights`: a corpus of n pairs is drawn in proportion to
-            n^(1 / temperature), and a pass has as many pairs as the corpora together
-            ([Arivazhagan et al., 2019](https://arxiv.org/abs/1907.05019)). At 1 the corpora are
-            as they are; at 5 small ones come often.
-        window: Most pairs in a window.
+        weights: How often a pass reads each corpus; 1 by default.
+        temperature: Instead of `weights`: the share of a corpus of n pairs is proportional to
+            n^(1 / temperature), and a pass has as many pairs as all corpora together
+            ([Arivazhagan et al., 2019](https://arxiv.org/abs/1907.05019)). At 1 all weights are
+            1; at 5 small corpora are read often.
+        window: Maximum number of pairs in a window.
 
     Raises:
-        FileNotFoundError, ValueError: See `check_parallel`; or the weights make no sense.
+        FileNotFoundError, ValueError: See `check_parallel` and `check_weights`.
     """
 
     def __init__(
@@ -44,13 +44,13 @@ class Mixture:
         self._rounds = [math.ceil(weight) for weight in self.weights]
         read = sum(times * pairs for times, pairs in zip(self._rounds, self._pairs, strict=True))
         self._number = math.ceil(read / window)
-        # What a round keeps: of the whole rounds all, of each corpus's last one a part.
+        # The share that a round keeps: all, except for the last round of each corpus.
         self._shares = [1.0, *(weight % 1 or 1.0 for weight in self.weights)]
 
     def windows(self):
         """Yields (source, target, round), string tensors (N,) and an int32 tensor (N,).
 
-        `round` is what `thin` takes: 0 for a pair that stays, i + 1 for corpus i's last round.
+        `round` is for `thin`: 0 for a pair that stays, i + 1 in the last round of corpus i.
         """
         parts = [self._part(i) for i in range(len(self._files))]
         return tf.data.Dataset.zip(tuple(parts)).map(
@@ -58,7 +58,7 @@ class Mixture:
         )
 
     def _part(self, i):
-        """Yields corpus i's part of each window."""
+        """Yields the part of corpus i in each window."""
         source, target = self._files[i]
         size = math.ceil(self._rounds[i] * self._pairs[i] / self._number)
         whole = math.floor(self.weights[i]) * self._pairs[i]
@@ -69,22 +69,22 @@ class Mixture:
 
         lines = tf.data.Dataset.zip(_lines(source), _lines(target)).repeat(self._rounds[i])
         part = lines.batch(size).enumerate().map(with_round)
-        # Rounding up may leave nothing of a small corpus for the last windows.
+        # The last windows may have no pairs of a small corpus.
         empty = tf.constant([], tf.string), tf.constant([], tf.string), tf.constant([], tf.int32)
         empty = tf.data.Dataset.from_tensors(empty).repeat()
         return part.concatenate(empty).take(self._number)
 
     def thin(self, rounds, bucket, seed):
-        """Chooses what a window keeps of the rounds that are kept in part.
+        """Chooses the pairs of a window to keep, from the rounds that are kept in part.
 
         Args:
             rounds: int32 tensor (N,), as in `windows`.
-            bucket: int32 tensor (N,), the bucket of lengths of each pair.
+            bucket: int32 tensor (N,), the number of the bucket of each pair.
             seed: int64 tensor (2,).
 
         Returns:
-            int32 tensor (M,), numbers of pairs, ascending. Of a round and a bucket as many for
-            every seed.
+            int32 tensor (M,), indices of pairs, ascending. For each round and bucket, their
+            number does not depend on the seed.
         """
         if all(share == 1 for share in self._shares):
             return tf.range(tf.size(rounds))

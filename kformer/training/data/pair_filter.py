@@ -1,22 +1,26 @@
-"""Which sentence pairs are fit to learn from, and why others are not."""
+"""Filters sentence pairs by the lengths of their sides, in graph."""
+
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
-from kformer.training.data.dropped_pairs import REASONS, SPARED, DroppedPairs
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, drop_reasons
 from kformer.training.data.mixture import Mixture
 
 
 class PairFilter:
-    """Finds the pairs to drop, by the lengths of their sides, in graph.
+    """Finds the pairs to drop, by the lengths of their sides.
 
     Args:
-        max_length: Most ids of a sentence, its end id included.
-        max_length_ratio: Most ids of the longer side for one of the shorter, without the end ids;
-            sides that differ by no more than 8 ids always pass. None for any ratio.
+        max_length: Maximum ids per sentence, the end id included.
+        max_length_ratio: Maximum ratio of the longer side to the shorter, in ids without the end
+            ids. Sides that differ by at most 8 ids always pass. None for any ratio.
 
     Raises:
-        ValueError: The ratio is under 1.
+        ValueError: The ratio is less than 1.
     """
 
     def __init__(self, max_length: int, max_length_ratio: float | None = None):
@@ -34,27 +38,20 @@ class PairFilter:
         Args:
             source_lengths, target_lengths: int32 tensors (N,), end ids included.
         """
-        longer = tf.maximum(source_lengths, target_lengths) - 1
-        shorter = tf.minimum(source_lengths, target_lengths) - 1
-        reason = tf.zeros_like(longer)
-        if self._max_length_ratio is not None:
-            most = self._max_length_ratio * tf.cast(shorter, tf.float32)
-            unlike = (tf.cast(longer, tf.float32) > most) & (longer - shorter > SPARED)
-            reason = tf.where(unlike, REASONS.index("unlike_lengths"), reason)
-        reason = tf.where(longer >= self._max_length, REASONS.index("too_long"), reason)
-        return tf.where(shorter == 0, REASONS.index("blank"), reason)
+        limits = self._max_length, self._max_length_ratio
+        return drop_reasons(source_lengths, target_lengths, *limits, tf)
 
 
 def count_dropped_pairs(
-    source_files,
-    target_files,
-    tokenizer,
-    target_tokenizer=None,
+    source_files: str | Path | Sequence[str | Path],
+    target_files: str | Path | Sequence[str | Path],
+    tokenizer: Tokenizer,
+    target_tokenizer: Tokenizer | None = None,
     *,
     max_length: int = 128,
     max_length_ratio: float | None = None,
 ) -> DroppedPairs:
-    """Counts what `translation_dataset` uses of parallel text; arguments are as there."""
+    """Counts the pairs that `translation_dataset` keeps and drops; see there for the arguments."""
     filter_pairs = PairFilter(max_length, max_length_ratio)
 
     def count(source, target, _):

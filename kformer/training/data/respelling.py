@@ -1,15 +1,15 @@
-"""Random pieces of training text, spelled otherwise: other ids, the same text."""
+"""Replaces random ids of training text by other ids that spell the same text."""
 
 import tensorflow as tf
 
 
 class Respelling:
-    """Replaces random ids of rows by the ids that spell them otherwise.
+    """Replaces random ids of rows by their other spellings, in graph.
 
     Args:
-        spellings: For each id of the vocabulary, the ids to replace it by; a list of itself alone
-            where there is no other way.
-        rate: Share of the ids that are replaced, in [0, 1].
+        spellings: For each id of the vocabulary, the ids that replace it; a list of the id alone
+            if there is no other spelling.
+        rate: Share of the ids to replace, in [0, 1].
     """
 
     def __init__(self, spellings: list[list[int]], rate: float):
@@ -19,11 +19,11 @@ class Respelling:
         self._rate = rate
 
     def __call__(self, rows, seed):
-        """Respells, in graph.
+        """Returns the rows with random ids replaced.
 
         Args:
             rows: int32 `tf.RaggedTensor` (B, None).
-            seed: int64 tensor (2,); the same seed makes the same choice.
+            seed: int64 tensor (2,); the same seed chooses the same ids.
 
         Returns:
             int32 `tf.RaggedTensor` (B, None), as long or longer.

@@ -1,8 +1,8 @@
-"""Pieces split into smaller ones now and then, so that a model learns how words are made.
+"""Subword regularization: a random share of the pieces is split into smaller ones.
 
-The idea of subword regularisation ([Kudo, 2018](https://arxiv.org/abs/1804.10959)) and of
-BPE-dropout ([Provilkov et al., 2020](https://arxiv.org/abs/1910.13267)): a word is read in several
-spellings. SentencePiece's own sampling takes no seed; this is a table and takes one.
+The model sees a word in several segmentations ([Kudo, 2018](https://arxiv.org/abs/1804.10959);
+BPE-dropout, [Provilkov et al., 2020](https://arxiv.org/abs/1910.13267)). SentencePiece's own
+sampling takes no seed; this lookup table does.
 """
 
 from sentencepiece import sentencepiece_model_pb2
@@ -10,16 +10,16 @@ from sentencepiece import sentencepiece_model_pb2
 from kformer.training.data.respelling import Respelling
 
 
-class PieceSplitting(Respelling):
-    """Replaces random pieces of rows of ids by two or more pieces that make them up.
+class SubwordRegularization(Respelling):
+    """Replaces random pieces of rows of ids by two or more pieces that spell the same text.
 
-    A piece always splits in the same way: the one whose pieces have the highest sum of scores,
-    which in a unigram model are log-probabilities. Pieces that cannot be split stay, and so do
-    bytes, special ids and pieces that a user defined.
+    The split of a piece is always the one whose pieces have the highest sum of scores, which are
+    log-probabilities in a unigram model. Pieces without a split, bytes, special ids and
+    user-defined pieces do not change.
 
     Args:
         tokenizer: `kformer.Tokenizer`.
-        rate: Share of the pieces that are split, in [0, 1].
+        rate: Share of the pieces to split, in [0, 1].
     """
 
     def __init__(self, tokenizer, rate: float):
@@ -27,7 +27,7 @@ class PieceSplitting(Respelling):
 
 
 def best_splits(tokenizer) -> list[list[int]]:
-    """Returns, for each id, those of its best split; of itself alone, where there is none."""
+    """Returns the ids of the best split of each id; the id alone if there is no split."""
     model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
     ids = {
         piece.piece: i
@@ -42,8 +42,8 @@ def best_splits(tokenizer) -> list[list[int]]:
 
 
 def _best_split(piece, ids, scores):
-    """Returns the ids of the best split of `piece`, by Viterbi; None, if there is none."""
-    best = {0: (0.0, [])}  # end -> score and ids of the best way to get there
+    """Returns the ids of the best split of `piece`, by Viterbi; None if there is none."""
+    best = {0: (0.0, [])}  # end -> score and ids of the best split of piece[:end]
     for end in range(1, len(piece) + 1):
         ways = [
             (best[start][0] + scores[part], [*best[start][1], part])

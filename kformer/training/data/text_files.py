@@ -1,20 +1,21 @@
-"""Parallel text files: line n of the one translates line n of the other."""
+"""Parallel text files: line n of the target file translates line n of the source file."""
 
+import functools
 import gzip
 import os
 import reprlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kformer.files import check_file
 
 
-def as_list(files) -> list[str]:
-    """A path or several, as a list of strings.
+def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
+    """Returns one or several paths as a list of strings.
 
     Raises:
-        TypeError: They are not paths, but pairs of sentences, for instance.
+        TypeError: An element is not a path, but a pair of sentences, for instance.
     """
     alone = isinstance(files, str | os.PathLike) or not isinstance(files, Iterable)
     files = [files] if alone else list(files)
@@ -28,11 +29,11 @@ def as_list(files) -> list[str]:
     return [os.fspath(file) for file in files]
 
 
-def decoded(lines, name: str):
-    """Yields lines of bytes as text, without their ends; `name` is for the error.
+def decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    """Yields lines of bytes as text, without line ends; `name` is that of the file, for errors.
 
     Raises:
-        ValueError: A line is not UTF-8; says which.
+        ValueError: A line is not UTF-8; the message has its number.
     """
     for number, line in enumerate(lines, start=1):
         try:
@@ -44,12 +45,12 @@ def decoded(lines, name: str):
             ) from error
 
 
-def read_lines(file):
-    """Yields the lines of a UTF-8 text file, `.gz` or plain, without their ends.
+def read_lines(file: str | Path) -> Iterator[str]:
+    """Yields the lines of a UTF-8 text file, `.gz` or plain, without line ends.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: It is a pipe or a device, empty, not UTF-8 (says at which line), or not gzip.
+        ValueError: It is a pipe or a device, empty, not UTF-8, or not gzip.
     """
     path = Path(file)
     check_file(path)
@@ -67,26 +68,40 @@ def read_lines(file):
         raise ValueError(f"Text files must not be empty. Received: {str(file)!r}.")
 
 
-def count_lines(file) -> int:
-    """Counts the lines of a text file, reading all of it; errors as for `read_lines`."""
+def count_lines(file: str | Path) -> int:
+    """Counts the lines of a text file; raises the errors of `read_lines`.
+
+    A file that has not changed is read once per process.
+    """
+    check_file(file)
+    state = Path(file).stat()
+    return _count_lines(file, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@functools.lru_cache
+def _count_lines(file, *_state):
     return sum(1 for _ in read_lines(file))
 
 
-def check_parallel(source_files, target_files) -> int:
-    """Checks that files pair up, line for line; returns the number of pairs.
+def check_parallel(
+    source_files: str | Path | Iterable[str | Path],
+    target_files: str | Path | Iterable[str | Path],
+) -> int:
+    """Checks that files have as many lines as their translations; returns the number of pairs.
 
     Args:
-        source_files, target_files: A path or a list of paths each; the n-th ones belong together.
+        source_files, target_files: A path or a list of paths each; the n-th target file
+            translates the n-th source file.
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: Counts differ (says both), or a file is empty or not UTF-8.
+        ValueError: The numbers of lines differ, or a file is empty or not UTF-8.
     """
     return sum(count_pairs(source_files, target_files))
 
 
 def count_pairs(source_files, target_files) -> list[int]:
-    """Counts the pairs of each two files; arguments and errors are those of `check_parallel`."""
+    """Counts the pairs of each two files; see `check_parallel` for arguments and errors."""
     source_files, target_files = as_list(source_files), as_list(target_files)
     if len(source_files) != len(target_files) or not source_files:
         raise ValueError(

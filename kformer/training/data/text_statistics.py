@@ -1,4 +1,4 @@
-"""Counts over a pair of text files, window by window, in bounded memory."""
+"""Statistics of a pair of text files, counted window by window in bounded memory."""
 
 import dataclasses
 import functools
@@ -10,21 +10,21 @@ import tensorflow as tf
 from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.data.mixture import Mixture
 
-COMPARED = 2**24  # Pairs that are remembered, by hashes of 8 bytes.
+COMPARED = 2**24  # Pairs whose hashes, of 8 bytes, are kept to find duplicates.
 
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """Counts over parallel text; those of two texts can be added.
+    """Counts of parallel text; those of two texts can be added.
 
     Attributes:
-        pieces: Of both sides, how often each id occurs, int64 (V,), without end ids.
-        longest: Of both sides, the most ids of a sentence and where it is.
-        reasons: How many pairs are kept or dropped, int64 (4,) in order of `REASONS`.
-        identical: Pairs with the same text, not blank, on both sides.
-        batches: Of the pairs that are kept.
-        tokens: Of both sides, the ids of the pairs that are kept, end ids included, int64 (2,).
-        hashes: Of the first pairs that are not blank, int64 (at most `COMPARED`,).
+        pieces: For both sides, the frequency of each id, int64 (V,), without end ids.
+        longest: For both sides, the ids of the longest sentence and its place.
+        reasons: Numbers of kept and dropped pairs, int64 (4,) in order of `REASONS`.
+        identical: Number of pairs with the same text, not blank, on both sides.
+        batches: Number of batches of the kept pairs.
+        tokens: For both sides, the ids of the kept pairs, end ids included, int64 (2,).
+        hashes: Hashes of the first pairs that are not blank, int64 (at most `COMPARED`,).
     """
 
     pieces: tuple[np.ndarray, np.ndarray]

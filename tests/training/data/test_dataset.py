@@ -34,7 +34,7 @@ def write(tmp_path):
     spare=st.integers(0, 200),
     shuffle=st.booleans(),
 )
-def test_every_pair_that_fits_comes_once_in_an_epoch(
+def test_every_pair_that_fits_is_in_an_epoch_once(
     tmp_path_factory, tokenizer, lengths, max_length, spare, shuffle
 ):
     pairs = [("bier", "ein bier"), *((sentence(s), sentence(t)) for s, t in lengths)]
@@ -55,7 +55,7 @@ def test_every_pair_that_fits_comes_once_in_an_epoch(
             assert {source.shape[1], target.shape[1]} <= {*bucket_lengths(max_length)}
 
 
-def test_there_are_few_shapes_and_they_are_well_filled(write, tokenizer):
+def test_there_are_few_shapes_and_full_batches(write, tokenizer):
     dataset = translation_dataset(*write(many_pairs(1500)), tokenizer, tokens_per_batch=512)
     shapes = [(source.shape, target.shape) for (source, _), target in dataset]
     assert len({source[1:] + target[1:] for source, target in shapes}) < 0.7 * len(shapes)
@@ -88,7 +88,7 @@ def test_the_last_pair_of_a_bucket_is_batched_with_the_next_shorter_ones(write, 
 
 
 @given(st.integers(2, 2000))
-def test_buckets_grow_by_an_eighth_up_to_the_greatest_length(max_length):
+def test_buckets_grow_by_an_eighth_up_to_the_maximum_length(max_length):
     lengths = list(bucket_lengths(max_length))
     assert lengths[-1] == max_length
     for shorter, longer in pairwise(lengths):
@@ -96,7 +96,7 @@ def test_buckets_grow_by_an_eighth_up_to_the_greatest_length(max_length):
         assert shorter < longer <= shorter + max(2, shorter / 8)
 
 
-def test_several_files_plain_and_compressed_are_one_text(write, tokenizer):
+def test_several_files_are_read_as_one_text(write, tokenizer):
     pairs = many_pairs(90)
     files = [write(pairs[:30], "a"), write(pairs[30:60], "b"), write(pairs[60:], "c")]
     packed = [path.with_suffix(path.suffix + ".gz") for path in files[1]]
@@ -111,9 +111,7 @@ def test_several_files_plain_and_compressed_are_one_text(write, tokenizer):
 
 @pytest.mark.parametrize("ending", ["\r\n", "\n"])
 @pytest.mark.parametrize("cut", [True, False])
-def test_line_ends_of_windows_and_a_last_line_without_one_change_nothing(
-    write, tokenizer, ending, cut
-):
+def test_crlf_line_ends_and_a_last_line_without_one_change_nothing(write, tokenizer, ending, cut):
     pairs = many_pairs(9)
     files = write(pairs, ending=ending)
     if cut:
@@ -123,7 +121,7 @@ def test_line_ends_of_windows_and_a_last_line_without_one_change_nothing(
 
 
 @both_orders
-def test_pairs_with_a_blank_side_or_too_long_are_left_out(write, tokenizer, shuffle):
+def test_pairs_with_a_blank_side_or_too_many_ids_are_dropped(write, tokenizer, shuffle):
     long = sentence(99)
     pairs = [
         ("", "a"),
@@ -140,7 +138,7 @@ def test_pairs_with_a_blank_side_or_too_long_are_left_out(write, tokenizer, shuf
     )
 
 
-def test_a_sentence_of_just_the_greatest_length_fits(write, tokenizer):
+def test_a_sentence_of_the_maximum_length_fits(write, tokenizer):
     pairs = [("ein bier", sentence(12))]
     [(source, target)] = expected_rows(pairs, tokenizer, 128)
     length = max(len(source), len(target))
@@ -165,7 +163,7 @@ def test_each_side_may_have_its_own_tokenizer_with_its_own_ids(write, tmp_path, 
     assert Counter(rows_of(dataset, source, target)) == expected
 
 
-def test_files_that_do_not_pair_up_are_an_error(write, tokenizer, tmp_path):
+def test_files_with_different_numbers_of_lines_are_an_error(write, tokenizer, tmp_path):
     source, target = write(many_pairs(5))
     longer, _ = write(many_pairs(6), "longer")
     with pytest.raises(ValueError, match=r"Received: 6 in '.*longer.de', 5 in '.*text.en'"):
@@ -187,7 +185,7 @@ def test_a_text_of_blank_lines_is_an_error(write, tokenizer):
 PAIRS = [("ein hund", "a dog"), ("wir", "we")]
 
 
-def test_pairs_in_the_place_of_files_are_told_what_is_needed(tokenizer):
+def test_pairs_instead_of_files_are_an_error(tokenizer):
     with pytest.raises(TypeError, match=r"Received: \('ein hund', 'a dog'\), of type tuple\."):
         translation_dataset(PAIRS, tokenizer)
     for files in (PAIRS, [["ein hund"]], [b"ein hund"], [None], 7, tokenizer):

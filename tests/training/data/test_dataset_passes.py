@@ -1,4 +1,4 @@
-"""Pass after pass through parallel text: order, spelling, and going on in the middle."""
+"""Successive passes over parallel text: order, spelling, and resuming within a pass."""
 
 import ast
 import gc
@@ -35,7 +35,7 @@ def test_every_epoch_has_its_own_order_and_a_seed_repeats_them(write, tokenizer)
     assert two_epochs(seed=6)[0] != first
 
 
-def test_the_number_of_the_pass_and_the_seed_are_all_that_a_pass_depends_on(write, tokenizer):
+def test_a_pass_depends_only_on_its_number_and_the_seed(write, tokenizer):
     files = write(many_pairs(200))
     epoch = tf.Variable(0, dtype=tf.int64)
 
@@ -86,7 +86,7 @@ def test_another_process_with_another_global_seed_makes_the_same_pass(write, tok
 
 
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
-def test_skipping_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
+def test_skipping_batches_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
     epoch = tf.Variable(2, dtype=tf.int64)
     dataset = spelled(*write(many_pairs(200)), tokenizer, shuffle=shuffle, epoch=epoch)
     whole, skipped = bits(dataset), 7
@@ -95,9 +95,7 @@ def test_skipping_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
     assert bits(rest) == whole[skipped:]
 
 
-def test_every_pass_splits_and_spells_other_pieces_of_the_same_text_in_as_many_batches(
-    write, tokenizer
-):
+def test_every_pass_respells_other_pieces_in_the_same_number_of_batches(write, tokenizer):
     pairs = many_pairs(300)
     dataset = spelled(*write(pairs), tokenizer)
     spellings = []
@@ -116,7 +114,7 @@ def in_words(rows, tokenizer):
     return [text.decode() for text in texts.numpy()]
 
 
-def test_passes_that_count_themselves_are_those_of_numbers_from_zero(write, tokenizer):
+def test_passes_are_counted_from_zero_by_default(write, tokenizer):
     files = write(many_pairs(100))
     epoch = tf.Variable(0, dtype=tf.int64)
     numbered, counting = spelled(*files, tokenizer, epoch=epoch), spelled(*files, tokenizer)
@@ -136,7 +134,7 @@ def test_without_shuffling_pairs_of_one_length_keep_their_order(write, tokenizer
         assert of_length == [row for row in expected if len(row) == length]
 
 
-def test_files_are_read_anew_in_every_epoch_and_not_kept(write, tokenizer):
+def test_files_are_read_again_in_every_epoch(write, tokenizer):
     pairs = many_pairs(30)
     dataset = translation_dataset(*write(pairs), tokenizer)
     assert Counter(rows_of(dataset, tokenizer)) == expected_rows(pairs, tokenizer, 128)

@@ -1,4 +1,4 @@
-"""Several corpora with weights: how often a pass goes through each."""
+"""Several corpora with weights: how often a pass reads each."""
 
 from collections import Counter
 
@@ -63,7 +63,7 @@ def test_every_corpus_is_read_as_often_as_its_weight_rounded_up(tmp_path_factory
     assert all(len(lines) <= window + len(corpora) for lines in windows)
 
 
-def test_every_window_has_its_share_of_every_corpus(write):
+def test_every_window_has_a_share_of_every_corpus(write):
     corpora = [write("a", 60), write("b", 30), write("c", 2)]
     mixture = Mixture(*zip(*corpora, strict=True), window=23)
     shares = [Counter(source[0] for source, _, _ in window) for window in windows_of(mixture)]
@@ -74,7 +74,7 @@ def test_every_window_has_its_share_of_every_corpus(write):
     rounds=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=60),
     seed=st.integers(0, 1000),
 )
-def test_a_part_of_a_round_is_the_same_part_of_every_bucket(tmp_path_factory, rounds, seed):
+def test_a_partial_round_keeps_the_same_share_of_every_bucket(tmp_path_factory, rounds, seed):
     file = tmp_path_factory.mktemp("text") / "text"
     file.write_text("a\n")
     mixture = Mixture([file] * 2, [file] * 2, [0.3, 1.5])
@@ -88,7 +88,7 @@ def test_a_part_of_a_round_is_the_same_part_of_every_bucket(tmp_path_factory, ro
         assert of_kept[number, bucket] == -(-count * part // of)
 
 
-def test_a_pass_goes_through_each_corpus_as_often_as_its_weight_says(write, tokenizer):
+def test_a_pass_reads_each_corpus_as_often_as_its_weight(write, tokenizer):
     corpora = [write("a", 40), write("b", 60), write("c", 30)]
     epoch = tf.Variable(0, dtype=tf.int64)
     dataset = translation_dataset(
@@ -119,7 +119,7 @@ def texts(target, tokenizer):
     return [text.decode() for text in tokenizer.detokenize(target).numpy()]
 
 
-def test_temperature_draws_by_a_root_of_the_size_and_keeps_the_total():
+def test_temperature_weighs_by_a_root_of_the_size_and_keeps_the_total():
     pairs = [1000, 10, 200]
     for temperature in (1, 2, 5, 100):
         weights = corpus_weights(pairs, temperature=temperature)

@@ -1,4 +1,4 @@
-"""What `check_corpus` says about a corpus; the reference is plain Python over the library."""
+"""The report of `check_corpus`; the reference is plain Python over SentencePiece."""
 
 import random
 
@@ -110,7 +110,7 @@ def test_more_than_a_third_of_copies_are_noticed(write, tokenizer, copied, warne
     assert any("the same text on both sides" in text for text in report.warnings()) == warned
 
 
-def test_duplicates_are_counted_as_the_pairs_that_stood_before(write, tokenizer):
+def test_duplicates_are_the_pairs_that_repeat_an_earlier_one(write, tokenizer):
     pairs = list(dict.fromkeys(PAIRS))
     again = random.choices(pairs, k=60)
     files = write([*pairs, *again])
@@ -134,9 +134,7 @@ def test_duplicates_are_counted_as_the_pairs_that_stood_before(write, tokenizer)
         (("ein", "qxy" * 18), {"vocabulary": "given"}, "pieces: learn one from this text"),
     ],
 )
-def test_what_there_is_too_much_of_is_named_with_what_to_do(
-    write, tokenizer, pair, options, warning
-):
+def test_each_problem_gets_a_warning_with_advice(write, tokenizer, pair, options, warning):
     pairs = list(dict.fromkeys(PAIRS))
     pairs += [(f"{i} {pair[0]}", f"{i} {pair[1]}") for i in range(len(pairs) // 2)]
     assert warning in " ".join(check_corpus(*write(pairs), tokenizer, **options).warnings())
@@ -150,7 +148,7 @@ LINES = [source for source, _ in dict.fromkeys(PAIRS)][:20]
 
 
 @pytest.mark.parametrize("texts", [CAPTIONS, CODE, NUMBERS, WORDS, LINES])
-def test_a_text_that_has_all_the_ids_it_supports_is_not_told_to_have_more(write, texts):
+def test_a_text_that_supports_no_more_ids_gets_no_advice_to_use_more(write, texts):
     files = write([(text, text[::-1]) for text in texts])
     learned = Tokenizer(vocabulary.learn(files, 8000, at_most=True))
     report = check_corpus(*files, learned, vocabulary="all")
@@ -158,14 +156,14 @@ def test_a_text_that_has_all_the_ids_it_supports_is_not_told_to_have_more(write,
 
 
 @pytest.mark.parametrize("texts", [CAPTIONS, NUMBERS])
-def test_numbers_and_text_without_spaces_have_no_words_to_be_counted_by(write, texts):
+def test_text_without_spaces_gets_no_warning_about_pieces_per_word(write, texts):
     files = write([(text, text[::-1]) for text in texts])
     report = check_corpus(*files, Tokenizer(vocabulary.learn(files, 288)))
     assert report.source.pieces > 4 * report.source.words
     assert report.warnings() == []
 
 
-def test_captions_that_an_alien_vocabulary_spells_in_bytes_need_another_one(write, tokenizer):
+def test_a_vocabulary_that_spells_the_text_in_bytes_gets_a_warning(write, tokenizer):
     files = write([(text, text[::-1]) for text in CAPTIONS])
     report = check_corpus(*files, tokenizer, max_length=40, vocabulary="given")
     warnings = " ".join(report.warnings())

@@ -1,4 +1,4 @@
-"""Pieces split into smaller ones: the same text, other ids."""
+"""Subword regularization: the same text, other ids."""
 
 import itertools
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kformer import Tokenizer
 from kformer.phrasebook import phrasebook
-from kformer.training.data.byte_fallback import ByteSpelling
-from kformer.training.data.subword_regularization import PieceSplitting, best_splits
+from kformer.training.data.byte_fallback import ByteFallbackAugmentation
+from kformer.training.data.subword_regularization import SubwordRegularization, best_splits
 
 SENTENCES = [pair.source for pair in phrasebook().train[:2000]]
 TEXTS = ["ich möchte ein bier", "", "die müden hunde , bitte 🙂"]
@@ -31,7 +31,7 @@ def library(tokenizer):
 
 def split(tokenizer, texts, rate, number=0, seed=0):
     rows = tokenizer.tokenize(texts)
-    return PieceSplitting(tokenizer, rate)(rows, tf.constant([seed, number], tf.int64))
+    return SubwordRegularization(tokenizer, rate)(rows, tf.constant([seed, number], tf.int64))
 
 
 def said(tokenizer, rows):
@@ -52,7 +52,7 @@ def test_the_text_stays_the_same(tokenizer, text, rate, number):
     assert said(tokenizer, rows) == said(tokenizer, tokenizer.tokenize([text]))
 
 
-def test_no_rate_changes_nothing(tokenizer):
+def test_a_rate_of_zero_changes_nothing(tokenizer):
     assert split(tokenizer, TEXTS, 0.0).to_list() == tokenizer.tokenize(TEXTS).to_list()
 
 
@@ -88,7 +88,7 @@ def test_a_split_is_the_best_of_all(tokenizer, library):
     assert found > 200
 
 
-def test_a_word_splits_as_in_the_second_best_reading_of_sentencepiece(tokenizer, library):
+def test_a_split_is_the_second_best_segmentation_of_sentencepiece(tokenizer, library):
     splits = best_splits(tokenizer)
     heads = [i for i in range(600) if len(library.IdToPiece(i)) > 2]
     compared = 0
@@ -100,7 +100,7 @@ def test_a_word_splits_as_in_the_second_best_reading_of_sentencepiece(tokenizer,
     assert compared > 50
 
 
-def test_at_a_rate_of_one_every_piece_that_can_be_is_split(tokenizer):
+def test_a_rate_of_one_splits_every_piece_that_has_a_split(tokenizer):
     splits = best_splits(tokenizer)
     rows = tokenizer.tokenize(SENTENCES[:50])
     expected = [[part for i in row for part in splits[i]] for row in rows.to_list()]
@@ -108,7 +108,7 @@ def test_at_a_rate_of_one_every_piece_that_can_be_is_split(tokenizer):
     assert sum(map(len, expected)) > 1.5 * rows.flat_values.shape[0]
 
 
-def test_letters_bytes_and_special_ids_stay(tokenizer, library):
+def test_letters_bytes_and_special_ids_do_not_change(tokenizer, library):
     splits = best_splits(tokenizer)
     for i in range(600):
         special = library.IsByte(i) or library.IsControl(i) or library.IsUnknown(i)
@@ -116,7 +116,7 @@ def test_letters_bytes_and_special_ids_stay(tokenizer, library):
             assert splits[i] == [i]
 
 
-def test_what_a_user_defined_is_neither_split_nor_a_part(tmp_path):
+def test_user_defined_pieces_are_neither_split_nor_parts_of_a_split(tmp_path):
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(SENTENCES),
         model_prefix=str(tmp_path / "own"),
@@ -136,22 +136,23 @@ def test_what_a_user_defined_is_neither_split_nor_a_part(tmp_path):
     assert not any(own & set(row) for i, row in enumerate(splits) if i not in own)
 
 
-def test_about_the_rate_is_split(tokenizer):
+def test_the_share_of_split_pieces_is_about_the_rate(tokenizer):
     before = tokenizer.tokenize(SENTENCES).flat_values.shape[0]
     longer = split(tokenizer, SENTENCES, 0.2).flat_values.shape[0]
     longest = split(tokenizer, SENTENCES, 1.0).flat_values.shape[0]
     assert 0.17 < (longer - before) / (longest - before) < 0.23
 
 
-def test_the_choice_follows_from_the_seed(tokenizer):
+def test_the_same_seed_splits_the_same_pieces(tokenizer):
     first = split(tokenizer, TEXTS, 0.3, 5).to_list()
     assert split(tokenizer, TEXTS, 0.3, 5).to_list() == first
     choices = {str(split(tokenizer, TEXTS, 0.3, n, s).to_list()) for n in range(5) for s in (0, 1)}
     assert len(choices) > 5
 
 
-def test_it_runs_in_a_dataset_and_before_the_spelling_in_bytes(tokenizer):
-    splitting, spelling = PieceSplitting(tokenizer, 0.5), ByteSpelling(tokenizer, 0.5)
+def test_it_runs_in_a_dataset_before_byte_fallback_augmentation(tokenizer):
+    splitting = SubwordRegularization(tokenizer, 0.5)
+    spelling = ByteFallbackAugmentation(tokenizer, 0.5)
     texts = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3).enumerate()
     rows = texts.map(lambda n, text: spelling(splitting(tokenizer.tokenize(text), [n, 0]), [n, 1]))
     assert said(tokenizer, next(iter(rows))) == TEXTS

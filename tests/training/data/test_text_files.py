@@ -1,4 +1,4 @@
-"""Parallel text files are counted and checked before anything else is done with them."""
+"""Parallel text files are counted and checked before they are used."""
 
 import gzip
 
@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer.training import check_parallel
+from kformer.training.data import text_files
 from kformer.training.data.text_files import as_list, count_lines
 
 
@@ -20,7 +21,7 @@ def write(tmp_path):
 
 
 @given(lines=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n")), min_size=1))
-def test_lines_end_at_line_feeds_and_nowhere_else(tmp_path_factory, lines):
+def test_lines_end_only_at_line_feeds(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("lines") / "text"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())
     assert count_lines(path) == len(lines)
@@ -32,8 +33,17 @@ def test_lines_end_at_line_feeds_and_nowhere_else(tmp_path_factory, lines):
     ("content", "lines"),
     [("a", 1), ("a\n", 1), ("a\nb", 2), ("a\r\nb\r\n", 2), ("\n", 1), ("\n\n", 2), ("a\n\n", 2)],
 )
-def test_the_last_line_need_not_end(write, content, lines):
+def test_the_last_line_may_lack_a_line_feed(write, content, lines):
     assert count_lines(write("text", content)) == lines
+
+
+def test_a_file_is_read_again_only_if_it_has_changed(write, monkeypatch):
+    path = write("text", "a\nb\n")
+    assert count_lines(path) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(text_files, "read_lines", None)
+        assert count_lines(path) == 2
+    assert count_lines(write("text", "a\nb\nc\n")) == 3
 
 
 def test_a_gzip_file_may_have_several_members(write):
@@ -61,7 +71,7 @@ def test_a_missing_file_is_an_error(write, tmp_path):
         check_parallel(tmp_path, de)
 
 
-def test_different_counts_are_an_error_that_says_both(write):
+def test_different_counts_are_an_error_with_both_counts(write):
     with pytest.raises(ValueError, match=r"Received: 3 in '.*de', 2 in '.*en'"):
         check_parallel(write("de", "a\nb\nc\n"), write("en", "a\nb\n"))
 
@@ -87,7 +97,7 @@ def test_an_empty_file_is_an_error(write, name):
 
 
 @pytest.mark.parametrize("name", ["text", "text.gz"])
-def test_text_that_is_not_utf8_is_an_error_that_says_the_line(write, name):
+def test_text_that_is_not_utf8_is_an_error_with_the_line(write, name):
     content = "eins\nzwei\nfünf\n".encode("latin-1")
     content = gzip.compress(content) if name.endswith("gz") else content
     with pytest.raises(ValueError, match=f"must be UTF-8. Received: '.*{name}', where line 3"):

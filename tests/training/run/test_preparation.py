@@ -1,21 +1,17 @@
-"""What is checked of a run before TensorFlow loads: its vocabularies, and that pairs are left."""
+"""The checks of a run before TensorFlow loads: its vocabularies, and that pairs are left."""
 
 import dataclasses
 import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import sentencepiece
-import tensorflow as tf
 
 from kformer import Tokenizer, Transformer, Translator
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
 from kformer.training import Recipe
-from kformer.training.data import dropped_pairs
-from kformer.training.data.pair_filter import PairFilter
 from kformer.training.run.preparation import prepare
 from support import toy
 
@@ -71,7 +67,7 @@ def test_a_vocabulary_for_each_side_is_learned_from_that_side(files, tmp_path):
 
 
 @pytest.mark.parametrize("two", [False, True])
-def test_the_vocabularies_of_a_translator_are_used_whole(files, tmp_path, two):
+def test_the_vocabularies_of_a_translator_are_used_unchanged(files, tmp_path, two):
     tokenizers = [Tokenizer.train(files[side], 285 + side) for side in range(1 + two)]
     transformer = Transformer(285, 1, 4, 2, 8, target_vocab_size=286 if two else None)
     path = tmp_path / "model.keras"
@@ -100,7 +96,7 @@ def test_a_model_file_for_each_side_is_used_for_that_side(files, tmp_path):
     assert prepared.config["options"]["tokenizer"] != prepared.config["options"]["target_tokenizer"]
 
 
-def test_vocabularies_that_do_not_go_together_are_refused(files, tmp_path):
+def test_vocabularies_that_do_not_fit_together_are_refused(files, tmp_path):
     ours, other = tmp_path / "a.model", tmp_path / "b.model"
     Tokenizer.train(files[0], 285).save(ours)
     sentencepiece.SentencePieceTrainer.train(
@@ -123,7 +119,7 @@ def test_vocabularies_that_do_not_go_together_are_refused(files, tmp_path):
         prepare(*run, tokenizer=tmp_path / "c.model")
 
 
-def test_text_of_which_no_pair_is_left_is_refused_with_the_reasons(files, tmp_path):
+def test_text_without_a_usable_pair_is_refused_with_the_reasons(files, tmp_path):
     for path in files:
         path.write_text("ein hund\n\nwir\n", "utf-8")
     files[1].write_text("a dog\nwe\nwe and our friends and all of theirs and more\n", "utf-8")
@@ -133,13 +129,6 @@ def test_text_of_which_no_pair_is_left_is_refused_with_the_reasons(files, tmp_pa
         prepare(recipe, *files, tmp_path / "run")
 
 
-def test_what_is_left_out_is_what_the_filter_leaves_out():
-    lengths = np.random.default_rng(0).integers(1, 60, (2, 5000)).astype(np.int32)
-    for limits in [(30, None), (50, 2.0), (60, 1.1), (128, 7.3)]:
-        expected = PairFilter(*limits)(*map(tf.constant, lengths))
-        np.testing.assert_array_equal(dropped_pairs._reasons(*lengths, *limits), expected)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -147,7 +136,7 @@ def test_what_is_left_out_is_what_the_filter_leaves_out():
         (["--max-length", "2"], "No pair is left to use: 0 have a blank side, 80 are too long"),
     ],
 )
-def test_what_is_wrong_with_the_text_is_said_before_tensorflow_loads(
+def test_problems_of_the_text_are_reported_before_tensorflow_loads(
     files, tmp_path, options, message
 ):
     code = "import sys\nfrom kformer.cli import main\ntry:\n    main()\n"
@@ -164,7 +153,7 @@ def test_what_is_wrong_with_the_text_is_said_before_tensorflow_loads(
     assert not (tmp_path / "run").exists()
 
 
-def test_a_dry_run_says_all_and_writes_nothing(command, files, tmp_path):
+def test_a_dry_run_prints_the_report_and_writes_nothing(command, files, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
     result = command("train", *run, "--dry-run")
@@ -176,14 +165,14 @@ def test_a_dry_run_says_all_and_writes_nothing(command, files, tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_dry_run_finds_what_a_run_would_be_refused_for(refused, files, tmp_path):
+def test_a_dry_run_raises_the_errors_of_a_run(refused, files, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({"finished": True}))
     run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
     assert "which holds a run that is finished" in refused("train", *run, "--dry-run")
 
 
-def test_a_size_beside_a_vocabulary_that_exists_is_refused(refused, files, tmp_path):
+def test_another_size_than_that_of_an_existing_vocabulary_is_refused(refused, files, tmp_path):
     path = tmp_path / "a.model"
     path.write_bytes(vocabulary.learn(files, 285))
     run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")
@@ -202,7 +191,7 @@ def small_translator(tmp_path_factory):
     return folder / "small.keras"
 
 
-def test_a_warm_start_has_the_sizes_of_its_translator_and_says_so(
+def test_a_warm_start_has_the_sizes_of_its_translator_and_reports_them(
     files, small_translator, tmp_path
 ):
     prepared = prepare(RECIPE, *files, tmp_path / "run", warm_start=small_translator)
@@ -218,7 +207,7 @@ def test_a_warm_start_has_the_sizes_of_its_translator_and_says_so(
         prepare(RECIPE, *files, tmp_path / "run", **exact)
 
 
-def test_the_file_of_a_warm_start_is_looked_for_first(tmp_path):
+def test_the_file_of_a_warm_start_is_checked_first(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"Received: 'none.keras'"):
         prepare(
             dataclasses.replace(RECIPE, patience=1),  # For which there is no text, either.

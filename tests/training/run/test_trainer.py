@@ -25,7 +25,7 @@ def read(path):
     return json.loads(path.read_text("utf-8"))
 
 
-def test_the_folder_holds_the_translator_its_history_and_what_was_run(tiny_run):
+def test_the_folder_holds_the_translator_its_history_and_the_run_config(tiny_run):
     folder, _ = tiny_run
     assert {path.name for path in folder.iterdir()} == {
         "translator.keras",
@@ -35,22 +35,22 @@ def test_the_folder_holds_the_translator_its_history_and_what_was_run(tiny_run):
         "checkpoints",
     }
     assert {path.name for path in (folder / "checkpoints").iterdir()} == {
-        "epoch-0002-batch-000000.npz",  # To train on from, one day.
+        "epoch-0002-batch-000000.npz",  # To extend the run.
         "tokenizer.model",
     }
 
 
-def test_the_record_says_what_was_run(tiny_run, tiny_recipe, parallel_text):
-    record = read(tiny_run[0] / "run.json")
-    assert Recipe(**record["recipe"]) == tiny_recipe
-    assert record["files"] == {
+def test_the_run_config_holds_the_recipe_and_the_files(tiny_run, tiny_recipe, parallel_text):
+    config = read(tiny_run[0] / "run.json")
+    assert Recipe(**config["recipe"]) == tiny_recipe
+    assert config["files"] == {
         "source": [str(parallel_text["train.de"])],
         "target": [str(parallel_text["train.en"])],
         "valid_source": [str(parallel_text["valid.de"])],
         "valid_target": [str(parallel_text["valid.en"])],
     }
-    assert record["pairs"] == 300
-    assert record["finished"] is True
+    assert config["pairs"] == 300
+    assert config["finished"] is True
 
 
 def test_the_history_holds_every_metric_of_every_epoch(tiny_run, tiny_recipe):
@@ -73,14 +73,14 @@ def validation_perplexity(translator, parallel_text):
     return float(perplexity.result())
 
 
-def test_the_translator_is_that_of_the_last_epoch_where_that_was_best(tiny_run, parallel_text):
+def test_the_translator_is_that_of_the_last_epoch_if_it_was_the_best(tiny_run, parallel_text):
     folder, translator = tiny_run
     best = read(folder / "history.json")["val_perplexity"][-1]
     for one in (translator, kformer.load(folder / "translator.keras")):
         assert validation_perplexity(one, parallel_text) == pytest.approx(best, rel=1e-3)
 
 
-def test_a_worse_epoch_leaves_the_best_translator_as_it_was(again, parallel_text, tmp_path):
+def test_a_worse_epoch_does_not_replace_the_best_translator(again, parallel_text, tmp_path):
     translator = again(tmp_path, callbacks=[Spoil(epoch=1, factor=3)])
     first, second = read(tmp_path / "history.json")["val_perplexity"]
     assert second > 1.1 * first
@@ -96,18 +96,18 @@ def second_run(again, tmp_path_factory):
     return folder, translator, printed.getvalue()
 
 
-def test_the_same_seed_gives_the_same_weights_bit_for_bit(tiny_run, second_run):
+def test_the_same_seed_gives_the_same_weights_to_the_bit(tiny_run, second_run):
     (_, first), (_, second, _) = tiny_run, second_run
     assert second.tokenizer.model == first.tokenizer.model
     weights = zip(first.transformer.get_weights(), second.transformer.get_weights(), strict=True)
     for one, other in weights:
         np.testing.assert_array_equal(one, other)
-    # And the first translator is none the worse for the seed that the second run has set.
+    # Nor does the seed of the second run change the first translator.
     text = ["der hund läuft"]
     assert first.translate(text) == second.translate(text)
 
 
-def test_tensorboard_finds_its_logs(second_run, tmp_path):
+def test_the_logs_for_tensorboard_hold_every_metric_of_every_epoch(second_run, tmp_path):
     folder = Path(shutil.copytree(second_run[0], tmp_path / "run"))
     events = list((folder / "logs").rglob("events.out.tfevents.*"))
     shown = {
@@ -127,13 +127,13 @@ def test_tensorboard_finds_its_logs(second_run, tmp_path):
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]
 
 
-def test_what_is_in_the_text_is_said_before_the_first_step(second_run):
+def test_the_report_on_the_text_comes_before_the_first_step(second_run):
     lines = second_run[2].splitlines()
     assert lines[0].startswith("300 pairs;")
     assert next(i for i, line in enumerate(lines) if line.startswith("epoch 1/2 done")) > 5
 
 
-def test_without_validation_the_last_epoch_is_kept_and_another_seed_is_another_run(
+def test_without_validation_the_last_epoch_is_kept_and_another_seed_gives_other_weights(
     again, tiny_run, tmp_path
 ):
     translator = again(tmp_path, seed=1, epochs=1, valid=False)
@@ -144,13 +144,13 @@ def test_without_validation_the_last_epoch_is_kept_and_another_seed_is_another_r
     assert np.any(embedding != tiny_run[1].transformer.source_embedding.get_weights()[0])
 
 
-def test_training_that_diverges_says_so_and_at_which_step(again, tmp_path):
+def test_divergence_is_an_error_with_the_step(again, tmp_path):
     with pytest.raises(FloatingPointError, match=r"must stay finite.* loss=nan at step 1\."):
         again(tmp_path, epochs=1, callbacks=[Spoil(epoch=0, factor=np.nan)])
     assert read(tmp_path / "run.json")["finished"] is False
 
 
-def test_where_it_diverges_later_the_best_translator_is_kept(again, tmp_path):
+def test_later_divergence_leaves_the_best_translator(again, tmp_path):
     kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* before is {tmp_path}/translator"
     with pytest.raises(FloatingPointError, match=kept):
         again(tmp_path, callbacks=[Spoil(epoch=1, factor=np.nan)])
@@ -158,8 +158,8 @@ def test_where_it_diverges_later_the_best_translator_is_kept(again, tmp_path):
     assert len(read(tmp_path / "history.json")["loss"]) == 1
 
 
-def test_a_run_that_breaks_off_stays_unfinished_and_goes_on(again, tiny_run, tmp_path, capsys):
-    """With files that lie elsewhere by now."""
+def test_an_interrupted_run_stays_unfinished_and_is_resumed(again, tiny_run, tmp_path, capsys):
+    """With files that have moved."""
     with pytest.raises(ZeroDivisionError, match="power cut"):
         again(tmp_path / "run", callbacks=[PowerCut(epoch=1)])
     assert read(tmp_path / "run" / "run.json")["finished"] is False
@@ -170,14 +170,20 @@ def test_a_run_that_breaks_off_stays_unfinished_and_goes_on(again, tiny_run, tmp
     assert_same_run(tmp_path / "run", tiny_run[0])
 
 
-def test_early_stopping_ends_the_run_and_bleu_may_choose(again, tmp_path):
-    again(tmp_path, epochs=9, patience=1, monitor="bleu", callbacks=[Spoil(epoch=1, factor=0)])
+def test_early_stopping_by_bleu_ends_the_run_and_keeps_the_best_epoch(
+    again, parallel_text, tmp_path
+):
+    spoil = Spoil(epoch=1, factor=0)
+    translator = again(tmp_path, epochs=9, patience=1, monitor="bleu", callbacks=[spoil])
     history = read(tmp_path / "history.json")
-    assert len(history["val_bleu"]) < 9
+    assert len(history["val_bleu"]) == 2
+    assert validation_perplexity(translator, parallel_text) == pytest.approx(
+        history["val_perplexity"][0], rel=1e-3
+    )
     assert read(tmp_path / "run.json")["finished"] is True
 
 
-def test_bfloat16_learns_too_and_what_is_kept_is_float32(again, tiny_run, tmp_path):
+def test_bfloat16_learns_about_the_same_and_the_saved_model_is_float32(again, tiny_run, tmp_path):
     translator = again(tmp_path, precision="bfloat16")
     assert translator.transformer.dtype_policy.name == "float32"
     assert keras.config.dtype_policy().name == "float32"
@@ -186,7 +192,7 @@ def test_bfloat16_learns_too_and_what_is_kept_is_float32(again, tiny_run, tmp_pa
     np.testing.assert_allclose(*losses, rtol=0.02)
 
 
-def test_a_finished_run_is_not_overwritten_unasked(again, tiny_run):
+def test_a_finished_run_is_only_overwritten_on_request(again, tiny_run):
     folder, _ = tiny_run
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     for numbers in ({}, {"epochs": 1}, {"learning_rate_scale": 0.5}):  # Nothing is left to train.
@@ -195,21 +201,23 @@ def test_a_finished_run_is_not_overwritten_unasked(again, tiny_run):
     assert before == {path: path.read_bytes() for path in folder.rglob("*.*")}
 
 
-def test_numbers_that_do_not_work_leave_an_earlier_run_alone(again, tiny_run):
+def test_numbers_that_are_refused_leave_an_earlier_run_unchanged(again, tiny_run):
     folder, _ = tiny_run
     with pytest.raises(ValueError, match="Received: vocab_size=270"):
         again(folder, overwrite=True, vocab_size=270)
     assert (folder / "translator.keras").exists()
 
 
-def test_a_run_may_start_from_a_translator_and_takes_its_sizes_and_vocabulary(
+def test_a_warm_start_takes_the_sizes_and_the_vocabulary_of_its_translator(
     parallel_text, tiny_run, tiny_recipe, tmp_path
 ):
     folder, first = tiny_run
     files = list(parallel_text.values())
     recipe = dataclasses.replace(
-        tiny_recipe, d_model=8, epochs=1
-    )  # The width is not for it to say.
+        tiny_recipe,
+        d_model=8,  # The translator's replaces it.
+        epochs=1,
+    )
     translator = train(
         recipe, *files[:2], tmp_path, *files[2:], warm_start=folder / "translator.keras"
     )
@@ -220,7 +228,7 @@ def test_a_run_may_start_from_a_translator_and_takes_its_sizes_and_vocabulary(
     assert len(read(tmp_path / "run.json")["options"]["warm_start"]) == 64
 
 
-def test_it_may_have_a_new_vocabulary_then(parallel_text, tiny_run, tiny_recipe, tmp_path):
+def test_a_warm_start_may_learn_a_new_vocabulary(parallel_text, tiny_run, tiny_recipe, tmp_path):
     files = list(parallel_text.values())
     recipe = dataclasses.replace(tiny_recipe, epochs=1, vocab_size=350)
     path = tiny_run[0] / "translator.keras"
@@ -230,7 +238,7 @@ def test_it_may_have_a_new_vocabulary_then(parallel_text, tiny_run, tiny_recipe,
     assert translator.translate(["der hund"])
 
 
-def test_the_picture_marks_the_epoch_that_was_kept(monkeypatch, tmp_path):
+def test_the_picture_marks_the_best_epoch(monkeypatch, tmp_path):
     marked = []
 
     def plot_history(history, best):

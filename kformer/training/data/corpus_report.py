@@ -1,0 +1,186 @@
+"""The report on a parallel corpus: counts, and warnings that tell what to do."""
+
+import dataclasses
+
+from kformer.training.data.dropped_pairs import DroppedPairs
+
+_NEW_VOCABULARY = (
+    "learn one from this text (--new-vocabulary with --warm-start, else no --tokenizer)"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class SideReport:
+    """Counts of the source or the target of a corpus, in pieces of its tokenizer.
+
+    Attributes:
+        pieces: Number of pieces, without end ids.
+        words: Number of words.
+        word_pieces: Pieces with letters of a script that separates words by spaces.
+        unknown: Number of unknown ids.
+        byte_pieces: Pieces that are single bytes of characters without a piece of their own.
+        longest: Ids of the longest sentence, its end id included.
+        longest_at: Its place, "FILE, line N".
+    """
+
+    pieces: int
+    words: int
+    word_pieces: int
+    unknown: int
+    byte_pieces: int
+    longest: int
+    longest_at: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ValidationReport:
+    """The validation text, compared with the training text.
+
+    Attributes:
+        pairs: Number of pairs.
+        seen: Number of pairs that are also training pairs.
+        like: Overlap of the piece frequencies of each side with its side of the training text.
+        like_swapped: The same overlap with the other side of the training text.
+    """
+
+    pairs: int
+    seen: int
+    like: float
+    like_swapped: float
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusReport:
+    """The result of `check_corpus`.
+
+    Attributes:
+        pairs: Number of lines of the source files.
+        source, target: `SideReport` of each side.
+        dropped: `DroppedPairs`.
+        identical: Pairs with the same text on both sides, without blank ones.
+        duplicates: Pairs that repeat an earlier pair.
+        batches, source_tokens, target_tokens: Numbers per pass; estimates for several corpora.
+        validation: `ValidationReport`; None without validation text.
+        vocabulary: Origin of the vocabulary; see `check_corpus`.
+    """
+
+    pairs: int
+    source: SideReport
+    target: SideReport
+    dropped: DroppedPairs
+    identical: int
+    duplicates: int
+    batches: int
+    source_tokens: int
+    target_tokens: int
+    validation: ValidationReport | None
+    vocabulary: str
+
+    def warnings(self) -> list[str]:
+        """Returns a sentence for each problem, with advice."""
+        possible = [*self._problems_of_pairs(), *self._problems_of_sides()]
+        return [text for holds, text in possible if holds]
+
+    def _problems_of_pairs(self):
+        """Yields whether there is a problem, and the sentence about it."""
+        text = self.pairs - self.dropped.blank
+        yield (
+            3 * self.identical > text,
+            f"{_share(self.identical, text)} of the pairs have the same text on both sides: "
+            "check that the target files are translations and not copies of the source files.",
+        )
+        if valid := self.validation:
+            yield (
+                valid.like_swapped > valid.like,
+                "The validation files look swapped: their source reads like the training target. "
+                "Exchange --valid-source and --valid-target, or --source and --target.",
+            )
+            yield (
+                100 * valid.seen > valid.pairs,
+                f"{_share(valid.seen, valid.pairs)} of the validation pairs are training pairs, "
+                "too, so that scores will look better than they are: take them out.",
+            )
+        yield (
+            10 * self.duplicates > self.pairs,
+            f"{_share(self.duplicates, self.pairs)} of the pairs repeat an earlier pair: "
+            "`paste` the files and `sort -u` them, so that a pass is shorter.",
+        )
+        spelled = any(4 * side.byte_pieces > side.pieces for side in (self.source, self.target))
+        yield (
+            20 * self.dropped.too_long > self.pairs,
+            f"{_share(self.dropped.too_long, self.pairs)} of the pairs are too long"
+            + (
+                ", spelled in bytes as they are."
+                if spelled
+                else ": raise --max-length, or split their lines into sentences."
+            ),
+        )
+        yield (
+            5 * self.dropped.unlike_lengths > self.pairs,
+            f"{_share(self.dropped.unlike_lengths, self.pairs)} of the pairs are unlike in length: "
+            "check that the files belong together line by line, or raise the ratio.",
+        )
+
+    def _problems_of_sides(self):
+        """Yields whether there is a problem, and the sentence about it."""
+        for name, side in (("source", self.source), ("target", self.target)):
+            yield (
+                1000 * side.unknown > side.pieces,
+                f"{_share(side.unknown, side.pieces)} of the {name}'s pieces are unknown: use a "
+                f"vocabulary with byte fallback; {_NEW_VOCABULARY}.",
+            )
+            yield (
+                50 * side.byte_pieces > side.pieces,
+                f"{_share(side.byte_pieces, side.pieces)} of the {name}'s pieces spell single "
+                "bytes of characters that the vocabulary lacks: "
+                + (
+                    f"{_NEW_VOCABULARY}."
+                    if self.vocabulary == "given"
+                    else "check the text for characters that do not belong there."
+                ),
+            )
+            # Only more text gives longer pieces if the text supports no more ids.
+            yield (
+                self.vocabulary != "all"
+                and side.pieces > 4 * side.words
+                and 2 * side.word_pieces > side.pieces,
+                f"A word of the {name} takes {_ratio(side.pieces, side.words)} pieces: "
+                + (f"{_NEW_VOCABULARY}." if self.vocabulary == "given" else "raise --vocab-size."),
+            )
+
+    def lines(self) -> list[str]:
+        """Returns the lines of the report, the warnings last."""
+        dropped = self.dropped
+        found = [
+            f"{self.pairs:,} pairs; {dropped.kept:,} are used. Not used: {dropped.blank:,} with a "
+            f"blank side, {dropped.too_long:,} too long, {dropped.unlike_lengths:,} of unlike "
+            "lengths.",
+            f"{self.duplicates:,} pairs are duplicates; {self.identical:,} have the same text on "
+            "both sides.",
+        ]
+        for name, side in (("Source", self.source), ("Target", self.target)):
+            found.append(
+                f"{name}: {_ratio(side.pieces, side.words)} pieces per word, "
+                f"{_share(side.unknown, side.pieces)} unknown, "
+                f"{_share(side.byte_pieces, side.pieces)} spelled in bytes; the longest sentence "
+                f"has {side.longest:,} ids ({side.longest_at})."
+            )
+        if valid := self.validation:
+            found.append(
+                f"Validation: {valid.pairs:,} pairs, {valid.seen:,} of them also in the training "
+                "text."
+            )
+        found.append(f"An epoch: {self.batches:,} batches, {self.target_tokens:,} target tokens.")
+        return [*found, *(f"Warning: {text}" for text in self.warnings())]
+
+    def __str__(self):
+        return "\n".join(self.lines())
+
+
+def _share(part, whole):
+    percent = 100 * part / max(1, whole)
+    return f"{percent:.2g} %" if 0 < percent < 9.5 else f"{percent:.0f} %"
+
+
+def _ratio(part, whole):
+    return f"{part / max(1, whole):.2f}"
