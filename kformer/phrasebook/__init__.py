@@ -1,19 +1,19 @@
-"""A German-English phrasebook, generated from a grammar: the corpus that needs no download.
+"""A German-English corpus generated from a grammar, so that it needs no download.
 
-From words to sentences:
+The modules, from words to sentences:
 
-    lexicon, closed_classes           the words, German beside English
+    lexicon, closed_classes           the words, in both languages
     german, english                   inflection
-    derivation                        what a production is; one sentence in the making
-    noun_phrases, people              productions: who and what
-    times, places, circumstances      productions: when, where, how often, with whom
-    word_order                        one clause as statement, question, subordinate clause
-    events, states                    productions: clauses
-    sentences, joined                 productions: sentences of one clause, of two
+    derivation                        productions, and the derivation of one sentence
+    noun_phrases, people              productions of subjects and objects
+    times, places, circumstances      productions of adverbials
+    word_order                        a clause as statement, question or subordinate clause
+    events, states                    productions of clauses
+    sentences, joined                 productions of sentences with one clause, with two
 
-German is the source. Every German sentence has exactly one translation, which follows from its
-parts, so that a model that has understood the grammar makes no mistakes. All is lower case; single
-spaces separate words and punctuation marks; a statement has no full stop.
+German is the source language. Every German sentence has exactly one translation, which follows
+from its parts, so that a perfect model makes no mistakes. The text is lower case; single spaces
+separate words and punctuation marks; statements have no full stop.
 """
 
 import os
@@ -23,20 +23,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from kformer.phrasebook import joined  # noqa: F401  They register productions.
+from kformer.files import replacing
+from kformer.phrasebook import joined  # noqa: F401  It registers productions.
 from kformer.phrasebook.derivation import PRODUCTIONS, Derivation, Nonsense
-from kformer.phrasebook.phrases import places  # noqa: F401  They register productions.
+from kformer.phrasebook.phrases import places  # noqa: F401  It registers productions.
 from kformer.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS, VERBS_OF
 
 __all__ = ["PRODUCTIONS", "Pair", "Phrasebook", "held_out", "phrasebook", "sample", "write"]
 
 SIZES = {"train": 20_500, "valid": 500, "test": 500, "unseen": 400}
-LENGTHS = range(2, 16)  # Words a side, punctuation marks included.
-RAREST = 8  # A word stands in training at least so often, else in no other part.
-OFTEN_ENOUGH = 20  # Sentences of `unseen` that may hold the same pair of lemmas.
+LENGTHS = range(2, 16)  # Words per side, punctuation marks included.
+RAREST = 8  # Words of the other parts occur at least this often in training.
+OFTEN_ENOUGH = 20  # Maximum number of sentences in `unseen` per pair of lemmas.
 
 
 class Pair(NamedTuple):
+    """A German sentence and its English translation."""
+
     source: str
     target: str
 
@@ -45,9 +48,9 @@ class Phrasebook(NamedTuple):
     """Four lists of pairs; no source sentence occurs twice.
 
     Attributes:
-        train, valid, test: of one distribution.
-        unseen: each sentence joins a noun to a verb or an adjective, as listed by `held_out`, that
-            no sentence of the other parts holds together.
+        train, valid, test: Parts of the same distribution.
+        unseen: Sentences that each combine a noun with a verb or an adjective, as listed by
+            `held_out`. No sentence of the other parts has both words.
     """
 
     train: list[Pair]
@@ -56,19 +59,19 @@ class Phrasebook(NamedTuple):
     unseen: list[Pair]
 
 
-GREETING = Pair("ich möchte ein bier", "i want a beer")  # Everybody's first sentence: in `train`.
+GREETING = Pair("ich möchte ein bier", "i want a beer")  # Always in `train`.
 
 
 def held_out(seed: int = 0) -> frozenset[tuple[str, str]]:
-    """The lemma pairs (noun, verb) and (noun, adjective) that only `unseen` holds together.
+    """Returns the pairs of lemmas, (noun, verb) and (noun, adjective), that only `unseen` combines.
 
-    Each verb and adjective that goes with at least six nouns gives up some of them, so that all
-    words are known from other company. Verbs with a particle keep theirs: "macht" alone would
-    not tell opening from closing.
+    Some nouns are held out from each verb and adjective that combines with at least six, so that
+    training has all words in other combinations. Verbs with a particle are left out, because
+    "macht" alone does not tell "aufmachen" (open) from "zumachen" (close).
     """
     rng = random.Random(seed)
     pairs: set[tuple[str, str]] = set()
-    free = {noun.name: 2 for noun in NOUNS}  # How many more pairs may name this noun.
+    free = {noun.name: 2 for noun in NOUNS}  # How many more pairs may have this noun.
 
     def hold_out(nouns, other: str, number: int) -> None:
         candidates = [n.name for n in nouns if free[n.name]]
@@ -88,7 +91,7 @@ def held_out(seed: int = 0) -> frozenset[tuple[str, str]]:
 
 
 def sample(rng: random.Random) -> Iterator[tuple[Pair, Derivation]]:
-    """Yields sentences without end, each with its derivation; sentences recur."""
+    """Yields random sentences endlessly, each with its derivation; sentences may repeat."""
 
     def choose(options, cumulative_weights=None):
         if cumulative_weights is None:
@@ -106,7 +109,7 @@ def sample(rng: random.Random) -> Iterator[tuple[Pair, Derivation]]:
 
 
 def phrasebook(seed: int = 0) -> Phrasebook:
-    """Generates the corpus; the same seed gives the same pairs on every machine."""
+    """Generates the corpus; the same seed gives the same pairs on all machines."""
     rng = random.Random(seed)
     known, unseen = _draw(rng, held_out(seed))
     rng.shuffle(known)
@@ -123,7 +126,7 @@ def phrasebook(seed: int = 0) -> Phrasebook:
 
 
 def _draw(rng, separate) -> tuple[list[Pair], list[Pair]]:
-    """Samples distinct pairs: those without, and those with, a lemma pair of `separate`."""
+    """Samples distinct sentences: those without, and those with, a lemma pair of `separate`."""
     known, unseen = {GREETING.source: GREETING.target}, {}
     room = Counter(dict.fromkeys(separate, OFTEN_ENOUGH))
     sentences_wanted = SIZES["train"] + SIZES["valid"] + SIZES["test"]
@@ -145,12 +148,12 @@ def _together(lemmas: set[str], separate) -> bool:
 
 
 def _words(pair: Pair) -> list[str]:
-    """The words of both sides; a word of both languages counts as two."""
+    """Returns the words of both sides; a word of both languages counts as two."""
     return [f"de {w}" for w in pair.source.split()] + [f"en {w}" for w in pair.target.split()]
 
 
 def _set_aside(pairs: list[Pair], number: int) -> tuple[list[Pair], list[Pair]]:
-    """Takes `number` pairs away whose words the rest still holds `RAREST` times each."""
+    """Sets `number` pairs aside, so that the rest still has each of their words `RAREST` times."""
     left = Counter(word for pair in pairs for word in _words(pair))
     rest, aside = [], []
     for pair in pairs:
@@ -165,12 +168,12 @@ def _set_aside(pairs: list[Pair], number: int) -> tuple[list[Pair], list[Pair]]:
 
 
 def write(folder: str | os.PathLike, seed: int = 0) -> dict[str, Path]:
-    """Writes the phrasebook as parallel text files, one sentence a line, UTF-8.
+    """Writes the phrasebook as parallel text files, UTF-8, with one sentence per line.
 
-    A file appears complete or not at all: it is written under another name, then renamed.
+    Each file appears completely or not at all.
 
     Returns:
-        Paths by name: "train.de", "train.en", and so for valid, test and unseen.
+        Paths by name: "train.de", "train.en", and the same for valid, test and unseen.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -178,9 +181,8 @@ def write(folder: str | os.PathLike, seed: int = 0) -> dict[str, Path]:
     for part, pairs in phrasebook(seed)._asdict().items():
         for language, sentences_of_side in zip(("de", "en"), zip(*pairs, strict=True), strict=True):
             path = folder / f"{part}.{language}"
-            unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
             text = "".join(f"{sentence}\n" for sentence in sentences_of_side)
-            unfinished.write_text(text, encoding="utf-8", newline="\n")
-            unfinished.replace(path)
+            with replacing(path) as temporary:
+                temporary.write_text(text, encoding="utf-8", newline="\n")
             paths[path.name] = path
     return paths

@@ -1,8 +1,9 @@
-"""Synchronous derivation: a production expands a symbol into German and English at once.
+"""Synchronous derivation: a production expands a symbol into German and English together.
 
-A production is a function, registered under the symbol it expands. It derives its parts, which may
-be discontinuous (the two halves of "ich stehe um acht uhr auf"), and hands them up as a record.
-Features run both ways: case and kind come down as arguments, gender and person go up in the record.
+A production is a function that is registered under the symbol that it expands. It derives its
+parts, which may be discontinuous ("stehe ... auf" in "ich stehe um acht uhr auf"), and returns them
+as a tuple. Features pass in both directions: case and kind are arguments, gender and person are
+fields of the returned tuple.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,10 +14,12 @@ from kformer.phrasebook.words.lexicon import Adjective, Noun, Verb
 
 
 class Nonsense(Exception):
-    """Raised by a production whose parts make no sense together; the derivation is given up."""
+    """Raised if the parts of a production do not fit together; the derivation is discarded."""
 
 
 class Production(NamedTuple):
+    """One way to expand a symbol."""
+
     name: str
     symbol: str
     weight: float
@@ -27,7 +30,7 @@ PRODUCTIONS: list[Production] = []
 
 
 def production(symbol: str, weight: float = 1):
-    """Registers a function as one way to expand `symbol`, chosen in proportion to `weight`."""
+    """Registers a function as a production of `symbol`, chosen in proportion to `weight`."""
 
     def register(expand):
         PRODUCTIONS.append(Production(expand.__name__, symbol, weight, expand))
@@ -41,7 +44,7 @@ _alternatives: dict[str, tuple[list[Production], list[float]]] = {}
 
 
 def alternatives(symbol: str) -> tuple[list[Production], list[float]]:
-    """The productions of a symbol and their cumulative weights."""
+    """Returns the productions of a symbol and their cumulative weights."""
     if symbol not in _alternatives:
         found = [p for p in PRODUCTIONS if p.symbol == symbol]
         assert found, f"No production expands {symbol}."
@@ -50,15 +53,16 @@ def alternatives(symbol: str) -> tuple[list[Production], list[float]]:
 
 
 class Derivation:
-    """One sentence in the making, and the record of what it is made of.
+    """The derivation of one sentence, with its productions and words.
 
     Args:
-        choose: called with the options and, for productions, their cumulative weights.
+        choose: Function that chooses one of some options. Its arguments are the options and, for
+            productions, their cumulative weights.
 
     Attributes:
-        productions: names of the productions used.
-        lemmas: names of all words picked.
-        pairs: (noun, verb) and (noun, adjective) lemmas that belong together in the sentence.
+        productions: Names of the productions used.
+        lemmas: Names of all words picked.
+        pairs: Lemmas (noun, verb) and (noun, adjective) that are related in the sentence.
     """
 
     def __init__(self, choose: Callable):
@@ -68,12 +72,13 @@ class Derivation:
         self.pairs: set[tuple[str, str]] = set()
 
     def derive(self, symbol: str, **features):
+        """Expands `symbol` by one of its productions."""
         chosen = self.choose(*alternatives(symbol))
         self.productions.append(chosen.name)
         return chosen.expand(self, **features)
 
     def pick(self, words: Sequence, but: Iterable = ()):
-        """Chooses a word, never one of `but`."""
+        """Chooses a word that is not in `but`."""
         word = self.choose(words)
         while word in but:
             word = self.choose(words)
@@ -81,6 +86,6 @@ class Derivation:
         return word
 
     def relate(self, word: Verb | Adjective, nouns: Iterable[Noun]):
-        """Notes that `word` describes, does or suffers what the nouns stand for."""
+        """Records that `word` is an adjective of the nouns, or a verb with them as arguments."""
         self.lemmas.add(word.name)
         self.pairs.update((noun.name, word.name) for noun in nouns)

@@ -1,6 +1,7 @@
-"""Productions of events: tense, polarity, objects, and the frames that verbs come in.
+"""Productions of events: tense, polarity, objects and verb frames.
 
-These are the events, which happen somewhere, sometime, often, and may be past or wanted.
+Events have adverbials of place, time and frequency, and may have a past tense or a modal verb.
+States, in `states`, have neither.
 """
 
 from kformer.phrasebook.derivation import production
@@ -60,7 +61,7 @@ def modal(d, verb, subject):
     )
 
 
-# Polarity, where there is no object that "kein" could deny
+# Polarity of clauses without an object that "kein" could negate
 
 
 @production("Polarity", 5)
@@ -107,7 +108,7 @@ def object_of(d, verb, subject, case="accusative"):
 
 
 def with_object(clause, phrase):
-    """Sets the object; a pronoun or name has a place of its own, before the day."""
+    """Sets the object; a pronoun or a name goes to its own place, before the day."""
     both = Phrase(phrase.german, phrase.english)
     return clause._replace(objects=both) if phrase.nouns else clause._replace(pronoun=both)
 
@@ -162,7 +163,7 @@ def activity(d, subject=None, circumstances=None):
 
 
 def _acting(d, verbs, subject, circumstances, complement=NOTHING):
-    """An event without an object."""
+    """Derives an event without an object."""
     _, clause = opening(d, verbs, subject)
     clause = clause._replace(complement=complement, negation=d.derive("Polarity"))
     return with_circumstances(d, clause, circumstances)
@@ -185,7 +186,7 @@ def resting(d, subject=None, circumstances=None):
 def timed(d, subject=None, circumstances="Appointment"):
     """der film fängt um acht uhr an -> the film begins at eight o'clock"""
     verbs = VERBS_OF["timed"]
-    if subject:  # Already known: a person.
+    if subject:  # The subject is then a person.
         verbs = [v for v in verbs if "person" in v.subjects]
     return _acting(d, verbs, subject, circumstances)
 

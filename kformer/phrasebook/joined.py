@@ -1,4 +1,4 @@
-"""Productions of sentences of two clauses: subordinate, relative and coordinated ones."""
+"""Productions of sentences with two clauses: subordinate, relative and coordinate ones."""
 
 from kformer.phrasebook.derivation import Nonsense, production
 from kformer.phrasebook.events import present_forms, with_object
@@ -28,7 +28,7 @@ def _subordinate(main: Phrase, german: str, english: str, clause, ending: str = 
 
 
 def _thought(d, verb, negation=""):
-    """A clause of knowing or believing, that the thought itself is still to follow."""
+    """Derives a main clause of knowing or believing, without its subordinate clause."""
     subject = d.derive("PersonSubject")
     return Clause(subject, present_forms(verb, subject.person), negation=negation)
 
@@ -50,12 +50,12 @@ def that(d):
 
 def _timeless(clause):
     if clause.verb.tense == "past":
-        raise Nonsense('"wenn" is said of what happens again; of what happened once, "als".')
+        raise Nonsense('German "wenn" has no past tense for a single event, which needs "als".')
     return clause
 
 
 def _unknown(d):
-    """ "i do not know" or "do you know", and how the sentence then ends."""
+    """ "i do not know" or "do you know", and the final punctuation mark."""
     return d.derive("Unknown", verb=next(v for v in VERBS_OF["thought"] if v.name == "wissen"))
 
 
@@ -68,7 +68,7 @@ def not_known(d, verb):
 def asked(d, verb):
     clause = _thought(d, verb)
     if clause.subject.person == "1s":
-        raise Nonsense("Nobody asks what he knows himself.")
+        raise Nonsense("Speakers do not ask whether they know something themselves.")
     return Phrase(verb_first(clause), operator_first(clause)), " ?"
 
 
@@ -128,7 +128,7 @@ def contrast(d):
 
 
 def _who(d, phrase):
-    """The relative clause of a person, who is its subject."""
+    """Derives a relative clause with the person as its subject."""
     subject = NounPhrase(phrase.relative, "who", phrase.person, phrase.nouns)
     return d.derive("Conduct", subject=subject)
 

@@ -1,4 +1,4 @@
-"""Productions of sentences of one clause: statements and questions."""
+"""Productions of sentences with one clause: statements and questions."""
 
 from kformer.phrasebook.derivation import Nonsense, production
 from kformer.phrasebook.events import opening, present_forms, with_object
@@ -17,7 +17,7 @@ from kformer.phrasebook.words.closed_classes import SUBJECT_PRONOUNS
 from kformer.phrasebook.words.lexicon import NOUNS, NOUNS_OF, VERBS_OF
 
 WHO = NounPhrase("wer", "who")
-# By verb, the objects of which one can ask which, or how many.
+# By verb, the objects that "which" and "how many" can ask for.
 ASKABLE = {
     verb.name: tuple(n for n in NOUNS if n.plural and set(n.kinds) & set(verb.objects))
     for verb in VERBS_OF["transitive"]
@@ -25,9 +25,9 @@ ASKABLE = {
 
 
 def _question(asked: Phrase, clause) -> Phrase:
-    """Asks for `asked`, or for yes or no where it is empty."""
+    """Makes a question with the question word `asked`; a yes-no question if that is empty."""
     if clause.subject.german == "ich" and clause.verb.english.operator in ("do", "did"):
-        raise Nonsense("Nobody asks what he does himself; but one asks: can i, should i, may i?")
+        raise Nonsense("Speakers ask about themselves only with modals: can i, should i, may i?")
     return Phrase(
         f"{asked.german} {verb_first(clause)} ?".lstrip(),
         f"{asked.english} {operator_first(clause)} ?".lstrip(),
@@ -36,7 +36,7 @@ def _question(asked: Phrase, clause) -> Phrase:
 
 def not_denied(clause):
     if clause.negation:
-        raise Nonsense("Nobody asks when or where something does not happen.")
+        raise Nonsense("Questions for time and place are not negated.")
     return clause
 
 
@@ -71,7 +71,7 @@ def statement_with_place_first(d):
 
 @production("Sentence", 2)
 def statement_with_object_first(d):
-    """den hut kaufe ich -> i buy the hat; with "sie" one could not tell who buys whom"""
+    """den hut kaufe ich -> i buy the hat; "sie" as a subject would be ambiguous"""
     pronoun = d.pick([p for p in SUBJECT_PRONOUNS if p.name != "sie"])
     verb, clause = opening(d, VERBS_OF["transitive"], pronoun_phrase(pronoun))
     thing = around_specific(d, d.pick(NOUNS_OF[d.choose(verb.objects)]), "accusative")
@@ -103,7 +103,7 @@ def order(d):
 
 def this_is(phrase, denied=False):
     if phrase.german.startswith("dies"):
-        raise Nonsense("That is this?")
+        raise Nonsense('"that is this ..." is not a sentence.')
     singular = phrase.person == "3s"
     own = "das ist" if singular else "das sind"
     foreign = "that is" if singular else "those are"

@@ -1,4 +1,4 @@
-"""Productions of states: what simply holds, in the present. Having, liking, being, belonging."""
+"""Productions of states, in the present tense: having, liking, being, belonging."""
 
 from kformer.phrasebook.derivation import Nonsense, production
 from kformer.phrasebook.events import object_of, present_forms, with_object
@@ -23,7 +23,7 @@ def state(d):
     return d.derive("State")
 
 
-# Conduct: what a person does or has, for "who" and for relative clauses
+# Conduct: clauses with a person as subject, for "who" and for relative clauses
 
 
 @production("Conduct", 3)
@@ -47,7 +47,7 @@ def opening(d, frame, subject=None):
 
 
 def being(d, subject):
-    """A clause of sein, still without what the subject is."""
+    """Derives a clause with "sein" (be), without its complement."""
     verb = VERBS_OF["copula"][0]
     forms = present_forms(verb, subject.person)
     return Clause(subject, forms, negation=d.derive("Polarity"))
@@ -100,7 +100,7 @@ def a_certain_one(d, noun):
 
 def _being_of_quality(d, subject, adjectives):
     if subject.modified:
-        raise Nonsense("The old hat is new? The red hat is red?")
+        raise Nonsense("A noun with one adjective as predicate has no other.")
     adjective = d.pick(adjectives)
     d.relate(adjective, subject.nouns)
     return being(d, subject)._replace(complement=Phrase(adjective.name, adjective.english))
@@ -155,11 +155,11 @@ def belonging(d):
 
 
 def whose_age(d):
-    """A subject of which one says, or asks, how old it is."""
+    """Derives the subject of a statement or question about its age."""
     kind = d.choose(("person", "person", "animal"))
     subject = d.derive("PersonSubject") if kind == "person" else specific_thing(d, (kind,))
     if subject.modified or (subject.nouns and subject.person == "p"):
-        raise Nonsense("Old dogs are old; eight women are not of one age.")
+        raise Nonsense('Neither "the old dog" nor a group has a stated age.')
     d.relate(next(a for a in ADJECTIVES if a.name == "alt"), subject.nouns)
     return subject, kind
 

@@ -1,5 +1,4 @@
-"""Word order: how one clause is said in German and in English, as a statement, a question, or
-after a conjunction. No choices are made here."""
+"""Word order of a clause in both languages: as a statement, a question or a subordinate clause."""
 
 from typing import NamedTuple
 
@@ -9,10 +8,10 @@ from kformer.phrasebook.words.english import VerbGroup
 
 
 class VerbForms(NamedTuple):
-    """The German verb in the pieces that word order moves, and the English group.
+    """The German verb in the parts that word order moves, and the English verb group.
 
-    `finite` stands second and leaves `bracket` (particle, participle, infinitive) at the end; where
-    the verb stands last, `final` is all of it: "steht" ... "auf", but "aufsteht".
+    In main clauses `finite` is the second element, and `bracket` (particle, participle or
+    infinitive) the last: "steht ... auf". In subordinate clauses `final` is the last: "aufsteht".
     """
 
     finite: str
@@ -26,11 +25,13 @@ NOTHING = Phrase("", "")
 
 
 class Clause(NamedTuple):
+    """The parts of a clause, in both languages."""
+
     subject: NounPhrase
     verb: VerbForms
     pronoun: Phrase = NOTHING
     objects: Phrase = NOTHING
-    negation: str = ""  # "nicht", "kein" (then the object holds it), or ""
+    negation: str = ""  # "nicht", "kein" (then the object contains it), or ""
     complement: Phrase = NOTHING
     circumstances: tuple[Circumstance, ...] = ()
 
@@ -44,7 +45,7 @@ def _in_slots(clause: Clause, language: str, *slots: str) -> list[str]:
 
 
 def _middle(clause: Clause) -> str:
-    """The German middle field; what "nicht" denies follows it, a definite object does not."""
+    """Returns the German middle field; "nicht" follows the object and precedes what it negates."""
     denied = clause.negation == "nicht"
     clock = _in_slots(clause, "german", "clock")
     return _join(
@@ -59,17 +60,19 @@ def _middle(clause: Clause) -> str:
 
 
 def verb_second(clause: Clause) -> str:
+    """Returns a German statement."""
     verb = clause.verb
     return _join(clause.subject.german, verb.finite, _middle(clause), verb.bracket)
 
 
 def verb_first(clause: Clause) -> str:
-    """A yes-no question; or what follows when something else than the subject opens a sentence."""
+    """Returns a German yes-no question, or the rest of a sentence with another first element."""
     verb = clause.verb
     return _join(verb.finite, clause.subject.german, _middle(clause), verb.bracket)
 
 
 def verb_last(clause: Clause) -> str:
+    """Returns a German subordinate clause, without its conjunction."""
     return _join(clause.subject.german, _middle(clause), clause.verb.final)
 
 
@@ -84,7 +87,7 @@ def _tail(clause: Clause) -> str:
 
 
 def subject_first(clause: Clause) -> str:
-    """An English statement."""
+    """Returns an English statement."""
     operator, main, plain = clause.verb.english
     often = _join(*_in_slots(clause, "english", "frequency"))
     if clause.negation:
@@ -97,7 +100,7 @@ def subject_first(clause: Clause) -> str:
 
 
 def operator_first(clause: Clause) -> str:
-    """An English question, without what may stand before it."""
+    """Returns an English question, without its question word."""
     return _join(
         clause.verb.english.operator,
         clause.subject.english,

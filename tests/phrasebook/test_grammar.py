@@ -1,4 +1,4 @@
-"""The grammar of the built-in corpus: that its German is German, and its English English."""
+"""The grammar of the built-in corpus: inflection and word order of both languages."""
 
 import random
 
@@ -173,7 +173,7 @@ def derivation_of(source, productions):
 
 
 @pytest.mark.parametrize(("source", "target", "productions"), list(examples()))
-def test_the_grammar_says_what_a_person_would_say(source, target, productions):
+def test_sentences_are_correct_in_both_languages(source, target, productions):
     assert derivation_of(source, productions) == (source, target)
 
 
@@ -185,7 +185,7 @@ def row(inflect, cases=german.CASES):
     return "; ".join(" ".join(inflect(gender, case) for gender in "mfnp") for case in cases)
 
 
-def test_articles_and_their_like_follow_gender_and_case():
+def test_determiners_follow_gender_and_case():
     assert row(german.the) == "der die das die; den die das die; dem der dem den"
     assert row(lambda g, c: german.der_word("dies", g, c)) == (
         "dieser diese dieses diese; diesen diese dieses diese; diesem dieser diesem diesen"
@@ -203,7 +203,7 @@ def test_articles_and_their_like_follow_gender_and_case():
         ("strong", "roter rote rotes rote; roten rote rotes rote; rotem roter rotem roten"),
     ],
 )
-def test_adjectives_follow_article_gender_and_case(declension, table):
+def test_adjectives_follow_declension_gender_and_case(declension, table):
     red = ADJECTIVES["rot"]
     assert row(lambda gender, case: german.adjective(red, declension, gender, case)) == table
 
@@ -250,7 +250,7 @@ def test_prepositions_contract_with_the_article():
     assert german.contract("in", "der stadt") == "in der stadt"
 
 
-def test_english_verbs_have_a_third_person_and_call_for_do():
+def test_english_verbs_have_a_third_person_and_do_support():
     assert english.present("look for", "3s") == ("does", "look for", "looks for")
     assert english.present("go", "3s") == ("does", "go", "goes")
     assert english.present("have", "3s").plain == "has"
@@ -262,6 +262,6 @@ def test_a_becomes_an_before_a_vowel():
     assert [english.a(w) for w in ("beer", "egg", "old hat")] == ["a beer", "an egg", "an old hat"]
 
 
-def test_every_noun_can_be_described_and_every_kind_of_a_verb_has_nouns():
+def test_every_noun_has_adjectives_and_every_kind_of_a_verb_has_nouns():
     assert all(lexicon.ADJECTIVES_FOR[name] for name in NOUNS)
     assert all(lexicon.NOUNS_OF[kind] for v in lexicon.VERBS for kind in v.subjects + v.objects)

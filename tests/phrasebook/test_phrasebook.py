@@ -1,4 +1,4 @@
-"""The built-in corpus: what it contains, how it is split, and that its German is German."""
+"""The built-in corpus: its content and its parts."""
 
 import hashlib
 import os
@@ -47,7 +47,7 @@ def test_the_phrasebook_has_twenty_thousand_distinct_pairs(book):
     assert len(book.unseen) >= 300
 
 
-def test_no_source_sentence_occurs_twice_within_or_between_the_parts(book):
+def test_no_source_sentence_occurs_twice(book):
     sources = [pair.source for pair in chain(*book)]
     assert len(set(sources)) == len(sources)
 
@@ -62,13 +62,13 @@ def test_sentences_have_two_to_fifteen_words_on_both_sides(book):
     assert lengths == set(range(2, 16))
 
 
-def test_text_is_lower_case_with_single_spaces_and_separate_punctuation(book):
+def test_text_is_lower_case_with_spaces_around_punctuation(book):
     for side in chain.from_iterable(chain(*book)):
         assert side == " ".join(side.lower().split())
         assert all(word in ",?" or not set(word) & set(",.?!") for word in side.split())
 
 
-def test_the_first_sentence_everybody_tries_is_in_training(book):
+def test_ordering_a_beer_is_in_training(book):
     assert Pair("ich möchte ein bier", "i want a beer") in book.train
 
 
@@ -113,24 +113,24 @@ def joint(pairs, noun, other):
     return {pair for pair, found in split if found & nouns and found & others}
 
 
-def test_the_pairs_held_out_never_stand_together_outside_the_unseen_part(book):
+def test_only_unseen_sentences_combine_held_out_pairs(book):
     for noun, other in held_out():
         assert not joint(chain(book.train, book.valid, book.test), noun, other)
 
 
-def test_every_unseen_sentence_joins_a_pair_that_was_held_out(book):
+def test_every_unseen_sentence_combines_a_held_out_pair(book):
     joints = [joint(book.unseen, noun, other) for noun, other in held_out()]
     assert set().union(*joints) == set(book.unseen)
     assert min(len(found) for found in joints) >= 3
 
 
-def test_the_pairs_held_out_are_of_nouns_with_verbs_and_of_nouns_with_adjectives():
+def test_held_out_pairs_are_nouns_with_verbs_or_adjectives():
     others = [other for _, other in held_out()]
     assert sum(other in VERBS for other in others) >= 10
     assert sum(other in ADJECTIVES for other in others) >= 10
 
 
-def test_training_shows_the_words_of_every_held_out_pair_in_other_company(book):
+def test_training_has_the_words_of_held_out_pairs_in_other_combinations(book):
     known = words(book.train, 0)
     for noun, other in held_out():
         assert sum(known[form] for form in forms_of_noun(NOUNS[noun])) >= 50
@@ -147,7 +147,7 @@ def test_the_same_seed_gives_the_same_phrasebook_and_another_seed_another(book):
     assert held_out(0) != held_out(1)
 
 
-def test_neither_hash_order_nor_heavy_imports_play_a_part(book):
+def test_the_pairs_do_not_depend_on_the_order_of_hashes(book):
     script = (
         "import hashlib, sys; from kformer.phrasebook import phrasebook;"
         "print({'numpy', 'tensorflow', 'keras'} & set(sys.modules));"
@@ -163,7 +163,7 @@ def test_neither_hash_order_nor_heavy_imports_play_a_part(book):
     assert run.stdout.splitlines() == ["set()", digest(book)]
 
 
-def test_write_leaves_parallel_files_and_nothing_else(tmp_path, book):
+def test_write_leaves_only_parallel_files(tmp_path, book):
     paths = write(tmp_path / "data")
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == sorted(paths)
     assert sorted(paths) == sorted(f"{p}.{side}" for p in book._fields for side in ("de", "en"))

@@ -1,4 +1,4 @@
-"""Productions of circumstances: what a clause says of when, where, how often and with whom."""
+"""Productions of adverbials: when, where, how often and with whom."""
 
 from kformer.phrasebook.derivation import Nonsense, production
 from kformer.phrasebook.phrases.times import Circumstance
@@ -8,7 +8,7 @@ from kformer.phrasebook.words.closed_classes import ALWAYS, DAYS, FREQUENCIES
 def with_circumstances(d, clause, symbol):
     found = d.derive(symbol, tense=clause.verb.tense, subject=clause.subject)
     if clause.negation and any(c.slot in ("frequency", "habit") for c in found):
-        raise Nonsense("not often, not every day: what is denied, the action or the habit?")
+        raise Nonsense("It is ambiguous what is negated, the action or the habit.")
     return clause._replace(circumstances=found)
 
 
@@ -16,7 +16,7 @@ def _place(phrase) -> Circumstance:
     return Circumstance(phrase.german, phrase.english, "place")
 
 
-# Circumstances: of an action
+# Circumstances: adverbials of an action
 
 
 @production("Circumstances", 9)
@@ -46,7 +46,7 @@ def how_often(d, tense, subject):
     return (Circumstance(word.name, word.english, "frequency"),)
 
 
-# ActivityCircumstances, Appointment, Outing: of what one can do in company, by the clock, or both
+# ActivityCircumstances, Appointment, Outing: with company, with a clock time, or with both
 
 
 @production("ActivityCircumstances", 4)
@@ -88,7 +88,7 @@ def with_someone(d, subject):
     )
 
 
-# TimeFirst, PlaceFirst: what a statement may open with; Unstated: what a question asks for
+# TimeFirst, PlaceFirst: first elements of a statement; Unstated: what a question asks for
 
 
 @production("TimeFirst")
@@ -106,7 +106,7 @@ def unstated(d, tense, subject):
     return ()
 
 
-# Skies: when and where it rains
+# Skies: adverbials of the weather
 
 
 @production("Skies", 3)
@@ -125,7 +125,7 @@ def skies_somewhere(d):
     return (_place(d.derive("City")),)
 
 
-# Surroundings: where something is to be found
+# Surroundings: places of "there is"
 
 
 @production("Surroundings")

@@ -1,6 +1,6 @@
 """Productions of noun phrases: determiners and adjectives around a noun.
 
-A noun phrase gets its case from above and hands up the person that the verb agrees with.
+The case is an argument; the result has the person that the verb agrees with.
 """
 
 from functools import partial
@@ -18,8 +18,8 @@ class NounPhrase(NamedTuple):
     person: str = "3s"
     nouns: tuple[Noun, ...] = ()
     pronoun: Pronoun | None = None
-    relative: str = ""  # The relative pronoun that fits, in the nominative.
-    modified: bool = False  # Holds an adjective.
+    relative: str = ""  # The relative pronoun, in the nominative.
+    modified: bool = False  # Contains an adjective.
 
 
 class Nominal(NamedTuple):
@@ -29,19 +29,19 @@ class Nominal(NamedTuple):
 
 
 def around(d, noun, case):
-    """Derives a phrase of the sort that the noun allows."""
+    """Derives a phrase around a noun, with a determiner that the noun allows."""
     symbol = "Kin" if "kin" in noun.kinds else "Mass" if "mass" in noun.kinds else "Count"
     return d.derive(symbol, noun=noun, case=case)
 
 
 def around_specific(d, noun, case):
-    """Like `around`, but only phrases that "nicht" may follow: the bread, never a bread."""
+    """Derives a definite phrase around a noun, which "nicht" may follow: "das brot nicht"."""
     symbol = "Kin" if "kin" in noun.kinds else "Own" if "own" in noun.kinds else "Specific"
     return d.derive(symbol, noun=noun, case=case)
 
 
 def described(d, kinds, case, but=()):
-    """Picks a noun of one of the kinds, none of `but`, and derives a phrase around it."""
+    """Picks a noun of one of the kinds, not in `but`, and derives a phrase around it."""
     return around(d, d.pick(NOUNS_OF[d.choose(kinds)], but), case)
 
 
@@ -91,7 +91,7 @@ def adjective_and_noun(d, noun, number, case, declension):
     )
 
 
-# Specific, Own, Kin: what is known, what may be somebody's, who always is
+# Specific, Own, Kin: definite phrases; with an optional or a required possessive
 
 
 @production("Specific", 5)
@@ -126,7 +126,7 @@ def possessive(d, noun, case):
     return _phrase(d, noun, number, case, my, "mixed", whose.english)
 
 
-# Count: any phrase around a noun that can be counted; Some: only those that introduce it
+# Count: all phrases around a count noun; Some: only the indefinite ones
 
 
 @production("Count", 5)
@@ -170,7 +170,7 @@ def plural_without_article(d, noun, case):
     return _phrase(d, noun, "plural", case, _no_article, "strong", "")
 
 
-# Mass: bread, coffee
+# Mass: phrases around a mass noun, such as bread or coffee
 
 
 @production("Mass", 4)
@@ -192,7 +192,7 @@ def serving(d, noun, case):
     return d.derive("One", noun=noun, case=case)
 
 
-# Generic: all of a kind, as one likes it
+# Generic: all of a kind, as the object of "like"
 
 
 def _all_of(d, noun, case, determiner, declension):
@@ -206,7 +206,7 @@ def generic(d, noun, case):
     return _all_of(d, noun, case, _no_article, "strong")
 
 
-# Denied, DeniedGeneric: "kein" takes the place of the article and of "nicht"
+# Denied, DeniedGeneric: "kein" replaces the article and "nicht"
 
 
 @production("Denied")
@@ -223,7 +223,7 @@ def denied_generic(d, noun, case):
     return _all_of(d, noun, case, _kein, "mixed")
 
 
-# Asked: what a question is about
+# Asked: the object that a question asks for
 
 
 @production("Asked", 1)

@@ -1,4 +1,4 @@
-"""Productions of who does it and whom it concerns: pronouns, names, people; any subject."""
+"""Productions of people as subjects and objects: pronouns, names and nouns; any subject."""
 
 from kformer.phrasebook.derivation import Nonsense, production
 from kformer.phrasebook.phrases.noun_phrases import (
@@ -22,12 +22,12 @@ def pronoun_phrase(pronoun) -> NounPhrase:
     return NounPhrase(pronoun.name, pronoun.english, pronoun.person, pronoun=pronoun)
 
 
-# Person: whoever something is done to or for, in any case but the nominative
+# Person: objects, in any case but the nominative
 
 
 @production("Person", 5)
 def object_pronoun(d, case, subject):
-    """mir -> me, but not of what i do"""
+    """mir -> me, unless the subject is "ich\""""
     group = subject.pronoun and subject.pronoun.group
     return pronoun_phrase(d.pick([p for p in OBJECT_PRONOUNS[case] if p.group != group]))
 
@@ -80,7 +80,7 @@ def person_with_something(d):
     """die frau mit einem hut -> the woman with a hat"""
     person = around_specific(d, d.pick(NOUNS_OF["stranger"]), "nominative")
     if person.person == "p":
-        raise Nonsense("Several people, one hat?")
+        raise Nonsense("Several people do not share one thing.")
     thing = d.derive("One", noun=d.pick(NOUNS_OF["feature"]), case="dative")
     return person._replace(
         german=f"{person.german} mit {thing.german}",
@@ -89,7 +89,7 @@ def person_with_something(d):
     )
 
 
-# Group: in conversation one speaks mostly of me and you
+# Group: the first and second person are more frequent
 
 
 @production("Group", 6)

@@ -1,4 +1,4 @@
-"""Productions of where something is and where one goes; two-way prepositions take their case."""
+"""Productions of places and destinations, with the case that the preposition takes."""
 
 from kformer.phrasebook.derivation import production
 from kformer.phrasebook.phrases.noun_phrases import around, around_specific
@@ -12,7 +12,7 @@ def _in(place) -> Phrase:
     return Phrase(german.contract("in", place.german), f"in {place.english}")
 
 
-# Place: where people and animals are; Outdoors, City, Residence, Spot: narrower choices
+# Place: places of people and animals; Outdoors, City, Residence, Spot: some of them
 
 
 @production("Place", 5)
@@ -77,7 +77,7 @@ def surface(d):
     return Phrase(f"{preposition.name} {thing.german}", f"{preposition.english} {thing.english}")
 
 
-# Destination, Goal, Journey: where one goes, and how
+# Destination, Goal, Journey: destinations, with or without a vehicle
 
 
 @production("Destination", 4)

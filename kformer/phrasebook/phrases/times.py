@@ -12,7 +12,7 @@ class Phrase(NamedTuple):
 
 
 class Circumstance(NamedTuple):
-    """What a clause says of when, where or how often; the languages differ in where they put it."""
+    """An adverbial of time, place or frequency; its place differs between the languages."""
 
     german: str
     english: str
@@ -86,7 +86,7 @@ def quarter_to(d):
 
 @production("Time", 4)
 def day(d, tense):
-    """gestern -> yesterday, but only of the past"""
+    """gestern -> yesterday, with past tense only"""
     word = d.pick(DAYS[tense])
     return Circumstance(word.name, word.english, "day")
 

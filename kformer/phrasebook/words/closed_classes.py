@@ -1,4 +1,4 @@
-"""The words that no phrasebook adds to: pronouns, modals, numbers, days; names stand with them."""
+"""Closed word classes: pronouns, modals, numbers and days; also names."""
 
 from typing import NamedTuple
 
@@ -7,17 +7,17 @@ class Pronoun(NamedTuple):
     name: str
     english: str
     person: str  # The form of the verb: "1s", "2s", "3s" or "p".
-    group: str  # Who is meant: nobody sees himself, we do not see me.
+    group: str  # Subject and object are never of the same group.
 
 
 class Word(NamedTuple):
-    """A word, or a fixed phrase, that is never inflected."""
+    """A word or fixed phrase without inflection."""
 
     name: str
     english: str
 
 
-# The present of ich, du, er, wir where it does not follow from the stem.
+# Irregular present forms of ich, du, er, wir.
 IRREGULAR = {
     "sein": ("bin", "bist", "ist", "sind"),
     "haben": ("habe", "hast", "hat", "haben"),
@@ -42,7 +42,7 @@ MODALS = (
 
 MODALS_OF_THINGS = tuple(m for m in MODALS if m.name in ("können", "müssen", "sollen"))
 
-# No "ihr": it would be you, her or their. "sie" is told apart by its verb.
+# No "ihr": it could be you, her or their. The verb tells what "sie" is.
 SUBJECT_PRONOUNS = (
     Pronoun("ich", "i", "1s", "speaker"),
     Pronoun("du", "you", "2s", "hearer"),
@@ -51,7 +51,7 @@ SUBJECT_PRONOUNS = (
     Pronoun("wir", "we", "p", "speaker"),
     Pronoun("sie", "they", "p", "other"),
 )
-# No "sie" as an object: it would be her or them.
+# No "sie" as an object: it could be her or them.
 OBJECT_PRONOUNS = {
     "accusative": (
         Pronoun("mich", "me", "1s", "speaker"),
@@ -75,7 +75,7 @@ POSSESSIVES = (
 NAMES = (Word("anna", "anna"), Word("paul", "paul"), Word("maria", "maria"))
 CITIES = (Word("berlin", "berlin"), Word("hamburg", "hamburg"), Word("wien", "vienna"))
 
-# One to twelve, as hours are counted, too.
+# One to twelve, which also serve as hours.
 NUMBERS = (
     Word("eins", "one"),
     Word("zwei", "two"),
@@ -107,5 +107,5 @@ FREQUENCIES = (
 )
 SPOTS = (Word("hier", "here"), Word("dort", "there"), Word("zu hause", "at home"))
 SURFACES = (Word("auf", "on"), Word("unter", "under"), Word("neben", "next to"))
-# What one has in German, one is in English.
+# German "hunger haben" (have hunger) is English "be hungry".
 SENSATIONS = (Word("hunger", "hungry"), Word("durst", "thirsty"))

@@ -10,10 +10,10 @@ _BE = {"1s": "am", "2s": "are", "3s": "is", "p": "are"}
 
 
 class VerbGroup(NamedTuple):
-    """The verb of a clause, before it is known whether "not" or the subject comes between.
+    """The verb of a clause, in the parts that questions and negation separate.
 
-    `operator` changes places with the subject in questions and stands before "not"; `main` follows
-    it. `plain` replaces both where nothing calls for "do": "does" + "drink", but plain "drinks".
+    `operator` precedes "not", and the subject of a question; `main` follows them. `plain` replaces
+    both in affirmative statements: "drinks" instead of "does" and "drink".
     """
 
     operator: str
@@ -31,7 +31,7 @@ def a(phrase: str) -> str:
 
 @cache
 def third_person(verb: str) -> str:
-    """Inflects the first word: "look for" becomes "looks for"."""
+    """Returns the third person, with the first word inflected: "look for" gives "looks for"."""
     head, *rest = verb.split()
     if head == "have":
         head = "has"
@@ -56,7 +56,7 @@ def past(verb: str, form: str) -> VerbGroup:
 
 @cache
 def modal(word: Word, verb: str, person: str) -> VerbGroup:
-    """ "can drink" is one word and its verb; "want to drink" and "have to drink" take do."""
+    """Returns the verb group of a modal; "can" needs no "do", "want to" and "have to" do."""
     if word.english.endswith(" to"):
         return present(f"{word.english} {verb}", person)
     return VerbGroup(word.english, verb, None)

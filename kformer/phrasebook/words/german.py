@@ -6,7 +6,7 @@ from kformer.phrasebook.words.closed_classes import IRREGULAR
 from kformer.phrasebook.words.lexicon import Adjective, Noun, Verb
 
 CASES = ("nominative", "accusative", "dative")
-PERSONS = ("1s", "2s", "3s", "p")  # ich, du, er, and wir or sie: one form of the verb each
+PERSONS = ("1s", "2s", "3s", "p")  # ich, du, er; wir and sie share a verb form
 
 # Endings by gender, "p" for the plural; one column per case, "-" for none.
 _DER_ENDINGS = {"m": "er en em", "f": "e e er", "n": "es es em", "p": "e e en"}
@@ -55,13 +55,13 @@ def noun(word: Noun, number: str, case: str) -> str:
 
 
 def gender_of(word: Noun, number: str) -> str:
-    """The row of the tables that a noun follows: its gender, or "p" in the plural."""
+    """Returns the row of the tables for a noun: its gender, or "p" in the plural."""
     return word.gender if number == "singular" else "p"
 
 
 @cache
 def present(verb: Verb, person: str) -> str:
-    """Conjugates without the particle: ich stehe, du stehst, er steht, wir stehen."""
+    """Returns the present tense without the particle: ich stehe, du stehst, er steht."""
     if verb.name in IRREGULAR:
         return irregular(verb.name, person)
     stem = verb.stem
@@ -77,7 +77,7 @@ def present(verb: Verb, person: str) -> str:
 
 
 def irregular(infinitive: str, person: str) -> str:
-    """The present of an auxiliary, a modal, or another verb with a table of its own."""
+    """Returns the present tense of an auxiliary, a modal, or another irregular verb."""
     return IRREGULAR[infinitive][PERSONS.index(person)]
 
 

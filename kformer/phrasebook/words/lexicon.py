@@ -1,4 +1,4 @@
-"""Nouns, adjectives and verbs: German beside English, with what the grammar must know of each.
+"""Nouns, adjectives and verbs, in both languages, with their grammatical properties.
 
 A kind says what a word can be combined with, so that one drinks beer and reads books: a verb
 lists the kinds of its subjects and objects, an adjective the kinds of the nouns it describes.
@@ -28,7 +28,7 @@ class Adjective(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """`changed` is the stem of du and er; a verb without participle is a state: present only."""
+    """A verb; `changed` is the stem of du and er. Verbs without a participle are states."""
 
     name: str
     particle: str
@@ -69,8 +69,8 @@ def _verb(infinitive, changed, participle, auxiliary, english, past, frame, subj
     )
 
 
-# Of the kinds, four govern determiners: `mass` (bread, never breads), `serving` (but: a beer),
-# `own` (may be mine), `kin` (is always somebody's).
+# Four kinds govern determiners: `mass` nouns have no plural, `serving` ones may have "ein" (a
+# beer), `own` ones may have a possessive, and `kin` ones always have one.
 NOUNS = tuple(
     Noun(*row, kinds=_kinds(kinds))
     for *row, kinds in _rows("""

@@ -1,5 +1,5 @@
-"""Recipes: all numbers of a training run, in TOML files, and what such a run costs.
+"""Recipes: all numbers of a training run, in TOML files, and the cost of such a run.
 
 - `recipe`: `Recipe`, which reads and checks them.
-- `cost`: parameters, memory and time that a recipe needs.
+- `cost`: estimates of parameters, memory and time.
 """

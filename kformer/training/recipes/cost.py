@@ -1,4 +1,4 @@
-"""What a training run will take: memory and time, estimated before it begins."""
+"""Estimates the memory and the time of a training run before it begins."""
 
 import dataclasses
 import os
@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from kformer.training.recipes.recipe import Recipe
 
-# Fitted to the peak memory and the speed of runs of the tiny and the base model, on two cores, in
-# float32; tests/training/recipes/test_cost.py measures the memory again.
+# Fitted to the peak memory and the speed of the tiny and the base model, in float32 on two cores.
+# tests/training/recipes/test_cost.py measures the memory.
 _RESIDENT = 1.2e9  # Bytes of TensorFlow, Keras, the graphs and the windows of text.
-_TEMPORARY = 1.5  # Copies of the weights that a step of Adam makes.
-_LOGITS = 2.3  # Tensors of tokens x vocabulary that are held at once.
-_OF_WIDTH = 27  # Tensors of tokens x d_model that a layer of both stacks leaves.
+_TEMPORARY = 1.5  # Temporary copies of the weights in a step of Adam.
+_LOGITS = 2.3  # Tensors of tokens x vocabulary that exist at the same time.
+_OF_WIDTH = 27  # Tensors of tokens x d_model that an encoder and a decoder layer keep.
 _OF_INNER_WIDTH = 2  # The same, of tokens x d_ff.
 _HALF_EFFICIENT_WIDTH = 130  # The d_model at which half of the matmul speed is reached.
 _MEASURED_FOR = 0.3  # Seconds.
@@ -22,11 +22,11 @@ _MEASURED_FOR = 0.3  # Seconds.
 
 @dataclasses.dataclass(frozen=True)
 class TrainingCost:
-    """An estimate, right to about a third.
+    """An estimate with an error of about a third.
 
     Attributes:
-        parameters: Numbers that are learnt.
-        memory: Bytes at the peak, TensorFlow's own included.
+        parameters: Number of trainable parameters.
+        memory: Bytes at the peak, with those of TensorFlow.
         seconds: Time for an epoch.
     """
 
@@ -35,7 +35,7 @@ class TrainingCost:
     seconds: float
 
     def warnings(self) -> list[str]:
-        """Says what to do if the machine has too little memory."""
+        """Returns a warning with advice if the machine has too little memory."""
         installed = memory_of_machine()
         if self.memory < installed:
             return []
@@ -52,7 +52,7 @@ class TrainingCost:
 
 
 def _duration(seconds):
-    """About so long, in the unit that fits."""
+    """Formats a duration in a fitting unit."""
     if seconds < 1:
         return "less than a second"
     if seconds < 90:
@@ -64,20 +64,20 @@ def _duration(seconds):
 def training_cost(
     recipe: Recipe, source_tokens: int, target_tokens: int, speed: float | None = None
 ) -> TrainingCost:
-    """Estimates what training by a recipe takes, in float32 on the processor.
+    """Estimates the cost of training by a recipe, in float32 on the CPU.
 
-    Memory is that of the weights, their gradients, Adam's two moments and the average, of the
-    activations and of the logits. Time is that of three times the multiplications of a forward
-    pass, at a share of the machine's speed that grows with the width: d_model / (d_model + 130).
+    The memory is that of the weights, their gradients, Adam's two moments, the average, the
+    activations and the logits. The time is that of three times the operations of a forward pass,
+    at a share of the machine's speed that grows with the width: d_model / (d_model + 130).
 
     Args:
         recipe: Sizes of the model and of a batch.
-        source_tokens, target_tokens: Of an epoch, as in `CorpusReport`.
+        source_tokens, target_tokens: Tokens per epoch, as in `CorpusReport`.
         speed: Floating point operations per second of a large matrix product; by default it is
             measured, in 0.3 s.
     """
     d, ff, layers = recipe.d_model, recipe.d_ff, recipe.num_layers
-    vocab = recipe.target_vocab_size or recipe.vocab_size  # Of the logits.
+    vocab = recipe.target_vocab_size or recipe.vocab_size  # Width of the logits.
     feed_forward = 2 * d * ff
     encoder, decoder = layers * (4 * d * d + feed_forward), layers * (8 * d * d + feed_forward)
     vectors = layers * (2 * (ff + d) + 12 * d + 10 * d)  # Biases and layer normalisation.

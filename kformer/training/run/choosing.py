@@ -1,4 +1,4 @@
-"""Which model of a run becomes its translator: the best one, or an average of the best."""
+"""Chooses the translator of a run: the best model, or an average of the best ones."""
 
 import math
 import shutil
@@ -12,22 +12,22 @@ from kformer.training.objective.average import WithAverage
 from kformer.training.run.folder import MODELS, TRANSLATOR
 from kformer.training.run.kept_models import AVERAGE, KeepModels, average_of
 
-SCORES = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}  # By what is monitored.
+SCORES = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}  # By the recipe's `monitor`.
 
 
 class Choice:
-    """The callbacks that judge the model of a run at each validation, and the last choice.
+    """The callbacks that compare the models of a run, and the choice at its end.
 
     Args:
         recipe: `Recipe`.
         translator: `Translator` of the model in training.
         output: The folder of the run.
-        data: `tf.data.Dataset` to validate with, or None.
-        lines: Called without arguments for the lines to validate with: a list of sources, and one
+        data: `tf.data.Dataset` of the validation text, or None.
+        lines: Function that returns the lines of the validation text: a list of sources, and one
             of targets.
 
     Attributes:
-        callbacks: For `fit`. They look at the average of the weights, if there is one.
+        callbacks: Callbacks for `fit`. They use the averaged weights, if there are any.
     """
 
     def __init__(self, recipe, translator, output, data, lines):
@@ -44,18 +44,19 @@ class Choice:
         if recipe.monitor == "bleu":
             self._bleu = TranslationScores(translator, *lines())
             callbacks.insert(0, self._bleu)
-        if data is not None:  # Without patience, too, for it may get some when the run goes on.
+        if data is not None:  # Always, because the patience may change when the run is resumed.
             callbacks.append(StopWithoutImprovement(recipe.patience or sys.maxsize, *by))
         self.callbacks = [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
 
     def average(self) -> dict | None:
-        """Makes the average of the best models the translator of the run, if it is better.
+        """Averages the best models; the average becomes the translator if it is better.
 
-        It goes to "average.keras" beside them in any case. Without text to validate with, it is
-        taken for better. The weights of the model in training are lost.
+        It is saved as "average.keras" in any case. Without validation text it counts as better.
+        The weights of the model in training are replaced.
 
         Returns:
-            What `run.json` says of it; None, if no average is wanted, or there are not two models.
+            The entry for the run config; None if the recipe has no average or there are fewer than
+            two models.
         """
         files = self._models.files(self._recipe.average)
         if len(files) < 2:
@@ -72,7 +73,7 @@ class Choice:
         return {"models": names, **scores, "better": better}
 
     def _validate(self):
-        """Returns the score that the model has now; None, without text to validate with."""
+        """Returns the current score of the model; None without validation text."""
         if self._data is None:
             return None
         scores = self._translator.transformer.evaluate(self._data, verbose=0, return_dict=True)
@@ -83,7 +84,7 @@ class Choice:
 
 
 def in_words(average: dict) -> str:
-    """Says what came of the average that `Choice.average` returned."""
+    """Describes the result of `Choice.average` in a sentence."""
     number, better = len(average["models"]), average["better"]
     chosen = f"{TRANSLATOR} is {'the average' if better else 'the best of them'}"
     scores = [name for name in average if name.startswith("val_")]

@@ -1,27 +1,27 @@
-"""Fine-tuning: a model that starts from the weights of another, its vocabulary old or new."""
+"""Fine-tuning: a model starts from the weights of another, with the same or a new vocabulary."""
 
 import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
+from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import SIZES
 
 
-def warm_start(translator, other):
-    """Gives `translator` the weights of `other`, before it is trained.
+def warm_start(translator: Translator, other: Translator):
+    """Copies the weights of `other` to `translator`, before training.
 
-    With the tokenizer of `other` it translates as `other` does. With a tokenizer of its own, the
-    ids of padding, unknown, start and end keep their vectors, and so do all pieces that both
-    know. A new piece gets the mean of the vectors of the old pieces, or bytes, that spell it; it
-    keeps its random vector where none do.
+    With the same tokenizer, both translate the same. With a new tokenizer, the special ids and
+    the pieces of both vocabularies keep their vectors. A new piece gets the mean of the vectors of
+    the old pieces, or bytes, that spell it; if none do, it keeps its random vector.
 
     Args:
         translator: `kformer.Translator` whose transformer has the sizes of that of `other`. Its
-            vocabularies may differ, also in number: one for source and target, or two.
+            vocabularies may differ, and one joint vocabulary may become two.
         other: `kformer.Translator` to start from.
 
     Raises:
-        ValueError: Sizes differ; or one vocabulary is to be made from two.
+        ValueError: Sizes differ; or two vocabularies would become one.
     """
     new, old = translator.transformer, other.transformer
     _check_sizes(new, old)
@@ -39,7 +39,7 @@ def warm_start(translator, other):
 
 
 def sizes(transformer) -> dict:
-    """Returns by name the sizes that a model must have to start from `transformer`."""
+    """Returns, by name, the sizes that a model must share to start from `transformer`."""
     config = transformer.get_config()
     return {name: config[name] for name in SIZES}
 
@@ -68,7 +68,7 @@ def _without_tables(transformer):
 
 
 def _assign_table(embedding, tokenizer, old_embedding, old_tokenizer):
-    """Fills the table of `embedding`, row by row, from the rows of `old_embedding`."""
+    """Assigns the rows of `old_embedding` to those of `embedding`."""
     table = ops.convert_to_numpy(embedding.table).copy()  # (V, D)
     old_table = ops.convert_to_numpy(old_embedding.table)
     for i, ids in enumerate(_old_spellings(tokenizer, old_tokenizer)):
@@ -78,7 +78,7 @@ def _assign_table(embedding, tokenizer, old_embedding, old_tokenizer):
 
 
 def _old_spellings(tokenizer, old_tokenizer):
-    """Yields for each new id the old ids that stand for it; none, where there are none."""
+    """Yields, for each new id, the old ids that spell it, or an empty list."""
     old_pieces = old_tokenizer.pieces(range(old_tokenizer.vocab_size))
     old_ids = {piece: i for i, piece in enumerate(old_pieces)}
     special = dict(zip(_special_ids(tokenizer), _special_ids(old_tokenizer), strict=True))
@@ -102,7 +102,7 @@ def _special_ids(tokenizer):
 
 
 def _speller(tokenizer):
-    """Returns a function from a part of normalised text, "▁" in it, to its ids."""
+    """Returns a function from normalized text, with "▁" for spaces, to its ids."""
     model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
     model.normalizer_spec.precompiled_charsmap = b""
     model.normalizer_spec.add_dummy_prefix = False

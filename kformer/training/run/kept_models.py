@@ -1,4 +1,4 @@
-"""Saves the best models of a run and the last one in separate files, and averages them."""
+"""Saves the best models of a run and the last one in files, and averages them."""
 
 import math
 from pathlib import Path
@@ -12,16 +12,16 @@ AVERAGE = "average.keras"
 
 
 class KeepModels(ValidationCallback):
-    """Keeps the translators of the best validations, and of the last one: "step-00004200.keras".
+    """Keeps the models of the best validations and of the last one, as "step-00004200.keras".
 
-    Each takes as much of the disk as `translator.keras` does. Where the logs lack the score, the
-    last ones are kept. A file is deleted only after a checkpoint without it: until then, a run that
-    is killed goes on from where it was among the best.
+    Without the score in the logs, the last models are kept. A file is deleted only after the next
+    checkpoint, because a killed run resumes from the previous one, where the model may be among the
+    best.
 
     Args:
         translator: `kformer.Translator` of the model in training.
-        folder: Of the files, and nothing else.
-        number: How many of the best; 0 to keep none, nor the last one.
+        folder: Folder for these files alone.
+        number: Number of the best models; 0 to keep no models.
         monitor, mode: See `KeepBest`.
     """
 
@@ -32,10 +32,10 @@ class KeepModels(ValidationCallback):
         self.number = number
         self.monitor = monitor
         self.mode = mode
-        self._kept = []  # [step, scores], the oldest first.
+        self._kept = []  # [step, scores], oldest first.
 
     def on_validation(self, epoch, logs=None):
-        """Keeps the translator, and notes which others are not among the best any more."""
+        """Saves the model, and forgets those that are no longer among the best."""
         if not self.number:
             return
         step = int(self.model.optimizer.iterations)
@@ -46,7 +46,7 @@ class KeepModels(ValidationCallback):
         self._kept = [one for one in self._kept if one[0] in stay]
 
     def on_checkpoint(self):
-        """Deletes what is kept no longer; called once a checkpoint knows that."""
+        """Deletes the forgotten models; called after each checkpoint."""
         stay = {self._path(step) for step, _ in self._kept}
         for path in {*model_files(self.folder)} - stay:
             path.unlink()
@@ -57,19 +57,19 @@ class KeepModels(ValidationCallback):
         def rank(one):
             step, scores = one
             score = scores.get(self.monitor, math.nan)
-            if math.isnan(score):  # After all others; the last one first.
+            if math.isnan(score):  # After all others, the last one first.
                 return math.inf, -step
             return score if self.mode == "min" else -score, step
 
         return [step for step, _ in sorted(self._kept, key=rank)[: self.number]]
 
     def score(self, path) -> float:
-        """Returns the score of a model by its path; NaN, if there is none."""
+        """Returns the score of the model at `path`; NaN if there is none."""
         scores = {self._path(step): scores for step, scores in self._kept}
         return scores[path].get(self.monitor, math.nan)
 
     def files(self, number: int) -> list[Path]:
-        """Returns the paths of the `number` best models, as far as they are there."""
+        """Returns the paths of the `number` best models, without missing files."""
         paths = [self._path(step) for step in self.best()[:number]]
         return [path for path in paths if path.is_file()]
 
@@ -77,22 +77,22 @@ class KeepModels(ValidationCallback):
         return self.folder / f"step-{step:08}.keras"
 
     def get_state(self):
-        """Returns what is to be remembered; see `kformer.training.objective.stateful`."""
+        """Returns the state for a checkpoint; see `kformer.training.objective.stateful`."""
         return self._kept
 
     def set_state(self, state):
-        """Restores what `get_state` returned."""
+        """Restores the state of `get_state`."""
         self._kept = state
 
 
 def model_files(folder) -> list[Path]:
-    """Returns the paths of what `KeepModels` wrote, also of what it was killed at."""
+    """Returns the paths of the models in `folder`, with temporary files of killed processes."""
     folder = Path(folder)
     return [*folder.glob("step-*.keras"), *folder.glob(".step-*.keras")]
 
 
 def average_of(paths) -> list[np.ndarray]:
-    """Returns the mean of each weight of several translators, float32."""
+    """Returns the mean of each weight of the translators at `paths`, float32."""
     total = None
     for path in paths:
         weights = [weight.astype("float64") for weight in load(path).transformer.get_weights()]

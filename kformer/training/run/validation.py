@@ -1,8 +1,4 @@
-"""Validation within a pass over the data: a pass over millions of pairs takes hours.
-
-A callback that looks at validations has `on_validation(epoch, logs)`. It is called with the number
-of passes done, as 1.25, where `on_epoch_end` would be called at the end of a pass.
-"""
+"""Validation within an epoch, because an epoch of millions of pairs takes hours."""
 
 import keras
 
@@ -10,17 +6,18 @@ from kformer.training.resumption.every_steps import EverySteps
 
 
 class ValidateEvery(keras.callbacks.Callback):
-    """Validates after every `steps` steps within an epoch, beside `fit` at the end of each.
+    """Validates after every `steps` steps within an epoch; `fit` validates at the end of each.
 
-    The metrics of training begin anew after it: those in the logs of a validation are of the
-    batches since the one before.
+    Each validation resets the metrics of training: the logs have their values since the previous
+    validation.
 
     Args:
-        steps: From one validation to the next; 0 for none within an epoch.
-        data: `tf.data.Dataset` to validate with; None, to show the callbacks the model alone.
+        steps: Steps between two validations; 0 for none within an epoch.
+        data: `tf.data.Dataset` of the validation text. With None, the callbacks are called without
+            validation scores.
         batches: Number of batches in an epoch.
-        callbacks: Those that look at validations, in their order. Those that have
-            `on_test_begin` are told of that, too, as by `fit`.
+        callbacks: Callbacks in their order. Those with a method `on_validation` are called after
+            each validation (see `ValidationCallback`), and like in `fit` at its beginning and end.
     """
 
     def __init__(self, steps: int, data, batches: int, callbacks):
@@ -29,7 +26,7 @@ class ValidateEvery(keras.callbacks.Callback):
         self._data = data
         self._batches = batches
         self._callbacks = [one for one in callbacks if hasattr(one, "on_validation")]
-        self._before = 0  # Batches of the epoch in an earlier process.
+        self._before = 0  # Batches of the epoch that earlier processes did.
         self._done = 0
 
     def on_train_begin(self, logs=None):
@@ -41,7 +38,7 @@ class ValidateEvery(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         self._done = self._before + batch + 1
-        if self._every.due(self.model) and self._done < self._batches:  # Else `fit` does it.
+        if self._every.due(self.model) and self._done < self._batches:  # Otherwise `fit` does it.
             self._validate(dict(logs))
 
     def on_epoch_end(self, epoch, logs=None):
@@ -58,9 +55,9 @@ class ValidateEvery(keras.callbacks.Callback):
         self.model.reset_metrics()
 
     def get_state(self):
-        """Returns what is to be remembered; see `kformer.training.objective.stateful`."""
+        """Returns the state for a checkpoint; see `kformer.training.objective.stateful`."""
         return {"done": self._done}
 
     def set_state(self, state):
-        """Restores what `get_state` returned."""
+        """Restores the state of `get_state`."""
         self._done = state["done"]

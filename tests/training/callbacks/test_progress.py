@@ -1,4 +1,4 @@
-"""The line that says how far training is."""
+"""The line of progress."""
 
 import sys
 
@@ -32,9 +32,7 @@ def run_epoch(progress, clock, epoch, batches, seconds):
         progress.on_train_batch_end(batch, LOGS)
 
 
-def test_elsewhere_than_on_a_terminal_there_is_a_line_a_minute_and_one_for_each_epoch(
-    clock, capsys
-):
+def test_without_a_terminal_there_is_a_line_per_minute_and_per_epoch(clock, capsys):
     progress = Progress(batches=100, epochs=3)
     run_epoch(progress, clock, 0, 100, seconds=1.5)
     progress.on_epoch_end(0, {**LOGS, "val_loss": 3.0})
@@ -58,7 +56,7 @@ def test_a_terminal_has_one_line_that_fits(clock, capsys, monkeypatch):
     assert capsys.readouterr().out == "\x1b[2Kepoch 1/1 done  loss 2  0:00:00 left\n"
 
 
-def test_a_run_that_goes_on_knows_how_long_it_took_so_far(clock, capsys):
+def test_a_resumed_run_counts_the_time_so_far(clock, capsys):
     progress = Progress(batches=10, epochs=2)
     run_epoch(progress, clock, 0, 5, seconds=10)
     state = progress.get_state()
@@ -73,7 +71,7 @@ def test_a_run_that_goes_on_knows_how_long_it_took_so_far(clock, capsys):
     ]
 
 
-def test_the_time_left_does_not_count_the_tracing_of_graphs(clock, capsys):
+def test_the_time_left_excludes_tracing(clock, capsys):
     progress = Progress(batches=10, epochs=2)
     clock.now += 20.0  # The first pass over the text.
     progress.on_epoch_begin(0)
@@ -94,7 +92,7 @@ def test_the_time_left_does_not_count_the_tracing_of_graphs(clock, capsys):
     assert last.endswith("done  loss 2.346  12,346 tokens/s  0:01:20 left")  # 10 * (63 + 9) / 9.
 
 
-def test_tracing_in_a_run_that_goes_on_does_not_count_either(clock, capsys):
+def test_the_time_left_excludes_tracing_in_a_resumed_run(clock, capsys):
     progress = Progress(batches=10, epochs=1)
     run_epoch(progress, clock, 0, 5, seconds=3)
     state = progress.get_state()

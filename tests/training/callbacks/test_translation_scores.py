@@ -1,4 +1,4 @@
-"""BLEU and chrF while a model learns: those of its translations at that moment."""
+"""BLEU and chrF during training."""
 
 import keras
 import numpy as np
@@ -58,7 +58,7 @@ def damage(weights, amount):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_the_scores_follow_the_weights_from_epoch_to_epoch(translator, toy_keras, beam_size):
+def test_the_scores_are_those_of_the_current_weights(translator, toy_keras, beam_size):
     callback = TranslationScores(translator, SOURCES, TARGETS, beam_size=beam_size)
     right, seen = translator.transformer.get_weights(), []
     for amount in (0.0, 0.3, 1.0, 0.0):
@@ -87,7 +87,7 @@ def test_the_search_is_traced_once(translator, monkeypatch):
     assert len(traced) == 1
 
 
-def test_fit_has_them_in_its_history_and_stops_early_by_them(translator, batches):
+def test_fit_has_the_scores_in_its_history_and_stops_early_by_them(translator, batches):
     """An epoch of which nothing is learnt any more is not better than the one before."""
     stop = keras.callbacks.EarlyStopping("val_bleu", mode="max", patience=2)
     model = learner(translator)
@@ -98,7 +98,7 @@ def test_fit_has_them_in_its_history_and_stops_early_by_them(translator, batches
     assert history["val_bleu"] == [history["val_bleu"][0]] * 3
 
 
-def test_a_model_of_mixed_precision_is_scored_as_it_is_in_training(translator, batches):
+def test_a_model_of_mixed_precision_is_scored_in_its_precision(translator, batches):
     model = learner(translator, "mixed_bfloat16")
     scores = TranslationScores(model, SOURCES, TARGETS)
     history = fit(model, batches, 4, scores)
@@ -107,7 +107,7 @@ def test_a_model_of_mixed_precision_is_scored_as_it_is_in_training(translator, b
     assert history["loss"][-1] < history["loss"][0]
 
 
-def test_measuring_changes_nothing_about_the_training(translator, batches):
+def test_scoring_does_not_change_training(translator, batches):
     trained = []
     for measured in (False, True):
         keras.utils.set_random_seed(5)
@@ -119,7 +119,7 @@ def test_measuring_changes_nothing_about_the_training(translator, batches):
         np.testing.assert_array_equal(one, other)
 
 
-def test_behind_the_swap_it_is_the_average_that_translates(translator, batches):
+def test_inside_with_average_the_averaged_weights_translate(translator, batches):
     """An average that hardly moves: the model stays as right as it began, whatever it learns."""
     model = kformer.Translator(translator.tokenizer, translator.transformer)
     before = scores_of(model.translate(SOURCES))
@@ -144,7 +144,7 @@ def test_behind_the_swap_it_is_the_average_that_translates(translator, batches):
 
 
 @pytest.mark.parametrize("sources, references", [(2, 3), (3, 2), (0, 0)])
-def test_every_source_needs_its_reference(translator, sources, references):
+def test_every_source_needs_a_reference(translator, sources, references):
     message = f"Received: {sources} sources, {references} references"
     with pytest.raises(ValueError, match=message):
         TranslationScores(translator, SOURCES[:sources], TARGETS[:references])

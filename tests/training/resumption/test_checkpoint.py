@@ -1,4 +1,4 @@
-"""Checkpoints: whole or not there."""
+"""Checkpoints: complete or not there."""
 
 import errno
 import re
@@ -40,7 +40,7 @@ def two(tmp_path):
     return tmp_path, tmp_path / "epoch-0003-batch-000014.npz"
 
 
-def test_what_is_read_is_what_was_written_to_the_bit(tmp_path):
+def test_a_checkpoint_is_read_as_it_was_written_to_the_bit(tmp_path):
     write(tmp_path, 2, 15)
     read = newest_checkpoint(tmp_path)
     assert (read.epoch, read.batch, read.state) == (2, 15, STATE)
@@ -51,12 +51,12 @@ def test_what_is_read_is_what_was_written_to_the_bit(tmp_path):
         assert read.arrays[name].tobytes() == array.tobytes()
 
 
-def test_nothing_is_read_where_nothing_is(tmp_path):
+def test_a_folder_without_checkpoints_gives_none(tmp_path):
     assert newest_checkpoint(tmp_path) is None
     assert newest_checkpoint(tmp_path / "missing") is None
 
 
-def test_the_two_newest_are_kept_by_their_place_in_the_run(tmp_path):
+def test_the_two_newest_are_kept(tmp_path):
     for place in [(0, 7), (1, 0), (9999, 3), (10_000, 2), (10_000, 1_000_000)]:
         write(tmp_path, *place)
     assert len(names(tmp_path)) == 2
@@ -64,7 +64,7 @@ def test_the_two_newest_are_kept_by_their_place_in_the_run(tmp_path):
     assert (read.epoch, read.batch) == (10_000, 1_000_000)
 
 
-def test_one_that_was_cut_anywhere_is_moved_aside_and_named(two, capsys):
+def test_a_truncated_one_is_renamed_and_reported(two, capsys):
     folder, newer = two
     whole = newer.read_bytes()
     for length in {0, 1, len(whole) - 1, *range(5, len(whole), 131)}:
@@ -82,7 +82,7 @@ def test_one_that_was_cut_anywhere_is_moved_aside_and_named(two, capsys):
         assert capsys.readouterr().err == ""  # Said once.
 
 
-def test_where_all_are_damaged_there_is_nothing_to_go_on_from(two, capsys):
+def test_an_error_is_raised_if_all_are_damaged(two, capsys):
     folder, _ = two
     for path in folder.iterdir():
         path.write_bytes(path.read_bytes()[:99])
@@ -94,7 +94,7 @@ def test_where_all_are_damaged_there_is_nothing_to_go_on_from(two, capsys):
     assert all(line.endswith("; no whole checkpoint is left.") for line in said)
 
 
-def test_damaged_ones_take_no_place(two):
+def test_damaged_ones_do_not_count_as_kept(two):
     """They had the highest numbers, so that each new one was deleted as soon as it was written."""
     folder, newer = two
     newer.write_bytes(b"")
@@ -105,21 +105,21 @@ def test_damaged_ones_take_no_place(two):
     assert len([name for name in names(folder) if not name.startswith("damaged-")]) == 2
 
 
-def test_one_that_was_just_written_is_never_deleted(two):
+def test_the_new_one_is_never_deleted(two):
     folder, _ = two
     write(folder, 1)
     write(folder, 1, 5)
     assert "epoch-0001-batch-000005.npz" in names(folder)
 
 
-def test_files_of_other_names_are_left_alone(two):
+def test_files_of_other_names_are_not_changed(two):
     folder, newer = two
     copy = newer.rename(folder / "epoch-0003-batch-000014 (copy).npz")
     assert newest_checkpoint(folder).batch == 0
     assert copy.exists()
 
 
-def test_no_flipped_bit_is_ever_believed(two):
+def test_every_flipped_bit_is_detected(two):
     folder, newer = two
     whole = newer.read_bytes()
     chance = np.random.RandomState(0)
@@ -149,7 +149,7 @@ def test_one_of_a_newer_kformer_is_refused_and_kept(two, monkeypatch):
     assert names(folder) == before
 
 
-def test_what_a_killed_process_had_begun_is_deleted_and_never_read(two):
+def test_temporary_files_of_killed_processes_are_deleted_and_never_read(two):
     folder, newer = two
     (folder / ".epoch-0004-batch-000000-0123abcd.npz").write_bytes(newer.read_bytes())
     assert newest_checkpoint(folder).batch == 14
@@ -165,7 +165,7 @@ def no_room():
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_leaves_the_ones_before_as_they_were(two, no_room):
+def test_a_full_disk_does_not_change_the_earlier_ones(two, no_room):
     folder, newer = two
     before = {path: path.read_bytes() for path in folder.iterdir()}
     bigger = Checkpoint(5, 0, {"model/0": np.zeros(1000)}, STATE)
@@ -176,7 +176,7 @@ def test_a_full_disk_leaves_the_ones_before_as_they_were(two, no_room):
     assert before == {path: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_full_disk_at_the_first_one_says_that_there_is_none(tmp_path, no_room):
+def test_a_full_disk_at_the_first_one_is_reported(tmp_path, no_room):
     with pytest.raises(OSError, match=re.escape("there is none before it")):
         write_checkpoint(tmp_path, Checkpoint(0, 1, {"model/0": np.zeros(1000)}, STATE))
     assert names(tmp_path) == []

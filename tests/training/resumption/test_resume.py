@@ -1,4 +1,4 @@
-"""A fit that goes on: a model of seconds instead of a Transformer."""
+"""A resumed fit, with a small model instead of a Transformer."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.parametrize("place", [(1, 1), (2, 5), (3, 7), (4, 6)])
-def test_it_goes_on_as_if_nothing_had_been(undisturbed, tmp_path, place, capsys):
+def test_a_resumed_fit_equals_an_uninterrupted_one(undisturbed, tmp_path, place, capsys):
     with pytest.raises(PowerCut):
         Session(tmp_path / "run", callbacks=[At(*place, power_cut)]).fit()
     capsys.readouterr()
@@ -122,7 +122,7 @@ def test_it_goes_on_as_if_nothing_had_been(undisturbed, tmp_path, place, capsys)
         assert capsys.readouterr().out == said
 
 
-def test_a_second_power_cut_in_the_same_epoch_is_no_different(undisturbed, tmp_path):
+def test_a_fit_is_resumed_twice_in_the_same_epoch(undisturbed, tmp_path):
     for batch in (3, 2):  # Of the batches that are left.
         with pytest.raises(PowerCut):
             Session(tmp_path / "run", callbacks=[At(2, batch, power_cut)]).fit()
@@ -134,7 +134,7 @@ def test_after_the_last_epoch_nothing_is_left_to_do(undisturbed):
     assert_same(Session(undisturbed.folder).fit(), undisturbed)
 
 
-def test_more_epochs_go_on_after_the_last(undisturbed, tmp_path):
+def test_more_epochs_continue_after_the_last(undisturbed, tmp_path):
     Session(tmp_path / "run").fit(epochs=2)
     assert_same(Session(tmp_path / "run").fit(epochs=4), undisturbed)
 
@@ -150,7 +150,7 @@ def never_better(session):
     return session
 
 
-def test_early_stopping_remembers_how_long_it_has_waited(tmp_path):
+def test_the_patience_of_early_stopping_is_restored(tmp_path):
     undisturbed = never_better(Session(tmp_path / "calm", patience=3)).fit(epochs=9)
     assert len(undisturbed.history.history["loss"]) == 3
     callbacks = [At(2, 4, power_cut)]
@@ -167,7 +167,7 @@ def test_early_stopping_remembers_how_long_it_has_waited(tmp_path):
     ("place", "said"),
     [((2, 3), "in epoch 2, after batch 3 of 7"), ((2, 7), "after epoch 2")],
 )
-def test_a_signal_ends_it_after_the_batch_with_all_saved(
+def test_a_signal_ends_it_after_the_batch_with_a_checkpoint(
     undisturbed, tmp_path, number, exit_code, place, said
 ):
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
@@ -179,7 +179,7 @@ def test_a_signal_ends_it_after_the_batch_with_all_saved(
     assert_same(Session(tmp_path / "run").fit(), undisturbed)
 
 
-def test_a_signal_in_the_last_epochs_end_changes_nothing(undisturbed, tmp_path):
+def test_a_signal_at_the_end_of_the_last_epoch_changes_nothing(undisturbed, tmp_path):
     callback = At(4, 7, lambda _: signal.raise_signal(signal.SIGINT))
     assert_same(Session(tmp_path / "run", callbacks=[callback]).fit(), undisturbed)
 
@@ -195,7 +195,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
     assert newest_checkpoint(tmp_path / "run")[:2] == (1, 0)
 
 
-def test_outside_the_main_thread_it_just_trains(undisturbed, tmp_path):
+def test_it_trains_outside_the_main_thread(undisturbed, tmp_path):
     session = Session(tmp_path / "run")
     thread = threading.Thread(target=session.fit)
     thread.start()
@@ -215,20 +215,20 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     assert newest_checkpoint(tmp_path / "run")[:2] == (1, 2)
 
 
-def test_a_loss_that_is_not_finite_ends_it_at_that_step(tmp_path):
+def test_an_infinite_or_nan_loss_ends_it_at_that_step(tmp_path):
     callbacks = [At(2, 3, spoil), StopWhenDiverged()]
     with pytest.raises(FloatingPointError, match=r"float32 .*Received: loss=nan at step 5\."):
         Session(tmp_path / "run", callbacks=callbacks).fit(every_seconds=1e6)
     assert newest_checkpoint(tmp_path / "run")[:2] == (1, 0)
 
 
-def test_a_checkpoint_of_another_model_is_named(tmp_path):
+def test_a_checkpoint_of_another_model_is_an_error(tmp_path):
     Session(tmp_path / "run").fit(epochs=1)
     with pytest.raises(ValueError, match=r"model/0 of shape \(3, 11\) for shape \(3, 13\)"):
         Session(tmp_path / "run", units=13).fit()
 
 
-def test_a_checkpoint_of_other_callbacks_is_named(tmp_path):
+def test_a_checkpoint_of_other_callbacks_is_an_error(tmp_path):
     Session(tmp_path / "run").fit(epochs=1)
     callbacks = [StopWithoutImprovement(2)]
     with pytest.raises(

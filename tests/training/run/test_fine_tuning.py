@@ -1,4 +1,4 @@
-"""Fine-tuning: what a model starts with that starts from another."""
+"""Fine-tuning: the initial weights of a model that starts from another."""
 
 import io
 
@@ -67,7 +67,7 @@ def source_table(translator):
     return translator.transformer.source_embedding.get_weights()[0]
 
 
-def test_with_the_same_vocabulary_it_translates_as_the_other(toy_translator):
+def test_a_model_with_the_same_vocabulary_translates_the_same(toy_translator):
     new = translator(toy_translator.tokenizer, dropout=0.3)
     assert new.translate(toy.SOURCES) != toy_translator.translate(toy.SOURCES)
     warm_start(new, toy_translator)
@@ -79,7 +79,7 @@ def test_with_the_same_vocabulary_it_translates_as_the_other(toy_translator):
     assert new.translate(toy.SOURCES) == toy_translator.translate(toy.SOURCES)
 
 
-def test_with_two_vocabularies_too(two_vocabularies):
+def test_a_model_with_the_same_two_vocabularies_translates_the_same(two_vocabularies):
     old = two_vocabularies
     new = translator(old.tokenizer, old.target_tokenizer, norm_first=False)
     warm_start(new, old)
@@ -88,14 +88,14 @@ def test_with_two_vocabularies_too(two_vocabularies):
     assert new.translate(toy.SOURCES) == old.translate(toy.SOURCES)
 
 
-def test_the_other_stays_as_it_was(toy_translator):
+def test_the_other_model_does_not_change(toy_translator):
     before = toy_translator.transformer.get_weights()
     warm_start(translator(enlarged(toy_translator.tokenizer, "xy")), toy_translator)
     for one, other in zip(before, toy_translator.transformer.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_all_old_ids_have_their_logits_in_a_larger_vocabulary():
+def test_old_ids_keep_their_logits_in_a_larger_vocabulary():
     old = translator(learnt())
     new = translator(enlarged(old.tokenizer, "▁hun", "atz", "▁🙂", "qq"))
     warm_start(new, old)
@@ -134,7 +134,7 @@ def test_known_pieces_and_special_ids_keep_their_vectors():
         ("▁▁", ["▁", "▁"]),
     ],
 )
-def test_a_new_piece_gets_the_mean_of_the_old_ones_that_spell_it(piece, parts):
+def test_a_new_piece_gets_the_mean_of_the_old_pieces_that_spell_it(piece, parts):
     scores = {"▁the": -1.0, "▁": -2.0, "at": -2.0, **dict.fromkeys("theca", -3.0)}
     kept = learnt(vocab_size=290)
 
@@ -150,7 +150,7 @@ def test_a_new_piece_gets_the_mean_of_the_old_ones_that_spell_it(piece, parts):
     np.testing.assert_allclose(after, before.mean(axis=0), rtol=1e-6)
 
 
-def test_what_the_old_pieces_cannot_spell_keeps_its_random_vector():
+def test_a_piece_that_old_pieces_cannot_spell_keeps_its_random_vector():
     """Without bytes there: letters that it never saw, and the bytes themselves."""
     old = translator(learnt(vocab_size=33, lines=toy.TARGETS, byte_fallback=False))
     new = translator(enlarged(learnt(), "▁ζώον", "▁häuser", "▁the"))
@@ -162,7 +162,7 @@ def test_what_the_old_pieces_cannot_spell_keeps_its_random_vector():
     assert np.any(source_table(new)[ids["▁the"]] != random[ids["▁the"]])
 
 
-def test_each_side_has_its_own_vocabulary(two_vocabularies):
+def test_each_side_may_have_its_own_vocabulary(two_vocabularies):
     old = two_vocabularies
     source, target = enlarged(old.tokenizer, "ab"), enlarged(old.target_tokenizer, "ab", "cd")
     new = translator(source, target, norm_first=False)
@@ -178,7 +178,7 @@ def test_each_side_has_its_own_vocabulary(two_vocabularies):
         np.testing.assert_array_equal(after[[place[piece] for piece in pieces]], before)
 
 
-def test_one_vocabulary_may_become_two_but_two_not_one(two_vocabularies):
+def test_one_vocabulary_may_become_two_but_not_two_one(two_vocabularies):
     tokenizer = two_vocabularies.tokenizer
     joint = translator(tokenizer, norm_first=False)
     apart = translator(tokenizer, tokenizer, norm_first=False)
@@ -197,7 +197,7 @@ def test_one_vocabulary_may_become_two_but_two_not_one(two_vocabularies):
         ({"norm_first": False}, "norm_first=False instead of True"),
     ],
 )
-def test_other_sizes_are_an_error_that_names_them_and_changes_nothing(sizes, received):
+def test_other_sizes_are_an_error_that_changes_nothing(sizes, received):
     old = translator(learnt())
     new = translator(old.tokenizer, **sizes)
     before = new.transformer.get_weights()

@@ -1,4 +1,4 @@
-"""A run that is killed and started again ends as an undisturbed one does, to the bit."""
+"""A run that is killed and resumed equals an uninterrupted one to the bit."""
 
 import dataclasses
 import json
@@ -109,7 +109,7 @@ def while_after_a_checkpoint(run, seconds):
     return moment
 
 
-def test_a_run_killed_twice_ends_as_if_it_had_not_been(
+def test_a_run_killed_twice_equals_an_uninterrupted_one(
     undisturbed, recipe, parallel_text, tmp_path
 ):
     run = Run(tmp_path, recipe, parallel_text)
@@ -119,7 +119,7 @@ def test_a_run_killed_twice_ends_as_if_it_had_not_been(
 
 
 @pytest.mark.prove
-def test_so_does_one_killed_twenty_times(recipe, parallel_text, tmp_path_factory):
+def test_a_run_killed_twenty_times_equals_it_too(recipe, parallel_text, tmp_path_factory):
     long = dataclasses.replace(recipe, epochs=12, dropout=0.3, ema_momentum=0.99)
     undisturbed, run = (
         Run(tmp_path_factory.mktemp(name), long, parallel_text) for name in ("calm", "storm")

@@ -1,4 +1,4 @@
-"""What a run is refused for, and what it leaves alone then."""
+"""Errors before a run, which leave the folder unchanged."""
 
 import json
 
@@ -9,7 +9,7 @@ from kformer.training.run.folder import locked
 from support.disturbances import PowerCut
 
 
-def test_a_tokenizer_that_has_changed_is_not_gone_on_with(again, tokenizer, tmp_path):
+def test_a_run_is_not_resumed_with_a_changed_tokenizer(again, tokenizer, tmp_path):
     with pytest.raises(ZeroDivisionError, match="power cut"):
         again(tmp_path / "run", callbacks=[PowerCut(epoch=0)], vocab_size=390)
     path = tmp_path / "run" / "checkpoints" / "tokenizer.model"
@@ -18,7 +18,7 @@ def test_a_tokenizer_that_has_changed_is_not_gone_on_with(again, tokenizer, tmp_
         again(tmp_path / "run", vocab_size=390)
 
 
-def test_a_run_of_other_settings_is_refused_by_what_differs(again, tmp_path):
+def test_a_run_of_other_settings_is_refused_with_the_differences(again, tmp_path):
     with pytest.raises(ZeroDivisionError, match="power cut"):
         again(tmp_path / "run", callbacks=[PowerCut(epoch=0)])
     with pytest.raises(
@@ -46,13 +46,13 @@ def test_two_processes_do_not_train_in_one_folder(again, tmp_path):
 
 
 @pytest.mark.parametrize("numbers", [{"patience": 1}, {"monitor": "bleu"}])
-def test_a_score_to_choose_by_needs_validation(again, tmp_path, numbers):
+def test_early_stopping_and_bleu_need_validation_text(again, tmp_path, numbers):
     with pytest.raises(ValueError, match=r"need validation text\. Received: patience="):
         again(tmp_path / "run", valid=False, **numbers)
     assert not any(tmp_path.iterdir())
 
 
-def test_overwriting_deletes_what_the_earlier_run_left(again, tmp_path):
+def test_overwriting_deletes_the_files_of_the_earlier_run(again, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "checkpoints").mkdir()
@@ -67,7 +67,7 @@ def test_overwriting_deletes_what_the_earlier_run_left(again, tmp_path):
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_folder_that_holds_something_else_is_never_touched(again, tmp_path, overwrite):
+def test_a_folder_with_other_files_is_never_changed(again, tmp_path, overwrite):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(
         FileExistsError, match=f"Received: '{tmp_path}', which holds something else"
@@ -76,7 +76,7 @@ def test_a_folder_that_holds_something_else_is_never_touched(again, tmp_path, ov
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_file_in_the_place_of_the_folder_is_an_error(again, tmp_path):
+def test_a_file_instead_of_the_folder_is_an_error(again, tmp_path):
     (tmp_path / "run").write_text("a file")
     with pytest.raises(FileExistsError, match="run', which holds something else"):
         again(tmp_path / "run", overwrite=True)
@@ -90,7 +90,7 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(again, tmp_path):
         ({"max_length": 2}, "No pair is left.* Received: max_length=2"),
     ],
 )
-def test_numbers_that_do_not_work_leave_nothing_behind(again, tmp_path, numbers, received):
+def test_numbers_that_are_refused_leave_no_files(again, tmp_path, numbers, received):
     with pytest.raises(ValueError, match=received):
         again(tmp_path / "run", **numbers)
     assert not any(tmp_path.iterdir())

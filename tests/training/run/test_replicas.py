@@ -31,6 +31,6 @@ def test_two_replicas_learn_what_one_device_learns(trained, kind):
         np.testing.assert_allclose(two[name], one[name], rtol=1e-5, atol=1e-5, err_msg=name)
 
 
-def test_gradients_that_are_to_be_accumulated_on_replicas_are_refused(trained):
+def test_gradient_accumulation_on_replicas_is_refused(trained):
     message = str(trained[1]["message"])
     assert message.endswith("Received: gradient_accumulation_steps=2, 2 replicas.")

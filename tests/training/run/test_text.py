@@ -1,4 +1,4 @@
-"""The text of a run: checked, described and batched by the numbers of a recipe."""
+"""The text of a run: its report and its batches."""
 
 import dataclasses
 
@@ -23,19 +23,19 @@ def epoch():
         return tf.Variable(0, dtype=tf.int64)
 
 
-def test_it_has_batches_to_train_on_and_to_validate_with(files, tiny_recipe, tokenizer):
+def test_there_are_batches_of_training_and_of_validation(files, tiny_recipe, tokenizer):
     training, validation = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
     assert 250 < number_of_pairs(training) <= 300
     assert number_of_pairs(validation) <= len(files[2].read_text("utf-8").splitlines())
 
 
-def test_without_validation_text_there_are_none(files, tiny_recipe, tokenizer):
+def test_without_validation_text_there_are_no_batches_of_it(files, tiny_recipe, tokenizer):
     text = TextOfRun(*files[:2])
     assert text.batches(tiny_recipe, tokenizer, epoch())[1] is None
     assert "Validation" not in text.report(tiny_recipe, tokenizer)
 
 
-def test_a_weight_of_two_is_every_pair_twice(files, tiny_recipe, tokenizer):
+def test_a_weight_of_two_reads_every_pair_twice(files, tiny_recipe, tokenizer):
     once, twice = (
         number_of_pairs(
             TextOfRun(*files[:2], weights=weights).batches(tiny_recipe, tokenizer, epoch())[0]
@@ -45,7 +45,7 @@ def test_a_weight_of_two_is_every_pair_twice(files, tiny_recipe, tokenizer):
     assert twice == 2 * once
 
 
-def test_the_ratio_of_lengths_is_a_number_of_the_recipe(files, tiny_recipe, tokenizer, tmp_path):
+def test_the_recipe_limits_the_ratio_of_lengths(files, tiny_recipe, tokenizer, tmp_path):
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_text("der hund\nder hund\n", "utf-8")
     target.write_text(f"the dog\n{'the dog ' * 9}\n", "utf-8")
@@ -60,9 +60,7 @@ def test_the_ratio_of_lengths_is_a_number_of_the_recipe(files, tiny_recipe, toke
     )
 
 
-def test_the_text_is_spelled_anew_in_every_pass_and_the_validation_text_never(
-    files, tiny_recipe, tokenizer
-):
+def test_only_the_training_text_is_augmented(files, tiny_recipe, tokenizer):
     recipe = dataclasses.replace(tiny_recipe, piece_splitting=0.5)
     number = epoch()
     training, validation = TextOfRun(*files).batches(recipe, tokenizer, number)
@@ -78,13 +76,13 @@ def test_the_text_is_spelled_anew_in_every_pass_and_the_validation_text_never(
     assert ids(validation) == known == ids(plain[1])
 
 
-def test_the_report_says_what_a_run_will_take(files, tiny_recipe, tokenizer):
+def test_the_report_has_the_cost_of_the_run(files, tiny_recipe, tokenizer):
     report = TextOfRun(*files).report(tiny_recipe, tokenizer)
     for words in ("300 pairs;", "pieces per word", "An epoch:", "parameters", "GiB of memory"):
         assert words in report
 
 
-def test_the_lines_to_validate_with_are_those_of_all_files(files):
+def test_the_validation_lines_are_those_of_all_files(files):
     text = TextOfRun(files[0], files[1], [files[2], files[2]], [files[3], files[3]])
     source, target = text.validation_lines()
     assert source == 2 * files[2].read_text("utf-8").splitlines()

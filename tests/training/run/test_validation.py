@@ -36,7 +36,7 @@ def often(again, tmp_path_factory):
     return folder, again(folder, **OFTEN)
 
 
-def test_there_is_a_row_for_every_validation_within_and_at_the_end_of_an_epoch(often, tiny_run):
+def test_the_history_has_a_row_for_every_validation(often, tiny_run):
     history, plain = read(often[0] / "history.json"), read(tiny_run[0] / "history.json")
     steps = plain["step"][0]
     within = [*range(EVERY, 2 * steps, EVERY)]
@@ -48,16 +48,14 @@ def test_there_is_a_row_for_every_validation_within_and_at_the_end_of_an_epoch(o
         assert [history[name][i] for i in ends] == plain[name]
 
 
-def test_training_metrics_are_of_the_batches_since_the_validation_before(often, tiny_run):
+def test_training_metrics_are_those_since_the_previous_validation(often, tiny_run):
     history, plain = read(often[0] / "history.json"), read(tiny_run[0] / "history.json")
     loss = history["loss"][: history["step"].index(plain["step"][0]) + 1]
     assert min(loss) < plain["loss"][0] < max(loss)
     assert loss[-1] == min(loss)
 
 
-def test_a_run_with_validations_within_its_epochs_goes_on_as_if_nothing_had_been(
-    again, often, tmp_path
-):
+def test_a_run_with_validations_within_its_epochs_is_resumed_exactly(again, often, tmp_path):
     for step in (EVERY + 2, 2 * EVERY):  # After one; and after the batch, but before the other.
         with pytest.raises(ZeroDivisionError, match="power cut"):
             again(tmp_path / "run", **OFTEN, callbacks=[At(step)])
@@ -85,9 +83,7 @@ def test_the_best_models_and_the_last_are_kept_and_their_average_is_compared(oft
         np.testing.assert_allclose(average, np.mean(weights, axis=0), rtol=1e-5, atol=1e-7)
 
 
-def test_early_stopping_within_an_epoch_ends_there_and_more_patience_goes_on_from_there(
-    again, often, tmp_path, capsys
-):
+def test_more_patience_extends_a_run_that_stopped_within_an_epoch(again, often, tmp_path, capsys):
     run = tmp_path / "run"
     with pytest.MonkeyPatch.context() as patch:
         judge = StopWithoutImprovement.on_validation
@@ -111,7 +107,7 @@ def test_early_stopping_within_an_epoch_ends_there_and_more_patience_goes_on_fro
         assert read(run / "history.json")[name] == read(often[0] / "history.json")[name]
 
 
-def test_steps_are_due_once_however_many_batches_they_take():
+def test_steps_are_due_once_with_gradient_accumulation():
     class Model:
         class optimizer:
             iterations = 0
@@ -127,7 +123,7 @@ def test_steps_are_due_once_however_many_batches_they_take():
     every.begin(Model)
     assert run(every, [0, 1, 1, 2, 2, 3, 3, 3, 4, 5, 6, 7]) == [5, 10]
     Model.optimizer.iterations = 6
-    every.begin(Model)  # Where it goes on, what was due has been done.
+    every.begin(Model)  # At the step where training resumes, nothing is due.
     assert run(every, [6, 6, 7, 8, 9]) == [4]
     assert run(EverySteps(0), [1, 2, 3]) == []
 
@@ -168,15 +164,15 @@ def kept_models(folder, number, scores, state=None, mode="min"):
         (2, "min", [None, None, None], [2, 3], [3, 2]),
     ],
 )
-def test_the_best_are_kept_and_the_last(tmp_path, number, mode, scores, files, best):
+def test_the_best_models_and_the_last_are_kept(tmp_path, number, mode, scores, files, best):
     assert kept_models(tmp_path, number, scores, mode=mode) == (files, best)
 
 
-def test_none_are_kept_unasked(tiny_run, again):
+def test_no_models_are_kept_by_default(tiny_run, again):
     assert not (tiny_run[0] / "models").exists()
 
 
-def test_a_model_is_deleted_only_after_a_checkpoint_that_knows(tmp_path):
+def test_a_model_is_deleted_only_after_a_checkpoint_without_it(tmp_path):
     callback = KeepModels(Saved(), tmp_path, 1)
 
     class Model:
@@ -195,7 +191,7 @@ def test_a_model_is_deleted_only_after_a_checkpoint_that_knows(tmp_path):
     assert state == [[1, {"val_loss": 2.0}]]
 
 
-def test_the_clock_of_the_speed_stands_still_while_validating(monkeypatch):
+def test_the_speed_excludes_the_time_of_validation(monkeypatch):
     clock = iter([100.0, 102.0, 500.0, 501.0])
     monkeypatch.setattr(speed.time, "perf_counter", lambda: next(clock))
     callback = TokensPerSecond()

@@ -1,4 +1,4 @@
-"""Runs that go on: with the same settings, with others, after their end, and not at all."""
+"""Resumed runs: with the same settings, with other ones, and after their end."""
 
 import shutil
 
@@ -29,7 +29,7 @@ def content(folder):
 
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("lost", ["damaged", "deleted"])
-def test_a_run_that_lost_its_checkpoints_is_refused_and_keeps_what_it_has(
+def test_a_run_that_lost_its_checkpoints_is_refused_and_unchanged(
     again, broken_off, lost, overwrite
 ):
     checkpoints = broken_off / "checkpoints"
@@ -49,7 +49,7 @@ def test_a_run_that_lost_its_checkpoints_is_refused_and_keeps_what_it_has(
             assert after[path] == before[path]
 
 
-def test_such_a_run_is_begun_anew_where_that_is_asked_for(again, broken_off):
+def test_a_run_that_lost_its_checkpoints_can_be_restarted(again, broken_off):
     shutil.rmtree(broken_off / "checkpoints")
     with pytest.raises(ZeroDivisionError, match="power cut"):
         again(broken_off, restart=True, callbacks=[PowerCut(epoch=0)])
@@ -59,7 +59,7 @@ def test_such_a_run_is_begun_anew_where_that_is_asked_for(again, broken_off):
         again(broken_off, callbacks=[PowerCut(epoch=0)])
 
 
-def test_overwriting_goes_on_with_an_unfinished_run_of_the_same_settings(
+def test_overwriting_resumes_an_unfinished_run_of_the_same_settings(
     again, broken_off, tiny_run, capsys
 ):
     again(broken_off, overwrite=True)
@@ -74,9 +74,7 @@ def test_overwriting_replaces_an_unfinished_run_of_other_settings(again, broken_
     assert read(broken_off / "run.json")["recipe"]["dropout"] == 0.2
 
 
-def test_some_settings_may_change_which_is_said_recorded_and_done(
-    again, broken_off, tiny_run, capsys
-):
+def test_changed_settings_are_printed_recorded_and_used(again, broken_off, tiny_run, capsys):
     rate = {"learning_rate_scale": 0.01, "warmup_steps": 80}
     again(broken_off, **rate, patience=7, precision="bfloat16")
     step = int(read(broken_off / "run.json")["changes"][0]["step"])
@@ -99,7 +97,7 @@ def test_some_settings_may_change_which_is_said_recorded_and_done(
     assert first == same and slow > 1.05 * fast
 
 
-def test_a_finished_run_that_is_extended_is_one_that_was_longer_from_the_start(
+def test_an_extended_run_equals_one_that_was_longer_from_the_start(
     again, tiny_run, tmp_path, capsys
 ):
     run = shutil.copytree(tiny_run[0], tmp_path / "run")
@@ -122,7 +120,7 @@ def test_a_finished_run_without_its_checkpoints_cannot_be_extended(again, tiny_r
     assert content(run) == before
 
 
-def test_a_run_that_stopped_early_goes_on_with_more_patience(again, tmp_path, capsys):
+def test_more_patience_extends_a_run_that_stopped_early(again, tmp_path, capsys):
     spoilt = {"epochs": 3, "callbacks": [Spoil(epoch=1, factor=0)]}
     again(tmp_path / "run", patience=1, **spoilt)
     assert len(read(tmp_path / "run" / "history.json")["loss"]) == 2
@@ -132,7 +130,7 @@ def test_a_run_that_stopped_early_goes_on_with_more_patience(again, tmp_path, ca
     assert len(read(tmp_path / "run" / "history.json")["loss"]) == 3
 
 
-def test_another_score_to_choose_by_is_compared_with_that_of_the_kept_translator():
+def test_another_monitored_score_is_compared_with_that_of_the_saved_translator():
     class Nothing:
         saved = 0
 
@@ -148,11 +146,11 @@ def test_another_score_to_choose_by_is_compared_with_that_of_the_kept_translator
     assert other.translator.saved == 1
     back = KeepBest(Nothing(), "best.keras", "val_bleu", "max")
     back.set_state(other.get_state())
-    back.on_epoch_end(2, {"val_bleu": 1.0})  # That of the kept one is not known.
+    back.on_epoch_end(2, {"val_bleu": 1.0})  # That of the saved one is unknown.
     assert back.translator.saved == 1
 
 
-def test_waiting_for_a_better_score_begins_anew_with_another_score():
+def test_another_monitored_score_resets_early_stopping():
     state = {"monitor": "val_loss", "best": 1.0, "waited": 4}
     one, other = StopWithoutImprovement(5), StopWithoutImprovement(5, "val_bleu", "max")
     one.set_state(state)
