@@ -38,7 +38,7 @@ ARROWS = {
     "training.data": {"text"},
     "training.objective": {"model"},
     "training.recipes": set(),
-    "training.callbacks": {"text"},
+    "training.callbacks": {"tasks", "text"},
     "training.resumption": {"training.callbacks", "training.objective"},
     "training.run": {
         *("model", "plot", "tasks", "text"),

@@ -1,5 +1,8 @@
 """Saves the best translator of a training run."""
 
+from pathlib import Path
+
+from kformer.tasks.translator import Translator
 from kformer.training.callbacks.best_score import BestScore
 
 
@@ -15,7 +18,13 @@ class KeepBest(BestScore):
         mode: "min" if lower scores are better, "max" if higher ones are.
     """
 
-    def __init__(self, translator, path, monitor: str = "val_loss", mode: str = "min"):
+    def __init__(
+        self,
+        translator: Translator,
+        path: str | Path,
+        monitor: str = "val_loss",
+        mode: str = "min",
+    ):
         super().__init__(monitor, mode)
         self.translator = translator
         self.path = path

@@ -1,5 +1,6 @@
 """BLEU and chrF of the validation text during training."""
 
+from kformer.tasks.translator import Translator
 from kformer.text.scores import bleu, chrf
 from kformer.training.callbacks.validation import ValidationCallback
 
@@ -23,7 +24,12 @@ class TranslationScores(ValidationCallback):
     """
 
     def __init__(
-        self, translator, sources: list[str], references: list[str], *, beam_size: int = 1
+        self,
+        translator: Translator,
+        sources: list[str],
+        references: list[str],
+        *,
+        beam_size: int = 1,
     ):
         super().__init__()
         if len(sources) != len(references) or not sources:

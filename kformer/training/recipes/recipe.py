@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from kformer.arguments import check_flag, check_integer, check_number
@@ -103,7 +104,7 @@ class Recipe:
                 f"for any. Received: max_length_ratio={self.max_length_ratio}."
             )
 
-    def check_validation(self, files):
+    def check_validation(self, files: str | Path | Sequence[str | Path] | None):
         """Raises ValueError if the recipe needs validation text and `files` is empty."""
         if (self.patience or self.monitor != "loss") and not files:
             raise ValueError(

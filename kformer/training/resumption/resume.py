@@ -1,5 +1,8 @@
 """`model.fit` that resumes exactly where an earlier process ended."""
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 import keras
 import tensorflow as tf
 
@@ -13,14 +16,14 @@ from kformer.training.resumption.variables import assign, build
 def resumable_fit(
     model: keras.Model,
     batches: tf.data.Dataset,
-    folder,
+    folder: str | Path,
     *,
     epochs: int,
     epoch: tf.Variable | None = None,
     every_seconds: float = 60.0,
     every_steps: int = 0,
-    callbacks=(),
-    resumed=None,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+    resumed: Callable[[int], None] | None = None,
     ignore_stop: bool = False,
     **kwargs,
 ):
