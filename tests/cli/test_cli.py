@@ -1,5 +1,6 @@
 """The `kformer` command: what it promises of each subcommand, and silence on stderr."""
 
+import dataclasses
 import gzip
 import importlib.metadata
 import json
@@ -10,12 +11,14 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 import kformer
-from kformer.cli import main
+from kformer.cli import app, main
 from kformer.cli.terminal import lines
 from kformer.pocket import PocketTranslator
 from kformer.text.scores import bleu, chrf, exact
+from kformer.training import Recipe
 from support import toy
 
 SENTENCE = "der hund ruft uns ."
@@ -248,6 +251,14 @@ def test_help_lists_every_subcommand(command, arguments):
     assert (result.returncode, result.stderr) == (0, "")
     for name in SUBCOMMANDS:
         assert re.search(rf"^\W+{name} +[A-Z]", result.stdout, re.MULTILINE)
+
+
+def test_every_number_of_a_recipe_is_an_option_of_train():
+    options = {
+        option.name: option for option in typer.main.get_command(app).commands["train"].params
+    }
+    for field in dataclasses.fields(Recipe):
+        assert options[field.name].help == field.metadata["description"]
 
 
 @pytest.mark.parametrize("arguments", [(), *((name,) for name in SUBCOMMANDS)])

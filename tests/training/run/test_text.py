@@ -84,6 +84,5 @@ def test_the_report_has_the_cost_of_the_run(files, tiny_recipe, tokenizer):
 
 def test_the_validation_lines_are_those_of_all_files(files):
     text = TextOfRun(files[0], files[1], [files[2], files[2]], [files[3], files[3]])
-    source, target = text.validation_lines()
-    assert source == 2 * files[2].read_text("utf-8").splitlines()
-    assert len(target) == len(source)
+    expected = [2 * file.read_text("utf-8").splitlines() for file in files[2:]]
+    assert text.validation_lines() == expected
