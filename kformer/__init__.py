@@ -4,9 +4,10 @@
 
 - `model`: the paper's layers. `decoding`: the decoder step by step, search and scores.
 - `text`: tokenizer and scores. `tasks`: a model with its tokenizers.
-- `training`, `export`: from text files to a translator, and from there to a server and a phone.
-- `pocket`, `serving`: run a `.tflite` file, and ask a server, without TensorFlow.
-- `phrasebook`: the built-in corpus. `cli`: the `kformer` command.
+- `kformer.training`, `kformer.export`: from text files to a translator, and on to a server and a
+  phone.
+- `kformer.pocket`, `kformer.serving`: run a `.tflite` file, and ask a server, without TensorFlow.
+- `kformer.phrasebook`: the built-in corpus. `cli`: the `kformer` command.
 
 The public names are in `__init__.pyi`. Each is imported when it is first used, so that
 `import kformer` costs milliseconds.
