@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 
-def rows_of(table, ids):
+def gather(table, ids):
     """Returns `table[ids]` for `ids` that are all in [0, len(table)).
 
     `keras.ops.take` also takes negative numbers, at the price of three more operations: as much

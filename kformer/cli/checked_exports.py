@@ -32,7 +32,7 @@ def write_exports(
     Returns `Report`s: of Python, the SavedModel, the `.tflite` file.
     """
     with quiet() as say:
-        from kformer.decoding.batches import make_search
+        from kformer.decoding.search_ids import make_search
         from kformer.export import (
             ServedTranslator,
             Verifier,

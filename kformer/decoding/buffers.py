@@ -1,66 +1,68 @@
-"""Buffers that keep what a step leaves for the next: how a runtime fills them.
+"""Buffers of keys and values: how each runtime writes into them.
 
 Axes: B batch, H heads, N slots, R slots that are written at once, W width of a head.
 """
+
+from typing import Any
 
 import keras
 from keras import ops
 
 
-class SlicesOfBuffers:
-    """Writes a slice, in one operation of LiteRT, XLA and JAX, which TF Serving has not."""
+class SliceBuffers:
+    """Writes a slice, in one operation of LiteRT, XLA and JAX, which TF Serving does not have."""
 
-    def empty(self, shape, any_number):
-        """Returns a new buffer of `shape` (B, H, N, W); what is in it has no meaning.
+    def empty(self, shape: tuple, any_number: Any) -> Any:
+        """Returns a new buffer of `shape` (B, H, N, W), whose values have no meaning.
 
-        It is filled with `any_number`, a float scalar tensor that only the run knows: zeros would
-        be stored in an exported file, all of them.
+        It is filled with `any_number`, a float scalar tensor that is computed when the graph runs:
+        an exported file would store every zero of a constant buffer.
         """
         if keras.backend.backend() == "tensorflow":
-            import tensorflow as tf  # Keras would broadcast, in LiteRT a number after the other.
+            import tensorflow as tf  # Keras broadcasts, in LiteRT one number at a time.
 
             return tf.fill(shape, any_number)
         return ops.broadcast_to(any_number, shape)
 
-    def place(self, buffer, start, size):
-        """Returns what `write` needs to write `size` slots at `start`, a multiple of `size`."""
+    def index(self, buffer: Any, start: Any, size: int) -> Any:
+        """Returns the index by which `write` writes `size` slots at `start`, a multiple of it."""
         return ops.stack([0, 0, start, 0])
 
-    def write(self, buffer, rows, place):
-        """Returns `buffer` (B, H, N, W) with `rows` (B, H, R, W) at `place`; N % R is 0."""
-        return ops.slice_update(buffer, place, rows)
+    def write(self, buffer: Any, rows: Any, index: Any) -> Any:
+        """Returns `buffer` (B, H, N, W) with `rows` (B, H, R, W) at `index`; N % R is 0."""
+        return ops.slice_update(buffer, index, rows)
 
 
-class BuffersInPlace:
-    """Writes into the buffer itself, with TensorFlow's own operations.
+class InPlaceBuffers:
+    """Writes into the buffer itself, with operations that only TensorFlow has.
 
-    All others copy the whole buffer at every step: with 32 rows, most of what a step takes. The old
-    buffer must not be read again: what a step writes depends on all that the last one read. Blocks
-    have no such order, and so need the other class. Methods are those of `SlicesOfBuffers`.
+    Other ways copy the whole buffer at every step: with 32 rows, most of the time of a step. The
+    old buffer must not be read again: what a step writes depends on all that the last one read.
+    Blocks have no such order, so they need `SliceBuffers`, whose methods these are.
     """
 
-    def empty(self, shape, any_number):
+    def empty(self, shape: tuple, any_number: Any) -> Any:
         import tensorflow as tf  # On this backend alone.
 
-        # An operation with state: no optimizer makes one buffer of two.
+        # A stateful operation: no optimizer merges two buffers into one.
         return tf.raw_ops.Empty(shape=ops.stack(shape), dtype=any_number.dtype, init=True)
 
-    def place(self, buffer, start, size):
+    def index(self, buffer: Any, start: Any, size: int) -> Any:
         batch, heads, slots, _ = ops.shape(buffer)
-        # Of rows that hold `size` slots each.
+        # The buffer as a matrix, whose rows hold `size` slots each.
         return ops.arange(batch * heads) * (slots // size) + start // size
 
-    def write(self, buffer, rows, place):
+    def write(self, buffer: Any, rows: Any, index: Any) -> Any:
         import tensorflow as tf
 
         row = rows.shape[2] * rows.shape[3]
         updated = tf.raw_ops.InplaceUpdate(
-            x=ops.reshape(buffer, (-1, row)), i=place, v=ops.reshape(rows, (-1, row))
+            x=ops.reshape(buffer, (-1, row)), i=index, v=ops.reshape(rows, (-1, row))
         )
         return tf.reshape(updated, tf.shape(buffer))
 
 
-def buffers_of_backend():
-    """Returns the fastest that Keras's backend has by itself."""
+def fastest_buffers() -> InPlaceBuffers | SliceBuffers:
+    """Returns the fastest buffers of Keras's backend."""
     tensorflow = keras.backend.backend() == "tensorflow"
-    return BuffersInPlace() if tensorflow else SlicesOfBuffers()
+    return InPlaceBuffers() if tensorflow else SliceBuffers()

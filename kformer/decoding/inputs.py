@@ -1,6 +1,6 @@
-"""From rows of ids to the arrays that the graph of a `BatchDecoder` reads.
+"""The arrays that the graph of a `BatchDecoder` reads, made of rows of ids.
 
-Axes: B batch, S source length, T the longest limit, P prefix length.
+Axes: B batch, S source length, T largest length, P prefix length.
 """
 
 from typing import NamedTuple
@@ -8,30 +8,32 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from kformer.decoding.options import SearchOptions
+
 
 class Job(NamedTuple):
-    """What is decoded as a row of a batch: a source, or one sample of it."""
+    """One row of a batch to decode: a source, or one sample of it."""
 
-    index: int  # Of the source.
+    index: int  # The number of the source.
     source: list  # Its ids, the end id last.
     prefix: list  # The ids that the translation must begin with.
-    sample: int  # Number of the sample, from 0.
+    sample: int  # The number of the sample, from 0.
     last: bool  # Whether it is the last sample of its source.
 
     @property
     def is_blank(self):
-        """Whether it gives nothing: neither a source nor a prefix has an id."""
+        """Whether the result is empty: neither the source nor the prefix has an id."""
         return len(self.source) == 1 and not self.prefix
 
 
 class Inputs(NamedTuple):
-    """What the graph reads of a batch."""
+    """The arrays of a batch."""
 
     source: np.ndarray  # int32 (B, S)
-    limits: np.ndarray  # int32 (B,)
+    max_lengths: np.ndarray  # int32 (B,)
     minimum: np.ndarray  # int32 (B,)
     prefix: np.ndarray  # int32 (B, P)
-    keys: np.ndarray  # uint32 (B, T), or (B, 0) where nothing is drawn
+    keys: np.ndarray  # uint32 (B, T), or (B, 0) without sampling
 
 
 SIGNATURE = [
@@ -43,16 +45,16 @@ SIGNATURE = [
 ]
 
 
-def jobs_of(rows, prefixes, options, end_id) -> list[Job]:
-    """Returns the jobs of all rows, those of a row one after the other.
+def make_jobs(rows: list, prefixes: list, options: SearchOptions, end_id: int) -> list[Job]:
+    """Returns the jobs of all rows, those of one row next to each other.
 
-    A blank row has one sample, and nothing may follow its prefix.
+    A blank row has one sample, which ends after its prefix.
 
     Args:
         rows: list of lists of ids, each ending in the end id.
         prefixes: as many lists of ids.
         options: `SearchOptions`.
-        end_id: Of the target.
+        end_id: That of the target.
     """
     jobs = []
     for index, (row, prefix) in enumerate(zip(rows, prefixes, strict=True)):
@@ -63,34 +65,31 @@ def jobs_of(rows, prefixes, options, end_id) -> list[Job]:
     return jobs
 
 
-def inputs_of(jobs, options, padding) -> Inputs:
+def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> Inputs:
     """Returns the arrays of a batch of jobs.
 
     Args:
         jobs: list of B `Job`.
         options: `SearchOptions`.
-        padding: The id that fills rows up.
+        padding: The padding id.
     """
-    limits = [options.limit(len(job.source), len(job.prefix)) for job in jobs]
-    minimum = [
-        options.minimum(len(job.source), limit) for job, limit in zip(jobs, limits, strict=True)
-    ]
+    max_lengths = [options.limit(len(job.source), len(job.prefix)) for job in jobs]
+    with_lengths = list(zip(jobs, max_lengths, strict=True))
+    minimum = [options.minimum(len(job.source), max_length) for job, max_length in with_lengths]
     keys = [[]] * len(jobs)
     if options.sample:
-        keys = [
-            _random_keys(options.seed, job, limit) for job, limit in zip(jobs, limits, strict=True)
-        ]
+        keys = [_random_keys(options.seed, job, max_length) for job, max_length in with_lengths]
     return Inputs(
         source=padded([job.source for job in jobs], padding),
-        limits=np.array(limits, np.int32),
+        max_lengths=np.array(max_lengths, np.int32),
         minimum=np.array(minimum, np.int32),
         prefix=padded([job.prefix for job in jobs], padding),
         keys=padded(keys, 0, np.uint32),
     )
 
 
-def padded(rows, padding, dtype=np.int32):
-    """Returns an array (B, longest) of rows of numbers, filled up with `padding`."""
+def padded(rows: list, padding: int, dtype: type = np.int32) -> np.ndarray:
+    """Returns rows of numbers as an array (B, longest), padded."""
     filled = np.full((len(rows), max(map(len, rows), default=0)), padding, dtype)
     for i, row in enumerate(rows):
         filled[i, : len(row)] = row
@@ -98,6 +97,6 @@ def padded(rows, padding, dtype=np.int32):
 
 
 def _random_keys(seed, job, count):
-    """Returns `count` random numbers, uint32: of more numbers, they would be the first."""
+    """Returns `count` random uint32 numbers; a larger count begins with the same ones."""
     sequence = np.random.SeedSequence(seed, spawn_key=(job.sample, *job.source))
     return np.random.default_rng(sequence).integers(2**32, size=count, dtype=np.uint32)

@@ -1,15 +1,18 @@
-"""One layer's share of a step: `kformer.decoding.step` calls one after the other.
+"""One decoder layer for one position; `kformer.decoding.step` calls one after the other.
 
-What does not change between steps is computed here, when a layer's share is made: one matrix for
-query, key and value with the scale of equation 1 in it, and biases with what the norm before adds.
+It computes what `kformer.model.decoder.DecoderLayer.attend` computes. What does not change between
+steps is computed once, when a `LayerStep` is made: one matrix for query, key and value, with the
+scale of equation 1 in it, and biases that include the `beta` of the norm before.
 
 Axes: M = B * K rows, H heads, K beams, W width of a head, D d_model.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from keras import ops
 
+from kformer.decoding.step_attention import MatmulAttention
 from kformer.model.attention import KeysValues, precise
 from kformer.model.dense import is_quantized
 
@@ -23,7 +26,7 @@ class _Affine(NamedTuple):
 
 
 class _Quantized(NamedTuple):
-    """A quantized layer, which also rounds what it reads: it computes by itself."""
+    """A quantized layer: it also rounds its input, so the layer itself must be called."""
 
     dense: Any
     scale: float
@@ -34,10 +37,10 @@ class _Quantized(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """Rows, without and with the `beta` of the norm that they come from.
+    """The output of a norm, without and with its `beta`.
 
-    The next sum adds to the bare ones what has it in its bias; and where weights are constants,
-    compilers put it into the bias of what reads the whole ones, too. So it costs nothing.
+    `bare` omits beta; the next projection's bias already includes it. Where weights are constants,
+    compilers also move it into the bias of what reads `whole`. So adding beta costs nothing.
     """
 
     bare: Any  # float (M, D)
@@ -45,19 +48,19 @@ class Vectors(NamedTuple):
 
 
 class LayerStep:
-    """One layer's share of a step.
+    """One decoder layer for one position; its reference is `kformer.DecoderLayer`.
 
     Args:
         layer: `kformer.DecoderLayer`.
-        attention: `Products` or `Sums`.
-        dtype: What it computes in.
-        before: `Norm` that what it reads comes from; None for none.
+        attention: `MatmulAttention` or `ElementwiseAttention`.
+        dtype: The dtype that it computes in.
+        before: The `FusedNorm` whose output it reads; None if it reads no norm's output.
 
     Attributes:
-        last_norm: that of its result.
+        last_norm: The `FusedNorm` that its output comes from, likewise.
     """
 
-    def __init__(self, layer, attention, dtype, before):
+    def __init__(self, layer, attention: MatmulAttention, dtype: str, before: "FusedNorm | None"):
         self._attention = attention
         own, across = layer.self_attention, layer.cross_attention
         scale = (own.d_model // own.num_heads) ** -0.5
@@ -69,43 +72,66 @@ class LayerStep:
         self._query_key_value = _joined(parts)
         self._query = _affine(across.query_projection, dtype, scale)
         self._inner = _affine(layer.feed_forward.inner, dtype)
-        self._own = _Around(layer.self_residual, own.output_projection, dtype, before)
-        self._across = _Around(
+        self._own = _FusedResidual(layer.self_residual, own.output_projection, dtype, before)
+        self._across = _FusedResidual(
             layer.cross_residual, across.output_projection, dtype, self._own.last_norm
         )
-        self._feed_forward = _Around(
+        self._feed_forward = _FusedResidual(
             layer.feed_forward_residual, layer.feed_forward.outer, dtype, self._across.last_norm
         )
         self.last_norm = self._feed_forward.last_norm
 
-    def __call__(self, x, settled, recent, write, masks, memory, memory_mask):
+    def __call__(
+        self,
+        x: Vectors,
+        main: tuple,
+        tail: KeysValues,
+        write: Callable,
+        masks: tuple,
+        memory: KeysValues,
+        memory_mask: Any,
+    ) -> tuple[Vectors, KeysValues, Any]:
+        """Returns the layer's output, its new tail, and the weights (B, H, K, S) of the memory.
+
+        Args:
+            x: the layer's input, (M, D).
+            main: the `KeysValues` of this layer in the main buffers, one or none.
+            tail: its `KeysValues` in the tail.
+            write: see `kformer.decoding.kv_cache.CacheLayout.tail_writer`.
+            masks: additive masks of the main buffers, if any, and of the tail.
+            memory: `KeysValues` of this layer in the `SourceMemory`.
+            memory_mask: additive mask of the memory.
+        """
+        # DecoderLayer.attend, self-attention: equation 1 over all cached positions.
         joined = self._query_key_value(self._own.enter(x))  # (M, 3 D)
         query, key, value = self._attention.split(joined, 3)
-        recent = write(recent, KeysValues(key, value))
-        x = self._own.leave(x, self._attention.mix(query, (*settled, recent), masks))
+        tail = write(tail, KeysValues(key, value))
+        x = self._own.leave(x, self._attention.attend_cache(query, (*main, tail), masks))
 
+        # DecoderLayer.attend, cross-attention: equation 1 over the encoder's output.
         [query] = self._attention.split(self._query(self._across.enter(x)))
-        mixed, weights = self._attention.look(query, memory, memory_mask)
-        x = self._across.leave(x, mixed)
+        heads, weights = self._attention.attend_memory(query, memory, memory_mask)
+        x = self._across.leave(x, heads)
 
+        # FeedForward.call: equation 2.
         inner = ops.relu(self._inner(self._feed_forward.enter(x)))
-        return self._feed_forward.leave(x, inner), recent, weights
+        return self._feed_forward.leave(x, inner), tail, weights
 
 
 def _affine(dense, dtype, scale=1.0, extra_bias=None):
-    """Returns what computes the layer, times `scale`, plus `extra_bias`."""
+    """Returns a callable: the output of the Dense layer, times `scale`, plus `extra_bias`."""
     if extra_bias is not None:
         extra_bias = ops.cast(extra_bias, dtype)
     if is_quantized(dense):
         return _Quantized(dense, scale, 0.0 if extra_bias is None else extra_bias)
-    kernel, bias = _read(dense.kernel, dtype), _read(dense.bias, dtype)
+    kernel, bias = _read_once(dense.kernel, dtype), _read_once(dense.bias, dtype)
     if scale != 1.0:
         kernel, bias = kernel * scale, bias * scale
     return _Affine(kernel, bias if extra_bias is None else bias + extra_bias)
 
 
 def _joined(parts):
-    """Returns what computes all `parts`, their outputs side by side."""
+    """Returns a callable: the outputs of all `parts` side by side."""
     if not all(isinstance(part, _Affine) for part in parts):
         return lambda x: ops.concatenate([part(x) for part in parts], axis=1)
     return _Affine(
@@ -114,19 +140,19 @@ def _joined(parts):
     )
 
 
-def _read(variable, dtype):
-    """Reads a variable now, not in every step."""
+def _read_once(variable, dtype):
+    """Reads a variable once, not in every step."""
     return ops.copy(ops.cast(variable, dtype))
 
 
-class Norm:
-    """What a `LayerNorm` does to rows (M, D)."""
+class FusedNorm:
+    """A `LayerNorm` of rows (M, D); its reference is `kformer.model.layer_norm`."""
 
     def __init__(self, norm):
-        self._gamma, self.beta = (precise(_read(p, p.dtype)) for p in (norm.gamma, norm.beta))
+        self._gamma, self.beta = (precise(_read_once(p, p.dtype)) for p in (norm.gamma, norm.beta))
         self._epsilon = norm.epsilon
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> Vectors:
         wide = precise(x)
         centered = wide - ops.mean(wide, axis=-1, keepdims=True)
         variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
@@ -134,27 +160,29 @@ class Norm:
         return Vectors(ops.cast(bare, x.dtype), ops.cast(bare + self.beta, x.dtype))
 
 
-class _Around:
-    """A `Residual` around a sub-layer: what goes in, and what comes out.
+class _FusedResidual:
+    """A `Residual` around a sub-layer, and the sub-layer's last Dense layer.
 
     Args:
-        residual: `kformer.model.residual.Residual`.
-        output: Dense layer, the last of the sub-layer.
-        dtype: What it computes in.
-        before: `Norm` that what it reads comes from; None for none.
+        residual: `kformer.model.residual.Residual`, its reference.
+        output: The last Dense layer of the sub-layer.
+        dtype: The dtype that it computes in.
+        before: The `FusedNorm` whose output it reads; None if it reads no norm's output.
 
     Attributes:
-        last_norm: `Norm` that what comes out comes from; None for none.
+        last_norm: The `FusedNorm` that its output comes from, likewise.
     """
 
     def __init__(self, residual, output, dtype, before):
-        self._norm, self._first = Norm(residual.norm), residual.norm_first
+        self._norm, self._first = FusedNorm(residual.norm), residual.norm_first
         self._output = _affine(output, dtype, extra_bias=before.beta if before else None)
         self.last_norm = None if self._first else self._norm
 
     def enter(self, x):
+        """As `Residual.enter`."""
         return self._norm(x.whole).whole if self._first else x.whole
 
     def leave(self, x, inner):
+        """As `Residual.leave`, of the sub-layer without its last Dense layer."""
         x = x.bare + self._output(inner)
         return Vectors(x, x) if self._first else self._norm(x)

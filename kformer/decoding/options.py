@@ -1,4 +1,4 @@
-"""The numbers of a search, each with its default: all that a user may choose."""
+"""The options of a search that a user may choose, with their defaults."""
 
 import dataclasses
 import math
@@ -7,7 +7,7 @@ from kformer.arguments import check_flag, check_integer, check_number
 
 EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, as in the paper.
 
-MAX_LENGTH = 100_000  # Ids of a translation, at most, whatever is asked for: so memory has a bound.
+MAX_LENGTH = 100_000  # Ids of a translation, whatever is asked for: this bounds memory.
 
 _CHECKS = {
     "beam_size": (check_integer, {"least": 1}),
@@ -26,37 +26,37 @@ _CHECKS = {
     "no_repeat_ngram": (check_integer, {"least": 0}),
     "repetition_penalty": (check_number, {"least": 1}),
 }
-_OPTIONAL = ("max_length", "max_length_ratio")  # None is no limit.
+_OPTIONAL = ("max_length", "max_length_ratio")  # None for no limit.
 
 
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
     """How to search for translations.
 
-    Lengths are numbers of ids. Those of a source, and the most of a translation, count the end id;
-    `min_length` counts what comes before it.
+    Lengths are numbers of ids. The end id counts in a source's length and in largest lengths;
+    `min_length` counts the ids before it.
 
     Attributes:
-        beam_size: 1 takes the best id at every step; more searches wider, for longer.
+        beam_size: 1 takes the best id at every step; more beams search wider, and slower.
         length_penalty: See `kformer.Beam`; for more than one beam.
         coverage_penalty: See `kformer.Beam`; needs more than one beam.
         n_best: Translations of each sentence, best first; at most `beam_size`. With `sample`, the
-            number of samples, in the order of their numbers: the first ones of more are the same.
-        sample: Whether to draw each id by its probability, instead of the best.
+            number of samples; a larger number begins with the same samples.
+        sample: Whether to draw each id by its probability instead of taking the best.
         temperature, top_k, top_p: See `kformer.Sample`; they need `sample`.
-        seed: All the chance of sampling. A sentence's draw depends on this and on the sentence,
-            on the number of the sample and not on what else is translated.
-        min_length: Fewest ids of a translation.
-        max_length: Most ids of a translation; None for no such limit.
-        min_length_ratio: Fewest ids of a translation for each one of its source.
-        max_length_ratio: Most ids of a translation for each one of its source; None for no such
-            limit. Without it and `max_length`, a translation may have 50 more than its source.
-        no_repeat_ngram: No sequence of so many ids comes twice; 0 for no such rule.
+        seed: Seed of sampling. A sample depends on the seed, the sentence and the sample's number,
+            not on what else is translated.
+        min_length: Smallest number of ids of a translation.
+        max_length: Largest number of ids of a translation; None for no limit.
+        min_length_ratio: Smallest number of ids for each id of the source.
+        max_length_ratio: Largest number of ids for each id of the source; None for no limit.
+            Without this and `max_length`, a translation may have 50 ids more than its source.
+        no_repeat_ngram: Length of n-grams that may not occur twice; 0 for none.
         repetition_penalty: See `kformer.decoding.search.RepetitionPenalty`; 1 for none.
 
     Raises:
-        TypeError: A value is of another type; an integer may be of NumPy, but 2.0 is none.
-        ValueError: A number makes no sense, alone or beside the others.
+        TypeError: A value has the wrong type; NumPy's integers are allowed, 2.0 is not.
+        ValueError: A value is out of range, or contradicts another.
     """
 
     beam_size: int = 1
@@ -80,11 +80,11 @@ class SearchOptions:
         self._check_together()
 
     def _check_each(self):
-        for name, (check, limits) in _CHECKS.items():
+        for name, (check, bounds) in _CHECKS.items():
             value = getattr(self, name)
             if value is not None or name not in _OPTIONAL:
-                # As int and float, so that equal options are written alike, too.
-                object.__setattr__(self, name, check(name, value, **limits))
+                # As int and float, so that equal options have equal representations.
+                object.__setattr__(self, name, check(name, value, **bounds))
 
     def _check_together(self):
         def refuse(rule, *names):
@@ -110,7 +110,7 @@ class SearchOptions:
             )
 
     def limit(self, source_length: int, prefix_length: int = 0) -> int:
-        """The most ids of a translation, its end id included; a prefix always fits.
+        """Returns the largest number of ids, end id included, in which the prefix always fits.
 
         Args:
             source_length: Ids of the source, its end id included.
@@ -125,19 +125,19 @@ class SearchOptions:
         return max(min(limits), prefix_length + 1)
 
     def minimum(self, source_length: int, limit: int) -> int:
-        """The fewest ids of a translation before its end id, which must fit below `limit`."""
+        """Returns the smallest number of ids before the end id, which must come by `limit`."""
         of_source = math.ceil(self.min_length_ratio * (source_length - 1))
         return min(max(self.min_length, of_source), limit - 1)
 
     @property
     def has_minimum(self) -> bool:
-        """Whether there is a fewest."""
+        """Whether translations have a smallest length."""
         return self.min_length > 0 or self.min_length_ratio > 0
 
     def graph(self) -> "SearchOptions":
-        """These options, but for the numbers that may vary from one call to the next.
+        """Returns these options with the default of all that may vary between calls of one graph.
 
-        Two that are equal search by the same graph, if both or neither have a minimum.
+        Equal results share a graph, if both or neither have a minimum.
         """
         varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
         varying += ["n_best"] if self.sample else []

@@ -1,40 +1,49 @@
-"""Several batches at a time, each on a core of its own."""
+"""Batches of about one length, and several batches at once, each on a core of its own.
+
+Neither TensorFlow nor Keras is imported here, so that `kformer.pocket` may import it.
+"""
 
 import os
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import keras
+
+def longest_first(lengths: list[int]) -> list[int]:
+    """Returns the indices of `lengths`, those of the longest first."""
+    return sorted(range(len(lengths)), key=lambda i: -lengths[i])
 
 
-def in_parallel(function, batches):
-    """Yields `function(batch)` for every batch, in their order; on as many threads as cores.
+def batches_by_length(lengths: list[int], batch_size: int) -> Iterator[list[int]]:
+    """Yields batches of indices, the longest first, of rows of about one length."""
+    order = longest_first(lengths)
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]
 
-    TensorFlow leaves Python's lock while it computes, so threads are enough. The operations of a
-    decoder's step are small: cores that share one batch mostly wait for each other.
+
+def in_parallel(function: Callable, jobs: list, workers: int) -> Iterator:
+    """Yields `function(job)` for every job, in their order, on a number of threads.
+
+    TensorFlow and LiteRT release Python's lock while they compute, so threads are enough. The
+    operations of a decoder's step are small: cores that share one batch mostly wait.
 
     Args:
-        function: callable; what it raises ends all that has not begun.
-        batches: list.
+        function: callable; if it raises, jobs that have not begun are cancelled.
+        jobs: list.
+        workers: Number of threads; 1 runs in the caller's own.
     """
-    workers = min(_most_at_once(), len(batches))
+    workers = min(workers, len(jobs))
     if workers < 2:
-        yield from map(function, batches)
+        yield from map(function, jobs)
         return
     pool = ThreadPoolExecutor(workers)
     try:
-        yield from pool.map(function, batches)
+        yield from pool.map(function, jobs)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _most_at_once():
-    """The cores that this process may use; 1 where the backend has its own ways to use them."""
-    if keras.backend.backend() != "tensorflow":
-        return 1
-    import tensorflow as tf
-
-    if tf.config.list_physical_devices("GPU"):
-        return 1
+def available_cores() -> int:
+    """Returns the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # Not on macOS.
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What a search does differently on each runtime, and nothing else."""
+"""How decoding differs between runtimes, and nothing else."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,9 +6,10 @@ from typing import NamedTuple
 import keras
 from keras import ops
 
-from kformer.decoding.buffers import BuffersInPlace, SlicesOfBuffers, buffers_of_backend
+from kformer.decoding.buffers import InPlaceBuffers, SliceBuffers, fastest_buffers
+from kformer.decoding.parallel import available_cores
 from kformer.decoding.search.columns import select_column, update_column
-from kformer.decoding.search.compaction import leave_at_half
+from kformer.decoding.search.compaction import compact_at_half
 from kformer.decoding.search.top_k import (
     log_sum_exp_in_chunks,
     log_sum_exp_of_graph,
@@ -18,39 +19,54 @@ from kformer.decoding.search.top_k import (
 
 
 class Runtime(NamedTuple):
-    """How a runtime is best used.
+    """The fastest way to decode on a runtime.
 
     Attributes:
-        buffers: How the past is kept, see `kformer.decoding.buffers`.
+        buffers: How keys and values are cached, see `kformer.decoding.buffers`.
         top_k: (values, count) -> (highest, indices), see `kformer.decoding.search.top_k`.
         log_sum_exp: (values, highest) -> logarithms, see there.
         write: (values, new, position) -> values, see `kformer.decoding.search.columns`.
-        block: Positions that are written into a small buffer of their own, before all of them go
-            to the large one at once: where a loop copies what it changes, that should be small.
-            None for no such buffer.
-        rooms: Positions that the past has room for at first, and then; in the end, it has for all.
-            Where every step reads, and copies, all of that room, most need not be so large.
-        sums: Whether a single query meets the keys in sums, see `kformer.decoding.step_attention`.
-        leave: How rows that have ended leave a batch, see `kformer.decoding.search.compaction`;
-            None: they stay.
+        block: Positions that are written into small buffers, before all of them are flushed to the
+            main ones at once: where a loop copies what it changes, that should be small. None for
+            no such buffers.
+        capacities: Successive cache capacities, in positions, before that for all positions. Where
+            every step reads, and copies, the whole cache, a small one is faster.
+        elementwise_attention: Whether the attention of a single query is computed elementwise, see
+            `kformer.decoding.step_attention`.
+        compact_batch: How rows that have ended leave a batch, see
+            `kformer.decoding.search.compaction`; None: they stay.
     """
 
-    buffers: BuffersInPlace | SlicesOfBuffers
+    buffers: InPlaceBuffers | SliceBuffers
     top_k: Callable
     log_sum_exp: Callable = log_sum_exp_of_graph
     write: Callable = select_column
     block: int | None = None
-    rooms: tuple[int, ...] = ()
-    sums: bool = False
-    leave: Callable | None = None
+    capacities: tuple[int, ...] = ()
+    elementwise_attention: bool = False
+    compact_batch: Callable | None = None
 
 
-GRAPH = Runtime(  # As in Python and in TF Serving.
-    buffers_of_backend(),
+GRAPH = Runtime(  # Python and TF Serving.
+    fastest_buffers(),
     top_k_of_graph,
-    leave=leave_at_half if keras.backend.backend() == "tensorflow" else None,
+    compact_batch=compact_at_half if keras.backend.backend() == "tensorflow" else None,
 )
-XLA = Runtime(SlicesOfBuffers(), ops.top_k)  # It writes in place.
+XLA = Runtime(SliceBuffers(), ops.top_k)  # XLA writes slices in place.
 LITERT = Runtime(
-    SlicesOfBuffers(), top_k_in_chunks, log_sum_exp_in_chunks, update_column, block=4, sums=True
+    SliceBuffers(),
+    top_k_in_chunks,
+    log_sum_exp_in_chunks,
+    update_column,
+    block=4,
+    elementwise_attention=True,
 )
+
+
+def max_parallel_batches() -> int:
+    """Returns how many batches to decode at once: the cores, or 1 if the backend spreads one."""
+    if keras.backend.backend() != "tensorflow":
+        return 1
+    import tensorflow as tf
+
+    return 1 if tf.config.list_physical_devices("GPU") else available_cores()

@@ -1,11 +1,12 @@
-"""How likely a given translation is to a model, token by token, and where it looks meanwhile.
+"""The log-probability of given translations, token by token, and the attention of each token.
 
 Axes: B batch, S source length, T target length, V vocabulary, D d_model.
 """
 
 import dataclasses
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -13,12 +14,13 @@ import tensorflow as tf
 from keras import ops
 
 from kformer.decoding.inputs import padded
-from kformer.decoding.parallel import in_parallel
+from kformer.decoding.parallel import in_parallel, longest_first
+from kformer.decoding.runtime import max_parallel_batches
 from kformer.model.dense import form_of
 from kformer.model.masks import causal_mask, padding_mask
 
-_MOST_LOGITS = 2**24  # Held at once, 64 MiB: rows x T x V, unless a single row has more.
-_MOST_ROWS = 64
+_MAX_LOGITS = 2**24  # Of a batch, 64 MiB: rows x T x V, unless a single row has more.
+_MAX_ROWS = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,10 +28,10 @@ class Scored:
     """How likely a model finds a translation.
 
     Attributes:
-        log_probability: Natural logarithm of the probability of the whole, its end included.
+        log_probability: Natural logarithm of the probability of the translation, end id included.
         tokens: The pieces of the translation, the end id's last.
-        token_log_probabilities: As many numbers; each given the source and the pieces before.
-        flags: "source cut", "target cut": only the beginning was scored, it was too long.
+        token_log_probabilities: That of each token, given the source and the tokens before.
+        flags: "source cut", "target cut": it was too long, only its beginning was scored.
     """
 
     log_probability: float
@@ -39,12 +41,12 @@ class Scored:
 
     @property
     def mean(self) -> float:
-        """The log-probability for a token."""
+        """The mean log-probability of a token."""
         return self.log_probability / len(self.tokens)
 
 
-def perplexity(scored) -> float:
-    """exp of minus the mean log-probability of all tokens of all `Scored`, end ids included."""
+def perplexity(scored: Iterable[Scored]) -> float:
+    """Returns exp(-mean log-probability) over the tokens of all `scored`, end ids included."""
     total, tokens = 0.0, 0
     for one in scored:
         total += one.log_probability
@@ -54,28 +56,28 @@ def perplexity(scored) -> float:
     return math.exp(-total / tokens)
 
 
-class OfTokens(NamedTuple):
-    """What the model says of one target."""
+class TokenScores(NamedTuple):
+    """The log-probabilities and the attention of one target."""
 
     log_probabilities: np.ndarray  # float32 (T,)
     attention: np.ndarray  # float32 (T, S)
 
 
-def likelihood(transformer, source, target, start_id):
-    """What the model thinks of each id of `target`, in one pass.
+def likelihood(transformer, source: Any, target: Any, start_id: int) -> tuple[Any, Any]:
+    """Scores each id of `target`, in one pass.
 
-    It agrees with what a search sees step by step: also a padding id amid a target is read.
+    A search step by step gives the same numbers: a padding id within a target is read, too.
 
     Args:
-        transformer: `Transformer`.
+        transformer: `kformer.Transformer`.
         source: int32 tensor (B, S), padded.
         target: int32 tensor (B, T), without the start id, padded.
-        start_id: What the decoder reads first.
+        start_id: The id that the decoder reads first.
 
     Returns:
-        log_probabilities: float32 tensor (B, T), each given what comes before.
-        attention: float32 tensor (B, T, S), the mean over the heads of the last layer's attention
-            to the source when the id was chosen.
+        log_probabilities: float32 tensor (B, T), of each id given those before.
+        attention: float32 tensor (B, T, S), the last layer's attention to the source when each id
+            is chosen, the mean over its heads.
     """
     read = ops.concatenate([ops.full_like(target[:, :1], start_id), target[:, :-1]], axis=1)
     x = transformer.positions(transformer.target_embedding(read))  # (B, T, D)
@@ -86,17 +88,18 @@ def likelihood(transformer, source, target, start_id):
         padding_mask(source, transformer.padding_id),
     )
     logits = ops.cast(transformer.target_embedding.logits(x), "float32")  # (B, T, V)
-    chosen = ops.take_along_axis(logits, target[..., None], axis=-1)[..., 0]
+    target_logit = ops.take_along_axis(logits, target[..., None], axis=-1)[..., 0]
     attention = ops.cast(ops.mean(weights.decoder_cross[-1], axis=1), "float32")
-    return chosen - ops.logsumexp(logits, axis=-1), attention
+    log_normalizer = ops.logsumexp(logits, axis=-1)
+    return target_logit - log_normalizer, attention
 
 
 class BatchLikelihood:
     """`likelihood` of any number of rows, in batches of about one length, one on each core.
 
     Args:
-        transformer: `Transformer`.
-        tokenizer: `Tokenizer` of the target.
+        transformer: `kformer.Transformer`.
+        tokenizer: `kformer.Tokenizer` of the target.
     """
 
     def __init__(self, transformer, tokenizer):
@@ -117,11 +120,13 @@ class BatchLikelihood:
             self._graphs[key] = compute
         return self._graphs[key]
 
-    def __call__(self, sources, targets, progress=None):
-        """Returns an `OfTokens` for each pair of rows of ids; nothing of padding is in it."""
+    def __call__(
+        self, sources: list, targets: list, progress: Callable | None = None
+    ) -> list[TokenScores]:
+        """Returns the `TokenScores` of each pair of rows of ids, without padding."""
         graph = self._graph()
         results = [
-            OfTokens(np.zeros(0, np.float32), np.zeros((0, len(s)), np.float32)) for s in sources
+            TokenScores(np.zeros(0, np.float32), np.zeros((0, len(s)), np.float32)) for s in sources
         ]
 
         def compute(batch):
@@ -132,20 +137,20 @@ class BatchLikelihood:
             return map(ops.convert_to_numpy, graph(source, target))
 
         batches = list(self._batches([len(target) for target in targets]))
-        for batch, known in zip(batches, in_parallel(compute, batches), strict=True):
-            values, attention = known
+        outputs = in_parallel(compute, batches, max_parallel_batches())
+        for batch, (values, attention) in zip(batches, outputs, strict=True):
             for row, i in enumerate(batch):
                 t, s = len(targets[i]), len(sources[i])
-                results[i] = OfTokens(values[row, :t], attention[row, :t, :s].copy())
+                results[i] = TokenScores(values[row, :t], attention[row, :t, :s].copy())
             if progress:
                 progress(len(batch))
         return results
 
     def _batches(self, lengths):
-        """Lists of indices, the longest first; those of empty rows are left out."""
-        order = [i for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]) if lengths[i]]
+        """Yields lists of indices, the longest first, without empty rows."""
+        order = [i for i in longest_first(lengths) if lengths[i]]
         vocab_size = self._transformer.target_embedding.vocab_size
         while order:
-            size = max(1, min(_MOST_ROWS, _MOST_LOGITS // (lengths[order[0]] * vocab_size)))
+            size = max(1, min(_MAX_ROWS, _MAX_LOGITS // (lengths[order[0]] * vocab_size)))
             yield order[:size]
             order = order[size:]

@@ -1,18 +1,21 @@
-"""Attention of one position: the query of each beam, against all slots of its row.
+"""Attention of one position: the query of each beam over all slots of its row.
 
-Equation 1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762), the scale of it already in
-the query.
+Equation 1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762), with the scale already in
+the query; its reference is `kformer.model.attention.scaled_dot_product_attention`.
 
 Axes: B batch, K beams, M = B * K, N slots, S source length, H heads, W width of a head, D d_model.
 """
 
+from typing import Any
+
 import numpy as np
 from keras import ops
 
+from kformer.decoding.source_memory import SourceMemory
 from kformer.model.attention import KeysValues, match, precise
 
 
-class Products:
+class MatmulAttention:
     """Attention by products of matrices.
 
     Args:
@@ -21,21 +24,21 @@ class Products:
         beams: Number of beams K.
     """
 
-    def __init__(self, heads, width, beams=1):
+    def __init__(self, heads: int, width: int, beams: int = 1):
         self._heads, self._width, self._beams = heads, width, beams
 
-    def shape(self, slots):
-        """Shape of the keys, and of the values, without the batch."""
+    def cache_shape(self, slots: Any) -> tuple:
+        """Returns the shape of cached keys, and of cached values, without the batch."""
         return self._heads, slots, self._width
 
-    def memory(self, memory):
-        """A `SourceMemory` as `look` wants it."""
+    def prepare_memory(self, memory: SourceMemory) -> SourceMemory:
+        """Returns the memory in the layout that `attend_memory` reads."""
         return memory
 
-    def split(self, vectors, parts=1):
+    def split(self, vectors: Any, parts: int = 1) -> list:
         """(M, parts * D) -> as many of (B, H, K, W)."""
         heads = parts * self._heads
-        if self._beams == 1:  # Nothing has to move.
+        if self._beams == 1:  # A reshape alone; nothing is transposed.
             vectors = ops.reshape(vectors, (-1, heads, 1, self._width))
         else:
             vectors = ops.reshape(vectors, (-1, 1, self._beams, heads, self._width))
@@ -43,50 +46,44 @@ class Products:
             vectors = ops.reshape(vectors, (-1, heads, self._beams, self._width))
         return ops.split(vectors, parts, axis=1) if parts > 1 else [vectors]
 
-    def mix(self, query, past, masks):
-        """Averages the values of the past.
+    def attend_cache(self, query: Any, parts: tuple, masks: tuple) -> Any:
+        """Averages the cached values.
 
         Args:
             query: float tensor (B, H, K, W).
-            past: tuple of one or two `KeysValues` (B, H, N, W).
-            masks: tuple of what to add to the scores of each, float (B or 1, 1, K, N).
+            parts: one or two `KeysValues` (B, H, N, W).
+            masks: the additive mask of each, float (B or 1, 1, K, N).
 
         Returns:
             float tensor (M, D).
         """
-        scores = [self._match(query, part.keys) for part in past]  # (B, H, K, N) each
-        if len(past) == 1:
-            return self._join(self._average(self._weigh(scores[0], masks[0]), past[0].values))
-        weights = self._weigh(ops.concatenate(scores, -1), ops.concatenate(masks, -1))
-        slots = past[1].keys.shape[2]
-        first = self._average(weights[..., :-slots], past[0].values)
-        return self._join(first + self._average(weights[..., -slots:], past[1].values))
+        scores = [self._match(query, part.keys) for part in parts]  # (B, H, K, N) each
+        if len(parts) == 1:
+            return self._join(self._average(_softmax(scores[0], masks[0]), parts[0].values))
+        weights = _softmax(ops.concatenate(scores, -1), ops.concatenate(masks, -1))
+        slots = parts[1].keys.shape[2]
+        first = self._average(weights[..., :-slots], parts[0].values)
+        return self._join(first + self._average(weights[..., -slots:], parts[1].values))
 
-    def look(self, query, memory, mask):
+    def attend_memory(self, query: Any, memory: KeysValues, mask: Any) -> tuple[Any, Any]:
         """Averages the values of the source.
 
         Args:
             query: float tensor (B, H, K, W).
-            memory: `KeysValues` of one layer of what `memory` returned.
-            mask: its mask.
+            memory: `KeysValues` of one layer, from `prepare_memory`.
+            mask: the additive mask of the memory.
 
         Returns:
-            float tensors (M, D), and the weights (B, H, K, S).
+            float tensor (M, D), and the weights (B, H, K, S).
         """
-        weights = self._weigh(self._match_memory(query, memory.keys), mask)
-        return self._join(self._average(weights, memory.values)), self._of_beams(weights)
+        weights = _softmax(self._match_memory(query, memory.keys), mask)
+        return self._join(self._average(weights, memory.values)), weights
 
     def _match(self, query, keys):
         return match(query, keys)
 
     def _match_memory(self, query, keys):
         return ops.matmul(query, keys)
-
-    def _weigh(self, scores, mask):
-        return _softmax(scores, mask)
-
-    def _of_beams(self, weights):
-        return weights
 
     def _average(self, weights, values):
         return ops.matmul(ops.cast(weights, values.dtype), values)
@@ -99,15 +96,15 @@ class Products:
         return ops.reshape(heads, (-1, self._heads * self._width))
 
 
-class Sums(Products):
-    """Attention by numbers multiplied and summed up, for one beam.
+class ElementwiseAttention(MatmulAttention):
+    """Attention of one beam by elementwise products and sums.
 
     LiteRT lays out the second matrix of every product anew, in columns of 32. For a single query
-    that takes longer than the product: a step of 32 rows in 8 bits takes 0.89 of the time by sums,
-    with the tiny model and with base. (Keys and values as (B, N, H, W) are no faster.)
+    that takes longer than the product: elementwise, a step of 32 rows in 8 bits takes 0.89 of the
+    time, with the tiny model and with base. (Keys and values as (B, N, H, W) are no faster.)
     """
 
-    def memory(self, memory):
+    def prepare_memory(self, memory: SourceMemory) -> SourceMemory:
         layers = [KeysValues(ops.swapaxes(keys, -2, -1), values) for keys, values in memory.layers]
         return memory._replace(layers=tuple(layers))
 
@@ -115,12 +112,6 @@ class Sums(Products):
         return ops.expand_dims(ops.sum(query * keys, axis=3), 2)
 
     _match_memory = _match
-
-    def _weigh(self, scores, mask):
-        return _softmax(scores, mask)
-
-    def _of_beams(self, weights):
-        return weights
 
     def _average(self, weights, values):
         weights = ops.swapaxes(ops.cast(weights, values.dtype), 2, 3)  # (B, H, N, 1)

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from kformer.backend import rows_of
+from kformer.backend import gather
 
 
 class Factors(NamedTuple):
@@ -64,7 +64,7 @@ class TokenEmbedding(keras.layers.Layer):
         )
 
     def call(self, ids):
-        vectors = ops.cast(rows_of(self.table, ops.cast(ids, "int32")), self.compute_dtype)
+        vectors = ops.cast(gather(self.table, ops.cast(ids, "int32")), self.compute_dtype)
         return vectors * self.d_model**0.5
 
     def logits(self, vectors):

@@ -4,16 +4,20 @@ Files of format 1 have a manifest and SentencePiece models beside them; for thes
 sentencepiece library is needed, too.
 """
 
-import os
 import queue
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from kformer.arguments import as_texts, check_integer, check_text
+from kformer.decoding.parallel import (
+    available_cores,
+    batches_by_length,
+    in_parallel,
+    longest_first,
+)
 from kformer.pocket.metadata import read_manifest
 from kformer.pocket.text import TextBeside, TextInFile, text_in
 from kformer.pocket.workers import InterpreterWorker, ProcessWorker
@@ -67,7 +71,7 @@ class PocketTranslator:
         beside = TextBeside(path, manifest) if manifest["format"] == 1 else None
         self._signature = manifest["signature"] if beside else SIGNATURE
         self._path = path
-        self._most_workers = workers or _cores()
+        self._most_workers = workers or available_cores()
         self._worker = InterpreterWorker(path, self._signature)
         self._team = []  # Who works side by side.
         self._large = path.stat().st_size >= _LARGE
@@ -134,7 +138,7 @@ class PocketTranslator:
             flags = self._flags(row, cut, ids, len(ids) - len(source))
             return [(i, text_in(result["translation"]), flags, over or truncated > 0)]
 
-        return run, sorted(range(len(texts)), key=lambda i: -len(texts[i]))
+        return run, longest_first([len(text) for text in texts])
 
     def _by_rows(self, texts):
         """Jobs of one or more rows of ids, those of one length together."""
@@ -176,9 +180,7 @@ class PocketTranslator:
         A batch takes as long when half of it is empty: what does not fill a half goes alone.
         """
         largest = max(batch for batch, _ in self._shapes)
-        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-        for start in range(0, len(order), largest):
-            chosen = order[start : start + largest]
+        for chosen in batches_by_length(lengths, largest):
             groups = [chosen] if 2 * len(chosen) > largest else [[i] for i in chosen]
             for group in groups:
                 batch = largest if len(group) > 1 else 1
@@ -190,17 +192,7 @@ class PocketTranslator:
                 yield (batch, min(fitting)), group
 
     def _run_all(self, run, jobs):
-        """Runs the jobs, the longest first, on all workers; yields what they give, in order."""
-        try:
-            if len(self._team) == 1:
-                yield from (run(self._team[0], job) for job in jobs)
-            else:
-                yield from self._side_by_side(run, jobs)
-        except ChildProcessError:
-            self._team = []  # The next call gets a new one.
-            raise
-
-    def _side_by_side(self, run, jobs):
+        """Runs the jobs, the longest first, on all workers; yields their results in order."""
         free = queue.SimpleQueue()
         for worker in self._team:
             free.put(worker)
@@ -212,12 +204,8 @@ class PocketTranslator:
             finally:
                 free.put(worker)
 
-        with ThreadPoolExecutor(len(self._team)) as pool:
-            yield from pool.map(run_on_a_free_one, jobs)
-
-
-def _cores():
-    """How many this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # Not on macOS.
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        try:
+            yield from in_parallel(run_on_a_free_one, jobs, len(self._team))
+        except ChildProcessError:
+            self._team = []  # The next call gets a new one.
+            raise

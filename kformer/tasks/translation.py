@@ -46,7 +46,7 @@ class Translation:
 
 
 def found_flags(source, found) -> tuple[str, ...]:
-    """What is wrong with a `Decoded` sequence for a row of ids, its end id last.
+    """Returns what is wrong with a `Hypothesis` for a row of ids, its end id last.
 
     Nothing where the source is blank: then it is the prefix that was asked for.
     """

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_integer, check_text
-from kformer.decoding.batches import BatchDecoder, batches_by_length, make_search, search_ids
+from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.files import replacing
@@ -20,9 +20,6 @@ from kformer.tasks.keras_file import FORMAT, check_format, check_translator
 from kformer.tasks.translation import Translation, found_flags
 from kformer.text.rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
-
-__all__ = ["EXTRA_LENGTH", "FORMAT", "Looked", "Translator", "batches_by_length", "load"]
-__all__ += ["make_search", "search_ids"]
 
 
 class Looked(NamedTuple):

@@ -19,7 +19,8 @@ from benchmarks.decoding.workloads import END, PADDING, Workload, words_of
 from benchmarks.decoding.write_models import check_ids, workload_of_text, write_tflite
 from benchmarks.sizes import MODEL_SIZES, ModelSize
 from kformer import Translator
-from kformer.tasks.translator import EXTRA_LENGTH, search_ids
+from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.search_ids import search_ids
 
 SMALL = ModelSize(num_layers=2, d_model=22, d_ff=13, num_heads=11)
 VOCAB_SIZE = 97
@@ -174,7 +175,7 @@ def expected_rows(transformer, source, beam_size):
 
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_a_random_model_never_ends_and_does_not_say_the_same_to_all(beam_size, monkeypatch):
-    monkeypatch.setattr("kformer.decoding.batches.EXTRA_LENGTH", workloads.STEPS_BEYOND)
+    monkeypatch.setattr("kformer.decoding.search_ids.EXTRA_LENGTH", workloads.STEPS_BEYOND)
     source = workloads.random_workload("batch").batches[0][:5]
     rows = expected_rows(random_transformer(MODEL_SIZES["tiny"]), source, beam_size)
     assert [len(row) for row in rows] == [32] * 5

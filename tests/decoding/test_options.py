@@ -1,4 +1,4 @@
-"""The numbers of a search: what they mean, and which are refused."""
+"""Search options: what they mean, and which values are refused."""
 
 import dataclasses
 import re
@@ -39,7 +39,7 @@ lengths = st.integers(2, 99)
         ({"seed": -1}, "at least 0"),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(wrong, rule):
+def test_numbers_out_of_range_are_refused(wrong, rule):
     ((name, value),) = wrong.items()
     with pytest.raises(
         ValueError, match=f"`{name}` must be {rule}.*{name}={re.escape(str(value))}"
@@ -66,7 +66,7 @@ def test_values_of_another_type_are_refused(field):
         assert f"Received: {field.name}={value!r:.99}." in str(raised.value)
 
 
-def test_numbers_of_numpy_are_as_those_of_python():
+def test_numbers_of_numpy_equal_those_of_python():
     options = SearchOptions(
         np.int64(3), np.float32(0.5), n_best=np.uint8(2), max_length=np.int32(9)
     )
@@ -90,13 +90,13 @@ def test_numbers_of_numpy_are_as_those_of_python():
         ),
     ],
 )
-def test_numbers_that_do_not_go_together_are_refused(wrong, received):
+def test_numbers_that_contradict_each_other_are_refused(wrong, received):
     with pytest.raises(ValueError, match=f"Received: {received}"):
         SearchOptions(**wrong)
 
 
 @given(lengths, lengths, st.floats(0.1, 9))
-def test_the_smallest_of_the_limits_counts(source_length, max_length, ratio):
+def test_the_smallest_of_the_largest_lengths_counts(source_length, max_length, ratio):
     assert SearchOptions().limit(source_length) == source_length + EXTRA_LENGTH
     assert SearchOptions(max_length=max_length).limit(source_length) == max_length
     by_ratio = SearchOptions(max_length_ratio=ratio).limit(source_length)
@@ -123,7 +123,7 @@ def test_the_largest_of_the_minimums_counts_and_leaves_room_for_the_end(
     assert options.has_minimum == (min_length > 0 or ratio > 0)
 
 
-def test_what_varies_from_call_to_call_does_not_change_the_graph():
+def test_options_that_vary_between_calls_do_not_change_the_graph():
     one = SearchOptions(sample=True, seed=7, min_length=1, max_length=9, max_length_ratio=2.0)
     assert one.graph() == SearchOptions(sample=True)
     assert SearchOptions(beam_size=2).graph() != SearchOptions(beam_size=3).graph()

@@ -1,46 +1,44 @@
-"""Batches side by side: all done, in order, and no more than cores."""
+"""Jobs run in parallel: all of them, in order, on the given number of threads."""
 
 import threading
 import time
 
 import pytest
 
-from kformer.decoding import parallel
 from kformer.decoding.parallel import in_parallel
 
-
-@pytest.fixture(params=[1, 2, 5])
-def cores(request, monkeypatch):
-    monkeypatch.setattr(parallel, "_most_at_once", lambda: request.param)
-    return request.param
+workers = pytest.mark.parametrize("workers", [1, 2, 5])
 
 
-def test_results_come_in_the_order_of_the_batches(cores):
+@workers
+def test_results_come_in_the_order_of_the_jobs(workers):
     def slower_first(number):
         time.sleep(0.01 * (7 - number))
         return number**2
 
-    assert list(in_parallel(slower_first, list(range(7)))) == [n**2 for n in range(7)]
-    assert list(in_parallel(slower_first, [])) == []
+    assert list(in_parallel(slower_first, list(range(7)), workers)) == [n**2 for n in range(7)]
+    assert list(in_parallel(slower_first, [], workers)) == []
 
 
-def test_as_many_run_at_a_time_as_there_are_cores(cores):
-    running, most, lock = 0, 0, threading.Lock()
+@workers
+def test_as_many_jobs_run_at_a_time_as_there_are_workers(workers):
+    running, largest, lock = 0, 0, threading.Lock()
 
     def count(_):
-        nonlocal running, most
+        nonlocal running, largest
         with lock:
             running += 1
-            most = max(most, running)
+            largest = max(largest, running)
         time.sleep(0.02)
         with lock:
             running -= 1
 
-    assert len(list(in_parallel(count, [None] * 11))) == 11
-    assert most == cores
+    assert len(list(in_parallel(count, [None] * 11, workers))) == 11
+    assert largest == workers
 
 
-def test_an_error_ends_what_has_not_begun(cores):
+@workers
+def test_an_error_cancels_jobs_that_have_not_begun(workers):
     begun = []
 
     def fail(number):
@@ -49,5 +47,5 @@ def test_an_error_ends_what_has_not_begun(cores):
         raise ValueError(f"batch {number}")
 
     with pytest.raises(ValueError, match="batch 0"):
-        list(in_parallel(fail, list(range(1000))))
+        list(in_parallel(fail, list(range(1000)), workers))
     assert len(begun) < 1000

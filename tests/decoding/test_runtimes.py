@@ -1,25 +1,25 @@
-"""However a runtime keeps the past and its rows, the translations are the same."""
+"""However a runtime caches keys and values, the translations are the same."""
 
 import numpy as np
 import pytest
 
 from kformer import Beam, Greedy, Transformer
-from kformer.decoding.batches import search_ids
 from kformer.decoding.runtime import GRAPH, LITERT
-from kformer.decoding.search.compaction import leave_in_halves
+from kformer.decoding.search.compaction import compact_in_halves
+from kformer.decoding.search_ids import search_ids
 from support.reference import perturbed
 
-V, B, S, MOST = 23, 9, 8, 30
-LIMITS = [30, 1, 29, 2, 17, 5, 0, 11, 4]
+V, B, S, T = 23, 9, 8, 30
+MAX_LENGTHS = [30, 1, 29, 2, 17, 5, 0, 11, 4]
 
-KEPT = {
-    "a step after the other": {"block": None},
-    "in blocks": {"block": 4},
-    "room that grows": {"block": None, "rooms": (5,)},
-    "room that grows twice": {"block": None, "rooms": (1, 16)},
-    "room for whole blocks": {"block": 4, "rooms": (8,)},
-    "room that ends within a block": {"block": 4, "rooms": (5, 18)},
-    "more room than there may be positions": {"block": None, "rooms": (64,)},
+CACHES = {
+    "one buffer": {"block": None},
+    "blocks": {"block": 4},
+    "a cache that grows": {"block": None, "capacities": (5,)},
+    "a cache that grows twice": {"block": None, "capacities": (1, 16)},
+    "a capacity of whole blocks": {"block": 4, "capacities": (8,)},
+    "capacities that end within a block": {"block": 4, "capacities": (5, 18)},
+    "a capacity over the largest length": {"block": None, "capacities": (64,)},
 }
 
 
@@ -45,33 +45,35 @@ def source():
 
 @pytest.fixture(scope="module")
 def expected(transformer, search, source):
-    found = search_ids(transformer, source, search, GRAPH._replace(leave=None), limits=LIMITS)
-    return [np.array(part) for part in found]
+    output = search_ids(
+        transformer, source, search, GRAPH._replace(compact_batch=None), max_lengths=MAX_LENGTHS
+    )
+    return [np.array(part) for part in output]
 
 
-@pytest.mark.parametrize("leave", [None, leave_in_halves], ids=["stay", "leave in halves"])
-@pytest.mark.parametrize("kept", KEPT)
-def test_the_translations_are_the_same(transformer, search, source, expected, kept, leave):
-    runtime = LITERT._replace(**KEPT[kept], leave=leave)
-    found = search_ids(transformer, source, search, runtime, MOST, limits=LIMITS)
-    ids, scores, ended = (np.array(part) for part in found)
+@pytest.mark.parametrize("compact_batch", [None, compact_in_halves], ids=["whole batch", "halves"])
+@pytest.mark.parametrize("cache", CACHES)
+def test_the_translations_are_the_same(transformer, search, source, expected, cache, compact_batch):
+    runtime = LITERT._replace(**CACHES[cache], compact_batch=compact_batch)
+    output = search_ids(transformer, source, search, runtime, T, max_lengths=MAX_LENGTHS)
+    ids, scores, ended = (np.array(part) for part in output)
     np.testing.assert_array_equal(ids, expected[0])
     np.testing.assert_allclose(scores, expected[1], rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(ended, expected[2])
 
 
-@pytest.mark.parametrize("kept", KEPT)
-def test_a_row_alone_ends_as_it_does_among_others(transformer, search, source, expected, kept):
-    runtime = LITERT._replace(**KEPT[kept])
-    for row in (0, 1, 6):  # Of 30, 1 and no ids at most.
-        one, limit = source[row : row + 1], LIMITS[row : row + 1]
-        found = search_ids(transformer, one, search, runtime, MOST, limits=limit)
-        np.testing.assert_array_equal(found.ids[0], expected[0][row])
-        np.testing.assert_allclose(found.scores[0], expected[1][row], rtol=1e-4, atol=1e-4)
-        np.testing.assert_array_equal(found.ended[0], expected[2][row])
+@pytest.mark.parametrize("cache", CACHES)
+def test_a_row_alone_ends_as_it_does_among_others(transformer, search, source, expected, cache):
+    runtime = LITERT._replace(**CACHES[cache])
+    for row in (0, 1, 6):  # Largest lengths of 30, 1 and 0 ids.
+        one, max_length = source[row : row + 1], MAX_LENGTHS[row : row + 1]
+        output = search_ids(transformer, one, search, runtime, T, max_lengths=max_length)
+        np.testing.assert_array_equal(output.ids[0], expected[0][row])
+        np.testing.assert_allclose(output.scores[0], expected[1][row], rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(output.ended[0], expected[2][row])
 
 
-def test_the_limits_try_all_of_the_room(expected):
+def test_the_translations_use_all_of_the_cache(expected):
     lengths = (expected[0][:, 0] != 0).sum(axis=-1)
     assert lengths.max() > 18
     assert len(set(lengths)) > 4

@@ -1,4 +1,4 @@
-"""Samples of sentences: what each depends on, and several of one sentence."""
+"""Samples of sentences: what each depends on, and several samples of one sentence."""
 
 import json
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ import pytest
 
 from kformer import SearchOptions, Transformer
 from kformer.cli.terminal.lines import one_line
-from kformer.decoding.batches import BatchDecoder
+from kformer.decoding.batch_decoder import BatchDecoder
 from support import toy
 from support.reference import perturbed
 
@@ -25,7 +25,7 @@ SETTINGS = [
 
 @pytest.fixture(scope="module")
 def undecided():
-    """The decoder of a model that finds thousands of ids about equally good, and random rows."""
+    """A decoder for which thousands of ids are about equally likely, and random rows."""
     keras.utils.set_random_seed(1)
     model = perturbed(Transformer(V, 1, 16, 2, 24, norm_first=True))
     norm = model.decoder.norm
@@ -41,7 +41,7 @@ def ids_of(decoded):
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_sample_depends_on_its_row_alone(undecided, settings):
-    """On neither the size, the order nor the padding of the batch, however close the ids are."""
+    """Not on the size, order or padding of the batch, even where logits are nearly equal."""
     decode, rows = undecided
     options = SearchOptions(sample=True, n_best=2, max_length=8, seed=3, **settings)
     alone = ids_of(decode(rows, options, batch_size=1))
@@ -52,7 +52,7 @@ def test_a_sample_depends_on_its_row_alone(undecided, settings):
     assert len(set(map(str, alone))) > 30
     for others in (together, backwards, padded):
         differ = sum(one != other for one, other in zip(alone, others, strict=True))
-        assert differ <= 1  # A tie to the last digit comes once in some 100,000 draws.
+        assert differ <= 1  # An exact tie occurs once in some 100,000 draws.
 
 
 def test_a_sample_is_the_same_however_many_there_are(undecided):
@@ -78,7 +78,7 @@ def test_progress_counts_sentences_and_not_samples(undecided):
     assert sum(done) == 6 and len(done) > 3
 
 
-def test_the_number_of_samples_is_no_reason_to_trace_again():
+def test_the_number_of_samples_does_not_change_the_graph():
     one, five = (SearchOptions(sample=True, n_best=count) for count in (1, 5))
     assert one.graph() == five.graph()
 

@@ -19,7 +19,7 @@ TARGETS = [[5, 7, 3], [], [6, 0, 8, 8, 3]]  # One of them reads the padding id.
 
 
 class Ids:
-    """All that is needed of a tokenizer."""
+    """The part of a tokenizer that scoring needs."""
 
     start_id = START
 
@@ -35,7 +35,7 @@ def translator(tokenizer):
 
 
 @pytest.mark.parametrize("start", [START, 0], ids=["start", "padding as start"])
-def test_it_is_what_the_equations_say(transformer, start):
+def test_the_likelihood_is_that_of_the_equations(transformer, start):
     model = reference.Model(reference.weights_of(transformer), 3, 2)
     source, target = np.array([SOURCES[0]]), np.array([[5, 7, 11, 3]])
     values, attention = likelihood(transformer, source, target.astype("int32"), start)
@@ -45,26 +45,26 @@ def test_it_is_what_the_equations_say(transformer, start):
     np.testing.assert_allclose(np.sum(attention, axis=-1), 1, rtol=1e-5)
 
 
-def test_it_is_what_the_cached_steps_say(transformer):
+def test_the_likelihood_is_that_of_decoding_step_by_step(transformer):
     results = BatchLikelihood(transformer, Ids)(SOURCES, TARGETS)
     for source, target, (values, attention) in zip(SOURCES, TARGETS, results, strict=True):
         step, cache = start_decoding(transformer, np.array([source], "int32"), 5)
         assert values.shape == (len(target),) and attention.shape == (len(target), len(source))
-        for position, (read, said) in enumerate(zip([START, *target], target, strict=False)):
+        for position, (read, expected_id) in enumerate(zip([START, *target], target, strict=False)):
             visible = (np.arange(5) <= position)[None, None]
-            logits, cache, looked = step(np.array([[read]], "int32"), position, visible, cache)
-            expected = tf.nn.log_softmax(logits).numpy()[0, 0, said]
+            logits, cache, weights = step(np.array([[read]], "int32"), position, visible, cache)
+            expected = tf.nn.log_softmax(logits).numpy()[0, 0, expected_id]
             assert values[position] == pytest.approx(expected, abs=1e-4)
-            np.testing.assert_allclose(attention[position], looked[0, 0], atol=1e-5)
+            np.testing.assert_allclose(attention[position], weights[0, 0], atol=1e-5)
 
 
-@pytest.mark.parametrize("most", [1, 2 * V * 5])
-def test_batches_have_a_bound_and_change_nothing(transformer, monkeypatch, most):
+@pytest.mark.parametrize("max_logits", [1, 2 * V * 5])
+def test_the_bound_on_batches_changes_no_result(transformer, monkeypatch, max_logits):
     expected = BatchLikelihood(transformer, Ids)(SOURCES, TARGETS)
     done = []
-    monkeypatch.setattr(module, "_MOST_LOGITS", most)
+    monkeypatch.setattr(module, "_MAX_LOGITS", max_logits)
     got = BatchLikelihood(transformer, Ids)(SOURCES, TARGETS, progress=done.append)
-    assert done == ([1, 1] if most == 1 else [2])
+    assert done == ([1, 1] if max_logits == 1 else [2])
     for one, other in zip(got, expected, strict=True):
         np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, atol=1e-4)
         np.testing.assert_allclose(one.attention, other.attention, atol=1e-5)
@@ -72,7 +72,7 @@ def test_batches_have_a_bound_and_change_nothing(transformer, monkeypatch, most)
 
 def test_the_score_of_a_greedy_translation_is_that_of_the_search(translator):
     [[found]] = translator.translations(["der hund"])
-    # Its text may spell other pieces than were found, so by ids.
+    # By ids, as its text may split into other pieces.
     assert sum(found.token_log_probabilities) == pytest.approx(found.score, abs=1e-3)
 
 
@@ -100,7 +100,7 @@ def test_the_best_of_all_translations_has_the_best_score(translator):
         assert sum(one.token_log_probabilities) == pytest.approx(one.score, abs=1e-3)
 
 
-def test_perplexity_is_of_tokens():
+def test_perplexity_is_a_mean_over_tokens():
     scored = [Scored(-2.0, ("a", "</s>"), (-1.5, -0.5)), Scored(-4.0, ("</s>",), (-4.0,))]
     assert perplexity(scored) == pytest.approx(math.exp(6 / 3))
     with pytest.raises(ValueError, match="Received: none"):
@@ -114,7 +114,7 @@ def test_every_source_needs_its_target(translator):
         translator.score(["a"], "c")
 
 
-def test_what_is_too_long_is_scored_in_part_and_said_so(tokenizer):
+def test_texts_that_are_too_long_are_scored_in_part_with_a_warning(tokenizer):
     transformer = perturbed(Transformer(400, 1, 16, 2, 24))
     translator = Translator(tokenizer, transformer, max_source_length=5)
     with pytest.warns(UserWarning) as warned:

@@ -5,9 +5,9 @@ import tensorflow as tf
 from keras import ops
 
 from kformer import Beam, Greedy, Transformer
-from kformer.decoding.batches import search_ids
-from kformer.decoding.buffers import SlicesOfBuffers
+from kformer.decoding.buffers import SliceBuffers
 from kformer.decoding.runtime import GRAPH, LITERT, XLA
+from kformer.decoding.search_ids import search_ids
 from kformer.decoding.step import start_decoding
 from support import reference
 from support.reference import Model, perturbed, weights_of
@@ -41,32 +41,13 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
     assert logits.shape == (B, T, target_vocab_size or V)
 
 
-@norms
-@runtimes
-@pytest.mark.parametrize("told", [True, False], ids=["told what is past", "told nothing"])
-def test_decoding_with_a_cache_is_decoding_without(norm_first, runtime, told):
-    transformer = small_transformer(norm_first=norm_first)
-    whole, weights = transformer((SOURCE, TARGET)), transformer.attend((SOURCE, TARGET))
-    step, cache = start_decoding(transformer, SOURCE, max_length=T + 2, runtime=runtime)
-    for position in range(T):
-        visible = (np.arange(T + 2) <= position)[None, None] if told else None
-        logits, cache, attention = step(
-            TARGET[:, position : position + 1], position, visible, cache
-        )
-        np.testing.assert_allclose(logits[:, 0], whole[:, position], rtol=1e-4, atol=1e-4)
-        looked = np.mean(weights.decoder_cross[-1], axis=1)[:, position]
-        np.testing.assert_allclose(attention[:, 0], looked, atol=1e-5)
-        if step.block and position % step.block == step.block - 1:
-            cache = step.settle(cache, position + 1 - step.block)
-
-
 def test_the_caller_chooses_the_runtime():
     written = []
 
-    class Buffers(SlicesOfBuffers):
-        def write(self, buffer, rows, place):
+    class Buffers(SliceBuffers):
+        def write(self, buffer, rows, index):
             written.append(tuple(rows.shape))
-            return super().write(buffer, rows, place)
+            return super().write(buffer, rows, index)
 
     runtime = GRAPH._replace(buffers=Buffers())
     step, cache = start_decoding(

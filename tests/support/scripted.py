@@ -1,34 +1,44 @@
-"""A scripted step for search, no model, and searches over it written out by hand.
+"""A scripted step for searches, without a model, and searches over it written out by hand.
 
-Every id read at a position votes for what comes next; the logits are the sum of the votes. Only the
-cache remembers what was read, so a history that lost its beam shows at once. And every id looks at
-the source in its own way.
+Every id read at a position votes for the next one; the logits are the sums of the votes. Only the
+cache holds what was read, so a beam with a wrong history shows at once. Every id has attention
+weights of its own over the source.
 """
 
 import numpy as np
 from keras import ops
 
-from kformer.decoding.search import Step
-from kformer.decoding.search.compaction import leave_at_half
+from kformer.decoding.search import Step, StepOutput
+from kformer.decoding.search.compaction import compact_at_half
 
 START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
 
 
 def random_votes(batch, seed=0, length=T, vocab_size=V):
-    """(B, T, V, V): how id i, read at position t, votes for each id to come."""
+    """(B, T, V, V): how id i, read at position t, votes for each next id."""
     return np.random.default_rng(seed).normal(size=(batch, length, vocab_size, vocab_size))
 
 
 def random_looks(batch, source_length, seed=0, length=T, vocab_size=V):
-    """(B, T, V, S): where id i, read at position t, looks; the last position is padding."""
+    """(B, T, V, S): the attention of id i, read at position t; the last position is padding."""
     size = (batch, length, vocab_size, source_length)
     weights = np.random.default_rng(seed).exponential(size=size)
     weights[..., -1] = 0
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def scripted(votes, beams, looks=None, leave=leave_at_half):
-    """The step that counts `votes` and looks where `looks` says, and its first cache."""
+class FunctionStep(Step):
+    """A step that calls `function`, and else has the defaults."""
+
+    def __init__(self, function, compact_batch=None):
+        self._function, self.compact_batch = function, compact_batch
+
+    def __call__(self, ids, position, visible, cache):
+        return self._function(ids, position, visible, cache)
+
+
+def scripted(votes, beams, looks=None, compact_batch=compact_at_half):
+    """The step that counts `votes` and attends where `looks` says, and its first cache."""
     votes = ops.cast(votes, "float32")
     looks = () if looks is None else (ops.cast(looks, "float32"),)
     batch, length = ops.shape(votes)[:2]
@@ -40,36 +50,35 @@ def scripted(votes, beams, looks=None, leave=leave_at_half):
         here = (slots // beams == position)[:, None]
         seen = ops.where(here, ops.tile(read, (1, length, 1)), seen)  # (B, T * K, V)
         at_slots = ops.repeat(votes, beams, axis=1)  # (B, T * K, V, V)
-        said = ops.sum(at_slots * seen[..., None], axis=2)  # (B, T * K, V)
+        each_vote = ops.sum(at_slots * seen[..., None], axis=2)  # (B, T * K, V)
         if visible is None:
             visible = (slots // beams <= position)[None, None]
-        logits = ops.matmul(ops.cast(visible, "float32"), said)  # (B, K, V)
+        logits = ops.matmul(ops.cast(visible, "float32"), each_vote)  # (B, K, V)
         attention = None
         for look in looks:
             now = ops.take(look, position, axis=1)  # (B, V, S)
             attention = ops.matmul(read, now)  # (B, K, S)
-        return Step(logits, (seen, votes, *looks), attention)
+        return StepOutput(logits, (seen, votes, *looks), attention)
 
-    step.leave = leave
-    step.keep_rows = lambda cache, kept: tuple(ops.take(part, kept, axis=0) for part in cache)
-    return step, (ops.zeros((batch, length * beams, V)), votes, *looks)
+    cache = (ops.zeros((batch, length * beams, V)), votes, *looks)
+    return FunctionStep(step, compact_batch), cache
 
 
 def log_probabilities(votes, ids):
-    """What one row's votes (T, V, V) say comes after `ids`, in float64."""
+    """The log-probabilities after `ids` by one row's votes (T, V, V), in float64."""
     logits = sum(votes[t, i] for t, i in enumerate([START, *ids]))
     return logits - np.log(np.exp(logits).sum())
 
 
-def unrestrained(log_probabilities, ids):
-    """What may come after `ids`: everything."""
+def unconstrained(log_probabilities, ids):
+    """Every id may come after `ids`."""
     return log_probabilities
 
 
-def greedy_by_hand(votes, limit, restrain=unrestrained):
+def greedy_by_hand(votes, max_length, constrain=unconstrained):
     ids, score = [], 0.0
-    while len(ids) < limit and END not in ids:
-        after = restrain(log_probabilities(votes, ids), ids)
+    while len(ids) < max_length and END not in ids:
+        after = constrain(log_probabilities(votes, ids), ids)
         ids.append(int(after.argmax()))
         score += after.max()
     return ids, score
@@ -89,13 +98,13 @@ def uncovered(looks, ids):
 
 def beam_by_hand(
     votes,
-    limit,
+    max_length,
     beam_size,
     length_penalty,
     n_best,
     coverage_penalty=0.0,
     looks=None,
-    restrain=unrestrained,
+    constrain=unconstrained,
 ):
     """The sequences that a beam finds, as (ended, score, ids), best first."""
 
@@ -104,11 +113,11 @@ def beam_by_hand(
         return length_penalised(score, length, length_penalty) + covered
 
     beams, finished = [(0.0, [])], []
-    for length in range(1, limit + 1):
+    for length in range(1, max_length + 1):
         candidates = [
             (score + gain, [*ids, i])
             for score, ids in beams
-            for i, gain in enumerate(restrain(log_probabilities(votes, ids), ids))
+            for i, gain in enumerate(constrain(log_probabilities(votes, ids), ids))
             if gain > -np.inf
         ]
         candidates.sort(reverse=True)
@@ -119,21 +128,21 @@ def beam_by_hand(
         if not beams:
             break
         returned = [score for score, _ in finished][n_best - 1 :][:1]
-        if returned >= [length_penalised(beams[0][0], limit, length_penalty)]:
-            break  # Beyond hope.
+        if returned >= [length_penalised(beams[0][0], max_length, length_penalty)]:
+            break  # No unfinished sequence can overtake.
         now = length_penalised(beams[0][0], length, length_penalty)
         if len(finished) == beam_size and returned >= [now]:
             break
     found = [(True, score, ids) for score, ids in finished]
-    unfinished = [(final(score, ids, limit), ids) for score, ids in beams]
+    unfinished = [(final(score, ids, max_length), ids) for score, ids in beams]
     found += [(False, score, ids) for score, ids in sorted(unfinished, reverse=True)]
     return found[:n_best]
 
 
-def search(searcher, votes, limits, looks=None, leave=leave_at_half):
-    step, cache = scripted(votes, searcher.beam_size, looks, leave)
+def search(searcher, votes, max_lengths, looks=None, compact_batch=compact_at_half):
+    step, cache = scripted(votes, searcher.beam_size, looks, compact_batch)
     source = {} if looks is None else {"source_length": looks.shape[-1]}
-    return searcher(step, cache, np.array(limits, "int32"), votes.shape[1], **source)
+    return searcher(step, cache, np.array(max_lengths, "int32"), votes.shape[1], **source)
 
 
 def rows(found):

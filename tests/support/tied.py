@@ -11,7 +11,7 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from kformer import Tokenizer, Transformer, Translator
-from kformer.decoding.batches import make_search, search_ids
+from kformer.decoding.search_ids import make_search, search_ids
 from support import codec_models
 from support.reference import perturbed
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer import SearchOptions, Transformer, Translator
-from kformer.decoding.batches import BatchDecoder
+from kformer.decoding.batch_decoder import BatchDecoder
 from support.reference import perturbed
 
 TEXTS = ["der hund schläft .", "ein bier", "", "guten tag , wo ist der bahnhof ?", "ja"]

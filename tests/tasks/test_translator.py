@@ -15,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Tokenizer, Transformer, Translator
-from kformer.decoding.batches import Decoded
-from kformer.tasks.translator import EXTRA_LENGTH, batches_by_length, make_search, search_ids
+from kformer.decoding.batch_decoder import Hypothesis
+from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.parallel import batches_by_length
+from kformer.decoding.search_ids import make_search, search_ids
 from kformer.training import MaskedCrossEntropy, translation_dataset
 from support.reference import perturbed
 
@@ -30,7 +32,7 @@ class Echo(Translator):
 
     def __init__(self, *parts):
         super().__init__(*parts)
-        self._decode = lambda rows, *_: [[Decoded(row, 0.0, True)] for row in rows]
+        self._decode = lambda rows, *_: [[Hypothesis(row, 0.0, True)] for row in rows]
 
 
 class Ids(Tokenizer):

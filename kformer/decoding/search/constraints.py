@@ -1,109 +1,113 @@
-"""Constraints: what a search may choose next.
+"""Constraints on the ids that a search may choose next.
 
 Each is a callable (log_probabilities, ids, position, rows) -> log_probabilities:
 
-    log_probabilities: float32 tensor (B, K, V), of what may come next.
+    log_probabilities: float32 tensor (B, K, V), of the next ids.
     ids: int32 tensor (B, K, T), what each beam has chosen before `position`.
     position: int32 scalar tensor.
     rows: int32 tensor (B,), which rows of the first batch these are; () for all of them.
 
-What must not be chosen gets a score below every other. Axes: B batch, K beams, T the longest
-limit, V vocabulary, P prefix length.
+A forbidden id gets a score below all others.
+
+Axes: B batch, K beams, T largest length, V vocabulary, P prefix length.
 """
+
+from typing import Any
 
 from keras import ops
 
 from kformer.arguments import check_integer, check_number
-from kformer.decoding.search.loop import LEAST, left_of
+from kformer.decoding.search.compaction import remaining
+from kformer.decoding.search.continuations import NEG_INF
 
 
 class MinLength:
-    """No end before a row has so many ids.
+    """Forbids the end id until a row has enough ids.
 
     Args:
-        minimum: int32 tensor (B,), ids before the end id.
-        end_id: What ends a sequence.
+        minimum: int32 tensor (B,), number of ids before the end id.
+        end_id: The id that ends a sequence.
     """
 
-    def __init__(self, minimum, end_id: int = 3):
+    def __init__(self, minimum: Any, end_id: int = 3):
         self.minimum = minimum
         self.end_id = end_id
 
-    def __call__(self, log_probabilities, ids, position, rows=()):
-        early = (position < left_of(self.minimum, rows))[:, None, None]  # (B, 1, 1)
+    def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
+        early = (position < remaining(self.minimum, rows))[:, None, None]  # (B, 1, 1)
         is_end = ops.arange(log_probabilities.shape[-1]) == self.end_id  # (V,)
-        return ops.where(early & is_end, LEAST, log_probabilities)
+        return ops.where(early & is_end, NEG_INF, log_probabilities)
 
 
 class Prefix:
-    """Every sequence begins with the ids of its row.
+    """Forces every sequence to begin with the prefix of its row.
 
     Args:
-        prefix: int32 tensor (B, P), filled up with padding; P is at least 1.
-        padding_id: What leaves the choice free.
-        then: constraints for where the choice is free: a prefix may do what they forbid.
+        prefix: int32 tensor (B, P), padded; P is at least 1.
+        padding_id: The id in `prefix` that leaves the choice free.
+        then: constraints on what follows; a prefix itself may break them.
     """
 
-    def __init__(self, prefix, padding_id: int = 0, then=()):
+    def __init__(self, prefix: Any, padding_id: int = 0, then: Any = ()):
         self.prefix = prefix
         self.padding_id = padding_id
         self.then = tuple(then)
 
-    def __call__(self, log_probabilities, ids, position, rows=()):
+    def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
         length = ops.shape(self.prefix)[1]
         wanted = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)
-        wanted = left_of(wanted, rows)  # (B,)
+        wanted = remaining(wanted, rows)  # (B,)
         forced = ((position < length) & (wanted != self.padding_id))[:, None, None]  # (B, 1, 1)
         others = ops.arange(log_probabilities.shape[-1]) != wanted[:, None]  # (B, V)
-        chained = ops.where(others[:, None], LEAST, log_probabilities)
+        only_wanted = ops.where(others[:, None], NEG_INF, log_probabilities)
         for constraint in self.then:
             log_probabilities = constraint(log_probabilities, ids, position, rows)
-        return ops.where(forced, chained, log_probabilities)
+        return ops.where(forced, only_wanted, log_probabilities)
 
 
 class NoRepeat:
-    """No n-gram comes twice.
+    """Forbids every n-gram that the sequence already contains.
 
     Args:
-        n: Number of ids in a row, at least 1.
+        n: Length of the n-grams, at least 1.
     """
 
     def __init__(self, n: int):
         self.n = check_integer("n", n, least=1)
 
-    def __call__(self, log_probabilities, ids, position, rows=()):
+    def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
         length = ops.shape(ids)[-1]
         places = ops.arange(length)
-        same = places >= self.n - 1  # (T,): whether the n-gram that ends here began as the new one
+        same = places >= self.n - 1  # (T,): does the n-gram ending here begin as the new one?
         for back in range(1, self.n):
             before = ops.roll(ids, back, axis=-1)  # (B, K, T)
             newest = ops.take(ids, ops.maximum(position - back, 0), axis=-1)[..., None]
             same = same & (before == newest)
         repeats = same & (places < position) & (position >= self.n - 1)
         seen = _marked(ids, repeats, log_probabilities)
-        return ops.where(seen, LEAST, log_probabilities)
+        return ops.where(seen, NEG_INF, log_probabilities)
 
 
 class RepetitionPenalty:
-    """What was chosen before is less likely to be chosen again.
+    """Makes ids that were chosen before less likely.
 
     [Keskar et al., 2019](https://arxiv.org/abs/1909.05858), section 4.1, on log-probabilities:
-    that of an id chosen before is multiplied by the penalty.
+    those of ids chosen before are multiplied by the penalty.
 
     Args:
-        penalty: At least 1, which changes nothing.
+        penalty: At least 1; 1 changes nothing.
     """
 
     def __init__(self, penalty: float):
         self.penalty = check_number("penalty", penalty, least=1)
 
-    def __call__(self, log_probabilities, ids, position, rows=()):
+    def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
         seen = _marked(ids, ops.arange(ops.shape(ids)[-1]) < position, log_probabilities)
         return ops.where(seen, log_probabilities * self.penalty, log_probabilities)
 
 
 def _marked(ids, where, like):
-    """Which of V ids are in `ids` (B, K, T) `where`, boolean (B, K, T) or (T,), says: (B, K, V)."""
+    """Returns which of V ids `ids` (B, K, T) holds where `where`, (B, K, T) or (T,), is True."""
     vocab_size = like.shape[-1]
     batch, beams, length = ops.shape(ids)
     rows = ops.repeat(ops.arange(batch * beams, dtype="int32"), length)  # (B * K * T,)

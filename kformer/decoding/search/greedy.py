@@ -1,21 +1,16 @@
 """Greedy search.
 
-Axes: B batch, T the longest limit, V vocabulary.
+Axes: B batch, T largest length, V vocabulary.
 """
 
 from typing import Any, NamedTuple
 
 from keras import ops
 
-from kformer.decoding.search.loop import (
-    Found,
-    alone,
-    best_continuations,
-    left_of,
-    loop,
-    rows_at_first,
-    write,
-)
+from kformer.decoding.search.compaction import initial_rows, remaining
+from kformer.decoding.search.continuations import best_continuations
+from kformer.decoding.search.loop import SearchOutput, is_single_row, loop
+from kformer.decoding.search.step import Step
 
 
 class Greedy:
@@ -24,10 +19,10 @@ class Greedy:
     The score of a sequence is the sum of its ids' log-probabilities, the end id included.
 
     Args:
-        start_id: What the first step reads.
-        end_id: What ends a sequence.
-        padding_id: What fills a row after its end.
-        constraints: What restrains the choice; see `kformer.decoding.search.constraints`.
+        start_id: The id that the first step reads.
+        end_id: The id that ends a sequence.
+        padding_id: The id that fills a row after its end.
+        constraints: Restrictions of the choice; see `kformer.decoding.search.constraints`.
     """
 
     beam_size = 1
@@ -38,39 +33,44 @@ class Greedy:
         self.padding_id = padding_id
         self.constraints = tuple(constraints)
 
-    def __call__(self, step, cache, limits, max_length=None):
+    def __call__(
+        self, step: Step, cache: Any, max_lengths: Any, max_length: Any = None
+    ) -> SearchOutput:
         """Searches.
 
         Args:
-            step: see `kformer.decoding.search`.
-            cache: what the first step gets.
-            limits: int32 tensor (B,), the most ids that each row may get.
-            max_length: T, at least every limit; needed where shapes must be static.
+            step: scores the next ids.
+            cache: the cache of the first step.
+            max_lengths: int32 tensor (B,), the largest number of ids of each row.
+            max_length: T, no less than any of these; needed where shapes must be static.
 
         Returns:
-            `Found` with N = 1.
+            `SearchOutput` with N = 1.
         """
-        batch = ops.shape(limits)[0]
-        max_length = ops.max(limits) if max_length is None else max_length
+        batch = ops.shape(max_lengths)[0]
+        max_length = ops.max(max_lengths) if max_length is None else max_length
         state = _GreedyState(
             position=ops.convert_to_tensor(0, "int32"),
             last=ops.full((batch, 1), self.start_id, "int32"),
             ids=ops.full((batch, 1, max_length), self.padding_id, "int32"),
             score=ops.zeros((batch, 1), "float32"),
             ended=ops.zeros((batch,), "bool"),
-            rows=rows_at_first(step, batch),
+            rows=initial_rows(step, batch),
             cache=cache,
         )
-        state = loop(state, lambda step, state: self._advance(step, state, limits), limits, step)
-        return Found(state.ids, state.score, ops.expand_dims(state.ended, -1))
+        state = loop(
+            state, lambda step, state: self._advance(step, state, max_lengths), max_lengths, step
+        )
+        return SearchOutput(state.ids, state.score, ops.expand_dims(state.ended, -1))
 
-    def _advance(self, step, state, limits):
+    def _advance(self, step, state, max_lengths):
         position = state.position
         logits, cache, _ = step(state.last, position, None, state.cache)
         gain, chosen = self._choose(step, logits, state)  # (B, 1) each
         ended = ops.equal(chosen, self.end_id)
-        if not alone(state):
-            running = ops.logical_not(state.ended) & (position < left_of(limits, state.rows))
+        if not is_single_row(state):
+            running = position < remaining(max_lengths, state.rows)
+            running = ops.logical_not(state.ended) & running
             running = ops.expand_dims(running, -1)  # (B, 1)
             chosen = ops.where(running, chosen, self.padding_id)
             gain = ops.where(running, gain, 0.0)
@@ -78,7 +78,7 @@ class Greedy:
         return _GreedyState(
             position=position + 1,
             last=chosen,
-            ids=write(step, state.ids, chosen, position),
+            ids=step.write(state.ids, chosen, position),
             score=state.score + gain,
             ended=ops.squeeze(ended, -1),
             rows=state.rows,
@@ -97,5 +97,5 @@ class _GreedyState(NamedTuple):
     ids: Any  # int32 (B, 1, T)
     score: Any  # float32 (B, 1)
     ended: Any  # bool (B,)
-    rows: Any  # int32 (B,), or (); see `kformer.decoding.search.loop.rows_at_first`
+    rows: Any  # int32 (B,), or (); see `kformer.decoding.search.compaction.initial_rows`
     cache: Any

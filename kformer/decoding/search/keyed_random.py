@@ -1,7 +1,9 @@
-"""Random numbers that are a function of a key and an id: no state, no order, no batch.
+"""Random numbers that depend on a key and an id alone: not on a state, an order or a batch.
 
 Axes: B batch, C ids.
 """
+
+from typing import Any
 
 import numpy as np
 from keras import ops
@@ -15,20 +17,19 @@ _LAST_SHIFT = np.uint32(16)
 _BELOW_ONE = 1 - 2**-24  # The largest float32 below 1, so that the logarithm stays finite.
 
 
-def exponential(keys, ids):
-    """Returns a number of the exponential distribution, of mean 1, for each key and id.
+def exponential(keys: Any, ids: Any) -> Any:
+    """Returns an exponentially distributed number, of mean 1, for each key and id.
 
-    The smallest numbers have all their digits, so that also an improbable id comes as rarely as it
-    should.
+    Small numbers keep all their digits, so that improbable ids are drawn as rarely as they should.
 
     Args:
-        keys: uint32 tensor, broadcastable to that of `ids`: random numbers.
+        keys: uint32 tensor of random numbers, broadcastable to the shape of `ids`.
         ids: int32 tensor (B, 1, C) or (C,).
 
     Returns:
         positive float32 tensor of the broadcast shape.
     """
-    x = ops.cast(ids, "uint32") * _STRIDE + keys  # All of this wraps around.
+    x = ops.cast(ids, "uint32") * _STRIDE + keys  # Unsigned integers wrap around.
     for shift, factor in _ROUNDS:
         x = ops.bitwise_xor(x, ops.right_shift(x, shift)) * factor
     x = ops.bitwise_xor(x, ops.right_shift(x, _LAST_SHIFT))

@@ -1,40 +1,45 @@
 """Sampling.
 
-Axes: B batch, T the longest limit, V vocabulary, C candidates.
+Axes: B batch, T largest length, V vocabulary, C candidates.
 """
+
+from typing import Any
 
 import keras
 from keras import ops
 
 from kformer.arguments import check_integer, check_number
+from kformer.decoding.search.compaction import remaining
+from kformer.decoding.search.continuations import NEG_INF, all_continuations, best_continuations
 from kformer.decoding.search.greedy import Greedy
 from kformer.decoding.search.keyed_random import exponential
-from kformer.decoding.search.loop import LEAST, all_continuations, best_continuations, left_of
 
 
 class Sample(Greedy):
     """Draws every id at random, by its probability.
 
-    Every id gets a random waiting time, exponential with its probability as the rate, and the one
-    that waits least is chosen: an id is chosen as often as it is probable. (In logarithms this is
-    the Gumbel-max trick.) An id's random number depends on its number alone, not on its rank.
-    So a change of the logits in their last digits, as between two sizes of a batch, can only
-    exchange two ids that wait equally long to about that digit.
+    Every id gets a random waiting time, exponential with its probability as the rate, and the id
+    that waits least is chosen: so each is chosen as often as it is probable. (In logarithms this is
+    the Gumbel-max trick.) An id's random number depends on the id itself, not on its rank. So
+    rounding of the logits, which differs between batch sizes, can only exchange two ids whose
+    waiting times are equal up to that rounding.
 
-    The score is that of `Greedy`: the sum of log-probabilities, whatever the temperature.
+    The score is that of `Greedy`: the sum of log-probabilities, at any temperature.
 
     Args:
-        keys: uint32 tensor (B, T), random numbers; nothing else here is random. The same keys
-            choose the same ids, whoever else is in the batch.
-        temperature: Probabilities are those of the logits divided by this: under 1 the likely ids
-            become likelier, over 1 the others do. Positive.
-        top_k: Draw among so many of the likeliest ids; 0 for all.
-        top_p: Draw among the fewest likeliest ids that have this probability together, in (0, 1]:
+        keys: uint32 tensor (B, T), random numbers, the only source of randomness. The same keys
+            draw the same ids in every batch.
+        temperature: The logits are divided by this, a positive number: under 1 likely ids become
+            likelier, over 1 the others do.
+        top_k: Draw among this number of the likeliest ids; 0 for all.
+        top_p: Draw among the fewest likeliest ids that together have this probability, in (0, 1]:
             nucleus sampling, [Holtzman et al., 2020](https://arxiv.org/abs/1904.09751).
         start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 
-    def __init__(self, keys, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, **kw):
+    def __init__(
+        self, keys: Any, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, **kw
+    ):
         super().__init__(**kw)
         dtype = getattr(keys, "dtype", None)
         if dtype is None or keras.backend.standardize_dtype(dtype) != "uint32":
@@ -46,24 +51,24 @@ class Sample(Greedy):
 
     def _choose(self, step, logits, state):
         gains, ids = self._candidates(step, logits, state)
-        # Relative to the highest: if all are forbidden, any may come.
+        # Relative to the highest: if all ids are forbidden, any may be drawn.
         gaps = gains - ops.max(gains, axis=-1, keepdims=True)
-        shares = ops.where(gaps > LEAST / 2, ops.exp(gaps / self.temperature), 0.0)
-        if self.top_p < 1:  # Then they come highest first.
+        shares = ops.where(gaps > NEG_INF / 2, ops.exp(gaps / self.temperature), 0.0)
+        if self.top_p < 1:  # Then `_candidates` sorts them, the highest first.
             sums = ops.cumsum(shares, axis=-1)
             shares = ops.where(sums - shares < self.top_p * sums[..., -1:], shares, 0.0)
-        keys = left_of(ops.take(self.keys, state.position, axis=1), state.rows)  # (B,)
+        keys = remaining(ops.take(self.keys, state.position, axis=1), state.rows)  # (B,)
         every = ops.arange(shares.shape[-1], dtype="int32") if ids is None else ids
         waiting = exponential(keys[:, None, None], every)
-        _, index = getattr(step, "top_k", ops.top_k)(shares / waiting, 1)
+        _, index = step.top_k(shares / waiting, 1)
         index = ops.cast(index, "int32")  # (B, 1, 1)
         chosen = index if ids is None else ops.take_along_axis(ids, index, axis=-1)
         return ops.take_along_axis(gains, index, axis=-1)[..., 0], chosen[..., 0]
 
     def _candidates(self, step, logits, state):
-        """Returns log-probabilities (B, 1, C), and the ids that have them; None for all in order.
+        """Returns log-probabilities (B, 1, C) and their ids; None where these are all V in order.
 
-        For sorting all of a vocabulary would be most of the work.
+        Sorting a whole vocabulary would be most of the work.
         """
         vocab_size = logits.shape[-1]
         count = min(self.top_k or vocab_size, vocab_size)

@@ -1,33 +1,34 @@
-"""Ways to find the highest of many numbers, and the sum of all, for runtimes that need their own.
+"""Ways to find the highest of many numbers, and their log-sum-exp, for each runtime.
 
 A `top_k` is a callable (values, count) -> (highest, indices), as `keras.ops.top_k`: values float
-(..., V); the highest first; of equal ones, any. A `log_sum_exp` is a callable (values, highest)
--> the logarithm of the sum of all exp(value - maximum), float (..., 1).
+(..., V), the highest first, equal ones in any order. A `log_sum_exp` is a callable
+(values, highest) -> the logarithm of the sum of exp(value - maximum), float (..., 1).
 
 Axes: R rows, V values, C chunks, M width of a chunk.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from keras import ops
 
-from kformer.backend import rows_of
+from kformer.backend import gather
 
-_LOWEST = float(np.finfo("float32").min)  # Below every score, also of what must not be chosen.
+_LOWEST = float(np.finfo("float32").min)  # Below every score, also that of forbidden ids.
 _FAR = 1e12  # Makes any difference of two float32 logits larger than an index.
 
 
-def top_k_in_chunks(values, count):
-    """For processors: sorting reads numbers one by one, but a maximum reads 16 at once.
+def top_k_in_chunks(values: Any, count: int) -> tuple[Any, Any]:
+    """A `top_k` for processors: sorting reads one number at a time, a maximum reads 16.
 
-    The highest `count` are in the `count` chunks with the highest maxima: so only the maxima of
-    all chunks, and then the numbers in those few, need be sorted. With V = 8,000 and 8 to find,
-    that is 637 numbers instead of 8,000. One to find needs no sorting at all.
+    The highest `count` values are in the `count` chunks with the highest maxima. So only the maxima
+    of all chunks, and then the values of those chunks, are sorted: 637 numbers instead of 8,000 for
+    V = 8,000 and a count of 8. A count of 1 needs no sorting at all.
 
     Args:
         values: float32 tensor (..., V), V static.
-        count: How many, at most V.
+        count: Number of values to find, at most V.
     """
     *outer, size = ops.shape(values)
     rows, shape = math.prod(outer), (*outer, count)
@@ -39,27 +40,27 @@ def top_k_in_chunks(values, count):
         return ops.reshape(highest, shape), ops.reshape(indices, shape)
     table = _table(values, width)  # (R * chunks, M)
     _, best_chunks = find(ops.reshape(_maxima(table), (-1, chunks)), count)  # (R, count)
-    candidates = rows_of(table, best_chunks + _multiples(rows, chunks))
+    candidates = gather(table, best_chunks + _multiples(rows, chunks))
     highest, place = find(ops.reshape(candidates, (-1, count * width)), count)
     chunk = best_chunks
     if count > 1:
         flat = ops.reshape(best_chunks, (-1,))
-        chunk, place = rows_of(flat, place // width + _multiples(rows, count)), place % width
+        chunk, place = gather(flat, place // width + _multiples(rows, count)), place % width
     return ops.reshape(highest, shape), ops.reshape(chunk * width + place, shape)
 
 
-def log_sum_exp_in_chunks(values, highest):
-    """The logarithm of the sum of all exponentials, of the chunks that `top_k_in_chunks` finds.
+def log_sum_exp_in_chunks(values: Any, highest: Any) -> Any:
+    """A `log_sum_exp` over the chunks of `top_k_in_chunks`.
 
-    A compiler that finds what is computed twice has their maxima once; and all passes over the
-    numbers come one after the other.
+    A compiler that merges equal operations computes the chunks' maxima once for both, and the
+    passes over the values follow each other directly.
 
     Args:
         values: float32 tensor (..., V), V static.
-        highest: float32 tensor (..., count): what `top_k_in_chunks` found of these.
+        highest: float32 tensor (..., count), what `top_k_in_chunks` returned for them.
 
     Returns:
-        float32 tensor (..., 1), less the maximum of the `values`.
+        float32 tensor (..., 1), relative to the maximum of `values`.
     """
     *outer, size = ops.shape(values)
     width = _width(math.prod(outer), size, highest.shape[-1])
@@ -69,34 +70,34 @@ def log_sum_exp_in_chunks(values, highest):
     sums = ops.sum(ops.exp(table - maxima), axis=-1)
     if chunks > 1:
         maxima, sums = ops.reshape(maxima, (-1, chunks)), ops.reshape(sums, (-1, chunks))
-        most = ops.max(maxima, axis=-1, keepdims=True)
-        sums = ops.sum(sums * ops.exp(maxima - most), axis=-1)
+        maximum = ops.max(maxima, axis=-1, keepdims=True)
+        sums = ops.sum(sums * ops.exp(maxima - maximum), axis=-1)
     return ops.reshape(ops.log(sums), (*outer, 1))
 
 
-def top_k_of_graph(values, count):
-    """For TensorFlow's graphs: there, one to find costs one pass; arguments as above."""
+def top_k_of_graph(values: Any, count: int) -> tuple[Any, Any]:
+    """A `top_k` for TensorFlow's graphs, where a count of 1 is one pass over the values."""
     return _sorted(values, 1) if count == 1 else top_k_in_chunks(values, count)
 
 
-def log_sum_exp_of_graph(values, highest):
-    """The same, for all other runtimes; `highest` has the maximum."""
-    most = ops.max(highest, axis=-1, keepdims=True)
-    return ops.log(ops.sum(ops.exp(values - most), axis=-1, keepdims=True))
+def log_sum_exp_of_graph(values: Any, highest: Any) -> Any:
+    """A `log_sum_exp` for all runtimes but LiteRT; `highest` holds the maximum of `values`."""
+    maximum = ops.max(highest, axis=-1, keepdims=True)
+    return ops.log(ops.sum(ops.exp(values - maximum), axis=-1, keepdims=True))
 
 
 def _multiples(rows, step):
-    """0, step, 2 step, ...: int32 (R, 1), a constant if the number of rows is known."""
+    """Returns 0, step, 2 step, ..., int32 (R, 1); a constant if the number of rows is static."""
     if isinstance(rows, int):
         return (np.arange(rows) * step).astype("int32")[:, np.newaxis]
     return ops.expand_dims(ops.arange(rows, dtype="int32") * step, -1)
 
 
 def _width(rows, size, count):
-    """The width of a chunk: about least work for maxima and candidates together.
+    """Returns the width of a chunk that makes maxima and candidates together about the fewest.
 
-    If it can be, so that the last chunk is full, and a multiple of what a processor reads at once.
-    To find the one highest of a single row, a few more passes take less time than a search.
+    If possible, it divides the size and is a multiple of what a processor reads at once. To find
+    the maximum of a single row, whole passes over it take less time than chunks.
     """
     if count == 1 and isinstance(rows, int) and rows == 1:
         return size
@@ -110,7 +111,7 @@ def _width(rows, size, count):
 
 
 def _table(values, width):
-    """All numbers in rows of chunks: (..., V) -> (R * C, M), filled up with the lowest."""
+    """Returns the values by chunks, (..., V) -> (R * C, M), padded with the lowest number."""
     size = values.shape[-1]
     missing = -size % width
     if missing:
@@ -124,10 +125,10 @@ def _maxima(table):
 
 
 def _highest(values, _):
-    """The highest and the first index that has it, by minima and maxima alone."""
+    """Returns the highest and its first index, by minima and maxima alone."""
     highest = ops.max(values, axis=-1, keepdims=True)
     indices = np.arange(values.shape[-1], dtype="float32")  # Exact up to 2^24.
-    distance = (values - highest) * -_FAR + indices  # The difference, the sum of all needs too.
+    distance = (values - highest) * -_FAR + indices  # `log_sum_exp` needs the same difference.
     return highest, ops.cast(ops.min(distance, axis=-1, keepdims=True), "int32")
 
 

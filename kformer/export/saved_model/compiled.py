@@ -10,27 +10,27 @@ Axes: B batch, S length.
 
 import tensorflow as tf
 
-from kformer.decoding.buffers import SlicesOfBuffers
+from kformer.decoding.buffers import SliceBuffers
 from kformer.decoding.runtime import XLA
 
 BATCH_CLASSES = (1, 4, 16, 32, 64)  # Rows of a batch; more are not compiled for at once.
 SHORTEST = 16  # Ids of the shortest class of lengths; each class has twice as many as the last.
 
 
-class SelectedBuffers(SlicesOfBuffers):
+class SelectedBuffers(SliceBuffers):
     """Writes a slice with operations that are all in TensorFlow's public list.
 
-    `SlicesOfBuffers` needs `XlaDynamicUpdateSlice`, which is not. XLA makes nearly the same of
+    `SliceBuffers` needs `XlaDynamicUpdateSlice`, which is not. XLA makes nearly the same of
     both: 14.8 ms (of the others) and 16.2 for a sentence, 129 and 132 for 32, tiny model.
     """
 
-    def place(self, buffer, start, size):
+    def index(self, buffer, start, size):
         slots = tf.range(tf.shape(buffer)[2])
         return tf.reshape((slots >= start) & (slots < start + size), (1, 1, -1, 1))
 
-    def write(self, buffer, rows, place):
+    def write(self, buffer, rows, index):
         times = tf.shape(buffer)[2] // rows.shape[2]
-        return tf.where(place, tf.tile(rows, tf.stack([1, 1, times, 1])), buffer)
+        return tf.where(index, tf.tile(rows, tf.stack([1, 1, times, 1])), buffer)
 
 
 COMPILED = XLA._replace(buffers=SelectedBuffers())

@@ -8,12 +8,12 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
 from kformer.arguments import check_integer
-from kformer.decoding.parallel import in_parallel
+from kformer.decoding.parallel import batches_by_length, in_parallel
+from kformer.decoding.runtime import max_parallel_batches
 from kformer.export.saved_model.batch_limits import MAX_TEXTS
 from kformer.export.saved_model.report import FILE
 from kformer.serving import ServedTranslation
 from kformer.serving.rows import NEEDED, checked, read_translation, rows_of
-from kformer.tasks.translator import batches_by_length
 
 
 class ServedTranslator:
@@ -69,7 +69,8 @@ class ServedTranslator:
 
         batch_size = min(batch_size, self.max_batch_size)
         batches = list(batches_by_length([len(text) for text in texts], batch_size))
-        for batch, answers in zip(batches, in_parallel(answered, batches), strict=True):
+        outputs = in_parallel(answered, batches, max_parallel_batches())
+        for batch, answers in zip(batches, outputs, strict=True):
             for i, translation in zip(batch, answers, strict=True):
                 translations[i] = translation
                 if "source cut" in translation.flags:

@@ -9,9 +9,9 @@ import inspect
 import tensorflow as tf
 from keras import ops
 
-from kformer.decoding.batches import make_search
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.scoring import likelihood
+from kformer.decoding.search_ids import make_search
 from kformer.export.saved_model.batch_limits import MAX_TEXTS, at_most
 from kformer.export.saved_model.chunks import in_row_pieces
 from kformer.export.saved_model.compiled import BATCH_CLASSES, class_of, length_classes

@@ -5,9 +5,9 @@ Axes: B batch, N sequences a text, T target length.
 
 import tensorflow as tf
 
-from kformer.decoding.batches import search_ids
 from kformer.decoding.options import EXTRA_LENGTH
-from kformer.decoding.search.loop import LEAST
+from kformer.decoding.search.continuations import NEG_INF
+from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
 from kformer.export.saved_model.chunks import in_row_pieces
 from kformer.export.saved_model.compiled import COMPILED, compiled
@@ -20,7 +20,7 @@ class Translating:
 
     Args:
         transformer: `Transformer`.
-        search: As `kformer.decoding.batches.make_search` makes it.
+        search: As `kformer.decoding.search_ids.make_search` makes it.
         number: Sequences N of each text that it finds.
         tokenizer: `Tokenizer` of the target.
         most: The most ids of a source, if the loop is to be compiled by XLA; else None.
@@ -66,7 +66,7 @@ class Translating:
         lengths = tf.cast(ids.row_lengths(), tf.int32) - 1  # Without the end id.
         source = ids.to_tensor(self._padding_id)
         found = self._decode(source)
-        there = (found.scores > LEAST / 2) & (lengths > 0)[:, tf.newaxis]  # (B, N)
+        there = (found.scores > NEG_INF / 2) & (lengths > 0)[:, tf.newaxis]  # (B, N)
         of_found = self._found_flags(source, lengths, found)
         texts = self._tokenizer.detokenize(_rows(found.ids))
         texts = tf.strings.regex_replace(texts, r"\x00", "")

@@ -8,12 +8,13 @@ Axes: S most ids of a source, T of a translation, L layers, H heads, W width of 
 
 import tensorflow as tf
 
-from kformer.decoding.batches import search_ids
+from kformer.decoding.kv_cache import KVCache
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.runtime import LITERT
-from kformer.decoding.search.compaction import leave_in_halves
-from kformer.decoding.source_memory import SourceMemory, additive, source_memory
-from kformer.decoding.step import DecoderStep, Past
+from kformer.decoding.search.compaction import compact_in_halves
+from kformer.decoding.search_ids import search_ids
+from kformer.decoding.source_memory import SourceMemory, additive_mask, source_memory
+from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.codec import ByteCodec
 from kformer.model.attention import KeysValues
 from kformer.model.masks import padding_mask
@@ -153,14 +154,13 @@ class Signatures(tf.Module):
         )
         def decode_step(ids, position, mask, memory_keys, memory_values, cache_keys, cache_values):
             seen = tf.reshape(mask > 0, (1, 1, 1, length))
-            memory = SourceMemory(_layers(memory_keys, memory_values), additive(seen))
-            step = DecoderStep(
-                transformer, memory, most, runtime=LITERT._replace(block=None, sums=False)
-            )
+            memory = SourceMemory(_layers(memory_keys, memory_values), additive_mask(seen))
+            runtime = LITERT._replace(block=None, elementwise_attention=False)
+            step = DecoderStep(transformer, memory, most, runtime=runtime)
             place = tf.reshape(position, ())
             visible = tf.reshape(tf.range(most) <= place, (1, 1, most))
-            said = step(ids, place, visible, Past((), _layers(cache_keys, cache_values)))
-            keys, values = zip(*said.cache.recent, strict=True)
+            said = step(ids, place, visible, KVCache((), _layers(cache_keys, cache_values)))
+            keys, values = zip(*said.cache.tail, strict=True)
             return {
                 "logits": tf.reshape(said.logits, (1, -1)),
                 "cache_keys": tf.concat(keys, axis=0),
@@ -211,8 +211,8 @@ def runtime_for(batch_size, length, search):
     of the tiny model then takes 1.27 ms instead of 1.53 (14 steps, of 82 that there may be).
     """
     block = LITERT.block if batch_size * search.beam_size >= 16 else None
-    leave = leave_in_halves if batch_size > 1 else None
-    return LITERT._replace(block=block, rooms=(length,), leave=leave)
+    compact = compact_in_halves if batch_size > 1 else None
+    return LITERT._replace(block=block, capacities=(length,), compact_batch=compact)
 
 
 def _signature(**inputs):

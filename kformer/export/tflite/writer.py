@@ -15,8 +15,8 @@ import tensorflow as tf
 
 import kformer
 from kformer.arguments import check_integer
-from kformer.decoding.batches import make_search
 from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.search_ids import make_search
 from kformer.export.tflite.byte_codec.tables import tables_of
 from kformer.export.tflite.flatbuffer import shrunk
 from kformer.export.tflite.float16_weights import halve_weights

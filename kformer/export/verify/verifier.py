@@ -6,16 +6,14 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-import keras
 import tensorflow as tf
-from keras import ops
 
+from kformer.decoding.search_ids import make_search, search_ids
 from kformer.decoding.sequential import sequential
-from kformer.decoding.step import start_decoding
+from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import TIE, agreement
 from kformer.model.copying import is_float32
-from kformer.tasks.translator import make_search, search_ids
 from kformer.text.scores import bleu
 
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
@@ -56,7 +54,7 @@ class Verifier:
         search = make_search(translator.target_tokenizer, beam_size, length_penalty)
         transformer = translator.transformer
         self._found = _ids_found(transformer, search)
-        self._found_with_noise = _ids_found(transformer, search, _noisy_start())
+        self._found_with_noise = _ids_found(transformer, search, NoisyStep)
         self.expected, speed = _timed(
             lambda texts: translator.translate(texts, beam_size, length_penalty), self.texts
         )
@@ -169,30 +167,23 @@ class Verifier:
         return other.encode("utf-8") in self.translator.target_tokenizer.detokenize(ids).numpy()
 
 
-def _ids_found(transformer, search, start=start_decoding):
+def _ids_found(transformer, search, step_class=DecoderStep):
     """Returns the function from `source`, int32 (B, S), to the best ids of each row, (B, T)."""
     return sequential(
-        lambda source: search_ids(transformer, source, search, start=start).ids[:, 0],
+        lambda source: search_ids(transformer, source, search, step_class=step_class).ids[:, 0],
         [tf.TensorSpec([None, None], tf.int32)],
     )
 
 
-def _noisy_start():
-    """Returns `start_decoding` of steps whose logits are off by less than half of `TIE`."""
-    seeds = keras.random.SeedGenerator(0)
+class NoisyStep(DecoderStep):
+    """The real step, whose logits are off by less than half of `TIE`; other noise each time."""
 
-    def start(*args):
-        step, cache = start_decoding(*args)
-
-        def noisy(*args):
-            said = step(*args)
-            size = ops.shape(said.logits)
-            noise = keras.random.uniform(size, -TIE / 2, TIE / 2, seed=seeds)
-            return said._replace(logits=said.logits + noise)
-
-        return noisy, cache
-
-    return start
+    def __call__(self, ids, position, visible, cache):
+        output = super().__call__(ids, position, visible, cache)
+        noise = tf.random.stateless_uniform(
+            tf.shape(output.logits), (0, position), -TIE / 2, TIE / 2
+        )
+        return output._replace(logits=output.logits + noise)
 
 
 def _timed(translate, texts):

@@ -1,6 +1,6 @@
 """The search of all of kformer's forms, so that it is CTranslate2's search."""
 
-import kformer.decoding.batches
+import kformer.decoding.search_ids
 from benchmarks.decoding.process import LENGTH_PENALTY
 from kformer.decoding.search import Beam, Greedy
 
@@ -12,4 +12,4 @@ def search_of(beam_size: int):
 
 def limited_to(extra_length: int):
     """Lets translations, in all of this process, have so many ids more than their source."""
-    kformer.decoding.batches.EXTRA_LENGTH = extra_length
+    kformer.decoding.search_ids.EXTRA_LENGTH = extra_length

@@ -19,10 +19,11 @@ from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START
 from benchmarks.sizes import MODEL_SIZES
+from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
 from kformer.export.saved_model.compiled import COMPILED, compiled
 from kformer.export.tflite.signatures import runtime_for
-from kformer.tasks.translator import EXTRA_LENGTH, search_ids
 
 MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.
 

@@ -1,4 +1,4 @@
-"""Constraints: what may be chosen, against rules written out by hand."""
+"""Constraints against rules written out by hand."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def case(seed):
 
 
 def allowed(constraint, log_probabilities, ids, position):
-    """Which ids may come; what may come must be as likely as before."""
+    """Which ids are allowed; their log-probabilities must be unchanged."""
     after = np.array(constraint(log_probabilities, ids, position))
     may = after > -1e8
     np.testing.assert_array_equal(after[may], log_probabilities[may])
@@ -43,7 +43,7 @@ def test_no_n_gram_comes_twice(seed, n):
 
 
 @given(seeds)
-def test_what_was_chosen_before_is_less_likely(seed):
+def test_ids_chosen_before_are_less_likely(seed):
     log_probabilities, ids, position = case(seed)
     after = np.array(RepetitionPenalty(1.5)(log_probabilities, ids, position))
     for row, beam, candidate in np.ndindex(B, K, V):
@@ -53,7 +53,7 @@ def test_what_was_chosen_before_is_less_likely(seed):
 
 
 @given(seeds, st.lists(st.integers(0, T), min_size=B, max_size=B))
-def test_no_end_comes_before_its_time(seed, minimum):
+def test_the_end_id_is_forbidden_before_the_minimum(seed, minimum):
     log_probabilities, ids, position = case(seed)
     constraint = MinLength(np.array(minimum, "int32"), END)
     may = allowed(constraint, log_probabilities, ids, position)
@@ -73,7 +73,7 @@ def test_a_prefix_is_the_only_choice_until_it_ends(seed):
         np.testing.assert_array_equal(may[row], np.tile(expected, (K, 1)))
 
 
-def test_numbers_that_make_no_sense_are_refused():
+def test_numbers_out_of_range_are_refused():
     with pytest.raises(ValueError, match="Received: n=0"):
         NoRepeat(0)
     with pytest.raises(ValueError, match=r"Received: penalty=0\.9"):

@@ -1,4 +1,4 @@
-"""Sampling: draws what the probabilities say, and nothing else."""
+"""Sampling draws every id as often as it is probable."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from keras import ops
 
 from kformer import Greedy, Sample
-from kformer.decoding.search import Step
-from kformer.decoding.search.loop import LEAST
+from kformer.decoding.search import StepOutput
+from kformer.decoding.search.continuations import NEG_INF
+from support.scripted import FunctionStep
 
 END, V = 3, 7
 seeds = st.integers(0, 10**6)
@@ -19,10 +20,10 @@ def draw(logits, keys, **settings):
 
     def step(ids, position, visible, cache):
         rows = np.broadcast_to(logits, (len(keys), 1, np.shape(logits)[-1]))
-        return Step(ops.convert_to_tensor(rows, "float32"), cache, None)
+        return StepOutput(ops.convert_to_tensor(rows, "float32"), cache, None)
 
     keys = np.asarray(keys, "uint32")[:, None]
-    found = Sample(keys, **settings)(step, (), np.ones(len(keys), "int32"))
+    found = Sample(keys, **settings)(FunctionStep(step), (), np.ones(len(keys), "int32"))
     return np.array(found.ids)[:, 0, 0], np.array(found.scores)[:, 0]
 
 
@@ -44,13 +45,13 @@ def softmax(logits):
 
 
 @given(seeds, st.sampled_from([0.5, 1.0, 2.0]))
-def test_every_id_comes_as_often_as_it_is_probable(seed, temperature):
+def test_every_id_is_drawn_as_often_as_it_is_probable(seed, temperature):
     logits = np.random.default_rng(seed).normal(size=V) * 2
     ids, _ = draw(logits, random_keys(20_000, seed), temperature=temperature)
     assert_as_often_as_probable(ids, softmax(logits / temperature))
 
 
-def test_improbable_ids_come_as_rarely_as_they_should():
+def test_improbable_ids_are_drawn_as_rarely_as_they_should():
     logits = np.concatenate([[12.0], np.random.normal(size=200)])  # 5e-6 each.
     ids, _ = draw(logits, random_keys(50_000))
     probabilities = softmax(logits)
@@ -61,15 +62,15 @@ def test_improbable_ids_come_as_rarely_as_they_should():
 
 
 def test_two_ids_and_two_draws_are_independent():
-    """Of uniform probabilities, pairs of successive keys, and of their draws, are all as likely."""
-    keys = np.arange(40_000, dtype="uint32")  # The worst: they differ in few bits.
+    """With uniform probabilities, all pairs of draws by successive keys are equally likely."""
+    keys = np.arange(40_000, dtype="uint32")  # The hardest case: they differ in few bits.
     ids, _ = draw(np.zeros(5), keys)
     assert_as_often_as_probable(ids, np.full(5, 1 / 5))
     assert_as_often_as_probable(ids[0::2] * 5 + ids[1::2], np.full(25, 1 / 25))
 
 
 @given(seeds, st.integers(1, V))
-def test_only_the_likeliest_k_come(seed, k):
+def test_only_the_k_likeliest_ids_are_drawn(seed, k):
     logits = np.random.default_rng(seed).normal(size=V)
     ids, _ = draw(logits, random_keys(5000, seed), top_k=k)
     likeliest = np.argsort(-logits)[:k]
@@ -79,7 +80,7 @@ def test_only_the_likeliest_k_come(seed, k):
 
 
 @given(seeds, st.floats(0.01, 1))
-def test_only_the_fewest_that_reach_p_come(seed, p):
+def test_only_the_fewest_ids_that_reach_p_are_drawn(seed, p):
     logits = np.random.default_rng(seed).normal(size=V)
     probabilities = softmax(logits)
     order = np.argsort(-probabilities)
@@ -105,7 +106,7 @@ def test_a_temperature_near_zero_is_greedy():
     assert set(draw(logits, random_keys(50), top_k=1)[0]) == {logits.argmax()}
 
 
-def test_no_key_draws_what_is_forbidden():
+def test_no_key_draws_a_forbidden_id():
     extremes = [0, 1, 2**31, 2**32 - 1]
     ids, _ = draw(np.zeros(V), [*extremes, *random_keys(5000)], constraints=[allow_only(2, 5)])
     assert set(ids) == {2, 5}
@@ -113,7 +114,7 @@ def test_no_key_draws_what_is_forbidden():
     assert set(hot) == {2, 5}
 
 
-def test_where_all_is_forbidden_any_may_come():
+def test_where_all_ids_are_forbidden_any_may_be_drawn():
     ids, _ = draw(np.zeros(V), random_keys(500), constraints=[allow_only()])
     assert set(ids) == set(range(V))
 
@@ -121,7 +122,7 @@ def test_where_all_is_forbidden_any_may_come():
 def allow_only(*allowed):
     """A constraint."""
     forbidden = ~np.isin(np.arange(V), allowed)
-    return lambda values, ids, position, rows: ops.where(forbidden, LEAST, values)
+    return lambda values, ids, position, rows: ops.where(forbidden, NEG_INF, values)
 
 
 def test_a_row_draws_by_its_own_key_alone():
@@ -133,11 +134,11 @@ def test_a_row_draws_by_its_own_key_alone():
 
 @pytest.mark.parametrize("settings", [{}, {"temperature": 2.0}, {"top_k": 50}, {"top_p": 0.9}])
 @pytest.mark.parametrize("noise", [1e-6, 1e-3])
-def test_noise_in_the_logits_moves_no_more_draws_than_it_must(settings, noise):
-    """Two distributions cannot be drawn from alike more often than they overlap.
+def test_noise_in_the_logits_changes_no_more_draws_than_it_must(settings, noise):
+    """Draws from two distributions must differ at least as often as their total variation.
 
-    Drawn with the same keys, they differ at most twice as often as they must: the total variation
-    between them. The logits are nearly equal, so that their order is another one each time.
+    With the same keys they differ at most twice as often. The logits are nearly equal, so that
+    noise changes their order.
     """
     random, rows = np.random.default_rng(1), 2000
     logits = random.normal(size=(rows, 1, 1000)) * 1e-2
@@ -175,13 +176,13 @@ def test_sampling_ends_a_row_as_greedy_search_does():
     "wrong",
     [{"temperature": 0}, {"temperature": -1.0}, {"top_k": -1}, {"top_p": 0}, {"top_p": 1.5}],
 )
-def test_numbers_that_make_no_sense_are_refused(wrong):
+def test_numbers_out_of_range_are_refused(wrong):
     ((name, value),) = wrong.items()
     with pytest.raises(ValueError, match=f"Received: {name}={value}"):
         Sample(np.array([[7]], "uint32"), **wrong)
 
 
 @pytest.mark.parametrize("keys", [[[7]], np.array([[0.5]]), np.array([[7]])], ids=repr)
-def test_numbers_that_are_no_keys_are_refused(keys):
+def test_keys_of_another_type_are_refused(keys):
     with pytest.raises(TypeError, match=r"must be a tensor of uint32\. Received: keys="):
         Sample(keys)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from keras import ops
 
 from kformer import Beam, Greedy
-from kformer.decoding.search import Step
+from kformer.decoding.search import StepOutput
 from support.scripted import (
     END,
     START,
+    FunctionStep,
     T,
     V,
     beam_by_hand,
@@ -30,13 +31,13 @@ from support.scripted import (
 seeds = st.integers(0, 10**6)
 
 
-def all_sequences(votes, limit, length_penalty):
+def all_sequences(votes, max_length, length_penalty):
     """Every sequence there is as (ended, score, ids), best first, and ended ones before others."""
     found = []
     words = [i for i in range(V) if i != END]
-    for length in range(1, limit + 1):
+    for length in range(1, max_length + 1):
         for ids in product(words, repeat=length - 1):
-            lasts = range(V) if length == limit else [END]
+            lasts = range(V) if length == max_length else [END]
             for last in lasts:
                 whole = [*ids, last]
                 score = sum(log_probabilities(votes, whole[:t])[i] for t, i in enumerate(whole))
@@ -46,22 +47,22 @@ def all_sequences(votes, limit, length_penalty):
 
 
 @given(seeds, st.integers(1, T))
-def test_greedy_is_a_loop_over_the_best_id(seed, limit):
+def test_greedy_is_a_loop_over_the_best_id(seed, max_length):
     votes = random_votes(1, seed)
-    ids, scores, ended = rows(search(Greedy(), votes, [limit]))
-    expected_ids, expected_score = greedy_by_hand(votes[0], limit)
+    ids, scores, ended = rows(search(Greedy(), votes, [max_length]))
+    expected_ids, expected_score = greedy_by_hand(votes[0], max_length)
     assert ids.tolist() == [[padded(expected_ids, T)]]
     assert scores[0, 0] == pytest.approx(expected_score, abs=1e-4)
     assert ended[0, 0] == (END in expected_ids)
 
 
 @given(seeds, st.integers(1, T), st.sampled_from([0.0, 0.6, 1.0, 2.0]))
-def test_a_wide_beam_finds_the_best_of_all_sequences(seed, limit, length_penalty):
+def test_a_wide_beam_finds_the_best_of_all_sequences(seed, max_length, length_penalty):
     votes = random_votes(1, seed)
-    expected = all_sequences(votes[0], limit, length_penalty)
+    expected = all_sequences(votes[0], max_length, length_penalty)
     count = min(5, len(expected))
     beam = Beam(beam_size=V**T, length_penalty=length_penalty, n_best=count)
-    ids, scores, ended = rows(search(beam, votes, [limit]))
+    ids, scores, ended = rows(search(beam, votes, [max_length]))
     for n, (best_ended, best_score, best_ids) in enumerate(expected[:count]):
         assert ids[0, n].tolist() == padded(best_ids, T)
         assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
@@ -70,13 +71,13 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(seed, limit, length_penalty
 
 @given(seeds, st.integers(1, T), st.sampled_from([0.0, 0.6, 1.0, 2.0]), st.data())
 def test_a_narrow_beam_keeps_the_best_and_ends_when_enough_have_ended(
-    seed, limit, length_penalty, data
+    seed, max_length, length_penalty, data
 ):
     beam_size = data.draw(st.integers(1, 5))
     n_best = data.draw(st.integers(1, beam_size))
     votes = random_votes(1, seed)
-    ids, scores, ended = rows(search(Beam(beam_size, length_penalty, n_best), votes, [limit]))
-    expected = beam_by_hand(votes[0], limit, beam_size, length_penalty, n_best)
+    ids, scores, ended = rows(search(Beam(beam_size, length_penalty, n_best), votes, [max_length]))
+    expected = beam_by_hand(votes[0], max_length, beam_size, length_penalty, n_best)
     for n, (best_ended, best_score, best_ids) in enumerate(expected):
         assert ids[0, n].tolist() == padded(best_ids, T)
         assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
@@ -84,11 +85,11 @@ def test_a_narrow_beam_keeps_the_best_and_ends_when_enough_have_ended(
 
 
 @given(seeds, st.lists(st.integers(1, T), min_size=1, max_size=3))
-def test_one_beam_is_greedy(seed, limits):
-    votes = random_votes(len(limits), seed)
+def test_one_beam_is_greedy(seed, max_lengths):
+    votes = random_votes(len(max_lengths), seed)
     for greedy, beam in zip(
-        rows(search(Greedy(), votes, limits)),
-        rows(search(Beam(beam_size=1, length_penalty=0), votes, limits)),
+        rows(search(Greedy(), votes, max_lengths)),
+        rows(search(Beam(beam_size=1, length_penalty=0), votes, max_lengths)),
         strict=True,
     ):
         np.testing.assert_allclose(greedy, beam, atol=1e-5)
@@ -96,15 +97,15 @@ def test_one_beam_is_greedy(seed, limits):
 
 @settings(max_examples=30)
 @given(seeds, st.integers(1, 5), st.lists(st.integers(0, T), min_size=2, max_size=4))
-def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, limits):
-    votes = random_votes(len(limits), seed)
+def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, max_lengths):
+    votes = random_votes(len(max_lengths), seed)
     for searcher in (Greedy(), Beam(beam_size)):
-        together = rows(search(searcher, votes, limits))
-        for row, limit in enumerate(limits):
-            alone = rows(search(searcher, votes[row : row + 1], [limit]))
+        together = rows(search(searcher, votes, max_lengths))
+        for row, max_length in enumerate(max_lengths):
+            alone = rows(search(searcher, votes[row : row + 1], [max_length]))
             for one, other in zip(together, alone, strict=True):
                 np.testing.assert_allclose(one[row], other[0], atol=1e-5)
-            assert not together[0][row, :, limit:].any()
+            assert not together[0][row, :, max_length:].any()
 
 
 @settings(max_examples=50)
@@ -122,7 +123,7 @@ def test_the_n_best_differ_and_are_sorted(seed, beam_size, data):
         assert (np.diff(scores[row, finished:]) <= 0).all()
 
 
-def test_a_sequence_has_not_ended_where_the_limit_came_first():
+def test_a_sequence_has_not_ended_where_its_largest_length_came_first():
     votes = np.zeros((2, T, V, V))
     votes[0, :, :, 1] = 10
     votes[1, 1, :, END] = 10
@@ -143,8 +144,8 @@ def test_what_is_scored_after_the_end_does_not_count():
 
 def test_a_long_sequence_may_still_overtake_one_that_has_ended():
     votes = np.zeros((1, T, V, V))
-    votes[0, 0, START] = [-90, 0, -90, 0.1]  # Ending at once is the best first step,
-    votes[0, 1:, 1, 1] = 30  # but after the second best one all goes by itself,
+    votes[0, 0, START] = [-90, 0, -90, 0.1]  # Ending at once is the best first step;
+    votes[0, 1:, 1, 1] = 30  # but after the second best one, all ids are certain,
     votes[0, 1, :, END] = -200  # and nothing ends in between.
     votes[0, -1, 1, END] = 400
     ids, scores, _ = rows(search(Beam(2, length_penalty=1), votes, [T]))
@@ -158,10 +159,10 @@ def test_start_end_and_padding_ids_are_arguments():
         table[read, best] = 9
 
     def step(ids, position, visible, cache):
-        return Step(ops.take(ops.cast(table, "float32"), ids, axis=0), cache, None)
+        return StepOutput(ops.take(ops.cast(table, "float32"), ids, axis=0), cache, None)
 
     for searcher in (Greedy(5, 6, 7), Beam(2, start_id=5, end_id=6, padding_id=7)):
-        found = searcher(step, (), np.array([5], "int32"))
+        found = searcher(FunctionStep(step), (), np.array([5], "int32"))
         assert np.array(found.ids).tolist() == [[[1, 2, 6, 7, 7]]]
 
 
@@ -181,14 +182,14 @@ def test_a_graph_of_unknown_batch_and_length_gives_the_same(searcher):
             tf.TensorSpec((None,), "int32"),
         ]
     )
-    def graph(votes, limits):
+    def graph(votes, max_lengths):
         step, cache = scripted(votes, searcher.beam_size)
-        return searcher(step, cache, limits, ops.shape(votes)[1])
+        return searcher(step, cache, max_lengths, ops.shape(votes)[1])
 
-    for batch, limits in [(1, [T]), (3, [2, T, 1])]:
+    for batch, max_lengths in [(1, [T]), (3, [2, T, 1])]:
         votes = random_votes(batch, seed=batch)
-        eager = rows(search(searcher, votes, limits))
-        for one, other in zip(eager, graph(votes.astype("float32"), limits), strict=True):
+        eager = rows(search(searcher, votes, max_lengths))
+        for one, other in zip(eager, graph(votes.astype("float32"), max_lengths), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5)
 
 

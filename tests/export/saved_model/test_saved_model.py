@@ -6,9 +6,10 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from kformer import SearchOptions
+from kformer.decoding.search_ids import make_search, search_ids
 from kformer.export import ServedTranslator, export_saved_model
 from kformer.export.saved_model.served_translator import newest_version
-from kformer.tasks.translator import Translator, make_search, search_ids
+from kformer.tasks.translator import Translator
 from support import toy
 from support.serving.operations import OF_TENSORFLOW_TEXT, STOCK, sentencepiece_library
 from support.serving.warmup_requests import loader_of_a_server

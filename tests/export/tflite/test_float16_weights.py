@@ -10,10 +10,10 @@ from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.write_models import best_of, save_graph
 from benchmarks.sizes import ModelSize
+from kformer.decoding.search_ids import search_ids
 from kformer.export.tflite.flatbuffer import shrunk
 from kformer.export.tflite.float16_weights import halve_weights
 from kformer.export.tflite.signatures import runtime_for
-from kformer.tasks.translator import search_ids
 
 MANY = 5003  # Ids; a float16 counts no further than 2,048.
 SIZE = ModelSize(num_layers=2, d_model=32, d_ff=40, num_heads=2)  # A head's scale is a power of 2.
@@ -39,7 +39,7 @@ def search(request):
 def content(transformer, search, tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kformer.decoding.batches.EXTRA_LENGTH", None)  # Set back at the end.
+        patch.setattr("kformer.decoding.search_ids.EXTRA_LENGTH", None)  # Set back at the end.
         limited_to(LONGER - LENGTH)
         best = best_of(transformer, search, runtime_for(1, LENGTH, search), LONGER)
         save_graph(transformer, folder, [1, LENGTH], best)
@@ -50,7 +50,7 @@ def content(transformer, search, tmp_path_factory):
 def test_a_large_vocabulary_is_searched_as_python_searches_it(transformer, search, content):
     run = Interpreter(model_content=content).get_signature_runner()
     translate = tf.function(
-        lambda source: search_ids(transformer, source, search, limits=[LONGER]).ids[:, 0]
+        lambda source: search_ids(transformer, source, search, max_lengths=[LONGER]).ids[:, 0]
     )
     random, seen = np.random.default_rng(0), set()
     positions = transformer.positions.encodings  # Their table is a matrix, and rounded, too.

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter
 
+from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.search_ids import make_search, search_ids
 from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.pocket.metadata import read_manifest
-from kformer.tasks.translator import EXTRA_LENGTH, make_search, search_ids
 from support import toy
 
 S = toy.SHORT  # Most ids of a source.

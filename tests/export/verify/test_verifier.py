@@ -2,11 +2,16 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from kformer import Translator, bleu
 from kformer.cli.checked_exports import write_exports
+from kformer.decoding.search import Step
+from kformer.decoding.step import DecoderStep, start_decoding
 from kformer.export import Verifier
+from kformer.export.verify.agreement import TIE
+from kformer.export.verify.verifier import NoisyStep
 from support import tied, toy
 
 TEXTS = toy.SOURCES[:9]
@@ -81,6 +86,25 @@ def test_a_wrong_answer_is_refused_by_its_words(toy_translator, file, beam_size)
     for named in ("wrong one", TEXTS[4], "'a beer'", right):
         assert named in str(error.value)
     assert len(verifier.reports) == 1
+
+
+@pytest.mark.parametrize("beam_size", BEAMS)
+def test_the_noisy_step_differs_from_the_real_one_in_its_logits_alone(toy_translator, beam_size):
+    source = np.array([[5, 6, 3], [7, 3, 0]], "int32")
+    (real, cache), (noisy, _) = (
+        start_decoding(toy_translator.transformer, source, 4, beam_size, step_class=step_class)
+        for step_class in (DecoderStep, NoisyStep)
+    )
+    for name in Step.__annotations__:
+        assert getattr(noisy, name) == getattr(real, name), name
+    assert noisy.compact_batch and type(noisy.rebuild()) is type(noisy)
+    ids = np.full((2, beam_size), 2, "int32")
+    visible = np.repeat(np.eye(beam_size, 4 * beam_size, dtype=bool)[None], 2, axis=0)
+    ways = [step(ids, 0, visible, cache) for step in (real, noisy)]
+    noise = ways[1].logits - ways[0].logits
+    assert TIE / 4 < np.abs(noise).max() <= TIE / 2 + 1e-5
+    assert np.unique(noise).size > noise.shape[-1]
+    np.testing.assert_array_equal(ways[1].attention, ways[0].attention)
 
 
 @pytest.mark.parametrize("beam_size", BEAMS)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import kformer
-from kformer.decoding import batches as module
-from kformer.decoding.batches import search_ids
+from kformer.decoding import batch_decoder as module
+from kformer.decoding.search_ids import search_ids
 from kformer.training import (
     MaskedCrossEntropy,
     TranslationScores,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kformer import Beam, Greedy, Sample
 from kformer.decoding.search import MinLength, NoRepeat, Prefix, RepetitionPenalty
-from kformer.decoding.search.loop import LEAST
+from kformer.decoding.search.continuations import NEG_INF
 from support.scripted import (
     END,
     T,
@@ -36,11 +36,11 @@ def no_end_before(minimum):
 
 
 def only(prefix):
-    def restrain(after, ids):
+    def constrain(after, ids):
         t = len(ids)
         return forbid(after, np.arange(V) != prefix[t]) if t < len(prefix) else after
 
-    return restrain
+    return constrain
 
 
 def no_bigram_twice(after, ids):
@@ -48,7 +48,7 @@ def no_bigram_twice(after, ids):
     return forbid(after, [tuple([*ids, i][-2:]) in seen for i in range(V)])
 
 
-def seldom_again(after, ids):
+def penalise_repetition(after, ids):
     return after * np.where(np.isin(np.arange(V), ids), 1.7, 1.0)
 
 
@@ -60,18 +60,18 @@ def row(values):
     return np.array([values], "int32")
 
 
-RESTRAINTS = {
+CONSTRAINTS = {
     "minimum": (MinLength(np.array([3], "int32"), END), no_end_before(3)),
     "prefix": (Prefix(row([1, 1, 2])), only([1, 1, 2])),
-    "prefix that does what is forbidden after it": (
+    "prefix that breaks the constraint after it": (
         Prefix(row([1, 1, 1]), then=[NoRepeat(2)]),
         prefix_then_bigrams,
     ),
     "no bigram twice": (NoRepeat(2), no_bigram_twice),
-    "seldom again": (RepetitionPenalty(1.7), seldom_again),
+    "repetition penalty": (RepetitionPenalty(1.7), penalise_repetition),
 }
-restraints = pytest.mark.parametrize(
-    ("constraint", "restrain"), RESTRAINTS.values(), ids=RESTRAINTS.keys()
+each_constraint = pytest.mark.parametrize(
+    ("constraint", "constrain"), CONSTRAINTS.values(), ids=CONSTRAINTS.keys()
 )
 
 
@@ -81,74 +81,80 @@ def assert_found(found, expected, n_best):
         assert ids[n].tolist() == padded(its_ids, T)
         assert scores[n] == pytest.approx(its_score, abs=1e-4)
         assert ended[n] == its_ended
-    assert (scores[len(expected) : n_best] == LEAST).all()
+    assert (scores[len(expected) : n_best] == NEG_INF).all()
 
 
 @settings(max_examples=50)
 @given(seeds, st.integers(1, T), st.sampled_from([0.2, 1.0, 3.0]), st.data())
-def test_a_beam_prefers_what_covers_its_source(seed, limit, coverage_penalty, data):
+def test_a_beam_prefers_what_covers_its_source(seed, max_length, coverage_penalty, data):
     beam_size = data.draw(st.integers(1, 5))
     n_best = data.draw(st.integers(1, beam_size))
     votes, looks = random_votes(1, seed), random_looks(1, S, seed)
     beam = Beam(beam_size, 0.6, n_best, coverage_penalty)
     expected = beam_by_hand(
-        votes[0], limit, beam_size, 0.6, n_best, coverage_penalty=coverage_penalty, looks=looks[0]
+        votes[0],
+        max_length,
+        beam_size,
+        0.6,
+        n_best,
+        coverage_penalty=coverage_penalty,
+        looks=looks[0],
     )
-    assert_found(search(beam, votes, [limit], looks), expected, n_best)
+    assert_found(search(beam, votes, [max_length], looks), expected, n_best)
 
 
 @settings(max_examples=30)
 @given(seeds, st.lists(st.integers(0, T), min_size=2, max_size=4))
-def test_coverage_is_of_a_row_alone(seed, limits):
-    votes, looks = random_votes(len(limits), seed), random_looks(len(limits), S, seed)
+def test_the_coverage_of_a_row_does_not_depend_on_other_rows(seed, max_lengths):
+    votes, looks = random_votes(len(max_lengths), seed), random_looks(len(max_lengths), S, seed)
     beam = Beam(3, n_best=2, coverage_penalty=1.0)
-    together = rows(search(beam, votes, limits, looks))
-    for i, limit in enumerate(limits):
+    together = rows(search(beam, votes, max_lengths, looks))
+    for i, max_length in enumerate(max_lengths):
         part = slice(i, i + 1)
-        alone = rows(search(beam, votes[part], [limit], looks[part]))
+        alone = rows(search(beam, votes[part], [max_length], looks[part]))
         for one, other in zip(together, alone, strict=True):
             np.testing.assert_allclose(one[i], other[0], atol=1e-5)
 
 
-def test_coverage_decides_between_two_that_are_as_likely():
+def test_coverage_decides_between_two_equally_likely_sequences():
     votes = np.zeros((1, T, V, V))
     votes[0, 0, :, [0, 1]] = 9  # After 0 or 1 the end comes;
     votes[0, 1:, :, END] = 30
     looks = np.zeros((1, T, V, S))
     looks[0, 0, :] = [0.97, 0.01, 0.01, 0.01, 0]
-    looks[0, 1:, 0] = looks[0, 0, 0]  # but having read 0 it looks where it had looked before.
+    looks[0, 1:, 0] = looks[0, 0, 0]  # but after reading 0, the attention stays where it was.
     looks[0, 1:, 1] = [0.01, 0.33, 0.33, 0.33, 0]
     ids, _, _ = rows(search(Beam(2, 0.6, 2, coverage_penalty=0.5), votes, [T], looks))
     assert ids[0, 0].tolist() == [1, END, 0, 0]
 
 
-@restraints
+@each_constraint
 @settings(max_examples=25)
-@given(seed=seeds, limit=st.integers(1, T))
-def test_greedy_search_is_restrained(constraint, restrain, seed, limit):
+@given(seed=seeds, max_length=st.integers(1, T))
+def test_greedy_search_obeys(constraint, constrain, seed, max_length):
     votes = random_votes(1, seed)
-    ids, scores, _ = rows(search(Greedy(constraints=[constraint]), votes, [limit]))
-    expected_ids, expected_score = greedy_by_hand(votes[0], limit, restrain)
+    ids, scores, _ = rows(search(Greedy(constraints=[constraint]), votes, [max_length]))
+    expected_ids, expected_score = greedy_by_hand(votes[0], max_length, constrain)
     assert ids.tolist() == [[padded(expected_ids, T)]]
     assert scores[0, 0] == pytest.approx(expected_score, abs=1e-4)
 
 
-@restraints
+@each_constraint
 @settings(max_examples=25)
-@given(seed=seeds, limit=st.integers(1, T), data=st.data())
-def test_a_beam_is_restrained(constraint, restrain, seed, limit, data):
+@given(seed=seeds, max_length=st.integers(1, T), data=st.data())
+def test_a_beam_obeys(constraint, constrain, seed, max_length, data):
     beam_size = data.draw(st.integers(1, 5))
     n_best = data.draw(st.integers(1, beam_size))
     votes = random_votes(1, seed)
     beam = Beam(beam_size, 0.6, n_best, constraints=[constraint])
-    expected = beam_by_hand(votes[0], limit, beam_size, 0.6, n_best, restrain=restrain)
-    assert_found(search(beam, votes, [limit]), expected, n_best)
+    expected = beam_by_hand(votes[0], max_length, beam_size, 0.6, n_best, constrain=constrain)
+    assert_found(search(beam, votes, [max_length]), expected, n_best)
 
 
-@restraints
+@each_constraint
 @settings(max_examples=25)
 @given(seed=seeds)
-def test_sampling_is_restrained(constraint, restrain, seed):
+def test_sampling_obeys(constraint, constrain, seed):
     votes = random_votes(1, seed)
     keys = np.random.default_rng(seed).integers(2**32, size=(1, T), dtype="uint32")
     ids, scores, _ = rows(search(Sample(keys, constraints=[constraint]), votes, [T]))
@@ -157,14 +163,14 @@ def test_sampling_is_restrained(constraint, restrain, seed):
     total = 0.0
     for t, i in enumerate(drawn):
         so_far = drawn[:t]
-        total += restrain(log_probabilities(votes[0], so_far), so_far)[i]
+        total += constrain(log_probabilities(votes[0], so_far), so_far)[i]
     assert scores[0, 0] == pytest.approx(total, abs=1e-4)
 
 
-def test_a_row_without_so_many_sequences_says_so():
-    """All ids are forced but the last: there are V sequences, the end among them."""
+def test_a_row_with_fewer_sequences_than_n_best_marks_the_missing_ones():
+    """All ids but the last are forced, so there are V sequences, one of them ended."""
     constraint = Prefix(row([1, 1, 2]))
     votes = random_votes(1)
     _, scores, ended = rows(search(Beam(6, n_best=6, constraints=[constraint]), votes, [T]))
-    assert (scores[0] > LEAST / 2).sum() == V
+    assert (scores[0] > NEG_INF / 2).sum() == V
     assert ended[0].sum() == 1

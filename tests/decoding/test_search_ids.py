@@ -1,7 +1,7 @@
-"""Search over a real Transformer: the cache, the graph and the batch change nothing.
+"""Searches over a Transformer give the same without a cache, in a graph and in any batch.
 
-The Transformer has half learnt to write its source backwards: its rows end at various lengths, and
-its beams differ.
+The Transformer has half learnt to write its source backwards, so that rows end at various lengths
+and beams differ.
 """
 
 import keras
@@ -15,7 +15,7 @@ from kformer.decoding.step import start_decoding
 
 START, END, V = 2, 3, 11
 SOURCE = np.array([[4, 9, 6, 8, 5, 7, 3], [9, 6, 3, 0, 0, 0, 0], [5, 5, 9, 8, 3, 0, 0]], "int32")
-LIMITS = np.array([11, 7, 3], "int32")
+MAX_LENGTHS = np.array([11, 7, 3], "int32")
 
 searchers = pytest.mark.parametrize(
     "searcher", [Greedy(), Beam(1), Beam(5, n_best=3)], ids=["greedy", "one beam", "five beams"]
@@ -44,9 +44,9 @@ def transformer():
     return transformer
 
 
-def search(searcher, transformer, source, limits, runtime=GRAPH):
-    step, cache = start_decoding(transformer, source, max(limits), searcher.beam_size, runtime)
-    return searcher(step, cache, limits)
+def search(searcher, transformer, source, max_lengths, runtime=GRAPH):
+    step, cache = start_decoding(transformer, source, max(max_lengths), searcher.beam_size, runtime)
+    return searcher(step, cache, max_lengths)
 
 
 def assert_same(found, expected):
@@ -56,31 +56,31 @@ def assert_same(found, expected):
 
 
 def test_greedy_with_a_cache_is_greedy_without(transformer):
-    found = search(Greedy(), transformer, SOURCE, LIMITS)
+    found = search(Greedy(), transformer, SOURCE, MAX_LENGTHS)
     target = np.full((3, 1), START, "int32")
-    for _ in range(max(LIMITS)):
+    for _ in range(max(MAX_LENGTHS)):
         best = np.argmax(transformer((SOURCE, target))[:, -1], axis=-1)
         target = np.concatenate([target, best[:, None]], axis=1)
-    for row, limit in enumerate(LIMITS):
-        ids = target[row, 1 : 1 + limit].tolist()
+    for row, max_length in enumerate(MAX_LENGTHS):
+        ids = target[row, 1 : 1 + max_length].tolist()
         ids = ids[: ids.index(END) + 1] if END in ids else ids
         assert np.array(found.ids)[row, 0, : len(ids)].tolist() == ids
         assert not np.array(found.ids)[row, 0, len(ids) :].any()
 
 
 def test_one_beam_is_greedy(transformer):
-    one_beam = search(Beam(1, length_penalty=0), transformer, SOURCE, LIMITS)
-    assert_same(one_beam, search(Greedy(), transformer, SOURCE, LIMITS))
+    one_beam = search(Beam(1, length_penalty=0), transformer, SOURCE, MAX_LENGTHS)
+    assert_same(one_beam, search(Greedy(), transformer, SOURCE, MAX_LENGTHS))
 
 
 @searchers
-def test_the_score_of_a_beam_is_what_the_uncached_model_says(transformer, searcher):
-    """So each beam's history is its own."""
-    found = search(searcher, transformer, SOURCE, LIMITS)
+def test_the_score_of_a_beam_is_that_of_the_model_without_a_cache(transformer, searcher):
+    """So each beam reads its own history."""
+    found = search(searcher, transformer, SOURCE, MAX_LENGTHS)
     penalty = getattr(searcher, "length_penalty", 0)
-    for row, limit in enumerate(LIMITS):
+    for row, max_length in enumerate(MAX_LENGTHS):
         for ids, score, ended in zip(*(np.array(x)[row] for x in found), strict=True):
-            length = ids.tolist().index(END) + 1 if ended else limit
+            length = ids.tolist().index(END) + 1 if ended else max_length
             ids = ids[None, :length]
             target = np.pad(ids, ((0, 0), (1, 0)), constant_values=START)[:, :-1]
             logits = transformer((SOURCE[row : row + 1], target))
@@ -98,25 +98,25 @@ def test_a_graph_of_unknown_length_gives_the_same(transformer, searcher, runtime
     @tf.function(
         input_signature=[tf.TensorSpec((batch, None), "int32"), tf.TensorSpec((batch,), "int32")]
     )
-    def graph(source, limits):
+    def graph(source, max_lengths):
         step, cache = start_decoding(
-            transformer, source, tf.reduce_max(limits), searcher.beam_size, runtime
+            transformer, source, tf.reduce_max(max_lengths), searcher.beam_size, runtime
         )
-        return searcher(step, cache, limits)
+        return searcher(step, cache, max_lengths)
 
-    assert_same(graph(SOURCE, LIMITS), search(searcher, transformer, SOURCE, LIMITS))
+    assert_same(graph(SOURCE, MAX_LENGTHS), search(searcher, transformer, SOURCE, MAX_LENGTHS))
     if batch is None:
         assert_same(
-            graph(SOURCE[1:2, :3], LIMITS[1:2]),
-            search(searcher, transformer, SOURCE[1:2, :3], LIMITS[1:2]),
+            graph(SOURCE[1:2, :3], MAX_LENGTHS[1:2]),
+            search(searcher, transformer, SOURCE[1:2, :3], MAX_LENGTHS[1:2]),
         )
 
 
 @searchers
 def test_a_row_is_not_changed_by_its_neighbours(transformer, searcher):
-    together = search(searcher, transformer, SOURCE, LIMITS)
-    for row, limit in enumerate(LIMITS):
+    together = search(searcher, transformer, SOURCE, MAX_LENGTHS)
+    for row, max_length in enumerate(MAX_LENGTHS):
         source = SOURCE[row][SOURCE[row] != 0][None]
-        alone = search(searcher, transformer, source, LIMITS[row : row + 1])
-        np.testing.assert_array_equal(np.array(together.ids)[row, :, :limit], alone.ids[0])
+        alone = search(searcher, transformer, source, MAX_LENGTHS[row : row + 1])
+        np.testing.assert_array_equal(np.array(together.ids)[row, :, :max_length], alone.ids[0])
         np.testing.assert_allclose(together.scores[row], alone.scores[0], atol=1e-3)

@@ -1,0 +1,123 @@
+"""Decodes any number of rows of ids, in batches.
+
+Axes: B batch, N sequences of a row, T target length.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import keras
+from keras import ops
+
+from kformer.decoding.inputs import SIGNATURE, Inputs, make_inputs, make_jobs
+from kformer.decoding.options import SearchOptions
+from kformer.decoding.parallel import batches_by_length, in_parallel
+from kformer.decoding.runtime import max_parallel_batches
+from kformer.decoding.search.continuations import NEG_INF
+from kformer.decoding.search_ids import search_ids, search_of_options
+from kformer.decoding.sequential import sequential
+from kformer.model.dense import form_of
+
+
+class Hypothesis(NamedTuple):
+    """A sequence that a search has found."""
+
+    ids: list  # of int, the end id last if it came
+    score: float  # see `kformer.Greedy` and `kformer.Beam`
+    ended: bool  # False where the largest length came before the end id
+
+
+class BatchDecoder:
+    """Decodes any number of rows, in batches of about one length, one on each core.
+
+    Each way to search is traced once; its graph takes any batch, lengths, prefixes and seeds.
+
+    Args:
+        transformer: `kformer.Transformer`.
+        tokenizer: `kformer.Tokenizer` of the target.
+    """
+
+    def __init__(self, transformer, tokenizer):
+        self._transformer = transformer
+        self._tokenizer = tokenizer
+        self._graphs = {}
+
+    def __call__(
+        self,
+        rows: list,
+        options: SearchOptions,
+        prefixes: list | None = None,
+        batch_size: int = 32,
+        progress: Callable | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Decodes all rows.
+
+        Args:
+            rows: list of lists of ids, each ending in the end id. The translation of a blank line,
+                a row of the end id alone, is its prefix, with the score that the model gives it.
+            options: `SearchOptions`.
+            prefixes: as many lists of ids that the translations must begin with; or None.
+            batch_size: Rows decoded at once. It changes speed, not results.
+            progress: Called with the number of rows done, after each batch.
+
+        Returns:
+            for each row a list of `Hypothesis`, best first: `options.n_best`, or as many as there
+            are; one for a blank line. Samples come in the order of their numbers.
+        """
+        graph = self._graph(options, forced=any(prefixes or ()))
+        end_id, padding = self._tokenizer.end_id, self._tokenizer.padding_id
+        jobs = make_jobs(rows, prefixes or [[]] * len(rows), options, end_id)
+
+        def decode(batch):
+            real = [job for job in batch if not job.is_blank]
+            if not real:
+                return []
+            inputs = make_inputs(real, options, padding)
+            return list(zip(real, self._unpack(graph(*inputs), inputs.max_lengths), strict=True))
+
+        by_length = batches_by_length([len(job.source) for job in jobs], batch_size)
+        batches = [[jobs[j] for j in batch] for batch in by_length]
+        outputs = in_parallel(decode, batches, max_parallel_batches())
+        results = [[] for _ in rows]
+        for batch, decoded in zip(batches, outputs, strict=True):
+            for job, hypotheses in decoded:
+                results[job.index] += hypotheses
+            if progress:
+                progress(sum(job.last for job in batch))
+        return [hypotheses or [Hypothesis([], 0.0, True)] for hypotheses in results]
+
+    def _graph(self, options, forced):
+        key = (options.graph(), options.has_minimum, forced, form_of(self._transformer))
+        if key not in self._graphs:
+
+            def decode(*inputs):
+                inputs = Inputs(*inputs)
+                search = search_of_options(
+                    options,
+                    self._tokenizer,
+                    inputs.minimum if options.has_minimum else None,
+                    inputs.prefix if forced else None,
+                    inputs.keys if options.sample else None,
+                )
+                return search_ids(
+                    self._transformer, inputs.source, search, max_lengths=inputs.max_lengths
+                )
+
+            if keras.backend.backend() == "tensorflow":
+                decode = sequential(decode, SIGNATURE)
+            self._graphs[key] = decode
+        return self._graphs[key]
+
+    def _unpack(self, output, max_lengths):
+        """Yields the list of `Hypothesis` of each row of a `SearchOutput`."""
+        all_ids, scores, ended = (ops.convert_to_numpy(part) for part in output)
+        for row, max_length in enumerate(max_lengths):
+            hypotheses = []
+            for ids, score, whole in zip(all_ids[row], scores[row], ended[row], strict=True):
+                if hypotheses and score <= NEG_INF / 2:
+                    break  # The row has no more sequences.
+                ids = ids[:max_length].tolist()
+                if whole:
+                    ids = ids[: ids.index(self._tokenizer.end_id) + 1]
+                hypotheses.append(Hypothesis(ids, float(score), bool(whole)))
+            yield hypotheses

@@ -1,0 +1,143 @@
+"""The cache of keys and values of all positions decoded so far.
+
+Cached keys and values are never reordered: those of beam k at position t stay in slot t * K + k of
+their row, and a mask selects each beam's ancestors. So the queries of all beams of a row meet all
+keys of the row in one product.
+
+Most runtimes copy what a loop changes. So a block of positions goes into the small buffers of the
+tail first, and is flushed to the main buffers at once.
+
+Axes: B batch, K beams, T largest number of positions, N = T * K slots, H heads, W width of a head,
+L layers.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import keras
+from keras import ops
+
+from kformer.decoding.runtime import Runtime
+from kformer.decoding.source_memory import additive_mask
+from kformer.model.attention import MASKED_SCORE, KeysValues
+
+
+class KVCache(NamedTuple):
+    """Keys and values of earlier positions: tuples of L `KeysValues` (B, H, slots, W)."""
+
+    main: Any  # All flushed blocks; () where there are no blocks.
+    tail: Any  # The slots of one block; all slots where there are no blocks.
+    memory: Any = ()  # `SourceMemory` of the remaining rows, where the batch is compacted.
+
+
+class CacheLayout:
+    """Makes, grows and flushes the caches of one step, and writes into them.
+
+    Args:
+        runtime: `kformer.decoding.runtime.Runtime`.
+        max_length: int or int32 tensor, largest number of positions T.
+        beams: Number of beams K.
+
+    Attributes:
+        block: Positions of the tail; None if it holds all positions.
+        capacities: Successive cache capacities, in positions.
+    """
+
+    def __init__(self, runtime: Runtime, max_length: Any, beams: int):
+        fits_block = isinstance(max_length, int) and max_length <= (runtime.block or 0)
+        self.block = None if fits_block else runtime.block
+        smaller = (capacity for capacity in runtime.capacities if capacity < max_length)
+        self.capacities = (*smaller, max_length)
+        self._buffers, self._beams = runtime.buffers, beams
+
+    def empty(self, shape_of: Callable, layers: int, any_number: Any, memory: Any) -> KVCache:
+        """Returns the cache of the first step, whose values have no meaning.
+
+        Args:
+            shape_of: callable: slots -> the shape of one buffer.
+            layers: Number of layers L.
+            any_number: float scalar tensor that fills the buffers.
+            memory: The cache's `memory`.
+        """
+
+        def empty(slots):
+            new = [self._buffers.empty(shape_of(slots), any_number) for _ in range(2 * layers)]
+            return tuple(map(KeysValues, new[::2], new[1::2]))
+
+        slots = self._slots(self.capacities[0])
+        if self.block is None:
+            return KVCache((), empty(slots), memory)
+        return KVCache(empty(slots), empty(self.block * self._beams), memory)
+
+    def _slots(self, positions):
+        """Returns the number of slots for so many positions, in whole blocks."""
+        if self.block is not None:
+            positions = -(-positions // self.block) * self.block
+        return positions * self._beams
+
+    def flush(self, cache: KVCache, start: Any) -> KVCache:
+        """Copies the tail, the block that began at position `start`, to the main buffers."""
+        write = self._writer(cache.main, start * self._beams, self.block * self._beams)
+        main = [write(old, new) for old, new in zip(cache.main, cache.tail, strict=True)]
+        return cache._replace(main=tuple(main))
+
+    def grow(self, cache: KVCache, positions: Any) -> KVCache:
+        """Returns the cache with the capacity for so many positions."""
+
+        def grown(buffer):
+            more = self._slots(positions) - buffer.shape[2]
+            return ops.pad(buffer, ((0, 0), (0, 0), (0, more), (0, 0)))
+
+        name = "tail" if self.block is None else "main"
+        return cache._replace(**{name: keras.tree.map_structure(grown, getattr(cache, name))})
+
+    def within_tail(self, position: Any) -> Any:
+        """Returns the index of a position in the tail."""
+        return position % self.block if self.block else position
+
+    def tail_writer(self, cache: KVCache, within: Any) -> Callable:
+        """Returns (old, new) -> a layer's tail with the new `KeysValues` at index `within`."""
+        return self._writer(cache.tail, within * self._beams, self._beams)
+
+    def _writer(self, layers, start, size):
+        """Returns (old, new) -> old with the `size` slots of new at `start`, for any layer."""
+        index = self._buffers.index(layers[0].keys, start, size)
+
+        def write(old, new):
+            return KeysValues(
+                self._buffers.write(old.keys, new.keys, index),
+                self._buffers.write(old.values, new.values, index),
+            )
+
+        return write
+
+    def masks(self, visible: Any, position: Any, within: Any, cache: KVCache) -> tuple:
+        """Returns the additive masks of the main buffers, if there are any, and of the tail."""
+        large = cache.tail if self.block is None else cache.main
+        slots = ops.shape(large[0].keys)[2]
+        start = (position - within) * self._beams
+        if visible is None:
+            if self.block is None:
+                return (_mask_up_to(position, slots),)
+            return _mask_up_to(start - 1, slots), _mask_up_to(within, self.block)
+        visible = self._of_buffers(visible, slots)
+        if self.block is None:
+            return (additive_mask(ops.expand_dims(visible, 1)),)
+        shape = (*ops.shape(visible)[:2], self.block * self._beams)
+        tail = ops.slice(visible, (0, 0, start), shape)
+        main = visible & (ops.arange(slots, dtype="int32") < start)
+        return additive_mask(ops.expand_dims(main, 1)), additive_mask(ops.expand_dims(tail, 1))
+
+    def _of_buffers(self, visible, slots):
+        """Returns `visible` (..., N) cut, or padded to whole blocks, to so many slots."""
+        if len(self.capacities) > 1:
+            visible = visible[..., :slots]
+        if self.block is None:
+            return visible
+        return ops.pad(visible, ((0, 0), (0, 0), (0, slots - ops.shape(visible)[2])))
+
+
+def _mask_up_to(last, slots):
+    """Returns an additive mask (1, 1, 1, N): 0 up to slot `last`, very negative beyond."""
+    index = ops.reshape(ops.arange(slots, dtype="float32"), (1, 1, 1, -1))
+    return ops.relu(index - ops.cast(last, "float32")) * MASKED_SCORE

@@ -1,0 +1,70 @@
+"""The best next ids of every beam, and their log-probabilities.
+
+Axes: B batch, K beams, T largest length, V vocabulary, C candidates, N entries picked.
+"""
+
+from typing import Any
+
+from keras import ops
+
+from kformer.backend import gather
+from kformer.decoding.search.step import Step
+
+# The score of what must not be chosen: finite, so that sums of it stay finite. A score over half of
+# it is that of a real sequence.
+NEG_INF = -1e9
+
+
+def best_continuations(
+    step: Step, logits: Any, count: int, constraints: tuple, state: Any
+) -> tuple[Any, Any]:
+    """Returns the best next ids of each beam, and their log-probabilities.
+
+    Args:
+        step: its `top_k` and `log_sum_exp` are used.
+        logits: float tensor (B, K, V).
+        count: Number C of ids.
+        constraints: see `kformer.decoding.search.constraints`.
+        state: that of the search, with `ids`, int32 (B, K, T), the ids chosen so far, and
+            `position`, their number.
+
+    Returns:
+        log_probabilities: float32 tensor (B, K, C), the highest first.
+        ids: int32 tensor (B, K, C).
+    """
+    if constraints:
+        best, ids = step.top_k(_constrained(logits, constraints, state), count)
+        return best, ops.cast(ids, "int32")
+    logits = ops.cast(logits, "float32")
+    best, ids = step.top_k(logits, count)
+    # Of all V log-probabilities only the best are needed: log-sum-exp is one pass, not three.
+    beyond = step.log_sum_exp(logits, best)
+    highest = best if count == 1 else ops.max(best, axis=-1, keepdims=True)
+    gains = -beyond if count == 1 else best - (highest + beyond)
+    return gains, ops.cast(ids, "int32")
+
+
+def all_continuations(step: Step, logits: Any, constraints: tuple, state: Any) -> Any:
+    """Returns the log-probabilities of all V ids in their order, float32 (B, K, V)."""
+    if constraints:
+        return _constrained(logits, constraints, state)
+    logits = ops.cast(logits, "float32")
+    highest = ops.max(logits, axis=-1, keepdims=True)
+    beyond = step.log_sum_exp(logits, highest)
+    return logits - (highest + beyond)
+
+
+def _constrained(logits, constraints, state):
+    """Returns the log-probabilities (B, K, V) after all constraints."""
+    values = ops.log_softmax(ops.cast(logits, "float32"))
+    for constraint in constraints:
+        values = constraint(values, state.ids, state.position, state.rows)
+    return values
+
+
+def pick(values: Any, order: Any) -> Any:
+    """Picks entries `order` (B, N) from axis 1 of `values` (B, M) or (B, M, T)."""
+    shape = ops.shape(values)
+    first = ops.expand_dims(ops.arange(shape[0], dtype="int32") * shape[1], -1)  # (B, 1)
+    flat = ops.reshape(values, (-1, *shape[2:]))  # (B * M,) or (B * M, T)
+    return gather(flat, first + order)

@@ -1,0 +1,110 @@
+"""From the ids of a source to the ids of its translations.
+
+Axes: B batch, S source length, T target length, P prefix length.
+"""
+
+from typing import Any
+
+from keras import ops
+
+from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
+from kformer.decoding.runtime import GRAPH, Runtime
+from kformer.decoding.search import (
+    Beam,
+    Greedy,
+    MinLength,
+    NoRepeat,
+    Prefix,
+    RepetitionPenalty,
+    Sample,
+    SearchOutput,
+)
+from kformer.decoding.step import DecoderStep, start_decoding
+
+
+def search_ids(
+    transformer,
+    source: Any,
+    search: Greedy | Beam | Sample,
+    runtime: Runtime = GRAPH,
+    max_length: Any = None,
+    max_lengths: Any = None,
+    step_class: type[DecoderStep] = DecoderStep,
+) -> SearchOutput:
+    """Translates ids: Python, the SavedModel and the `.tflite` file all run this.
+
+    A translation may have 50 ids more than its source, as in section 6.1 of
+    [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). The translation of a blank line, a row
+    of nothing but its end id, is empty.
+
+    Args:
+        transformer: `kformer.Transformer`.
+        source: int32 tensor (B, S), each row its pieces, the end id, padding.
+        search: `Greedy`, `Beam` or `Sample`.
+        runtime: What it runs on; see `kformer.decoding.runtime`.
+        max_length: T, where shapes must be static: at least S + 50.
+        max_lengths: int32 tensor (B,), the largest number of ids of each row, if not these.
+        step_class: The class of the step.
+    """
+    if max_lengths is None:
+        real = ops.cast(ops.not_equal(source, transformer.padding_id), "int32")
+        lengths = ops.sum(real, axis=1)  # (B,)
+        max_lengths = ops.where(lengths > 1, lengths + EXTRA_LENGTH, 0)
+    if max_length is None:
+        max_length = ops.maximum(ops.max(max_lengths), 1)  # The batch may be empty.
+
+    step, cache = start_decoding(
+        transformer, source, max_length, search.beam_size, runtime, step_class
+    )
+    for_beam = {"source_length": ops.shape(source)[1]} if isinstance(search, Beam) else {}
+    return search(step, cache, max_lengths, max_length, **for_beam)
+
+
+def make_search(
+    tokenizer,
+    beam_size: int = SearchOptions.beam_size,
+    length_penalty: float = SearchOptions.length_penalty,
+    n_best: int = SearchOptions.n_best,
+) -> Greedy | Beam:
+    """Returns `Greedy` for one beam and `Beam` for more, with the ids of the target tokenizer."""
+    return search_of_options(SearchOptions(beam_size, length_penalty, n_best=n_best), tokenizer)
+
+
+def search_of_options(
+    options: SearchOptions, tokenizer, minimum: Any = None, prefix: Any = None, keys: Any = None
+) -> Greedy | Beam | Sample:
+    """Returns the search that `options` describe.
+
+    Args:
+        options: `SearchOptions`.
+        tokenizer: That of the target.
+        minimum: int32 tensor (B,), see `kformer.decoding.search.MinLength`; or None.
+        prefix: int32 tensor (B, P), see `kformer.decoding.search.Prefix`; or None.
+        keys: uint32 tensor (B, T), see `kformer.Sample`; needed for sampling alone.
+    """
+    constraints = []
+    if options.repetition_penalty > 1:
+        constraints.append(RepetitionPenalty(options.repetition_penalty))
+    if options.no_repeat_ngram:
+        constraints.append(NoRepeat(options.no_repeat_ngram))
+    if minimum is not None:
+        constraints.append(MinLength(minimum, tokenizer.end_id))
+    if prefix is not None:
+        constraints = [Prefix(prefix, tokenizer.padding_id, then=constraints)]
+    shared = {
+        "start_id": tokenizer.start_id,
+        "end_id": tokenizer.end_id,
+        "padding_id": tokenizer.padding_id,
+        "constraints": constraints,
+    }
+    if options.sample:
+        return Sample(keys, options.temperature, options.top_k, options.top_p, **shared)
+    if options.beam_size == 1:
+        return Greedy(**shared)
+    return Beam(
+        options.beam_size,
+        options.length_penalty,
+        options.n_best,
+        options.coverage_penalty,
+        **shared,
+    )
