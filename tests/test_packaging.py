@@ -5,16 +5,16 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-import kformer
-
 ROOT = Path(__file__).parent.parent
 SOURCES = ["pyproject.toml", "README.md", "LICENSE", "kformer", "training", "export", "tests"]
-NAME = f"kformer-{kformer.__version__}"
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+NAME = f"kformer-{VERSION}"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_the_wheel_says_what_it_needs_and_is(wheel):
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read(f"{NAME}.dist-info/METADATA").decode()
         scripts = archive.read(f"{NAME}.dist-info/entry_points.txt").decode()
-    assert f"\nVersion: {kformer.__version__}\n" in metadata
+    assert f"\nVersion: {VERSION}\n" in metadata
     assert "\nLicense-Expression: Apache-2.0\n" in metadata
     assert "\nRequires-Dist: tensorflow-text" in metadata
     assert "kformer = kformer.cli:main" in scripts
@@ -108,6 +108,6 @@ def test_the_wheel_works_from_an_empty_folder(wheel, tmp_path):
     assert result.returncode == 0, result.stderr
     file, version, *recipes, no_training, no_export = result.stdout.split()
     assert Path(file) == target / "kformer" / "__init__.py"
-    assert version == kformer.__version__
+    assert version == VERSION
     assert recipes == ["base", "big", "demo", "multi30k", "quick", "tiny"]
     assert (no_training, no_export) == ("None", "None")
