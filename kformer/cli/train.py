@@ -134,7 +134,7 @@ def train(
             run(prepared, tensorboard=tensorboard)
     except Interrupted as stopped:
         again = "Run the same command" + (", without --restart," if restart else "")
-        typer.echo(f"kformer: {stopped} {again} to go on.", err=True)
+        typer.echo(f"kformer: {stopped} {again} to resume.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
     typer.echo(f"The translator is {output / TRANSLATOR}")
 
@@ -146,5 +146,5 @@ def _report(prepared):
 
         found = report(prepared)
     typer.echo(found)
-    goes_on = f" {str(prepared.output)!r} holds this run; it would go on."
-    typer.echo(f"Dry run: nothing was written.{goes_on * prepared.resumes}")
+    resumed = f" {str(prepared.output)!r} holds this run, which would be resumed."
+    typer.echo(f"Dry run: nothing was written.{resumed * prepared.resumes}")

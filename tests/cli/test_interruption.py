@@ -1,4 +1,4 @@
-"""`kformer train` that is stopped, has no room, or diverges: one line, and the way to go on."""
+"""`kformer train` that is stopped, has no room, or diverges: one line that tells how to resume."""
 
 import itertools
 import re
@@ -47,7 +47,7 @@ def run_until_the_first_epoch(arguments, number):
 def test_a_signal_saves_and_the_same_command_goes_on(command_line, first, then):
     stopped = (
         r"kformer: Stopped (after epoch (\d+)|in epoch (\d+), after batch \d+ of \d+); "
-        r"all is saved\. Run the same command to go on\.\n"
+        r"all is saved\. Run the same command to resume\.\n"
     )
     code, _, errors = run_until_the_first_epoch(command_line, first)
     assert code == 128 + first
@@ -55,7 +55,7 @@ def test_a_signal_saves_and_the_same_command_goes_on(command_line, first, then):
     assert place, errors
     code, said, errors = run_until_the_first_epoch(command_line, then)
     assert code == 128 + then
-    assert said[0] == f"Going on {place[1]}.\n"
+    assert said[0] == f"Resuming {place[1]}.\n"
     later = re.fullmatch(stopped, errors)
     assert int(later[2] or later[3]) >= int(place[2] or place[3])
 
@@ -85,8 +85,8 @@ def test_learning_that_diverges_is_said_in_one_line_and_its_advice_helps(command
     assert result.returncode == 2
     assert re.fullmatch(
         r"kformer: The loss and the weights must stay finite\. Run the command again with a lower "
-        r"--learning-rate-scale, a longer --warmup-steps: it goes on with this run, whose last "
-        r"checkpoint is epoch-0000-batch-000000\.npz\. With --restart it begins anew\. "
+        r"--learning-rate-scale, a longer --warmup-steps: it resumes this run, whose last "
+        r"checkpoint is epoch-0000-batch-000000\.npz\. With --restart it starts again\. "
         r"Received: .* at step \d+\.\n",
         result.stderr,
     )
@@ -94,6 +94,6 @@ def test_learning_that_diverges_is_said_in_one_line_and_its_advice_helps(command
     result = command(*command_line, *lower)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(
-        "Going on from the first step.\nepochs: 1000 -> 1 from step 0\n"
+        "Resuming from the first step.\nepochs: 1000 -> 1 from step 0\n"
         "learning_rate_scale: 1e+30 -> 0.5 from step 0\nepoch 1/1 done"
     )

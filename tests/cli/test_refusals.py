@@ -137,7 +137,7 @@ def test_a_folder_where_another_process_trains_is_left_alone(refused, training, 
         stdout=subprocess.PIPE,
     )
     assert holder.stdout.readline() == b"held\n"
-    assert f"Received: '{tmp_path / 'run'}', where one is at work." in refused(*training)
+    assert f"Received: '{tmp_path / 'run'}', where another one trains." in refused(*training)
     holder.kill()
     holder.communicate()
     with locked(tmp_path / "run"):  # The lock ended with the process.

@@ -98,11 +98,11 @@ def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
             name = path.rename(path.with_name(f"{DAMAGED}{path.name}")).name
             aside.append(f"{path} is damaged ({type(error).__name__}: {error}) and is now {name}")
     for line in aside:
-        used = f"training goes on from {path.name}" if found else "no whole checkpoint is left"
+        used = f"training resumes from {path.name}" if found else "no complete checkpoint is left"
         print(f"kformer: {line}; {used}.", file=sys.stderr)
     if not found and damaged_files(folder):
         raise NoWholeCheckpoint(
-            "Training goes on from a whole checkpoint, and none is left; begin anew in another "
+            "Training resumes from a complete checkpoint, and none is left; start again in another "
             f"folder. Received: {str(folder)!r}."
         )
     return found

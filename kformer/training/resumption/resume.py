@@ -118,7 +118,7 @@ def _restore(model, batches, folder, callbacks) -> Checkpoint | None:
             build(model, batches)  # For the checkpoint before the first batch.
         return None
     where = position(found.epoch, found.batch, int(batches.cardinality()))
-    print(f"Going on {where}.", flush=True)
+    print(f"Resuming {where}.", flush=True)
     build(model, batches)
     assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
     set_states(callbacks, found.state["callbacks"])

@@ -54,7 +54,7 @@ def check_output(
         differs = f"that is {'finished' if finished else 'unfinished'}"
     raise FileExistsError(
         "The output folder must be new or empty, or hold an unfinished run of the same settings, "
-        "which then goes on, or --overwrite (`overwrite=True`) be given. "
+        "which is then resumed; --overwrite (`overwrite=True`) replaces other runs. "
         f"Received: {str(output)!r}, which holds a run {differs}."
     )
 
@@ -75,7 +75,7 @@ def _more_to_train(output, earlier, config):
     if config["recipe"]["epochs"] <= earlier["recipe"]["epochs"]:
         return False
     raise FileNotFoundError(
-        "A finished run goes on from its last checkpoint, and there is none: start another run "
+        "A finished run is extended from its last checkpoint, and there is none: start another run "
         f"from its translator, with --warm-start. Received: {str(Path(output) / CHECKPOINTS)!r}."
     )
 
@@ -92,9 +92,9 @@ def check_can_go_on(output: Path):
     kept += damaged_files(output / CHECKPOINTS)
     if kept and not checkpoint_files(output / CHECKPOINTS):
         raise FileNotFoundError(
-            "A run goes on from its last whole checkpoint, and none is left: put one "
-            f"back into {str(output / CHECKPOINTS)!r}; or move away what is to stay, and begin "
-            "anew with --restart (`restart=True`). Received: "
+            "A run is resumed from its last complete checkpoint, and none is left: put one "
+            f"back into {str(output / CHECKPOINTS)!r}; or move away the files to keep, and start "
+            "again with --restart (`restart=True`). Received: "
             f"{str(output)!r}, which holds {', '.join(path.name for path in kept)}."
         )
 
@@ -109,8 +109,8 @@ def how_to_go_on(output: Path, precision: str, error) -> str:
     files = checkpoint_files(output / CHECKPOINTS)
     kept = f", whose last checkpoint is {files[-1].name}" if files else ""
     translator = output / TRANSLATOR
-    best = f" The best translator of before is {translator}." if translator.exists() else ""
+    best = f" The best translator so far is {translator}." if translator.exists() else ""
     return (
-        f"{error.rule} Run the command again with {lower}: it goes on with this run{kept}. "
-        f"With --restart it begins anew.{best} Received: {error.received}."
+        f"{error.rule} Run the command again with {lower}: it resumes this run{kept}. "
+        f"With --restart it starts again.{best} Received: {error.received}."
     )

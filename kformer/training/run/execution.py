@@ -121,7 +121,7 @@ def _finish(prepared, choice, history):
     output, config = prepared.output, prepared.config
     if not (output / TRANSLATOR).exists():
         raise FloatingPointError(
-            "No validation gave a finite score: begin anew, with --restart and a lower "
+            "No validation gave a finite score: start again, with --restart and a lower "
             f"--learning-rate-scale or a longer --warmup-steps. Received: {history}."
         )
     _draw(history, output / PICTURE, *SCORES[prepared.recipe.monitor])

@@ -41,7 +41,7 @@ def locked(folder: str | Path):
         except BlockingIOError as error:
             raise BlockingIOError(
                 "One process at a time may train in a folder. Received: "
-                f"{str(folder)!r}, where one is at work."
+                f"{str(folder)!r}, where another one trains."
             ) from error
         yield
     finally:

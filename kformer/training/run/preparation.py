@@ -174,7 +174,7 @@ def _add_vocabularies(config, vocabularies, output):
         found = None if model is None else hashlib.sha256(model).hexdigest()
         if config.setdefault(name, found) != found:
             raise ValueError(
-                "A run goes on with the tokenizer that it began with; --restart begins anew. "
+                "A run is resumed with the tokenizer that it began with; --restart starts again. "
                 f"Received: '{output / CHECKPOINTS / name}.model', which has changed."
             )
     config["vocab_sizes"] = vocabularies.sizes()

@@ -74,7 +74,7 @@ def test_a_truncated_one_is_renamed_and_reported(two, capsys):
         assert said.startswith(f"kformer: {newer} is damaged (")
         assert said.endswith(
             f") and is now damaged-{newer.name}; "
-            "training goes on from epoch-0003-batch-000000.npz.\n"
+            "training resumes from epoch-0003-batch-000000.npz.\n"
         )
         assert said.count("\n") == 1
         assert (folder / f"damaged-{newer.name}").read_bytes() == whole[:length]
@@ -91,7 +91,7 @@ def test_an_error_is_raised_if_all_are_damaged(two, capsys):
             newest_checkpoint(folder)
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
-    assert all(line.endswith("; no whole checkpoint is left.") for line in said)
+    assert all(line.endswith("; no complete checkpoint is left.") for line in said)
 
 
 def test_damaged_ones_do_not_count_as_kept(two):

@@ -118,7 +118,7 @@ def test_a_resumed_fit_equals_an_uninterrupted_one(undisturbed, tmp_path, place,
     assert_same(session, undisturbed)
     epoch, batch = place
     if batch > 1:  # The last checkpoint is that of the batch before.
-        said = f"Going on in epoch {epoch}, after batch {batch - 1} of 7.\n"
+        said = f"Resuming in epoch {epoch}, after batch {batch - 1} of 7.\n"
         assert capsys.readouterr().out == said
 
 

@@ -63,7 +63,7 @@ def test_overwriting_resumes_an_unfinished_run_of_the_same_settings(
     again, broken_off, tiny_run, capsys
 ):
     again(broken_off, overwrite=True)
-    assert capsys.readouterr().out.startswith("Going on after epoch 1.\n")
+    assert capsys.readouterr().out.startswith("Resuming after epoch 1.\n")
     assert_same_run(broken_off, tiny_run[0])
 
 
@@ -79,7 +79,7 @@ def test_changed_settings_are_printed_recorded_and_used(again, broken_off, tiny_
     again(broken_off, **rate, patience=7, precision="bfloat16")
     step = int(read(broken_off / "run.json")["changes"][0]["step"])
     assert capsys.readouterr().out.splitlines()[:5] == [
-        "Going on after epoch 1.",
+        "Resuming after epoch 1.",
         f"patience: 0 -> 7 from step {step}",
         f"learning_rate_scale: 1.0 -> 0.01 from step {step}",
         f"warmup_steps: 40 -> 80 from step {step}",
@@ -103,7 +103,7 @@ def test_an_extended_run_equals_one_that_was_longer_from_the_start(
     run = shutil.copytree(tiny_run[0], tmp_path / "run")
     again(run, epochs=3)
     said = capsys.readouterr().out
-    assert said.startswith("Going on after epoch 2.\nepochs: 2 -> 3 from step ")
+    assert said.startswith("Resuming after epoch 2.\nepochs: 2 -> 3 from step ")
     again(tmp_path / "long", epochs=3)
     step = int(said.splitlines()[1].split()[-1])
     assert_same_run(run, tmp_path / "long", changes=[{"step": step, "epochs": [2, 3]}])

@@ -17,7 +17,7 @@ SCRIPT = train_and_dump.__file__
 
 
 class Run:
-    """A run in `folder`/run, and the process that is at work on it."""
+    """A run in `folder`/run, and the process that trains in it."""
 
     def __init__(self, folder, recipe, files):
         self.output = folder / "run"

@@ -151,7 +151,7 @@ def test_divergence_is_an_error_with_the_step(again, tmp_path):
 
 
 def test_later_divergence_leaves_the_best_translator(again, tmp_path):
-    kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* before is {tmp_path}/translator"
+    kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* so far is {tmp_path}/translator"
     with pytest.raises(FloatingPointError, match=kept):
         again(tmp_path, callbacks=[Spoil(epoch=1, factor=np.nan)])
     assert kformer.load(tmp_path / "translator.keras").translate(["der hund"])
@@ -166,7 +166,7 @@ def test_an_interrupted_run_stays_unfinished_and_is_resumed(again, tiny_run, tmp
     assert len(read(tmp_path / "run" / "history.json")["loss"]) == 1
     (tmp_path / "run" / ".translator-0123abcd.keras").touch()  # As if it had been killed.
     again(tmp_path / "run")
-    assert "Going on after epoch 1.\n" in capsys.readouterr().out
+    assert "Resuming after epoch 1.\n" in capsys.readouterr().out
     assert_same_run(tmp_path / "run", tiny_run[0])
 
 

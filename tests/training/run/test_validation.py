@@ -101,7 +101,7 @@ def test_more_patience_extends_a_run_that_stopped_within_an_epoch(again, often, 
     capsys.readouterr()
     again(run, **OFTEN)
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == f"Going on in epoch 1, after batch {2 * EVERY} of 16."
+    assert said[0] == f"Resuming in epoch 1, after batch {2 * EVERY} of 16."
     assert read(run / "history.json")["step"] == read(often[0] / "history.json")["step"]
     for name in ("loss", "val_loss"):
         assert read(run / "history.json")[name] == read(often[0] / "history.json")[name]
@@ -184,7 +184,7 @@ def test_a_model_is_deleted_only_after_a_checkpoint_without_it(tmp_path):
     state = callback.get_state()
     Model.optimizer.iterations = 2
     callback.on_validation(2, {"val_loss": 1.0})
-    assert len([*tmp_path.iterdir()]) == 2  # Killed here, it goes on from the state of before.
+    assert len([*tmp_path.iterdir()]) == 2  # A run killed here resumes from the state before.
     (tmp_path / ".step-00000003-0123abcd.keras").touch()
     callback.on_checkpoint()
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000002.keras"]
