@@ -35,9 +35,10 @@ bench-translate: .venv-bench/installed  ## Measure the translation of a file, st
 bench-input: venv  ## Measure the input pipeline on 1 GB of random words; ARGS=.
 	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)
 
-lint: venv  ## Check the code with ruff.
+lint: venv  ## Check the code with ruff and the types of the public names with mypy.
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy --no-error-summary
 
 venv: .venv/installed  ## Install kformer and its tools in .venv.
 
@@ -61,5 +62,5 @@ venv: .venv/installed  ## Install kformer and its tools in .venv.
 	touch $@
 
 clean:  ## Remove everything that was made.
-	rm -rf .venv .venv-bench build dist demo runs .pytest_cache .ruff_cache .hypothesis kformer.egg-info
+	rm -rf .venv .venv-bench build dist demo runs .pytest_cache .ruff_cache .mypy_cache .hypothesis kformer.egg-info
 	find kformer tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,6 +10,8 @@ import pytest
 
 import kformer
 import kformer.export
+import kformer.pocket
+import kformer.serving
 import kformer.training
 from support import REPOSITORY, TESTS
 
@@ -155,6 +157,15 @@ def test_every_public_name_can_be_used(package):
         assert getattr(package, name) is not None
         assert name in dir(package)
     assert len(package.__all__) > 4
+
+
+@pytest.mark.parametrize(
+    "package", [kformer, kformer.training, kformer.export, kformer.pocket, kformer.serving]
+)
+def test_the_types_of_every_public_name_are_checked(package):
+    script = (TESTS / "typed_script.py").read_text()
+    used = {node.attr for node in ast.walk(ast.parse(script)) if isinstance(node, ast.Attribute)}
+    assert used >= {*package.__all__}
 
 
 def test_the_version_is_that_of_the_installed_package():

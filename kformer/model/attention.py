@@ -23,7 +23,7 @@ class KeysValues(NamedTuple):
     values: Any  # float (B, H, K, W)
 
 
-def scaled_dot_product_attention(query, key, value, mask=None):
+def scaled_dot_product_attention(query, key, value, mask=None) -> tuple[Any, Any]:
     """Averages `value`, weighted by how well each key matches each query.
 
     Equation 1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).

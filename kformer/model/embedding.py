@@ -111,7 +111,7 @@ class PositionalEncoding(keras.layers.Layer):
         float tensor (B, T, D).
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
 

@@ -6,6 +6,8 @@ for all rows of the batch, too. Combine masks of four axes with `&`.
 `kformer.model.attention.scaled_dot_product_attention` is the one place that applies them.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -23,7 +25,7 @@ def padding_mask(ids, padding_id: int = 0):
     return ops.not_equal(ids, padding_id)[:, None, None, :]
 
 
-def causal_mask(length):
+def causal_mask(length) -> Any:
     """Lets every position see itself and what came before it.
 
     Section 3.2.3 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).

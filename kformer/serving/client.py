@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Self
 
 from kformer.arguments import check_integer
 from kformer.serving.address import MODEL, read_address, read_model
@@ -157,7 +158,7 @@ class Client:
         """Closes the connections."""
         self._transport.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_):

@@ -29,7 +29,7 @@ class ServedTranslator:
         ValueError: The folder holds no such model.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path):
         path = newest_version(path)
         try:
             self._model = tf.saved_model.load(str(path))

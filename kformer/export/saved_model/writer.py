@@ -27,7 +27,7 @@ def export_saved_model(
     examples=None,
     max_batch_tokens: int | None = None,
     publication=None,
-):
+) -> Path:
     """Writes the next version of a model that a server mounts, and how to serve it.
 
     Its signature `serving_default` takes `text`, string (B,), and gives `translation`, string

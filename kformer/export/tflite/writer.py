@@ -60,7 +60,7 @@ def export_tflite(
     check=None,
     examples=(),
     about=None,
-):
+) -> Path:
     """Writes a `.tflite` file; `kformer.pocket.PocketTranslator` reads it, and any app.
 
     Its first signature, `translate`, takes `source`, uint8 (6 S,): UTF-8 and zeros. It gives

@@ -44,7 +44,9 @@ class Verifier:
         beam_size, length_penalty: As the exports have them.
     """
 
-    def __init__(self, translator, texts, references=None, beam_size=1, length_penalty=0.6):
+    def __init__(
+        self, translator, texts, references=None, beam_size: int = 1, length_penalty: float = 0.6
+    ):
         if not is_float32(translator.transformer):
             translator = translator.copy()  # As all exports compute.
         self.translator = translator

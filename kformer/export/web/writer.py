@@ -31,7 +31,7 @@ PAGE = (
 )
 
 
-def export_web_page(tflite, folder, litert_js=None, publication=None):
+def export_web_page(tflite, folder, litert_js=None, publication=None) -> Path:
     """Writes a folder for any web server; what is in it fetches nothing from anywhere else.
 
     Args:

@@ -14,7 +14,7 @@ class TokensPerSecond(ValidationCallback):
     replaces in the logs.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._before = 0.0  # Seconds that earlier processes spent on the epoch.
         self._start = None  # None between a validation and the next batch.

@@ -1,6 +1,7 @@
 """Looking at the average of the weights, while training goes on with the weights themselves."""
 
 import contextlib
+from collections.abc import Iterable
 
 import keras
 import numpy as np
@@ -46,7 +47,7 @@ class WithAverage(keras.callbacks.Callback):
             `on_checkpoint` (see `ValidateEvery`, `resumable_fit`), of nothing else.
     """
 
-    def __init__(self, callbacks=()):
+    def __init__(self, callbacks: Iterable[keras.callbacks.Callback] = ()):
         super().__init__()
         self.callbacks = list(callbacks)
         self._lent = contextlib.ExitStack()

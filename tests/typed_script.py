@@ -1,0 +1,109 @@
+"""Uses every public name as a typed program does: `make lint` checks its types, nothing runs it."""
+
+from pathlib import Path
+from typing import assert_type
+
+import numpy as np
+
+import kformer
+from kformer import export, pocket, serving, training
+
+
+def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
+    embedded = kformer.PositionalEncoding()(kformer.TokenEmbedding(400, d_model=16)(ids))
+    memory = kformer.Encoder(2, 16, 2, 24)(embedded, kformer.padding_mask(ids, padding_id=0))
+    kformer.Decoder(2, 16, 2, 24)(embedded, memory)
+    kformer.EncoderLayer(16, 2, 24)(vectors)
+    kformer.DecoderLayer(16, 2, 24)(vectors, memory)
+    kformer.FeedForward(16, 24)(vectors)
+    kformer.MultiHeadAttention(16, 2)(vectors, vectors, kformer.causal_mask(7))
+    kformer.scaled_dot_product_attention(vectors, vectors, vectors)
+    return kformer.Transformer(400, num_layers=2, d_model=16, num_heads=2, d_ff=24)
+
+
+def searches(keys: np.ndarray) -> tuple[kformer.Greedy, kformer.Beam, kformer.Sample]:
+    return kformer.Greedy(), kformer.Beam(beam_size=4), kformer.Sample(keys, temperature=0.5)
+
+
+def translator(transformer: kformer.Transformer, model: bytes) -> kformer.Translator:
+    return kformer.Translator(kformer.Tokenizer(model), transformer, max_source_length=64)
+
+
+def translations(translator: kformer.Translator, texts: list[str]) -> float:
+    options = kformer.SearchOptions(beam_size=4, n_best=2)
+    assert_type(translator.translate(texts, beam_size=4), list[str])
+    several = assert_type(translator.translations(texts, options), list[list[kformer.Translation]])
+    assert_type(several[0][0].flags, tuple[str, ...])
+    assert_type(several[0][0].alignment, list[tuple[int, int]] | None)
+    kformer.plot_attention(np.eye(3), ["a", "b", "c"], ["a", "b", "c"]).savefig("attention.png")
+    assert_type(kformer.bleu(texts, texts).value, float)
+    assert_type(kformer.chrf(texts, texts).value, float)
+    scored = assert_type(translator.score(texts, texts), list[kformer.Scored])
+    return assert_type(kformer.perplexity(scored), float)
+
+
+def saved_forms(folder: Path, texts: list[str]) -> None:
+    translator = kformer.load(folder / "translator.keras")
+    translator.translate(texts)
+    served = export.ServedTranslator(export.export_saved_model(translator, folder / "served"))
+    assert_type(served.translate(texts), list[str])
+    tflite = export.export_tflite(translator, folder / "translator.tflite", precision="int8")
+    phone = pocket.PocketTranslator(tflite)
+    assert_type(phone.translate(texts), list[str])
+    export.export_web_page(tflite, folder / "page")
+    report: export.Report = export.Verifier(translator, texts).verify(
+        "tflite", pocket.PocketTranslator(tflite), tflite
+    )
+    assert_type(report.bytes, int)
+
+
+def server(texts: list[str]) -> None:
+    with serving.Client("http://localhost:8501", timeout=9.5) as client:
+        try:
+            assert_type(client.translate(texts), list[str])
+        except serving.ServerError as error:
+            assert_type(error.retry_after, float | None)
+        assert_type(client.beam(texts), list[list[serving.ServedTranslation]])
+        assert_type(client.score(texts, texts), list[serving.ServedScore])
+        assert_type(client.tokenize(texts), list[serving.Tokenized])
+        assert_type(client.status(), list[serving.VersionStatus])
+        signatures = assert_type(client.metadata(), dict[str, serving.Signature])
+        assert_type(signatures["score"].inputs["source"], serving.Tensor)
+
+
+def trained(folder: Path, tokenizer: kformer.Tokenizer) -> kformer.Translator:
+    source, target = folder / "train.de", folder / "train.en"
+    assert_type(training.check_parallel(source, target), int)
+    report: training.CorpusReport = training.check_corpus(source, target, tokenizer)
+    dropped = training.count_dropped_pairs(source, target, tokenizer, max_length=64)
+    assert_type(report.dropped, training.DroppedPairs)
+    assert_type(dropped, training.DroppedPairs)
+    recipe = training.Recipe.named("tiny")
+    cost = training.training_cost(recipe, report.source_tokens, report.target_tokens)
+    assert_type(cost, training.TrainingCost)
+    try:
+        return training.train(recipe, source, target, folder / "run", tensorboard=True)
+    except training.Interrupted as interruption:
+        raise SystemExit(interruption.exit_code) from interruption
+
+
+def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> None:
+    training.warm_start(translator, kformer.load(folder / "old.keras"))
+    batches = training.translation_dataset(texts, texts, translator.tokenizer, shuffle=False)
+    translator.transformer.compile(
+        training.AveragedAdam(training.WarmupSchedule(16), average_momentum=0.9),
+        training.MaskedCrossEntropy(),
+        [training.MaskedAccuracy(), training.Perplexity(), training.Tokens()],
+    )
+    callbacks = [
+        training.TranslationScores(translator, texts, texts),
+        training.WithAverage([training.KeepBest(translator, folder / "best.keras")]),
+        training.KeepHistory(folder / "history.json"),
+        training.StopWhenDiverged(),
+        training.StopWithoutImprovement(patience=3),
+        training.TensorBoardLogs(folder / "logs"),
+        training.TokensPerSecond(),
+        training.Progress(batches=10, epochs=2),
+    ]
+    model = translator.transformer
+    training.resumable_fit(model, batches, folder, epochs=2, callbacks=callbacks)
