@@ -3,6 +3,8 @@
 import json
 import zipfile
 
+import pytest
+
 from support import toy
 
 MODEL = "translator.tflite"
@@ -27,6 +29,7 @@ def test_it_says_what_the_file_says_of_itself(browser, address, folder):
     assert browser("click", "Clear")["source"] == ""
 
 
+@pytest.mark.prove
 def test_typing_never_waits_for_a_translation(browser, changed):
     """Of a translator that takes three seconds, whatever the machine."""
     marker = b"  failures.length = 0;\n"

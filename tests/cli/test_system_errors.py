@@ -90,6 +90,7 @@ def test_a_file_in_the_place_of_a_folder_is_named(refused, written):
     assert message.startswith("kformer: A folder is needed, not a file. Received: ")
 
 
+@pytest.mark.prove
 def test_a_text_that_vanishes_while_it_is_read_is_named(
     command, toy_run, training, tmp_path, monkeypatch
 ):

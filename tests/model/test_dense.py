@@ -110,7 +110,7 @@ def test_a_file_brings_it_back(form, compiled, tokenizer, tmp_path):
     assert kformer.load(tmp_path / "two.keras").score(TEXTS, TEXTS) == scored
 
 
-@pytest.mark.parametrize("form", ["int8", "lora"])
+@pytest.mark.parametrize("form", ["int8", pytest.param("lora", marks=pytest.mark.prove)])
 def test_what_was_traced_before_is_not_used_after(form, tokenizer):
     translator = Translator(tokenizer, new_transformer("float32", tokenizer.vocab_size))
     before = translator.score(TEXTS, TEXTS), translator.translations(TEXTS)
@@ -168,6 +168,7 @@ def test_the_copy_to_export_says_nearly_the_same(form):
     assert error <= max(2 * FORMS[form], 1e-5) * np.abs(expected).max()
 
 
+@pytest.mark.prove
 def test_exports_of_a_quantized_translator_say_what_they_are_checked_against(toy_keras, tmp_path):
     translator = kformer.load(toy_keras)
     quantized(translator.transformer, "int8")

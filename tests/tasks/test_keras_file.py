@@ -109,6 +109,7 @@ def trained(translator):
     return translator
 
 
+@pytest.mark.prove
 def test_the_optimizer_stays_behind(translator, tmp_path):
     translator.save(tmp_path / "plain.keras")
     trained(translator).save(tmp_path / "trained.keras")
@@ -134,6 +135,7 @@ def each_dataset(group):
     return found
 
 
+@pytest.mark.prove
 def test_a_loaded_translator_can_be_saved_and_trained_again(translator, tmp_path):
     translator.save(tmp_path / "one.keras")
     loaded = trained(kformer.load(tmp_path / "one.keras"))

@@ -43,6 +43,7 @@ def test_each_side_is_written_in_its_own_vocabulary(run, files):
     assert record["vocab_sizes"] == {"vocab_size": 390, "target_vocab_size": 370}
 
 
+@pytest.mark.prove
 def test_a_run_that_was_cut_short_ends_with_the_same_weights(run, recipe, files, tmp_path):
     whole = train(recipe, *files, tmp_path)
     weights = load(run / "translator.keras").transformer.get_weights()
@@ -50,6 +51,7 @@ def test_a_run_that_was_cut_short_ends_with_the_same_weights(run, recipe, files,
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.prove
 def test_a_run_may_start_from_it_or_use_its_vocabularies(run, recipe, files, tmp_path):
     path = run / "translator.keras"
     recipe = dataclasses.replace(recipe, epochs=1, target_vocab_size=0)

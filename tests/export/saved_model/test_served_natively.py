@@ -88,6 +88,7 @@ def test_every_signature_says_what_python_says(program, toy_saved_model, tmp_pat
     assert translations[:9] == expected[0]["translation"][:9] and len({*translations}) > 9
 
 
+@pytest.mark.prove
 def test_all_warmup_requests_are_answered(program, toy_saved_model, tmp_path):
     signatures = signatures_of(toy_saved_model)
     records = [*tf.data.TFRecordDataset(str(toy_saved_model / FILE)).as_numpy_iterator()]
@@ -137,6 +138,7 @@ def test_a_megabyte_and_nothing_at_all_are_answered(program, toy_saved_model, tm
         assert "cut" not in "".join(flags[1])
 
 
+@pytest.mark.prove
 def test_what_is_compiled_runs_there_too(program, toy_translator, tmp_path):
     path = export_saved_model(toy_translator, tmp_path / "x", xla=True)
     records = [

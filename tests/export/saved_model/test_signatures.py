@@ -278,6 +278,7 @@ def test_a_score_needs_as_many_targets_as_sources(signatures):
         asked(signatures, "score", source=["wir", "ruft"], target=["we"])
 
 
+@pytest.mark.prove
 def test_the_loader_of_a_server_answers_as_python(path, signatures):
     texts = [*TEXTS, TOO_LONG, BROKEN.decode("utf-8", "surrogateescape")]
     requests = [[name, inputs(name, texts)] for name in KINDS]

@@ -19,7 +19,9 @@ from support import toy
 S = toy.SHORT  # Most ids of a source.
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["greedy", "beam"])
+@pytest.fixture(
+    scope="module", params=[1, pytest.param(3, marks=pytest.mark.prove)], ids=["greedy", "beam"]
+)
 def exported(request, short_tflite):
     """A search's number of beams, and the file that has it."""
     return request.param, short_tflite(request.param)
@@ -114,6 +116,7 @@ def test_the_same_export_gives_the_same_archive(exported):
         assert {entry.date_time[0] for entry in archive.infolist()} == {1980}
 
 
+@pytest.mark.prove
 def test_a_model_of_mixed_precision_is_exported_in_float32(toy_translator, tmp_path):
     mixed = Transformer.from_config(
         {**toy_translator.transformer.get_config(), "dtype": "mixed_bfloat16"}
@@ -128,7 +131,9 @@ def test_a_model_of_mixed_precision_is_exported_in_float32(toy_translator, tmp_p
     assert PocketTranslator(path).translate(texts) == toy_translator.translate(texts)
 
 
-@pytest.mark.parametrize(("precision", "bytes_each"), [("float16", 2), ("int8", 1)])
+@pytest.mark.parametrize(
+    ("precision", "bytes_each"), [pytest.param("float16", 2, marks=pytest.mark.prove), ("int8", 1)]
+)
 def test_rounded_weights_take_less_room(toy_translator, short_tflite, precision, bytes_each):
     path = short_tflite(precision=precision)
     stored = [buffer.data for buffer in model_in(path).buffers if buffer.data is not None]

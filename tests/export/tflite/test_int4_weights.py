@@ -36,6 +36,7 @@ def test_a_runtime_reads_the_nearest_of_fifteen_numbers_in_every_place(kernel, t
     assert (np.abs(read - kernel) <= (0.5 + 1 / 16) * steps + 1e-6).all()
 
 
+@pytest.mark.prove
 def test_the_layers_have_4_bits_and_the_vocabulary_8(short_tflite, toy_translator):
     model = schema.ModelT.InitFromPackedBuf(short_tflite(precision="int4").read_bytes(), 0)
     of_vocabulary, d_model = toy_translator.transformer.target_embedding.table.shape

@@ -154,6 +154,7 @@ def tied_translator():
     return tied.translator()
 
 
+@pytest.mark.prove
 def test_what_comes_of_ids_that_score_the_same_is_a_tie_of_the_tokenizer(tied_translator, tmp_path):
     """The `.tflite` file splits a text as the SentencePiece library does, Python does not."""
     [report] = write_exports(

@@ -57,7 +57,7 @@ def damage(weights, amount):
     return [w + amount * w.std() * generator.normal(size=w.shape) for w in weights]
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=pytest.mark.prove)])
 def test_the_scores_are_those_of_the_current_weights(translator, toy_keras, beam_size):
     callback = TranslationScores(translator, SOURCES, TARGETS, beam_size=beam_size)
     right, seen = translator.transformer.get_weights(), []
@@ -87,6 +87,7 @@ def test_the_search_is_traced_once(translator, monkeypatch):
     assert len(traced) == 1
 
 
+@pytest.mark.prove
 def test_fit_has_the_scores_in_its_history_and_stops_early_by_them(translator, batches):
     """An epoch of which nothing is learnt any more is not better than the one before."""
     stop = keras.callbacks.EarlyStopping("val_bleu", mode="max", patience=2)
@@ -98,6 +99,7 @@ def test_fit_has_the_scores_in_its_history_and_stops_early_by_them(translator, b
     assert history["val_bleu"] == [history["val_bleu"][0]] * 3
 
 
+@pytest.mark.prove
 def test_a_model_of_mixed_precision_is_scored_in_its_precision(translator, batches):
     model = learner(translator, "mixed_bfloat16")
     scores = TranslationScores(model, SOURCES, TARGETS)
@@ -107,6 +109,7 @@ def test_a_model_of_mixed_precision_is_scored_in_its_precision(translator, batch
     assert history["loss"][-1] < history["loss"][0]
 
 
+@pytest.mark.prove
 def test_scoring_does_not_change_training(translator, batches):
     trained = []
     for measured in (False, True):
@@ -119,6 +122,7 @@ def test_scoring_does_not_change_training(translator, batches):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.prove
 def test_inside_with_average_the_averaged_weights_translate(translator, batches):
     """An average that hardly moves: the model stays as right as it began, whatever it learns."""
     model = kformer.Translator(translator.tokenizer, translator.transformer)

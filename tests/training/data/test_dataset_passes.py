@@ -63,6 +63,7 @@ def numpy(batches):
     return tf.data.Dataset.as_numpy_iterator(batches)
 
 
+@pytest.mark.prove
 def test_another_process_with_another_global_seed_makes_the_same_pass(write, tokenizer, tmp_path):
     files = [*map(str, write(many_pairs(200)))]
     tokenizer.save(tmp_path / "model")
@@ -114,6 +115,7 @@ def in_words(rows, tokenizer):
     return [text.decode() for text in texts.numpy()]
 
 
+@pytest.mark.prove
 def test_passes_are_counted_from_zero_by_default(write, tokenizer):
     files = write(many_pairs(100))
     epoch = tf.Variable(0, dtype=tf.int64)

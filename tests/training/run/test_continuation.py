@@ -27,7 +27,7 @@ def content(folder):
     return {path: path.read_bytes() for path in folder.rglob("*.*")}
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("overwrite", [False, pytest.param(True, marks=pytest.mark.prove)])
 @pytest.mark.parametrize("lost", ["damaged", "deleted"])
 def test_a_run_that_lost_its_checkpoints_is_refused_and_unchanged(
     again, broken_off, lost, overwrite
@@ -97,6 +97,7 @@ def test_changed_settings_are_printed_recorded_and_used(again, broken_off, tiny_
     assert first == same and slow > 1.05 * fast
 
 
+@pytest.mark.prove
 def test_an_extended_run_equals_one_that_was_longer_from_the_start(
     again, tiny_run, tmp_path, capsys
 ):
@@ -120,6 +121,7 @@ def test_a_finished_run_without_its_checkpoints_cannot_be_extended(again, tiny_r
     assert content(run) == before
 
 
+@pytest.mark.prove
 def test_more_patience_extends_a_run_that_stopped_early(again, tmp_path, capsys):
     spoilt = {"epochs": 3, "callbacks": [Spoil(epoch=1, factor=0)]}
     again(tmp_path / "run", patience=1, **spoilt)

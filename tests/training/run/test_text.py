@@ -60,6 +60,7 @@ def test_the_recipe_limits_the_ratio_of_lengths(files, tiny_recipe, tokenizer, t
     )
 
 
+@pytest.mark.prove
 def test_only_the_training_text_is_augmented(files, tiny_recipe, tokenizer):
     recipe = dataclasses.replace(tiny_recipe, piece_splitting=0.5)
     number = epoch()

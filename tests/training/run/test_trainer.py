@@ -150,6 +150,7 @@ def test_divergence_is_an_error_with_the_step(again, tmp_path):
     assert read(tmp_path / "run.json")["finished"] is False
 
 
+@pytest.mark.prove
 def test_later_divergence_leaves_the_best_translator(again, tmp_path):
     kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* so far is {tmp_path}/translator"
     with pytest.raises(FloatingPointError, match=kept):
@@ -158,6 +159,7 @@ def test_later_divergence_leaves_the_best_translator(again, tmp_path):
     assert len(read(tmp_path / "history.json")["loss"]) == 1
 
 
+@pytest.mark.prove
 def test_an_interrupted_run_stays_unfinished_and_is_resumed(again, tiny_run, tmp_path, capsys):
     """With files that have moved."""
     with pytest.raises(ZeroDivisionError, match="power cut"):
@@ -183,6 +185,7 @@ def test_early_stopping_by_bleu_ends_the_run_and_keeps_the_best_epoch(
     assert read(tmp_path / "run.json")["finished"] is True
 
 
+@pytest.mark.prove
 def test_bfloat16_learns_about_the_same_and_the_saved_model_is_float32(again, tiny_run, tmp_path):
     translator = again(tmp_path, precision="bfloat16")
     assert translator.transformer.dtype_policy.name == "float32"
@@ -228,6 +231,7 @@ def test_a_warm_start_takes_the_sizes_and_the_vocabulary_of_its_translator(
     assert len(read(tmp_path / "run.json")["options"]["warm_start"]) == 64
 
 
+@pytest.mark.prove
 def test_a_warm_start_may_learn_a_new_vocabulary(parallel_text, tiny_run, tiny_recipe, tmp_path):
     files = list(parallel_text.values())
     recipe = dataclasses.replace(tiny_recipe, epochs=1, vocab_size=350)

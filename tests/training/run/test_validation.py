@@ -55,6 +55,7 @@ def test_training_metrics_are_those_since_the_previous_validation(often, tiny_ru
     assert loss[-1] == min(loss)
 
 
+@pytest.mark.prove
 def test_a_run_with_validations_within_its_epochs_is_resumed_exactly(again, often, tmp_path):
     for step in (EVERY + 2, 2 * EVERY):  # After one; and after the batch, but before the other.
         with pytest.raises(ZeroDivisionError, match="power cut"):
@@ -83,6 +84,7 @@ def test_the_best_models_and_the_last_are_kept_and_their_average_is_compared(oft
         np.testing.assert_allclose(average, np.mean(weights, axis=0), rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.prove
 def test_more_patience_extends_a_run_that_stopped_within_an_epoch(again, often, tmp_path, capsys):
     run = tmp_path / "run"
     with pytest.MonkeyPatch.context() as patch:
