@@ -1,7 +1,34 @@
-"""Rows of a table, by their numbers."""
+"""What depends on Keras's backend: everything that asks for it is here, or asks here.
+
+Every backend runs the same model. TensorFlow has some operations that Keras does not offer and
+that are faster; other backends compile what Keras offers.
+"""
 
 import keras
 from keras import ops
+
+
+def is_tensorflow() -> bool:
+    """Returns whether Keras runs on TensorFlow."""
+    return keras.backend.backend() == "tensorflow"
+
+
+def graph_cache(tensor) -> dict | None:
+    """Returns a dict that belongs to the TensorFlow graph of `tensor`; None outside a graph.
+
+    Code that is traced into one graph shares results by it. The graph owns the dict, so what is
+    in it lives as long as the graph's tensors do. Key it by `Tensor.ref()`.
+    """
+    if not is_tensorflow():
+        return None
+    import tensorflow as tf
+
+    if not tf.is_symbolic_tensor(tensor):
+        return None
+    collection = tensor.graph.get_collection_ref(("kformer",))  # TensorFlow saves only str keys.
+    if not collection:
+        collection.append({})
+    return collection[0]
 
 
 def gather(table, ids):
@@ -17,7 +44,7 @@ def gather(table, ids):
     Returns:
         tensor (*ids.shape, ...).
     """
-    if keras.backend.backend() == "tensorflow":
+    if is_tensorflow():
         import tensorflow as tf  # Its own op does not wrap around.
 
         return tf.gather(table, ids)

@@ -38,7 +38,7 @@ ARROWS = {
     "phrasebook.words": set(),
     "phrasebook.phrases": {"phrasebook", "phrasebook.words"},
     "training.data": {"text"},
-    "training.objective": {"model"},
+    "training.objective": {"backend", "model"},
     "training.recipes": set(),
     "training.callbacks": {"tasks", "text"},
     "training.resumption": {"training.callbacks", "training.objective"},

@@ -9,23 +9,26 @@ import keras
 import numpy as np
 from keras import ops
 
-from kformer.backend import gather
+from kformer.backend import gather, graph_cache
 
 
 class Factors(NamedTuple):
-    """What logits are the product of: vectors x table^T."""
+    """The factors of logits: logits = vectors x table^T."""
 
     vectors: Any  # float (B, T, D)
     table: Any  # float (V, D)
 
 
-def factors_of(logits):
+def factors_of(logits) -> Factors | None:
     """Returns the `Factors` of what `TokenEmbedding.logits` returned, None for other tensors.
 
-    A loss that knows them need not read the logits, the largest tensor of all. They are attached
-    to tensors of TensorFlow, as Keras attaches its masks; other backends compile the whole step.
+    A loss computed from the factors need not read the logits, the largest tensor of all. Keras
+    passes a loss nothing but tensors, so the factors are kept in the cache of the TensorFlow graph
+    that is being traced. Eager logits exist already, and other backends compile the whole step:
+    neither gains from factors, and both get None.
     """
-    return getattr(logits, "_kformer_factors", None)
+    cache = graph_cache(logits)
+    return None if cache is None else cache.get(("factors", logits.ref()))
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -79,8 +82,9 @@ class TokenEmbedding(keras.layers.Layer):
         table = ops.cast(self.table, self.compute_dtype)
         vectors = ops.cast(vectors, self.compute_dtype)
         logits = ops.matmul(vectors, ops.transpose(table))
-        if keras.backend.backend() == "tensorflow":
-            logits._kformer_factors = Factors(vectors, table)
+        cache = graph_cache(logits)
+        if cache is not None:
+            cache["factors", logits.ref()] = Factors(vectors, table)
         return logits
 
     def compute_output_shape(self, input_shape):

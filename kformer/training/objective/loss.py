@@ -53,7 +53,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         # is logsumexp(z) - (1 - s) z[id] - s mean(z): no tensor has to hold the distribution.
         scores = token_scores(y_true, y_pred, self.padding_id)
         share = self.label_smoothing
-        losses = scores.normalizer - (1 - share) * scores.chosen - share * scores.mean
+        losses = scores.log_normalizer - (1 - share) * scores.target_logit - share * scores.mean
         if sample_weight is not None:
             losses = losses * _of_tokens(sample_weight, y_true, scores.place)
         return _mean(ops.sum(losses * scores.real), ops.sum(scores.real))

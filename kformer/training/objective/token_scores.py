@@ -1,4 +1,4 @@
-"""What the logits say of each expected id, computed once for loss and metrics.
+"""The score of each expected id by its logits, computed once for loss and metrics.
 
 Axes: B batch, T target length, N tokens, V vocabulary, D d_model.
 """
@@ -8,31 +8,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from keras import ops
 
+from kformer.backend import graph_cache
 from kformer.model.embedding import factors_of
 
 
 class TokenScores(NamedTuple):
-    """What the logits z of tokens say of their expected ids; tensors (N,), float32."""
+    """Scores of the expected ids of N tokens by their logits z; tensors (N,), float32."""
 
-    place: Any  # integer: which token of the batch, row by row, this is.
+    place: Any  # integer: the token's index in the flattened batch (B * T,).
     real: Any  # 1 where the token counts, 0 where it is padding.
-    chosen: Any  # z[id]
+    target_logit: Any  # z[id]
     mean: Any  # mean(z)
-    normalizer: Any  # logsumexp(z), so that log p(id) = z[id] - logsumexp(z)
+    log_normalizer: Any  # logsumexp(z), so that log p(id) = z[id] - logsumexp(z)
     best: Any  # 1 where no other id has a higher logit.
 
     @property
     def surprise(self):
         """-log p(id)."""
-        return self.normalizer - self.chosen
+        return self.log_normalizer - self.target_logit
 
 
 def token_scores(ids, logits, padding_id: int = 0) -> TokenScores:
     """Scores expected ids by logits.
 
-    Loss and metrics of a training step share one result. Logits of a `TokenEmbedding` are scored
-    by their factors and only where they are real: then nobody reads the logits of the whole
-    batch, and a graph does not compute them.
+    In a TensorFlow graph, the loss and the metrics of a training step share one result, and logits
+    of a `TokenEmbedding` are scored from their factors, for real tokens only. Nothing reads the
+    logits of the whole batch then, so the graph does not compute them.
 
     Args:
         ids: integer tensor (B, T).
@@ -42,29 +43,26 @@ def token_scores(ids, logits, padding_id: int = 0) -> TokenScores:
     Returns:
         `TokenScores` of all B * T tokens, or of the real ones alone.
     """
-    known = getattr(logits, "_kformer_scores", None)
-    if known and known[0] is ids and known[1] == padding_id:
-        return known[2]
-    integers = ops.cast(ids, "int32")
-    factors = factors_of(logits)
+    ids, factors = ops.convert_to_tensor(ids), factors_of(logits)
     if factors is None:
-        return _from_logits(integers, logits, padding_id)
-    scores = _from_factors(integers, *factors, padding_id)
-    logits._kformer_scores = ids, padding_id, scores
-    return scores
+        return _from_logits(ops.cast(ids, "int32"), logits, padding_id)
+    cache, key = graph_cache(logits), ("scores", ids.ref(), logits.ref(), padding_id)
+    if key not in cache:
+        cache[key] = _from_factors(ops.cast(ids, "int32"), *factors, padding_id)
+    return cache[key]
 
 
 def _from_logits(ids, logits, padding_id):
     ids = ops.reshape(ids, (-1,))
     logits = ops.reshape(ops.cast(logits, "float32"), (-1, logits.shape[-1]))
-    chosen = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0]
+    target_logit = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0]
     return TokenScores(
         place=ops.arange(ops.shape(ids)[0]),
         real=ops.cast(ops.not_equal(ids, padding_id), "float32"),
-        chosen=chosen,
+        target_logit=target_logit,
         mean=ops.mean(logits, axis=-1),
-        normalizer=ops.logsumexp(logits, axis=-1),
-        best=ops.cast(chosen >= ops.max(logits, axis=-1), "float32"),
+        log_normalizer=ops.logsumexp(logits, axis=-1),
+        best=ops.cast(target_logit >= ops.max(logits, axis=-1), "float32"),
     )
 
 
@@ -73,17 +71,17 @@ def _from_factors(ids, vectors, table, padding_id):
     (place,) = ops.nonzero(ops.not_equal(ids, padding_id))
     ids = ops.take(ids, place)  # (N,)
     vectors = ops.take(ops.reshape(vectors, (-1, vectors.shape[-1])), place, axis=0)  # (N, D)
-    normalizer, best = _normalize(vectors, table, ids)
+    log_normalizer, best = _normalize(vectors, table, ids)
 
     def score(rows):
         return ops.sum(ops.cast(vectors * rows, "float32"), axis=-1)
 
     return TokenScores(
         place=place,
-        real=ops.ones_like(normalizer),
-        chosen=score(ops.take(table, ids, axis=0)),
+        real=ops.ones_like(log_normalizer),
+        target_logit=score(ops.take(table, ids, axis=0)),
         mean=score(ops.mean(table, axis=0)),
-        normalizer=normalizer,
+        log_normalizer=log_normalizer,
         best=best,
     )
 
@@ -99,7 +97,7 @@ def _normalize(vectors, table, ids):
     best = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0] >= highest
     probabilities = ops.softmax(logits)
     # logsumexp(z) = max(z) - log(max(p)), where max(p) is at least 1 / V.
-    normalizer = ops.cast(highest, "float32") - ops.log(
+    log_normalizer = ops.cast(highest, "float32") - ops.log(
         ops.cast(ops.max(probabilities, axis=-1, initial=0.0), "float32")
     )
 
@@ -111,4 +109,4 @@ def _normalize(vectors, table, ids):
             None,
         )
 
-    return (normalizer, ops.cast(best, "float32")), gradient
+    return (log_normalizer, ops.cast(best, "float32")), gradient

@@ -6,6 +6,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kformer import Transformer
 from kformer.model.embedding import TokenEmbedding, factors_of
 from kformer.training import MaskedAccuracy, MaskedCrossEntropy, Perplexity
 from kformer.training.objective.token_scores import token_scores
@@ -13,17 +14,24 @@ from kformer.training.objective.token_scores import token_scores
 B, T, V, D = 3, 5, 7, 4
 
 
-def plain(logits):
-    """Logits of whatever source."""
-    return tf.constant(logits)
+def plain(score, ids, logits):
+    """`score` of logits that no `TokenEmbedding` made."""
+    return score(ids, tf.constant(logits))
 
 
-def of_embedding(logits):
-    """The same logits as a product: of themselves and a table that is the identity."""
+def of_embedding(score, ids, logits):
+    """`score` of the same logits in a graph, as a product of themselves and the identity."""
     embedding = TokenEmbedding(logits.shape[-1], logits.shape[-1])
     embedding.build()
     embedding.table.assign(np.eye(logits.shape[-1]))
-    return embedding.logits(tf.constant(logits))
+
+    @tf.function
+    def in_graph(logits):
+        product = embedding.logits(logits)
+        assert factors_of(product)
+        return score(ids, product)
+
+    return in_graph(tf.constant(logits))
 
 
 forms = pytest.mark.parametrize("form", [plain, of_embedding])
@@ -38,17 +46,17 @@ def example(rng, scale=3.0):
 @given(seed=st.integers(0, 9999), scale=st.sampled_from([0.1, 3.0, 60.0]))
 def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
     ids, logits = example(np.random.default_rng(seed), scale)
-    scores = token_scores(ids, form(logits))
+    scores = form(token_scores, ids, logits)
     real = np.asarray(scores.real) == 1
     place = np.asarray(scores.place)[real]
     np.testing.assert_array_equal(np.sort(place), np.flatnonzero(ids))
-    z, chosen = logits.reshape(-1, V)[place].astype("float64"), ids.reshape(-1)[place]
+    z, target_logit = logits.reshape(-1, V)[place].astype("float64"), ids.reshape(-1)[place]
     shifted = np.exp(z - z.max(axis=-1, keepdims=True))
     for value, expected in [
-        (scores.chosen, z[np.arange(len(z)), chosen]),
+        (scores.target_logit, z[np.arange(len(z)), target_logit]),
         (scores.mean, z.mean(axis=-1)),
-        (scores.normalizer, z.max(axis=-1) + np.log(shifted.sum(axis=-1))),
-        (scores.best, z.argmax(axis=-1) == chosen),
+        (scores.log_normalizer, z.max(axis=-1) + np.log(shifted.sum(axis=-1))),
+        (scores.best, z.argmax(axis=-1) == target_logit),
     ]:
         np.testing.assert_allclose(np.asarray(value)[real], expected, rtol=1e-4, atol=1e-4)
 
@@ -64,6 +72,7 @@ def test_factors_have_the_loss_and_the_gradients_of_their_product(label_smoothin
     embedding.build()
     loss = MaskedCrossEntropy(label_smoothing)
 
+    @tf.function
     def losses_and_gradients(through):
         with tf.GradientTape() as tape:
             value = loss(ids, through(embedding.logits(vectors)), weights)
@@ -79,10 +88,11 @@ def test_factors_have_the_loss_and_the_gradients_of_their_product(label_smoothin
 def test_a_weight_of_zero_takes_a_sentence_out_and_two_counts_it_twice(form):
     ids, logits = example(np.random.default_rng(1))
     alone = [
-        MaskedCrossEntropy()(ids[[row]], form(logits[[row]])) * np.count_nonzero(ids[row])
+        form(MaskedCrossEntropy(), ids[[row]], logits[[row]]) * np.count_nonzero(ids[row])
         for row in range(B)
     ]
-    weighted = MaskedCrossEntropy()(ids, form(logits), np.array([0.0, 2.0, 1.0]))
+    weights = np.array([0.0, 2.0, 1.0])
+    weighted = form(lambda ids, z: MaskedCrossEntropy()(ids, z, weights), ids, logits)
     expected = (2 * alone[1] + alone[2]) / np.count_nonzero(ids)
     np.testing.assert_allclose(weighted, expected, rtol=1e-5)
 
@@ -90,22 +100,44 @@ def test_a_weight_of_zero_takes_a_sentence_out_and_two_counts_it_twice(form):
 def test_a_batch_of_padding_has_no_loss_and_no_gradient():
     embedding = TokenEmbedding(V, D)
     embedding.build()
-    vectors = tf.ones((B, T, D))
-    with tf.GradientTape() as tape:
-        tape.watch(vectors)
-        value = MaskedCrossEntropy()(np.zeros((B, T), "int32"), embedding.logits(vectors))
+
+    @tf.function
+    def loss_and_gradient(vectors):
+        with tf.GradientTape() as tape:
+            tape.watch(vectors)
+            value = MaskedCrossEntropy()(np.zeros((B, T), "int32"), embedding.logits(vectors))
+        return value, tf.convert_to_tensor(tape.gradient(value, vectors))
+
+    value, gradient = loss_and_gradient(tf.ones((B, T, D)))
     assert value == 0
-    assert not np.any(tf.convert_to_tensor(tape.gradient(value, vectors)))
+    assert not np.any(gradient)
 
 
-def test_loss_and_metrics_share_one_computation():
-    ids, logits = example(np.random.default_rng(2))
-    product = of_embedding(logits)
-    assert token_scores(ids, product) is token_scores(ids, product)
-    assert token_scores(ids, product) is not token_scores(ids, product, padding_id=1)
-    assert token_scores(ids.copy(), product) is not token_scores(ids, product)
-    assert factors_of(product)
-    assert factors_of(tf.identity(product)) is None
+def test_equal_arguments_in_one_graph_share_one_computation():
+    def compare(_, product):
+        ids, others = tf.ones((B, T), "int64"), tf.ones((B, T), "int64")
+        scores = token_scores(ids, product)
+        assert token_scores(ids, product) is scores
+        assert token_scores(ids, product, padding_id=1) is not scores
+        assert token_scores(others, product) is not scores
+        assert factors_of(tf.identity(product)) is None
+        return product
+
+    of_embedding(compare, *example(np.random.default_rng(2)))
+    assert factors_of(tf.ones((B, T, V))) is None
+
+
+@pytest.mark.parametrize("step", ["train_step", "test_step"])
+def test_a_step_of_fit_or_evaluate_normalizes_the_logits_once(step):
+    model = Transformer(V, num_layers=1, d_model=D, num_heads=2, d_ff=6)
+    model.compile("adam", MaskedCrossEntropy(), metrics=[MaskedAccuracy(), Perplexity()])
+    model.optimizer.build(model.trainable_variables)
+    batch = ((tf.ones((B, 11), "int32"), tf.ones((B, T), "int32")), tf.ones((B, T), "int32"))
+    getattr(model, step)(batch)  # Creates the variables of the metrics.
+    graph = tf.function(getattr(model, step)).get_concrete_function(batch).graph
+    kinds = ("Softmax", "LogSoftmax", "Exp")
+    found = [op.outputs[0].shape for op in graph.get_operations() if op.type in kinds]
+    assert [shape[-1:] for shape in found].count([V]) == 1
 
 
 @pytest.mark.parametrize("read", [True, False])
