@@ -31,6 +31,42 @@ def graph_cache(tensor) -> dict | None:
     return collection[0]
 
 
+def random_uint16(shape, seed_generator):
+    """Returns evenly distributed uint16 numbers; on TensorFlow only.
+
+    Args:
+        shape: tensor or tuple.
+        seed_generator: `keras.random.SeedGenerator`.
+    """
+    import tensorflow as tf  # Keras has no random bits.
+
+    size = tf.reduce_prod(shape)
+    seed = tf.cast(seed_generator.next(), tf.int32)
+    pairs = tf.random.stateless_uniform(
+        [(size + 1) // 2], seed, minval=None, maxval=None, dtype=tf.int32
+    )
+    return tf.reshape(tf.reshape(tf.bitcast(pairs, tf.uint16), [-1])[:size], shape)
+
+
+def replica_context():
+    """Returns the `tf.distribute.ReplicaContext` of several replicas; None if there is one."""
+    if not is_tensorflow():
+        return None  # Other backends share batches without the loss knowing.
+    import tensorflow as tf
+
+    replicas = tf.distribute.get_replica_context()
+    return replicas if replicas and replicas.num_replicas_in_sync > 1 else None
+
+
+def num_replicas() -> int:
+    """Returns the number of replicas of the current `tf.distribute` strategy, else 1."""
+    if not is_tensorflow():
+        return 1
+    import tensorflow as tf
+
+    return tf.distribute.get_strategy().num_replicas_in_sync
+
+
 def gather(table, ids):
     """Returns `table[ids]` for `ids` that are all in [0, len(table)).
 

@@ -10,6 +10,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from kformer.backend import is_tensorflow
 from kformer.model.dense import HoldsDense
 from kformer.model.masks import of_four_axes, with_keras_mask
 
@@ -52,7 +53,7 @@ def scaled_dot_product_attention(query, key, value, mask=None) -> tuple[Any, Any
 
 def match(query, key):
     """Returns the product of each query (B, H, Q, W) with each key (B, H, K, W): (B, H, Q, K)."""
-    if keras.backend.backend() == "tensorflow":
+    if is_tensorflow():
         import tensorflow as tf  # It need not transpose them first, as Keras would.
 
         return tf.linalg.matmul(query, key, transpose_b=True)

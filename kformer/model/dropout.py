@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from kformer.backend import is_tensorflow, random_uint16
+
 _LEVELS = 2**16
 
 
@@ -22,19 +24,7 @@ class Dropout(keras.layers.Dropout):
     """
 
     def call(self, inputs, training=False):
-        if not training or not self.rate or keras.backend.backend() != "tensorflow":
+        if not training or not self.rate or not is_tensorflow():
             return super().call(inputs, training=training)
-        keep = _random_bits(ops.shape(inputs), self.seed_generator) >= round(self.rate * _LEVELS)
+        keep = random_uint16(ops.shape(inputs), self.seed_generator) >= round(self.rate * _LEVELS)
         return ops.where(keep, inputs * (1 / (1 - self.rate)), ops.zeros((), inputs.dtype))
-
-
-def _random_bits(shape, seed_generator):
-    """Returns evenly distributed uint16 numbers."""
-    import tensorflow as tf  # Keras has no random bits.
-
-    size = tf.reduce_prod(shape)
-    seed = tf.cast(seed_generator.next(), tf.int32)
-    pairs = tf.random.stateless_uniform(
-        [(size + 1) // 2], seed, minval=None, maxval=None, dtype=tf.int32
-    )
-    return tf.reshape(tf.reshape(tf.bitcast(pairs, tf.uint16), [-1])[:size], shape)

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from kformer.backend import is_tensorflow
+
 EPSILON = 1e-5  # As torch.nn.Transformer has it; Keras's default of 1e-3 is coarse for this.
 
 
@@ -22,7 +24,7 @@ class LayerNorm(keras.layers.LayerNormalization):
         super().__init__(epsilon=epsilon, **kwargs)
 
     def call(self, inputs, training=False):
-        compiled = keras.backend.backend() != "tensorflow"  # These find fast steps themselves.
+        compiled = not is_tensorflow()  # The compilers of other backends fuse these operations.
         if not training or compiled or self.compute_dtype == "float64":
             return super().call(inputs)
         x = ops.reshape(ops.cast(inputs, "float32"), (-1, inputs.shape[-1]))

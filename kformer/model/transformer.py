@@ -8,6 +8,7 @@ from typing import NamedTuple
 import keras
 from keras import ops
 
+from kformer.backend import is_tensorflow
 from kformer.model.copying import float32_copy
 from kformer.model.decoder import Decoder
 from kformer.model.dense import HoldsDense
@@ -93,7 +94,7 @@ class Transformer(HoldsDense, keras.Model):
         self.built = True
         # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
         # processor; Keras's other backends compile in any case.
-        self.supports_jit = keras.backend.backend() != "tensorflow"
+        self.supports_jit = not is_tensorflow()
 
     @property
     def parts(self):

@@ -6,6 +6,7 @@ Axes: B batch, T target length, V vocabulary.
 import keras
 from keras import ops
 
+from kformer.backend import replica_context
 from kformer.training.objective.token_scores import token_scores
 
 
@@ -73,23 +74,13 @@ def _mean(total, count):
     replicas, and adds the gradients that they compute. So the value is the mean over all tokens of
     the batch, divided by that number; its gradient is that of this replica's part of the mean.
     """
-    replicas = _replicas()
+    replicas = replica_context()
     if replicas is None:
         return total / ops.maximum(count, 1.0)
     share = total / ops.maximum(replicas.all_reduce("SUM", ops.stop_gradient(count)), 1.0)
     value = ops.stop_gradient(share)
     whole = replicas.all_reduce("SUM", value)
     return share - value + whole / replicas.num_replicas_in_sync
-
-
-def _replicas():
-    """Returns the replicas of `tf.distribute` that share this batch; None, if there is but one."""
-    if keras.backend.backend() != "tensorflow":
-        return None
-    import tensorflow as tf  # Other backends share batches without the loss knowing.
-
-    replicas = tf.distribute.get_replica_context()
-    return replicas if replicas and replicas.num_replicas_in_sync > 1 else None
 
 
 def _of_tokens(weights, ids, place):

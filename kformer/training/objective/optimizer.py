@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from kformer.backend import is_tensorflow, num_replicas
+
 
 @keras.saving.register_keras_serializable(package="kformer")
 class AveragedAdam(keras.optimizers.Adam):
@@ -37,11 +39,11 @@ class AveragedAdam(keras.optimizers.Adam):
     def build(self, var_list):
         if self.built:
             return
-        if self.gradient_accumulation_steps and _replicas() > 1:
+        if self.gradient_accumulation_steps and num_replicas() > 1:
             raise ValueError(
                 "Gradients cannot be accumulated under a strategy of `tf.distribute` with several "
                 "replicas; make the batches larger instead. Received: "
-                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, {_replicas()} "
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, {num_replicas()} "
                 "replicas."
             )
         super().build(var_list)
@@ -62,7 +64,7 @@ class AveragedAdam(keras.optimizers.Adam):
 
     def update_step(self, gradient, variable, learning_rate):
         """As Keras has it, in one operation instead of a dozen, each a pass over the weights."""
-        if keras.backend.backend() != "tensorflow" or self.amsgrad:
+        if not is_tensorflow() or self.amsgrad:
             super().update_step(gradient, variable, learning_rate)
             return
         import tensorflow as tf  # Only its backend has such an operation.
@@ -89,15 +91,6 @@ class AveragedAdam(keras.optimizers.Adam):
 
     def get_config(self):
         return {**super().get_config(), "average_momentum": self.average_momentum}
-
-
-def _replicas():
-    """Number of replicas under the current strategy of `tf.distribute`; other backends have 1."""
-    if keras.backend.backend() != "tensorflow":
-        return 1
-    import tensorflow as tf
-
-    return tf.distribute.get_strategy().num_replicas_in_sync
 
 
 def _handle(variable):
