@@ -4,10 +4,12 @@ Every error says the rule first, then what was received.
 """
 
 import math
+import re
 from numbers import Integral, Real
 
 # What float32, in which all is computed, can hold without loss of digits.
 _LARGEST, _SMALLEST = 3.4e38, 1.2e-38
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def check_integer(name, value, least=None, most=None) -> int:
@@ -99,6 +101,11 @@ def as_texts(texts, name) -> list[str]:
         elif not isinstance(text, str):
             raise _no_texts(name, text, f"[{i}]")
     return elements
+
+
+def replace_lone_surrogates(text: str) -> str:
+    """Returns the text with halves of surrogate pairs, which UTF-8 cannot hold, as U+FFFD."""
+    return _LONE_SURROGATES.sub("\ufffd", text)
 
 
 def check_as_many(**lists):

@@ -44,7 +44,12 @@ def replacing(path):
 def write_json(path, content):
     """Writes `content` to a JSON file that people can read, completely or not at all."""
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        temporary.write_text(json_text(content), "utf-8")
+
+
+def json_text(content) -> str:
+    """Returns `content` as JSON that people can read."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def part_of(publication):

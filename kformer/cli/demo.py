@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.attention import draw
-from kformer.cli.checked_exports import show_reports, write_exports
+from kformer.cli.checked_exports import Exports, show_reports, write_exports
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.continuation import check_output
@@ -58,8 +58,7 @@ def demo(
         translator,
         [pair.source for pair in held_out],
         [pair.target for pair in held_out],
-        saved_model=output / "served",
-        tflite=output / "translator.tflite",
+        Exports(saved_model=output / "served", tflite=output / "translator.tflite"),
     )
     with quiet():
         from kformer.plot import save_figure

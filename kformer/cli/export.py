@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.checked_exports import show_reports, write_exports
+from kformer.cli.checked_exports import Exports, show_reports, write_exports
 from kformer.cli.model import what_is
 from kformer.cli.terminal.quiet import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
-from kformer.export.tflite.report import receipt_of
+from kformer.export.tflite.report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
 from kformer.training.data.text_files import check_parallel, read_lines
@@ -121,10 +121,13 @@ def export(
         import kformer
 
         translator = kformer.load(model)
-    reports = write_exports(
-        translator,
-        texts,
-        references,
+    about = {
+        "source_language": source_language,
+        "target_language": target_language,
+        "licence": licence,
+        "citation": citation,
+    }
+    exports = Exports(
         saved_model=saved_model,
         tflite=tflite,
         web=web,
@@ -136,13 +139,9 @@ def export(
         batch_size=batch,
         xla=xla,
         max_batch_tokens=max_batch_tokens,
-        about={
-            "source_language": source_language,
-            "target_language": target_language,
-            "licence": licence,
-            "citation": citation,
-        },
+        about={name: value for name, value in about.items() if value is not None},
     )
+    reports = write_exports(translator, texts, references, exports)
     show_reports(reports)
     for path in (saved_model, tflite, web):
         if path:
@@ -157,7 +156,7 @@ def _check_places(saved_model, tflite, web):
         if tflite.suffix != ".tflite":
             raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
         check_writable(tflite)
-        check_writable(receipt_of(tflite))
+        check_writable(report_path(tflite))
     if web:
         if web.exists():
             raise FileExistsError(f"A web page needs a new folder. Received: {str(web)!r}.")

@@ -7,7 +7,12 @@ from typing import Annotated
 import typer
 
 from kformer.cli.terminal.lines import check_output, in_chunks, one_line, writing
-from kformer.cli.terminal.output_format import OutputFormat, check_format, warn_of_runaway, written
+from kformer.cli.terminal.output_format import (
+    OutputFormat,
+    check_format,
+    warn_of_flags,
+    written,
+)
 from kformer.cli.terminal.quiet import quiet
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
@@ -149,7 +154,7 @@ def _warn_of(number, best):
             "translated.",
             err=True,
         )
-    warn_of_runaway(number, best)
+    warn_of_flags(number, best)
 
 
 def _show_status(client, model):

@@ -16,7 +16,12 @@ from kformer.cli.model import (
     what_is,
 )
 from kformer.cli.terminal.lines import check_output, in_chunks, one_line, writing
-from kformer.cli.terminal.output_format import OutputFormat, check_format, warn_of_runaway, written
+from kformer.cli.terminal.output_format import (
+    OutputFormat,
+    check_format,
+    warn_of_flags,
+    written,
+)
 from kformer.decoding.options import SearchOptions
 from kformer.training.data.text_files import check_parallel, decoded, read_lines
 
@@ -151,12 +156,12 @@ def _search(translator, pairs, total, options, format):
 
     chunk = _DETAILED if details else None
     for number, translations in enumerate(in_chunks(work, pairs, total, chunk), start=1):
-        warn_of_runaway(number, translations[0])
+        warn_of_flags(number, translations[0])
         yield from written(format, number, translations)
 
 
 def _as_exported(translator, lines, total):
     """As `_search`, by the search that a SavedModel or a .tflite file has in it."""
     for number, best in enumerate(in_chunks(translator.translations, lines, total), start=1):
-        warn_of_runaway(number, best)
+        warn_of_flags(number, best)
         yield one_line(best.text)

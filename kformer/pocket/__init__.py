@@ -2,8 +2,8 @@
 
 - `translator`: `PocketTranslator`.
 - `text`: strings to the bytes of a file's inputs, and back.
-- `workers`, `process`: interpreters in threads and in processes of their own.
-- `metadata`: the JSON that a file carries.
+- `team`, `workers`, `process`: interpreters in threads and in processes of their own.
+- `metadata`: the JSON metadata of a file.
 """
 
 from kformer.pocket.translator import PocketTranslator

@@ -1,12 +1,14 @@
-"""What a `.tflite` translator says of itself: in an archive at its end, or in a file beside it."""
+"""The metadata of a `.tflite` translator: in an archive at its end, or in a file beside it."""
 
 import json
 import zipfile
+from pathlib import Path
 
-FORMAT = 2  # Readers refuse what is newer than they are. Of format 1 is what has it beside it.
-MANIFEST, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
-RECEIPT = "equal_to_python"  # What only a receipt has, which is also called NAME.tflite.json.
-NEEDED = {
+FORMAT = 2  # Readers refuse newer formats. Files of format 1 have their metadata beside them.
+METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
+# Only export reports have this key; they, too, are called NAME.tflite.json.
+REPORT_KEY = "equal_to_python"
+NEEDED = {  # Keys of each format.
     1: ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
     2: (
         *("padding_id", "end_id", "max_source_length", "max_source_bytes"),
@@ -15,12 +17,12 @@ NEEDED = {
 }
 
 
-def read_manifest(path) -> dict:
-    """Returns the manifest of the `.tflite` file at `path`.
+def read_metadata(path: Path) -> dict:
+    """Returns the metadata of the `.tflite` file at `path`.
 
     Raises:
-        FileNotFoundError: The file is missing; or it has none in it, and none beside it.
-        ValueError: It is broken, or newer than this kformer.
+        FileNotFoundError: The file or its metadata is missing.
+        ValueError: The metadata is broken, or newer than this kformer.
     """
     if not path.is_file():
         raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
@@ -29,38 +31,38 @@ def read_manifest(path) -> dict:
         place = path.with_name(f"{path.name}.json")
         text = _beside(path, place)
     try:
-        manifest = json.loads(text.decode("utf-8"))
-        not_whole = RECEIPT in manifest
-        newer = not not_whole and manifest["format"] > FORMAT
-        needed = () if newer or not_whole else NEEDED[manifest["format"]]
-        lacking = [key for key in needed if key not in manifest]
+        metadata = json.loads(text.decode("utf-8"))
+        truncated = REPORT_KEY in metadata
+        newer = not truncated and metadata["format"] > FORMAT
+        needed = () if newer or truncated else NEEDED[metadata["format"]]
+        lacking = [key for key in needed if key not in metadata]
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
-            "The manifest of a .tflite translator must be JSON with a format. "
+            "The metadata of a .tflite translator must be JSON with a format. "
             f"Received: {str(place)!r}."
         ) from error
-    if not_whole:
+    if truncated:
         raise ValueError(
-            "The .tflite file is not whole: its end, with the manifest, is missing. "
+            "The .tflite file is not whole: its end, with the metadata, is missing. "
             f"Received: {str(path)!r}."
         )
     if newer:
         raise ValueError(
-            f"This kformer reads manifests up to format {FORMAT}; update it. "
-            f"Received: format={manifest['format']} in {str(place)!r}."
+            f"This kformer reads metadata up to format {FORMAT}; update it. "
+            f"Received: format={metadata['format']} in {str(place)!r}."
         )
     if lacking:
         raise ValueError(
-            f"The manifest of a .tflite translator must have {', '.join(needed)}. "
+            f"The metadata of a .tflite translator must have {', '.join(needed)}. "
             f"Received: {str(place)!r}, without {', '.join(lacking)}."
         )
-    return manifest
+    return metadata
 
 
 def _inside(path):
     try:
         with zipfile.ZipFile(path) as archive:
-            return archive.read(MANIFEST)
+            return archive.read(METADATA)
     except (zipfile.BadZipFile, KeyError):
         return None
 
@@ -68,7 +70,7 @@ def _inside(path):
 def _beside(path, beside):
     if not beside.is_file():
         raise FileNotFoundError(
-            "A .tflite translator has a manifest at its end, or an older one beside it, of the "
-            f"same name. Received: {str(path)!r}, without {beside.name!r}."
+            "A .tflite translator has its metadata at its end, or, if older, in a file beside it. "
+            f"Received: {str(path)!r}, without {beside.name!r}."
         )
     return beside.read_bytes()

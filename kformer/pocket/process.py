@@ -1,9 +1,9 @@
-"""A process that runs a `.tflite` file for another one, which talks to it by pickles.
+"""A process that runs a `.tflite` file for its parent process.
 
     python -m kformer.pocket.process FILE
 
-Reads (signature, inputs by name) from stdin, and writes the outputs by name to stdout, one after
-the other, until stdin ends.
+Reads pickled pairs (signature, inputs by name) from stdin until it ends, and writes the pickled
+outputs by name of each to stdout.
 """
 
 import os
@@ -16,7 +16,7 @@ import numpy as np
 def main():
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # What a library prints is no answer.
+    os.dup2(2, 1)  # Output of libraries goes to stderr.
     run = runner(sys.argv[1])
     while True:
         try:
@@ -30,9 +30,9 @@ def main():
 def runner(path):
     """Returns a callable (signature, inputs) -> outputs, on one core.
 
-    LiteRT lays out the weights anew wherever they are used, once for each loop in the file: of the
-    base model in 8 bits with batches, 1 GB in 1.4 s. `CompiledModel` does so once, 49 MB in 0.3 s.
-    It has the options for that since 2.3, and needs a system that keeps files in memory.
+    `Interpreter` repacks the weights once for each loop in the file: of the base model in int8 with
+    batches, 1 GB in 1.4 s. `CompiledModel` repacks them once: 49 MB in 0.3 s. Its options exist
+    since LiteRT 2.3, and need a system with in-memory files.
     """
     try:
         from ai_edge_litert.cpu_options import CpuOptions
@@ -80,7 +80,7 @@ class _Compiled:
         return outputs
 
     def _signature(self, name):
-        """Returns its number, its buffers by name, and of its outputs shape and dtype."""
+        """Returns its index, input and output buffers by name, and the outputs' details."""
         if name not in self._signatures:
             model, index = self._model, self._model.get_signature_index(name)
             names = model.get_signature_by_index(index)

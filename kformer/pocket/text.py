@@ -1,27 +1,25 @@
-"""Text to ids and back for a `.tflite` translator: by the file itself, or by models beside it."""
-
-import re
+"""Tokenizes texts for a `.tflite` translator: in the file, or with models beside it."""
 
 import numpy as np
 
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+from kformer.arguments import replace_lone_surrogates
 
 
 class TextInFile:
-    """Text of a file that tokenizes by itself.
+    """Tokenizes with signatures of the file.
 
-    Its methods take a worker, callable (signature, inputs) -> outputs, that is not busy.
+    Its methods take an idle worker, callable (signature, **inputs) -> outputs.
 
     Args:
-        manifest: That of the file.
+        metadata: Of the file.
     """
 
-    def __init__(self, manifest):
-        self._most, self._room = manifest["max_source_length"], manifest["max_source_bytes"]
-        self._longest = manifest["max_target_length"]
+    def __init__(self, metadata):
+        self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
+        self._longest = metadata["max_target_length"]
 
     def bytes_of(self, text: str):
-        """Returns uint8 (room,), the text up to where it fits, no character cut, and zeros."""
+        """Returns uint8 (capacity,): as many whole characters as fit, then zeros."""
         source = np.zeros(self._room, np.uint8)
         content = _utf8(text)
         if len(content) > self._room:
@@ -30,66 +28,66 @@ class TextInFile:
         return source
 
     def too_long(self, text: str) -> bool:
-        """Whether the text has more bytes than the file takes."""
+        """Returns whether the text has more bytes than the file takes."""
         return len(text) * 4 > self._room and len(_utf8(text)) > self._room
 
     def encode(self, worker, text: str):
-        """Returns the ids of a text, the end id last, and whether they are only its beginning."""
+        """Returns the ids of a text, the end id last, and whether it was cut."""
         result = worker("tokenize", source=self.bytes_of(text))
         count = min(int(result["count"][0]), self._most)
         cut = bool(result["truncated"][0]) or self.too_long(text)
         return result["ids"][0, :count].tolist(), cut
 
     def decode(self, worker, ids):
-        """Returns the text of `ids`, int32 (T,) or fewer, and whether it is only the beginning."""
+        """Returns the text of at most T `ids`, and whether it was cut."""
         filled = np.zeros((1, self._longest), np.int32)
         filled[0, : len(ids)] = ids
         result = worker("detokenize", ids=filled)
         return text_in(result["translation"]), bool(result["truncated"][0])
 
     def why_cut(self, worker, text: str) -> str:
-        """Says why only the beginning of the text, or of its translation, is there."""
+        """Returns why the text or its translation was cut, for a warning."""
         result = worker("tokenize", source=self.bytes_of(text))
         count = int(result["count"][0])
         if self.too_long(text):
             return _over(len(_utf8(text)), "bytes", self._room, self._room)
         if count > self._most:
             return _over(count, "ids", self._most, self._most - 1)
-        return "was translated in part: there was no room for more."
+        return "has too long a translation: its end was cut off."
 
 
 class TextBeside:
-    """Text of a file of format 1, with SentencePiece models beside it.
+    """Tokenizes with SentencePiece models beside a file of format 1.
 
     Args:
-        path: That of the file.
-        manifest: That of the file.
+        path: The `.tflite` file.
+        metadata: Of the file.
     """
 
-    def __init__(self, path, manifest):
-        self._end_id, self._most = manifest["end_id"], manifest["max_source_length"]
-        self._source = self._target = _read_model(path.parent / manifest["source_model"])
-        if "target_model" in manifest:
-            self._target = _read_model(path.parent / manifest["target_model"])
+    def __init__(self, path, metadata):
+        self._end_id, self._most = metadata["end_id"], metadata["max_source_length"]
+        self._source = self._target = _read_model(path.parent / metadata["source_model"])
+        if "target_model" in metadata:
+            self._target = _read_model(path.parent / metadata["target_model"])
 
     def encode(self, worker, text: str):
-        """As `TextInFile.encode`."""
+        """See `TextInFile.encode`."""
         pieces = self._source.encode(_utf8(text).decode())
         kept = pieces[: self._most - 1]
         return [*kept, self._end_id], len(kept) < len(pieces)
 
     def decode(self, worker, ids):
-        """As `TextInFile.decode`; end and padding spell nothing."""
+        """See `TextInFile.decode`; the end and padding ids have no text."""
         return self._target.decode(ids.tolist()).replace("\0", ""), False
 
     def why_cut(self, worker, text: str) -> str:
-        """As `TextInFile.why_cut`."""
+        """See `TextInFile.why_cut`."""
         count = len(self._source.encode(_utf8(text).decode())) + 1
         return _over(count, "ids", self._most, self._most - 1)
 
 
 def text_in(translation) -> str:
-    """Returns the text in `translation`, uint8 (room,): UTF-8, and a zero ends it."""
+    """Returns the text in `translation`, uint8 (capacity,): UTF-8, ended by a zero."""
     return translation.tobytes().partition(b"\0")[0].decode("utf-8")
 
 
@@ -98,17 +96,17 @@ def _over(count, unit, limit, kept):
 
 
 def _utf8(text):
-    """The bytes of a text without U+0000 at its end; half of a surrogate pair is U+FFFD."""
-    return _LONE_SURROGATES.sub("\ufffd", text.rstrip("\0")).encode("utf-8")
+    """Returns the UTF-8 bytes of a text without U+0000 at its end."""
+    return replace_lone_surrogates(text.rstrip("\0")).encode("utf-8")
 
 
 def _read_model(path):
-    import sentencepiece  # Not where the file tokenizes by itself.
+    import sentencepiece  # Files of format 2 do not need it.
 
     if not path.is_file():
         raise FileNotFoundError(
-            "Beside a .tflite translator of format 1 stand the tokenizer models that its manifest "
-            f"names. Received: no file {str(path)!r}."
+            "A .tflite translator of format 1 needs the tokenizer models that its metadata names "
+            f"beside it. Received: no file {str(path)!r}."
         )
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))

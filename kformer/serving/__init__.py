@@ -1,6 +1,6 @@
-"""Asks a server for translations, over REST or gRPC: the other end of `kformer.export`.
+"""A client of TensorFlow Serving for SavedModels of `kformer.export`, over REST or gRPC.
 
-`Client` needs neither TensorFlow nor Keras for REST.
+Over REST, `Client` needs neither TensorFlow nor Keras.
 """
 
 from kformer.serving.answers import (

@@ -1,11 +1,11 @@
-"""Where a server is, and which of its models is meant."""
+"""The address of a server and the name of a model."""
 
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from kformer.arguments import check_integer, check_text
 
-MODEL = "translator"  # Its name on the server, as `kformer export` sets it.
+MODEL = "translator"  # The model's name on a server, set by `kformer export`.
 _SCHEMES = ("http", "https", "grpc", "grpcs")
 
 
@@ -13,8 +13,8 @@ class Address(NamedTuple):
     """The parts of a server's URL."""
 
     scheme: str  # "http", "https", "grpc" or "grpcs"
-    host: str  # With its port, if there is one.
-    path: str  # Before /v1, without a slash at its end.
+    host: str  # With the port, if given.
+    path: str  # The part before /v1, without a trailing slash.
 
     @property
     def url(self) -> str:
@@ -22,7 +22,7 @@ class Address(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Which model: by its name, and by a version or a label if it is not to be the newest."""
+    """A model by its name; the newest version unless `version` or `label` is given."""
 
     name: str
     version: int | None = None
@@ -30,7 +30,7 @@ class Model(NamedTuple):
 
     @property
     def path(self) -> str:
-        """As REST has it."""
+        """The model's path in the REST API."""
         path = f"/v1/models/{quote(self.name, safe='')}"
         if self.version is not None:
             return f"{path}/versions/{self.version}"
@@ -38,11 +38,11 @@ class Model(NamedTuple):
 
 
 def read_address(url: str) -> Address:
-    """Returns the parts of "http://host:8501", "grpc://host:8500", or "host:8500", which is gRPC.
+    """Parses "http://host:8501", "grpc://host:8500", or "host:8500", which is gRPC.
 
     Raises:
-        TypeError: It is no string.
-        ValueError: It is no such URL.
+        TypeError: `url` is not a string.
+        ValueError: `url` is malformed.
     """
     given = check_text("url", url)
     if "://" not in url:
@@ -73,8 +73,8 @@ def read_model(name: str, version: int | None, label: str | None) -> Model:
     """Returns a `Model`.
 
     Raises:
-        TypeError: The version is no integer, or the label no string.
-        ValueError: There is no name, or both version and label.
+        TypeError: `version` is not an integer, or `label` not a string.
+        ValueError: The name is empty, or both version and label are given.
     """
     if not (name and isinstance(name, str)):
         raise ValueError(f"`model` must be the name of a model. Received: model={name!r}.")

@@ -1,18 +1,18 @@
-"""What a server tells: of texts, and of itself."""
+"""Values that a client returns: about texts, and about the server."""
 
 import dataclasses
 
-NO_SIGNATURE = "__saved_model_"  # So begin the names of what is listed, but cannot be asked.
+NO_SIGNATURE = "__saved_model_"  # Prefix of listed names that are not signatures.
 
 
 @dataclasses.dataclass(frozen=True)
 class ServedTranslation:
-    """One translation of a sentence; as `kformer.Translation`, without what a server leaves out.
+    """A translation of a sentence, with fewer attributes than `kformer.Translation`.
 
     Attributes:
         text: The translation.
-        score: What the search sorts by; see `kformer.Greedy` and `kformer.Beam`.
-        flags: What is wrong with it, nothing most of the time; see `kformer.Translation`.
+        score: The score of the search; see `kformer.Greedy` and `kformer.Beam`.
+        flags: Its problems, usually none; see `kformer.Translation`.
     """
 
     text: str
@@ -22,12 +22,12 @@ class ServedTranslation:
 
 @dataclasses.dataclass(frozen=True)
 class ServedScore:
-    """How likely the model finds a given translation; see `kformer.Translator.score`.
+    """The score of a given translation; see `kformer.Translator.score`.
 
     Attributes:
-        log_probability: Natural logarithm of its probability, its end's included.
-        length: Number of its tokens, the end included.
-        flags: "source cut", "target cut": a text was too long, only its beginning counts.
+        log_probability: Natural logarithm of the translation's probability, with its end.
+        length: Number of tokens with the end.
+        flags: "source cut", "target cut": a text was too long and was cut.
     """
 
     log_probability: float
@@ -36,17 +36,17 @@ class ServedScore:
 
     @property
     def mean(self) -> float:
-        """The log-probability of a token, on average."""
+        """The mean log-probability of a token."""
         return self.log_probability / self.length
 
 
 @dataclasses.dataclass(frozen=True)
 class Tokenized:
-    """What the model reads of a text.
+    """The ids that the model reads of a text.
 
     Attributes:
-        ids: Of its pieces, the end id last.
-        flags: "source cut": the text was too long, only its beginning is read.
+        ids: Ids of its pieces, the end id last.
+        flags: "source cut": the text was too long and was cut.
     """
 
     ids: tuple[int, ...]
@@ -55,12 +55,12 @@ class Tokenized:
 
 @dataclasses.dataclass(frozen=True)
 class VersionStatus:
-    """How a version of a model is.
+    """The state of a version of a model.
 
     Attributes:
         version: Its number.
         state: "START", "LOADING", "AVAILABLE", "UNLOADING" or "END".
-        error: What went wrong, "" most of the time.
+        error: Its error message, usually "".
     """
 
     version: int
@@ -73,8 +73,8 @@ class Tensor:
     """An input or an output of a signature.
 
     Attributes:
-        dtype: As TensorFlow's protocol names it: "DT_STRING".
-        shape: -1 where any size will do.
+        dtype: Name in TensorFlow's protocol, such as "DT_STRING".
+        shape: -1 stands for any size.
     """
 
     dtype: str
@@ -83,7 +83,7 @@ class Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """What can be asked of a model under one name.
+    """A function of a served model.
 
     Attributes:
         inputs, outputs: `Tensor`s by name.

@@ -23,39 +23,39 @@ from kformer.serving.rows import (
     read_translation,
     read_translations,
     read_vector,
-    rows_of,
+    rows_from_columns,
 )
 
 
 class Client:
     """Asks a server for translations.
 
-    A call may have any number of texts: they are sent in pieces, several at the same time, and
-    come back in their order. What fails because of a broken connection or a busy server is tried
-    again, with growing waits. All methods may be called from several threads.
+    A call may have any number of texts: they are sent in batches, several at the same time, and
+    results keep their order. Requests that fail because of a broken connection or a busy server
+    are retried, with growing waits. All methods are thread-safe.
 
     Args:
         url: "http://host:8501", "https://host/path" for REST; "grpc://host:8500", "host:8500"
             or "grpcs://host" for gRPC, which needs the extra `serving`.
-        model: The name under which the server has the model; the default is that of an export.
-        version, label: A version by its number or by its label, else the newest.
-        timeout: Seconds for a whole call: all of its pieces, attempts and waits.
-        batch_size: Most texts in a request; not over the server's own limit.
-        connections: Most requests of a call at the same time.
-        retries: How often a request is tried again.
+        model: The model's name on the server; the default is that of an export.
+        version, label: A version by its number or by its label; by default the newest.
+        timeout: Seconds for a whole call with all of its requests, attempts and waits.
+        batch_size: Maximum number of texts per request, within the server's limit.
+        connections: Maximum number of concurrent requests of a call.
+        retries: Maximum number of retries of a request.
         headers: Headers of every request, by name: {"Authorization": "Bearer ..."}.
-        ca_file: Certificates to trust, for https and grpcs, else those of the system.
+        ca_file: File of trusted certificates for https and grpcs; by default the system's.
 
     Raises:
-        FileNotFoundError: There is no such `ca_file`.
-        ImportError: gRPC, and the extra is not installed.
-        TypeError, ValueError: An argument is not as it should be.
+        FileNotFoundError: `ca_file` does not exist.
+        ImportError: The URL is of gRPC, and the extra is not installed.
+        TypeError, ValueError: An argument is wrong.
 
     All methods that ask the server raise:
-        ServerError: It refused, or failed, with its own code and words; or its answer is malformed
-            or over 64 MiB, and the message says what is wrong.
-        ConnectionError: It cannot be reached.
-        TimeoutError: It did not answer in time.
+        ServerError: The server refused the request or failed, with its code and message; or its
+            answer is malformed or over 64 MiB.
+        ConnectionError: The server cannot be reached.
+        TimeoutError: The server did not answer in time.
     """
 
     def __init__(
@@ -94,14 +94,14 @@ class Client:
         self._transport = transport(address, chosen, dict(headers or {}), ca_file)
 
     def translate(self, texts, progress=None) -> list[str]:
-        """As `kformer.Translator.translate`; the search was chosen by the export.
+        """See `kformer.Translator.translate`; the export chose the search.
 
         Args:
             texts: list of strings.
-            progress: Called with the number of texts that are done, again and again.
+            progress: Called with the number of texts in each finished request.
 
         Warns:
-            UserWarning: A text was so long that only its beginning was translated.
+            UserWarning: A text was too long and was cut.
         """
         translations = self.translations(texts, progress)
         _warn_of_cut([one.flags for one in translations], "translated")
@@ -116,21 +116,21 @@ class Client:
         return self._predict("beam", {"text": texts}, read_translations, progress)
 
     def score(self, sources, targets, progress=None) -> list[ServedScore]:
-        """Returns how likely the model finds given translations.
+        """Returns the scores of given translations.
 
         Args:
-            sources, targets: lists of strings, as many.
+            sources, targets: lists of strings of equal length.
             progress: See `translate`.
         """
         return self._predict("score", {"source": sources, "target": targets}, read_score, progress)
 
     def encode(self, texts, progress=None):
-        """Returns a vector for each text, to compare texts by: float32 array (B, D).
+        """Returns a vector for each text, for comparing texts: float32 array (B, D).
 
         Warns:
-            UserWarning: A text was so long that only its beginning was read.
+            UserWarning: A text was too long and was cut.
         """
-        import numpy as np  # Which is not needed for text.
+        import numpy as np  # The other methods do not need it.
 
         rows = self._predict("encode", {"text": texts}, read_vector, progress)
         _warn_of_cut([flags for _, flags in rows], "read")
@@ -143,15 +143,15 @@ class Client:
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
     def tokenize(self, texts, progress=None) -> list[Tokenized]:
-        """Returns what the model reads of each text: ids."""
+        """Returns the ids that the model reads of each text."""
         return self._predict("tokenize", {"text": texts}, read_tokenized, progress)
 
     def status(self) -> list[VersionStatus]:
-        """Returns how each version of the model is; of the chosen one alone, if one was."""
+        """Returns the state of each version of the model, or of the chosen one."""
         return self._ask(self._transport.status)
 
     def metadata(self) -> dict[str, Signature]:
-        """Returns the signatures of the model by name: what it can be asked."""
+        """Returns the signatures of the model by name."""
         return self._ask(self._transport.metadata)
 
     def close(self):
@@ -169,16 +169,16 @@ class Client:
         return patiently(lambda: question(deadline), deadline, self._retries)
 
     def _predict(self, signature, inputs, read, progress):
-        """Returns what `read` makes of each row of a signature's outputs."""
+        """Returns `read` of each row of a signature's outputs."""
         inputs = checked(inputs)
         texts = next(iter(inputs.values()))
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # The server pads.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # For less padding.
         size = self._batch_size
-        pieces = [order[start : start + size] for start in range(0, len(order), size)]
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
         deadline = Deadline(self._timeout)
 
-        def ask(piece):
-            chosen = {name: [texts[i] for i in piece] for name, texts in inputs.items()}
+        def ask(batch):
+            chosen = {name: [texts[i] for i in batch] for name, texts in inputs.items()}
             return patiently(
                 lambda: self._transport.predict(signature, chosen, deadline),
                 deadline,
@@ -186,15 +186,15 @@ class Client:
             )
 
         answers = [None] * len(texts)
-        for piece, outputs in at_once(ask, pieces, self._connections, deadline):
+        for batch, outputs in at_once(ask, batches, self._connections, deadline):
             try:
-                rows = rows_of(outputs, len(piece), NEEDED[signature])
-                for i, row in zip(piece, rows, strict=True):
+                rows = rows_from_columns(outputs, len(batch), NEEDED[signature])
+                for i, row in zip(batch, rows, strict=True):
                     answers[i] = read(row)
             except MalformedAnswer as error:
                 raise self._transport.malformed(str(error)) from error
             if progress:
-                progress(len(piece))
+                progress(len(batch))
         return answers
 
 

@@ -1,4 +1,4 @@
-"""Time that a call has, and what may be tried again in it."""
+"""Deadlines, retries and threads of a call."""
 
 import contextlib
 import queue
@@ -10,18 +10,18 @@ from kformer.arguments import check_number
 from kformer.serving.errors import ServerError
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0  # Seconds.
-_LONGEST_TIMEOUT = 10**6  # Sockets have a limit, too.
+_LONGEST_TIMEOUT = 10**6  # Seconds; sockets have a limit, too.
 
 
 class Deadline:
-    """The end of a call, whatever its number of requests, attempts and waits.
+    """The deadline of a call with all of its requests, attempts and waits.
 
     Args:
         seconds: From now.
 
     Raises:
-        TypeError: They are no number.
-        ValueError: They are not over 0, or over a million.
+        TypeError: `seconds` is not a number.
+        ValueError: `seconds` is not over 0, or over a million.
     """
 
     def __init__(self, seconds: float):
@@ -31,10 +31,10 @@ class Deadline:
         self._given_up = threading.Event()
 
     def left(self) -> float:
-        """Returns the seconds that are left.
+        """Returns the remaining seconds.
 
         Raises:
-            TimeoutError: There are none.
+            TimeoutError: None remain.
         """
         left = self._end - time.monotonic()
         if left <= 0 or self._given_up.is_set():
@@ -42,14 +42,14 @@ class Deadline:
         return left
 
     def error(self) -> TimeoutError:
-        """What is raised when time is over."""
+        """Returns the error for a call over its deadline."""
         return TimeoutError(
             "The server must answer within the timeout. "
             f"Received: timeout={self._seconds:g}, in seconds."
         )
 
     def wait(self, seconds: float):
-        """Lets time pass, unless another thread gives up."""
+        """Waits for some seconds, or until another thread gives up."""
         self._given_up.wait(seconds)
 
     def give_up(self):
@@ -58,16 +58,15 @@ class Deadline:
 
 
 def patiently(request, deadline: Deadline, retries: int):
-    """Returns what `request()` returns, which is called again after failures that may pass.
+    """Returns `request()`, which is retried after passing failures.
 
-    These are connections that were refused or broken, and the errors by which a server says that
-    it has too much to do. The waits between double, up to 5 seconds, and each is shortened by
-    chance, lest many clients come back at once.
+    These are refused or broken connections, and errors of an overloaded server. Waits between
+    attempts double, up to 5 seconds, and are shortened at random so that clients spread out.
 
     Args:
-        request: callable; it must do no harm to call it twice.
-        deadline: What would be tried after it is not tried.
-        retries: Most calls after the first one.
+        request: callable that may safely be called twice.
+        deadline: `Deadline` of all attempts.
+        retries: Maximum number of calls after the first.
     """
     for attempt in range(retries + 1):
         deadline.left()
@@ -84,16 +83,16 @@ def patiently(request, deadline: Deadline, retries: int):
 
 
 def at_once(work, items, number: int, deadline: Deadline):
-    """Yields (item, `work(item)`) for each item as it is done, up to `number` at the same time.
+    """Yields (item, `work(item)`) as items are done, up to `number` at the same time.
 
-    The first error is raised, and what has not begun by then never does. Nobody waits longer than
-    the deadline, not even for a thread that hangs: it ends with the process.
+    After the first error, which is raised, no further item begins. The wait ends at the deadline,
+    even if a thread hangs; such a thread ends with the process.
 
     Args:
         work: callable of an item.
         items: list.
-        number: Most threads.
-        deadline: Given up when this ends, however it does.
+        number: Maximum number of threads.
+        deadline: `Deadline`, given up when the iteration ends in any way.
     """
     waiting, done = queue.SimpleQueue(), queue.SimpleQueue()
     for item in items:
@@ -120,7 +119,7 @@ def at_once(work, items, number: int, deadline: Deadline):
                 raise error
             yield item, result
     finally:
-        deadline.give_up()  # What has not begun fails now, before it asks anybody.
+        deadline.give_up()  # Items that have not begun fail without a request.
 
 
 def _wait(attempt, error):

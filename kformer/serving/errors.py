@@ -1,8 +1,8 @@
-"""What a server says when it cannot do what it was asked, or answers what makes no sense."""
+"""Errors of a server, and malformed answers."""
 
 import re
 
-# After these the same request may well succeed; whoever asks again does no harm.
+# After these errors the same request may succeed, and repeating it does no harm.
 _PASSING = {429, 503, "RESOURCE_EXHAUSTED", "UNAVAILABLE"}
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # All but the tab and the line feed.
 _SHOWN = 99  # Characters of a value in a message.
@@ -15,10 +15,10 @@ class ServerError(OSError):
     """The server refused a request, or failed, or its answer is malformed.
 
     Attributes:
-        code: The server's own, an int of HTTP (400) or a name of gRPC ("INVALID_ARGUMENT"). A
-            malformed answer mostly has that of success, 200 or "OK".
-        message: The server's own words; for a malformed answer, what is wrong with it.
-        retry_after: Seconds after which the server wants to be asked again, or None.
+        code: The server's code, an int of HTTP (400) or a name of gRPC ("INVALID_ARGUMENT"). A
+            malformed answer usually has that of success, 200 or "OK".
+        message: The server's message, or what is wrong with a malformed answer.
+        retry_after: Seconds after which the server asks for a retry, or None.
     """
 
     def __init__(self, url: str, code: int | str, message: str, retry_after: float | None = None):
@@ -29,26 +29,26 @@ class ServerError(OSError):
 
     @property
     def is_passing(self) -> bool:
-        """True if the same request may succeed a little later."""
+        """Whether the same request may succeed later."""
         return self.code in _PASSING
 
 
 class MalformedAnswer(ValueError):
-    """What a server answered is not what it should be."""
+    """A server's answer is malformed."""
 
     @classmethod
     def of(cls, name: str, wanted: str, value):
-        """The error for a `value` called `name`, which should be `wanted`."""
+        """Returns the error for a `value` called `name`, which should be `wanted`."""
         return cls(f"`{name}` must be {wanted}. Received: {shown(value)}.")
 
 
 def printable(text: str) -> str:
-    r"""Returns text for a terminal: control characters, which could steer it, as \x1b."""
+    r"""Returns text that is safe for a terminal: control characters are written as \x1b."""
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def shown(value) -> str:
-    """Returns a short description of a value that may be anything, however deep or long."""
+    """Returns a short description of any value, however deep or long."""
     if isinstance(value, list | dict):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, int) and abs(value) >= 10**_SHOWN:

@@ -1,4 +1,4 @@
-"""REST, as TensorFlow Serving speaks it: JSON over HTTP."""
+"""The REST API of TensorFlow Serving: JSON over HTTP."""
 
 import json
 import re
@@ -18,9 +18,9 @@ from kformer.serving.errors import (
     printable,
 )
 
-_CONNECTIONS = 64  # Kept open at most; more are used if there are more threads.
-_READ = 65536  # Bytes of an answer at a time.
-_SHOWN = 300  # Characters of an answer that is not understood.
+_CONNECTIONS = 64  # Kept open at most; more threads open more.
+_READ = 65536  # Bytes of an answer read at a time.
+_SHOWN = 300  # Characters shown of an answer that cannot be parsed.
 _OK = 200
 _LASTING = (
     urllib3.exceptions.SSLError,
@@ -36,7 +36,7 @@ class Rest:
         address: `Address` with the scheme "http" or "https".
         model: `Model`.
         headers: Further headers of each request, by name.
-        ca_file: Certificates to trust, else those of the system.
+        ca_file: File of trusted certificates; None for the system's.
     """
 
     def __init__(
@@ -57,16 +57,16 @@ class Rest:
         Args:
             signature: Its name.
             inputs: Lists by name, an entry for each text.
-            deadline: When the answer must be there.
+            deadline: `Deadline` of the answer.
         """
         body = {"signature_name": signature, "inputs": inputs}
         path = f"{self._model.path}:predict"
         outputs = self._ask("POST", path, deadline, body, read=itemgetter("outputs"))
-        # A server leaves out the name of what is alone; no signature of ours is so.
+        # A server omits the name of a single output, which no signature of kformer has.
         return outputs if isinstance(outputs, dict) else {"a single output": outputs}
 
     def status(self, deadline: Deadline) -> list[VersionStatus]:
-        """Returns how each version of the model is."""
+        """Returns the state of each version of the model."""
         return self._ask("GET", self._model.path, deadline, read=_versions)
 
     def metadata(self, deadline: Deadline) -> dict[str, Signature]:
@@ -78,11 +78,11 @@ class Rest:
         self._pool.clear()
 
     def malformed(self, message: str) -> ServerError:
-        """The error for an answer to `predict` that is not as it should be."""
+        """Returns the error for a malformed answer to `predict`."""
         return ServerError(f"{self._url}{self._model.path}:predict", _OK, message)
 
     def _ask(self, method, path, deadline, body=None, *, read):
-        """Returns what `read` makes of the JSON that the server answers with."""
+        """Returns `read` of the server's JSON answer."""
         status, headers, content = self._exchange(method, path, deadline, body)
         url = self._url + path
         try:
@@ -129,7 +129,7 @@ class Rest:
 
 
 def _read(response, deadline):
-    """The bytes of an answer, however slowly they come, and up to a limit."""
+    """Reads the bytes of an answer, within the deadline and up to a limit."""
     parts, size = [], 0
     try:
         while part := response.read1(_READ):
@@ -145,14 +145,14 @@ def _read(response, deadline):
             f"Received: {error.__cause__ or error}."
         ) from error
     except BaseException:
-        response.close()  # What is left of it must not be the answer to another request.
+        response.close()  # The rest must not be read as the answer to another request.
         raise
     response.release_conn()
     return b"".join(parts)
 
 
 def _broken(url, error):
-    """What a library's error becomes: ConnectionError where another attempt is worthwhile."""
+    """Returns the error for a library's error: ConnectionError if a retry may help."""
     lasting = isinstance(error, _LASTING)
     message = f"The server must be reachable. Received: url={url!r}: {error.__cause__ or error}."
     return (OSError if lasting else ConnectionError)(printable(message))
@@ -207,7 +207,7 @@ def _text(name, value):
 
 
 def _integer(name, value):
-    """Protocol buffers write integers of 64 bits as strings."""
+    """Reads an integer; protocol buffers write those of 64 bits as strings."""
     if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
         return int(value)
     if not isinstance(value, int) or isinstance(value, bool):

@@ -1,53 +1,47 @@
-"""Rows of text and what a server answers to them, as `kformer.export` names it."""
+"""Checks texts for a request, and reads the rows of a server's answer."""
 
-import re
-
-from kformer.arguments import as_texts
+from kformer.arguments import as_texts, replace_lone_surrogates
 from kformer.serving.answers import ServedScore, ServedTranslation, Tokenized
 from kformer.serving.errors import MalformedAnswer
 
-NEEDED = {  # Outputs of the signatures.
+NEEDED = {  # Outputs that each signature must have.
     "serving_default": ("translation", "score"),
     "beam": ("translation", "score", "flags"),
     "score": ("log_probability", "tokens"),
     "encode": ("vector",),
     "tokenize": ("ids", "length"),
 }
-_NONE = -1e8  # The score of no translation at all is below.
-_MOST = 3.5e38  # No float32 is larger.
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")  # UTF-8 cannot hold them.
+_NONE = -1e8  # The score of a missing translation is lower.
+_LARGEST = 3.5e38  # No float32 is larger.
 
 
 def checked(inputs: dict) -> dict[str, list[str]]:
-    """Returns lists of text that UTF-8 can hold: half of a surrogate pair becomes U+FFFD.
+    """Returns lists of texts that UTF-8 can encode; see `replace_lone_surrogates`.
 
     Args:
         inputs: lists of strings by name, or other iterables of them; see `as_texts`.
 
     Raises:
-        TypeError: They are something else.
-        ValueError: They are not as long as each other.
+        TypeError: An input is something else.
+        ValueError: The lists have different lengths.
     """
     lists = {name: as_texts(texts, name) for name, texts in inputs.items()}
     if len({len(texts) for texts in lists.values()}) > 1:
         numbers = ", ".join(f"{len(texts)} of {name}" for name, texts in lists.items())
         raise ValueError(f"There must be as many of each. Received: {numbers}.")
-    return {
-        name: [_LONE_SURROGATES.sub("\ufffd", text) for text in texts]
-        for name, texts in lists.items()
-    }
+    return {name: list(map(replace_lone_surrogates, texts)) for name, texts in lists.items()}
 
 
-def rows_of(outputs: dict, number: int, needed) -> list[dict]:
+def rows_from_columns(outputs: dict, number: int, needed) -> list[dict]:
     """Returns the outputs for each row, by name.
 
     Args:
         outputs: lists by name, an entry for each row.
         number: Of rows.
-        needed: Names of outputs that there must be.
+        needed: Names of required outputs.
 
     Raises:
-        MalformedAnswer: They are not there.
+        MalformedAnswer: An output is missing or has another length.
     """
     for name in needed:
         if name not in outputs:
@@ -62,13 +56,13 @@ def rows_of(outputs: dict, number: int, needed) -> list[dict]:
 
 
 def read_translation(row) -> ServedTranslation:
-    """A row of the signature `serving_default`."""
+    """Reads a row of the signature `serving_default`."""
     text, score = _text("translation", row["translation"]), _number("score", row["score"])
     return ServedTranslation(text, score, _flags(row))
 
 
 def read_translations(row) -> list[ServedTranslation]:
-    """A row of the signature `beam`; without those that the search did not find; one at least."""
+    """Reads a row of the signature `beam`: its translations, at least one."""
     columns = {name: _list(name, row[name]) for name in NEEDED["beam"]}
     lengths = {name: len(values) for name, values in columns.items()}
     if len({*lengths.values()}) > 1 or not all(lengths.values()):
@@ -84,18 +78,18 @@ def read_translations(row) -> list[ServedTranslation]:
 
 
 def read_score(row) -> ServedScore:
-    """A row of the signature `score`."""
+    """Reads a row of the signature `score`."""
     value = _number("log_probability", row["log_probability"])
     return ServedScore(value, _count("tokens", row["tokens"]), _flags(row))
 
 
 def read_vector(row) -> tuple[list[float], tuple[str, ...]]:
-    """A row of the signature `encode`: the vector and flags."""
+    """Reads a row of the signature `encode`: the vector and flags."""
     return [_number("vector", one) for one in _list("vector", row["vector"])], _flags(row)
 
 
 def read_tokenized(row) -> Tokenized:
-    """A row of the signature `tokenize`."""
+    """Reads a row of the signature `tokenize`."""
     ids, length = _list("ids", row["ids"]), _count("length", row["length"])
     if length > len(ids):
         raise MalformedAnswer.of("length", f"at most {len(ids)}, the number of ids", length)
@@ -103,7 +97,7 @@ def read_tokenized(row) -> Tokenized:
 
 
 def _flags(row):
-    """The flags of a row; exports of kformer 0.1.0 have one alone."""
+    """Reads the flags of a row; exports of kformer 0.1.0 have only `truncated`."""
     if "flags" in row:
         return _split(row["flags"])
     truncated = row.get("truncated", False)
@@ -120,7 +114,7 @@ def _split(flags):
 def _text(name, value):
     if not isinstance(value, str):
         raise MalformedAnswer.of(name, "a string", value)
-    return _LONE_SURROGATES.sub("\ufffd", value)
+    return replace_lone_surrogates(value)
 
 
 def _list(name, value):
@@ -130,8 +124,8 @@ def _list(name, value):
 
 
 def _number(name, value):
-    # Neither NaN nor infinity passes; the largest of Python's integers do not become floats.
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= _MOST:
+    # Rejects NaN, infinity, and integers too large for a float.
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= _LARGEST:
         raise MalformedAnswer.of(name, "a finite number", value)
     return float(value)
 

@@ -1,6 +1,6 @@
-"""gRPC, as TensorFlow Serving speaks it, through the stubs of tensorflow-serving-api.
+"""The gRPC API of TensorFlow Serving, through the stubs of tensorflow-serving-api.
 
-They import TensorFlow.
+The stubs import TensorFlow.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ _OK = "OK"
 _OPTIONS = [
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", MAX_ANSWER),
-    # So that a channel tries again as soon as we do.
+    # A channel must reconnect as soon as the client retries.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 5000),
@@ -50,7 +50,7 @@ class Rpc:
         address: `Address` with the scheme "grpc" or "grpcs".
         model: `Model`.
         headers: Further metadata of each request, by name.
-        ca_file: Certificates to trust, else those that gRPC brings.
+        ca_file: File of trusted certificates; None for gRPC's own.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Rpc:
             self._spec.version_label = model.label
 
     def predict(self, signature: str, inputs: dict[str, list], deadline: Deadline) -> dict:
-        """As `Rest.predict`."""
+        """See `Rest.predict`."""
         request = PredictRequest(
             model_spec=self._spec, inputs={name: _strings(value) for name, value in inputs.items()}
         )
@@ -78,7 +78,7 @@ class Rpc:
             return {name: _values(name, value) for name, value in response.outputs.items()}
 
     def status(self, deadline: Deadline) -> list[VersionStatus]:
-        """As `Rest.status`."""
+        """See `Rest.status`."""
         request = GetModelStatusRequest(model_spec=self._spec)
         response = self._ask(self._models.GetModelStatus, request, deadline)
         with self._reading():
@@ -90,7 +90,7 @@ class Rpc:
             ]
 
     def metadata(self, deadline: Deadline) -> dict[str, Signature]:
-        """As `Rest.metadata`."""
+        """See `Rest.metadata`."""
         request = GetModelMetadataRequest(model_spec=self._spec, metadata_field=["signature_def"])
         response = self._ask(self._prediction.GetModelMetadata, request, deadline)
         signatures = SignatureDefMap()
@@ -108,12 +108,12 @@ class Rpc:
         self._channel.close()
 
     def malformed(self, message: str) -> ServerError:
-        """As `Rest.malformed`."""
+        """See `Rest.malformed`."""
         return ServerError(self._url, _OK, message)
 
     @contextlib.contextmanager
     def _reading(self):
-        """Lets what libraries raise of a malformed answer become a `ServerError`."""
+        """Turns libraries' errors about a malformed answer into a `ServerError`."""
         try:
             yield
         except (MalformedAnswer, ValueError, TypeError, DecodeError) as error:
@@ -145,7 +145,7 @@ def _strings(texts):
 
 
 def _values(name, tensor):
-    """A tensor as nested lists, its strings decoded."""
+    """Returns a tensor as nested lists, with decoded strings."""
     sizes = [dim.size for dim in tensor.tensor_shape.dim]
     # A few bytes can describe a tensor that repeats one value and is too large for memory.
     if min(sizes, default=0) < 0 or math.prod(sizes) > tensor.ByteSize():
@@ -155,7 +155,7 @@ def _values(name, tensor):
         )
     try:
         values = make_ndarray(tensor).tolist()
-    except (ValueError, TypeError, KeyError) as error:  # KeyError for a type that it does not know.
+    except (ValueError, TypeError, KeyError) as error:  # KeyError: an unknown type.
         raise MalformedAnswer.of(name, "a tensor of numbers or of strings", repr(error)) from error
     return _decoded(values) if tensor.dtype == DT_STRING else values
 

@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 
-from kformer.text.degenerate import runaway_flags
+from kformer.text.degenerate import degenerate_flags
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,5 +53,5 @@ def found_flags(source, found) -> tuple[str, ...]:
     if len(source) == 1:
         return ()
     if found.ended:
-        return runaway_flags(source[:-1], found.ids[:-1])
-    return ("length limit", *runaway_flags(source[:-1], found.ids))
+        return degenerate_flags(source[:-1], found.ids[:-1])
+    return ("length limit", *degenerate_flags(source[:-1], found.ids))

@@ -1,4 +1,4 @@
-"""The runaway guard: tells what is no translation, whatever its words, from the ids alone."""
+"""Flags of degenerate output: loops and absurd lengths, found in the ids alone."""
 
 MIN_ECHOES = 8  # Ids that must repeat what came one n-gram before, for a loop.
 MIN_TIMES = 3  # How often the n-gram of a loop must come.
@@ -6,7 +6,7 @@ MAX_RATIO = 3  # Times as many ids as the other side, from where a length is abs
 SLACK = 10  # and so many more, because a short sentence may well need them.
 
 
-def runaway_flags(source, target) -> tuple[str, ...]:
+def degenerate_flags(source, target) -> tuple[str, ...]:
     """What is wrong with a translation: nothing, "loop", "length ratio", or both.
 
     "loop": an n-gram follows itself, three times or more, so that at least 8 ids, and at least

@@ -1,13 +1,13 @@
 """Texts to rows of ids and back, whatever the text: what is too long is cut, and said so."""
 
-import re
 import warnings
 from typing import NamedTuple
 
 import tensorflow as tf
 
+from kformer.arguments import replace_lone_surrogates
+
 MAX_CHARACTERS = 100_000  # Of a text that are read: so memory has a bound, whatever comes.
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class TextRows(NamedTuple):
@@ -51,7 +51,7 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
     for i, text in enumerate(texts):
         if len(text) > MAX_CHARACTERS:
             warn(i, len(text), "characters", MAX_CHARACTERS, MAX_CHARACTERS)
-    texts = [_LONE_SURROGATES.sub("\ufffd", text[:MAX_CHARACTERS]) for text in texts]
+    texts = [replace_lone_surrogates(text[:MAX_CHARACTERS]) for text in texts]
     rows = tokenizer.with_end(tokenizer.tokenize(texts)).to_list()
     for i, row in enumerate(rows):
         if len(row) > max_length:

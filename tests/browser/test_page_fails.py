@@ -16,9 +16,9 @@ MODEL = "translator.tflite"
         (lambda file: file[: len(file) // 2], "not whole"),
         (lambda file: bytes(len(file) - 9_000) + file[-9_000:], ""),
         (lambda file: file.replace(b'"format": 2', b'"format": 3'), "newer than this page"),
-        (lambda file: file.replace(b"kformer.json", b"another.json"), "no manifest"),
+        (lambda file: file.replace(b"kformer.json", b"another.json"), "no metadata"),
     ],
-    ids=["missing", "empty", "half", "zeros", "newer", "no manifest"],
+    ids=["missing", "empty", "half", "zeros", "newer", "no metadata"],
 )
 def test_a_broken_file_shows_an_error(browser, changed, change, message):
     with changed(MODEL, change) as address:
@@ -79,7 +79,7 @@ def _written(path, content):
     return path
 
 
-def test_without_a_server_it_asks_for_one(browser, folder):
+def test_opened_as_a_file_it_asks_for_a_server(browser, folder):
     said = browser("open", (folder / "index.html").as_uri())
     assert said["state"] == "failed"
     assert "python3 -m http.server" in said["failure"]

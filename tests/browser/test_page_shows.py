@@ -10,7 +10,7 @@ from support import toy
 MODEL = "translator.tflite"
 
 
-def test_it_says_what_the_file_says_of_itself(browser, address, folder):
+def test_it_shows_the_metadata_of_the_file(browser, address, folder):
     said = browser("open", address)
     assert said["title"] == "German to English"
     assert said["languages"] == ["de", "en"]

@@ -37,7 +37,7 @@ def sentences(count):
 @pytest.mark.parametrize(
     "count", [20, pytest.param(200, marks=pytest.mark.prove)], ids="{} lines".format
 )
-def test_it_says_what_python_says(page, folder, count):
+def test_it_translates_as_python_does(page, folder, count):
     lines = sentences(count)
     said = page("translate", "\n".join(lines))
     expected = PocketTranslator(folder / MODEL).translations(lines)
@@ -56,7 +56,7 @@ def test_it_translates_what_the_model_knows(page):
 
 @pytest.mark.prove
 @pytest.mark.filterwarnings("ignore:Sentence .* over the limit")
-def test_a_model_that_babbles_is_the_same_too(browser, two_vocabularies, litert_js, tmp_path):
+def test_degenerate_output_is_the_same_as_in_python(browser, two_vocabularies, litert_js, tmp_path):
     """Untrained, with two vocabularies: long translations, of all sorts of pieces."""
     tflite = export_tflite(two_vocabularies, tmp_path / "two.tflite", max_source_length=29)
     lines = [line for line in sentences(60) if len(line.split()) < 6 and len(line) < 40]
@@ -102,7 +102,7 @@ WebAssembly.instantiate = (code, imports) =>
     assert "litert/litert_wasm_internal.wasm" not in fetched
 
 
-def test_text_over_the_limit_is_said_to_be_cut(page, folder):
+def test_text_over_the_limit_shows_a_notice(page, folder):
     too_many_bytes = "wir" + " " * 900 + "ruft"
     too_many_ids = " ".join(toy.SOURCES[:40])[:700]
     with pytest.warns(UserWarning, match="only its first"):
@@ -148,7 +148,7 @@ def test_flags_are_those_of_python(page, folder):
         assert 20 < flags.count(flag) < 500, flag
 
 
-def test_what_is_hardly_a_translation_is_said_to_be(browser, changed):
+def test_degenerate_output_shows_a_notice(browser, changed):
     """Of a worker whose every translation is the same id nine times, without an end."""
 
     def looping(worker):

@@ -26,7 +26,7 @@ HEAVY = {"tensorflow", "keras", "numpy", "matplotlib", "sacrebleu", "sentencepie
 SUBCOMMANDS = ["train", "translate", "evaluate", "score", "export", "attention", "demo"]
 
 
-def but_for_runaways(errors):
+def but_for_degenerate_output(errors):
     """What is on stderr but for warnings of what the toy model says of words it hardly knows."""
     return re.sub(r"kformer: Line \d+: its translation .*\n", "", errors)
 
@@ -65,7 +65,7 @@ def test_export_writes_both_forms_and_reports_on_them(toy_run, toy_exports, toy_
 def test_every_form_of_a_model_says_the_same(toy_model, toy_translator):
     """In a process of its own, so that it shows what libraries write on stderr."""
     result = toy.run_command("translate", toy_model, stdin="\n".join(toy.SOURCES))
-    assert (result.returncode, but_for_runaways(result.stderr)) == (0, "")
+    assert (result.returncode, but_for_degenerate_output(result.stderr)) == (0, "")
     assert result.stdout.splitlines() == toy_translator.translate(toy.SOURCES)
 
 
@@ -105,7 +105,7 @@ def test_a_line_gives_a_line(command, toy_model, toy_translator, text, number):
     result = command("translate", toy_model, stdin=text)
     texts = [line.removesuffix(b"\r").decode() for line in text.removesuffix(b"\n").split(b"\n")]
     texts = texts if text else []
-    assert (result.returncode, but_for_runaways(result.stderr)) == (0, "")
+    assert (result.returncode, but_for_degenerate_output(result.stderr)) == (0, "")
     assert result.stdout.count("\n") == number
     assert "\r" not in result.stdout
     assert result.stdout.split("\n")[:-1] == toy_translator.translate(texts)
@@ -159,15 +159,15 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
     assert expected.items() <= said.items() and "target_language" not in said
 
 
-def test_an_export_leaves_a_receipt(toy_run, toy_exports, toy_translator):
+def test_an_export_leaves_a_report(toy_run, toy_exports, toy_translator):
     path = toy_run.folder.parent / "toy.tflite"
-    receipt = json.loads(path.with_name("toy.tflite.json").read_text())
-    assert receipt["file"] == "toy.tflite" and receipt["precision"] == "float32"
-    assert receipt["bytes"] == path.stat().st_size
-    assert receipt["sentences"] == receipt["equal_to_python"] == 16
-    assert receipt["bleu"] == receipt["bleu_of_python"] > 0
-    assert receipt["bleu_difference"] == 0
-    assert receipt["tokens_per_second"] > receipt["sentences_per_second"] > 0
+    report = json.loads(path.with_name("toy.tflite.json").read_text())
+    assert report["file"] == "toy.tflite" and report["precision"] == "float32"
+    assert report["bytes"] == path.stat().st_size
+    assert report["sentences"] == report["equal_to_python"] == 16
+    assert report["bleu"] == report["bleu_of_python"] > 0
+    assert report["bleu_difference"] == 0
+    assert report["tokens_per_second"] > report["sentences_per_second"] > 0
 
 
 @pytest.mark.filterwarnings("default")
@@ -178,7 +178,7 @@ def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     text = f"{SENTENCE}\n" * 2 + "🐕" * 99 + f"\n{SENTENCE}\n"
     result = command("translate", toy_model, stdin=text.encode())
     assert result.returncode == 0
-    errors = but_for_runaways(result.stderr)
+    errors = but_for_degenerate_output(result.stderr)
     assert re.fullmatch(r"kformer: Line 3 .* over the .*limit.* translated\.\n", errors)
     assert result.stdout.count("\n") == 4
 

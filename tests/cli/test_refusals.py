@@ -55,7 +55,7 @@ def test_a_truncated_tflite_file_is_named(refused, toy_tflite, written):
     path = written("alone.tflite", toy_tflite.read_bytes()[:9999])
     assert f"Received: '{path}', without 'alone.tflite.json'" in refused("translate", path)
     written("alone.tflite.json", toy_tflite.with_suffix(".tflite.json").read_bytes())
-    assert f"not whole: its end, with the manifest, is missing. Received: '{path}'" in (
+    assert f"not whole: its end, with the metadata, is missing. Received: '{path}'" in (
         refused("translate", path)
     )
 

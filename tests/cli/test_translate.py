@@ -125,7 +125,7 @@ def test_numbers_are_checked_before_the_model_is_read(refused, written):
     assert "`top_p` must be at most 1. Received: top_p=2.0." in message
 
 
-def test_a_runaway_is_said_so_with_its_line(command, monkeypatch, looping):
+def test_degenerate_output_is_reported_with_its_line(command, monkeypatch, looping):
     monkeypatch.setattr(lines, "CHUNK", 2)
     for format in ("text", "tsv", "jsonl"):
         result = command("translate", looping, "--format", format, stdin=b"\n\nein bier\n\n")

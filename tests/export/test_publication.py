@@ -36,7 +36,7 @@ def bpe_keras(tmp_path):
     return tmp_path / "bpe.keras"
 
 
-def test_what_one_form_cannot_hold_keeps_all_from_appearing(refused, bpe_keras, toy_run, tmp_path):
+def test_if_one_form_fails_none_is_written(refused, bpe_keras, toy_run, tmp_path):
     message = refused(
         *("export", bpe_keras, "--saved-model", tmp_path / "served"),
         *("--tflite", tmp_path / "a.tflite", "--check-source", toy_run.files["valid.de"]),

@@ -50,14 +50,14 @@ OLD = SAVED / "0.1.0/said.json"
 
 
 def change_manifest(path, **changes):
-    """Changes what the manifest says; None takes it away."""
+    """Changes the metadata; None removes a key."""
     manifest = json.loads(path.with_suffix(".tflite.json").read_text()) | changes
     manifest = {key: value for key, value in manifest.items() if value is not None}
     path.with_suffix(".tflite.json").write_text(json.dumps(manifest))
 
 
 @pytest.mark.parametrize("beam_size", BEAMS)
-def test_it_says_what_python_says(exported, toy_translator, beam_size):
+def test_it_translates_as_python_does(exported, toy_translator, beam_size):
     texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "wir \ud800 ruft"]
     texts += ["wir ruft\0uns .", "\0wir ruft uns .\0\0", "\0"]
     expected = toy_translator.translate(texts, beam_size)
@@ -65,7 +65,7 @@ def test_it_says_what_python_says(exported, toy_translator, beam_size):
 
 
 @pytest.mark.parametrize(("count", "workers"), [(1, 3), (3, 1), (4, 3), (5, 1), (23, 1), (40, 3)])
-def test_in_batches_and_by_several_workers_it_says_the_same(
+def test_batches_and_several_workers_do_not_change_translations(
     toy_translator, batched, count, workers
 ):
     places = [i % len(toy.SOURCES) for i in range(count)]
@@ -104,7 +104,7 @@ def test_a_string_is_no_list_of_texts(exported):
         PocketTranslator(exported[1]).translate("wir ruft uns")
 
 
-def test_text_over_the_limit_is_translated_in_part_and_said_so(exported, toy_translator):
+def test_text_over_the_limit_is_cut_with_a_warning(exported, toy_translator):
     [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
     whole, part = (
         toy_translator.tokenizer.detokenize([ids]).numpy()[0].decode()
@@ -156,7 +156,7 @@ def test_a_zero_ends_a_translation():
     assert text_in(np.zeros(4, np.uint8)) == ""
 
 
-def test_text_over_the_limit_of_bytes_is_said_so(exported):
+def test_text_over_the_limit_of_bytes_is_cut_with_a_warning(exported):
     text = "wir" + " " * 6 * S + "ruft"
     message = f"Sentence 1 has {len(text)} bytes, over the limit of {6 * S}: only its first {6 * S}"
     with pytest.warns(UserWarning, match=message):
@@ -164,7 +164,7 @@ def test_text_over_the_limit_of_bytes_is_said_so(exported):
     assert translation == PocketTranslator(exported[1]).translate(["wir"])[0]
 
 
-def test_it_tells_the_ids_of_a_text(exported, toy_translator):
+def test_it_returns_the_ids_of_a_text(exported, toy_translator):
     translator = PocketTranslator(exported[1])
     ids, whole = translator.tokenize("wir ruft uns .")
     assert whole
@@ -181,44 +181,44 @@ def test_it_reads_files_of_format_1(old):
         translator.translate(["wir " * 200])
 
 
-def test_a_missing_model_is_said_so(tmp_path):
+def test_a_missing_model_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no such file. Received: '.*missing.tflite'"):
         PocketTranslator(tmp_path / "missing.tflite")
 
 
-def test_without_a_manifest_it_is_no_translator(old):
+def test_a_file_without_metadata_is_refused(old):
     old.with_suffix(".tflite.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"translator\.tflite', without 'translator.tflite"):
         PocketTranslator(old)
 
 
-def test_a_missing_tokenizer_is_said_so(old):
+def test_a_missing_tokenizer_is_refused(old):
     (old.parent / "translator.source.model").unlink()
     with pytest.raises(FileNotFoundError, match=r"Received: no file '.*translator.source.model'"):
         PocketTranslator(old)
 
 
 @pytest.mark.parametrize("content", [b"", b"no model"])
-def test_a_broken_tokenizer_is_said_so(old, content):
+def test_a_broken_tokenizer_is_refused(old, content):
     (old.parent / "translator.source.model").write_bytes(content)
     with pytest.raises(ValueError, match=r"SentencePiece model. Received: '.*source.model'"):
         PocketTranslator(old)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"format": "new"}', "\xff"])
-def test_a_broken_manifest_is_said_so(old, content):
+def test_broken_metadata_is_refused(old, content):
     old.with_suffix(".tflite.json").write_text(content, "latin-1")
     with pytest.raises(ValueError, match=r"JSON with a format. Received: '.*translator.tflite.js"):
         PocketTranslator(old)
 
 
-def test_a_manifest_that_lacks_something_is_said_so(old):
+def test_metadata_without_a_needed_key_is_refused(old):
     change_manifest(old, end_id=None, source_model=None)
     with pytest.raises(ValueError, match=r"translator.tflite.json', without source_model, end_id"):
         PocketTranslator(old)
 
 
-def test_a_manifest_of_a_newer_format_is_said_so(copied):
+def test_metadata_of_a_newer_format_is_refused(copied):
     manifest = json.dumps({"format": 3})
     content = copied.read_bytes()
     with zipfile.ZipFile(copied, "w") as archive:
@@ -229,7 +229,7 @@ def test_a_manifest_of_a_newer_format_is_said_so(copied):
 
 
 @pytest.mark.parametrize("kept", [0, 9, 0.5, 0.99])
-def test_a_broken_model_is_said_so(old, kept):
+def test_a_broken_model_is_refused(old, kept):
     content = old.read_bytes()
     old.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
     with pytest.raises(ValueError, match=r"must be a TFLite model .* Received: '.*tor.tflite'"):
@@ -237,14 +237,14 @@ def test_a_broken_model_is_said_so(old, kept):
 
 
 @pytest.mark.parametrize("kept", [0, 9, 0.5, 0.99])
-def test_half_of_a_file_is_said_so(copied, kept):
+def test_a_truncated_file_is_refused(copied, kept):
     content = copied.read_bytes()
     copied.write_bytes(content[: kept if isinstance(kept, int) else int(kept * len(content))])
-    with pytest.raises(FileNotFoundError, match=r"a manifest at its end.* Received: '.*toy.tfl"):
+    with pytest.raises(FileNotFoundError, match=r"its metadata at its end.* Received: '.*toy.tfl"):
         PocketTranslator(copied)
 
 
-def test_a_model_without_the_signature_is_said_so(old):
+def test_a_model_without_the_signature_is_refused(old):
     change_manifest(old, signature="translate")
     with pytest.raises(ValueError, match=r"a signature 'translate'. Received: '.*tor.tflite'"):
         PocketTranslator(old)

@@ -44,7 +44,7 @@ def process(path):
 
 
 @pytest.mark.parametrize("signature", INPUTS)
-def test_a_process_says_what_an_interpreter_says(path, process, signature):
+def test_a_process_answers_as_an_interpreter(path, process, signature):
     inputs = inputs_of(signature)
     expected = InterpreterWorker(path, signature)(signature, **inputs)
     for _ in range(2):
@@ -55,7 +55,7 @@ def test_a_process_says_what_an_interpreter_says(path, process, signature):
             np.testing.assert_array_equal(outputs[name], value)
 
 
-def test_a_process_has_an_interpreter_where_litert_knows_nothing_better(path, process, monkeypatch):
+def test_a_process_uses_an_interpreter_with_an_older_litert(path, process, monkeypatch):
     monkeypatch.setitem(module.sys.modules, "ai_edge_litert.cpu_options", None)
     older, inputs = module.runner(str(path)), inputs_of("translate")
     expected = process("translate", **inputs)
@@ -63,7 +63,7 @@ def test_a_process_has_an_interpreter_where_litert_knows_nothing_better(path, pr
         np.testing.assert_array_equal(value, expected[name])
 
 
-def test_a_process_has_an_interpreter_where_weights_cannot_be_shared(path, process, monkeypatch):
+def test_a_process_uses_an_interpreter_if_weights_cannot_be_shared(path, process, monkeypatch):
     compiled = pytest.importorskip("ai_edge_litert.compiled_model").CompiledModel
 
     def refuse(*_, **__):
@@ -76,35 +76,35 @@ def test_a_process_has_an_interpreter_where_weights_cannot_be_shared(path, proce
         np.testing.assert_array_equal(value, expected[name])
 
 
-def test_a_process_that_is_gone_is_told(path):
+def test_a_process_that_has_ended_is_an_error(path):
     worker = ProcessWorker(path)
     worker("tokenize", **inputs_of("tokenize"))
     worker._process.kill()
-    with pytest.raises(ChildProcessError, match=r"before its time\. Received: returncode=-9"):
+    with pytest.raises(ChildProcessError, match=r"before its translator\. Received: returncode=-9"):
         worker("tokenize", **inputs_of("tokenize"))
 
 
 def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(path, monkeypatch):
-    monkeypatch.setattr("kformer.pocket.translator._LARGE", 0)
+    monkeypatch.setattr("kformer.pocket.team._LARGE", 0)
     translator = PocketTranslator(path, workers=2)
-    assert not translator._team
+    assert not translator._team._workers
     few = translator.translate(toy.SOURCES[:3])
-    running = [worker._process for worker in translator._team]
+    running = [worker._process for worker in translator._team._workers]
     assert len(running) == 1
     texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
     first = translator.translate(texts)
     assert first[:3] == few
-    both = [worker._process for worker in translator._team]
+    both = [worker._process for worker in translator._team._workers]
     assert len(both) == 2
     assert both[:1] == running  # The first goes on.
     assert translator.translate(texts) == first
-    assert [worker._process for worker in translator._team] == both
+    assert [worker._process for worker in translator._team._workers] == both
     assert all(process.poll() is None for process in both)
     both[0].kill()
     with pytest.raises(ChildProcessError):
         translator.translate(texts)
     assert translator.translate(texts) == first  # By others.
-    both += [worker._process for worker in translator._team]
+    both += [worker._process for worker in translator._team._workers]
     del translator
     gc.collect()
     assert all(process.poll() is not None for process in both)
@@ -112,5 +112,5 @@ def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(
 
 def test_a_large_file_is_translated_as_a_small_one(path, monkeypatch):
     expected = PocketTranslator(path, workers=1).translations(toy.SOURCES)
-    monkeypatch.setattr("kformer.pocket.translator._LARGE", 0)
+    monkeypatch.setattr("kformer.pocket.team._LARGE", 0)
     assert PocketTranslator(path, workers=1).translations(toy.SOURCES) == expected

@@ -56,7 +56,7 @@ def scripted(tmp_path_factory):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
-def test_it_says_what_python_says(server, toy_translator, protocol, batch_size):
+def test_it_translates_as_python_does(server, toy_translator, protocol, batch_size):
     texts = [*toy.SOURCES, *ODD, LOOPING]
     expected = [best for best, *_ in toy_translator.translations(texts)]
     with server.client(protocol, batch_size=batch_size) as client:
@@ -132,7 +132,7 @@ def test_no_texts_need_no_server(protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_what_was_cut_is_flagged(server, protocol):
+def test_cut_texts_are_flagged(server, protocol):
     client = server.client(protocol)
     cut, whole = client.translations([toy.SOURCES[0] * 99, toy.SOURCES[0]])
     assert "source cut" in cut.flags and whole.flags == ()
@@ -146,7 +146,7 @@ def test_what_was_cut_is_flagged(server, protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_tells_how_the_model_is(server, protocol):
+def test_it_returns_status_and_metadata_of_the_model(server, protocol):
     client = server.client(protocol)
     [one] = client.status()
     assert (one.version, one.state, one.error) == (1, "AVAILABLE", "")
@@ -171,7 +171,7 @@ def test_a_version_is_chosen_by_number_or_label(scripted, protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_order_is_kept_whatever_the_pieces(scripted, protocol):
+def test_order_is_kept_for_every_batch_size(scripted, protocol):
     texts = [f"{i} {'x' * (i * 37 % 101)}" for i in range(1000)]
     client = scripted.client(protocol, model="a b/c", batch_size=13, connections=5)
     assert client.translate(texts) == [f"3: {text}" for text in texts]
@@ -229,7 +229,7 @@ def test_only_lists_of_strings_are_texts(scripted, protocol, texts):
         scripted.client(protocol, model="a b/c").translate(texts)
 
 
-def test_rows_and_columns_say_the_same(server, toy_translator):
+def test_rows_and_columns_give_the_same_answer(server, toy_translator):
     """The stand-in's other format, which the client does not use, as people do with curl."""
     texts = toy.SOURCES[:3]
     expected = toy_translator.translate(texts)

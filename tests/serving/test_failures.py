@@ -35,7 +35,7 @@ def protocol(request):
 
 
 @pytest.mark.parametrize(("protocol", "act"), [*EACH_BUSY, ("rest", "reset")])
-def test_a_busy_server_is_asked_again(protocol, act):
+def test_requests_to_a_busy_server_are_retried(protocol, act):
     script = Script(*[act] * 4)
     with SERVERS[protocol](script) as url:
         assert Client(url, "m").translate(["a", "b"]) == ["a", "b"]
@@ -53,7 +53,7 @@ def test_after_the_last_attempt_its_error_is_raised(protocol, act):
 
 
 @pytest.mark.parametrize(("protocol", "act"), EACH_LASTING)
-def test_what_will_not_pass_is_not_tried_again(protocol, act):
+def test_lasting_errors_are_not_retried(protocol, act):
     script = Script(act)
     with SERVERS[protocol](script) as url, pytest.raises(ServerError) as error:
         Client(url, "m").translate(["a"])
@@ -75,7 +75,7 @@ def test_waits_double_and_vary(protocol, monkeypatch):
         assert len({*of_attempt}) == 3
 
 
-def test_a_server_may_say_when_to_come_back():
+def test_a_server_may_set_the_wait_before_a_retry():
     script = Script({429: {"Retry-After": "1"}}, {503: {"Retry-After": "Wed, 21 Oct 2015"}})
     with SERVERS["rest"](script) as url:
         Client(url, "m").translate(["a"])
@@ -84,7 +84,7 @@ def test_a_server_may_say_when_to_come_back():
     assert third - second < 1
 
 
-def test_a_server_that_is_gone_is_an_error_in_the_end(protocol):
+def test_an_unreachable_server_is_an_error_after_all_retries(protocol):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -144,7 +144,7 @@ def test_the_deadline_is_that_of_the_whole_call(protocol):
         assert len(script.times) < 20  # Of 99 pieces: those that there was time for.
 
 
-def test_after_an_error_the_other_pieces_are_not_sent(protocol):
+def test_after_an_error_no_further_request_is_sent(protocol):
     script = Script(LASTING[protocol][0], *[0.1] * 99)
     with SERVERS[protocol](script) as url, pytest.raises(ServerError):
         Client(url, "m", batch_size=1, connections=2).translate(["a"] * 99)
@@ -152,7 +152,7 @@ def test_after_an_error_the_other_pieces_are_not_sent(protocol):
     assert len(script.times) < 9
 
 
-def test_several_pieces_are_under_way_at_once(protocol):
+def test_several_requests_run_at_once(protocol):
     with SERVERS[protocol](Script(*[0.3] * 8)) as url:
         client = Client(url, "m", batch_size=1, connections=8)
         start = time.monotonic()
@@ -177,14 +177,14 @@ def test_connections_are_kept():
         assert (pool.num_connections, pool.num_requests) == (1, 5)
 
 
-def test_what_the_search_did_not_find_is_left_out():
+def test_missing_translations_of_a_beam_are_left_out():
     row = {"translation": ["a", "", ""], "score": [-0.5, -1e9, -1e9], "flags": ["loop, x", "", ""]}
     assert read_translations(row) == [ServedTranslation("a", -0.5, ("loop", "x"))]
     nothing = {"translation": [""], "score": [-1e9], "flags": [""]}
     assert read_translations(nothing) == [ServedTranslation("", -1e9)]
 
 
-def test_nobody_waits_for_a_request_that_hangs_after_another_has_failed(tmp_path):
+def test_a_failed_request_ends_the_wait_for_one_that_hangs(tmp_path):
     """Not even the end of the process does."""
     code = (
         "import sys; from kformer.serving import Client, ServerError\n"
@@ -251,7 +251,7 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch):
         ("http://host?x=1", "neither user nor query"),
     ],
 )
-def test_a_url_that_is_none_is_refused(url, message):
+def test_a_malformed_url_is_refused(url, message):
     with pytest.raises(ValueError, match=f"{message}.* Received: url") as error:
         Client(url, "m")
     assert "secret" not in str(error.value)
@@ -272,7 +272,7 @@ def test_a_url_that_is_none_is_refused(url, message):
         ({"headers": {"ä": "b"}}, "headers="),
     ],
 )
-def test_options_that_make_no_sense_are_refused(protocol, options, received):
+def test_invalid_options_are_refused(protocol, options, received):
     scheme = {"rest": "http", "grpc": "grpc"}[protocol]
     with pytest.raises(ValueError, match=f"Received: {received}"):
         Client(f"{scheme}://127.0.0.1:1", **{"model": "m", **options})

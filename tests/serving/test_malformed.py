@@ -103,7 +103,7 @@ def test_answers_in_order_are_read(method):
 
 
 @pytest.mark.parametrize(("method", "name", "value", "message"), WRONG)
-def test_what_is_wrong_with_an_answer_is_said(method, name, value, message):
+def test_the_error_names_what_is_wrong_with_an_answer(method, name, value, message):
     outputs = {**PREDICT[method], name: value}
     if value is None:
         del outputs[name]
@@ -131,7 +131,7 @@ def test_what_is_wrong_with_an_answer_is_said(method, name, value, message):
     ],
     ids=["numbers", "no score", "nothing", "nan", "no type"],
 )
-def test_what_is_wrong_with_an_answer_over_grpc_is_said(outputs, message):
+def test_the_error_names_what_is_wrong_with_a_grpc_answer(outputs, message):
     response = PredictResponse()
     for name, value in outputs.items():
         response.outputs[name].CopyFrom(value)
@@ -150,7 +150,7 @@ def test_a_few_bytes_cannot_announce_a_tensor_that_no_memory_holds():
 
 
 @pytest.mark.parametrize("content", NOT_OURS, ids=lambda content: repr(content[:20]))
-def test_another_kind_of_server_is_told_from_ours(content):
+def test_a_server_of_another_kind_is_recognized(content):
     error = refusal("rest", content, lambda client: client.translate(["a"]))
     assert error.code == 200
     assert "Received: " in error.message
@@ -183,7 +183,7 @@ def test_vectors_have_one_width():
         [{**STATUS, "status": {"error_message": 5}}],
     ],
 )
-def test_a_status_that_makes_no_sense_is_said(versions):
+def test_a_malformed_status_is_refused(versions):
     content = json.dumps({"model_version_status": versions})
     assert refusal("rest", content, Client.status).code == 200
     with rest_server(Script(json.dumps({"model_version_status": [STATUS]}))) as url:
@@ -201,7 +201,7 @@ def test_a_status_that_makes_no_sense_is_said(versions):
         {**TENSOR, "tensor_shape": {"dim": [{"size": True}]}},
     ],
 )
-def test_metadata_that_make_no_sense_are_said(tensor):
+def test_malformed_metadata_is_refused(tensor):
     def content(tensor):
         signature = {"serving_default": {"inputs": {"text": tensor}}}
         return json.dumps({"metadata": {"signature_def": {"signature_def": signature}}})

@@ -193,7 +193,7 @@ def test_no_text_is_no_translation(translator):
     assert translator.score([], []) == []
 
 
-def test_runaways_are_flagged(tokenizer):
+def test_degenerate_output_is_flagged(tokenizer):
     transformer = perturbed(Transformer(400, 1, 16, 2, 24, norm_first=True))
     translator = Translator(tokenizer, transformer)
     norm = transformer.decoder.norm

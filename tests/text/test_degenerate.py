@@ -1,4 +1,4 @@
-"""The runaway guard: finds loops and absurd lengths, and leaves good translations alone."""
+"""Degenerate output: loops and absurd lengths are flagged, good translations are not."""
 
 import random
 from itertools import islice
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer.phrasebook import sample
-from kformer.text.degenerate import repetitions, runaway_flags
+from kformer.text.degenerate import degenerate_flags, repetitions
 
 SENTENCE = list(range(100, 112))
 
@@ -37,26 +37,26 @@ def test_repetitions_are_those_of_the_definition(ids):
 )
 def test_an_n_gram_that_follows_itself_is_a_loop(gram, before):
     times = 3 + 24 // len(gram)
-    assert "loop" in runaway_flags(SENTENCE, before + gram * times)
+    assert "loop" in degenerate_flags(SENTENCE, before + gram * times)
 
 
 @pytest.mark.parametrize("times, flags", [(9, ("loop",)), (8, ())])
 def test_a_word_may_come_eight_times(times, flags):
-    assert runaway_flags(SENTENCE, [5] * times) == flags
+    assert degenerate_flags(SENTENCE, [5] * times) == flags
 
 
 @pytest.mark.parametrize("times, flags", [(3, ("loop",)), (2, ())])
 def test_a_sentence_may_come_twice(times, flags):
-    assert runaway_flags(SENTENCE, list(range(11)) * times) == flags
+    assert degenerate_flags(SENTENCE, list(range(11)) * times) == flags
 
 
 def test_a_loop_may_be_the_smaller_part():
-    assert runaway_flags(SENTENCE * 2, [*range(20), *[7] * 10]) == ()
+    assert degenerate_flags(SENTENCE * 2, [*range(20), *[7] * 10]) == ()
 
 
 def test_a_source_that_repeats_itself_excuses_a_loop():
-    assert runaway_flags([1, 2] * 9, [5, 6] * 9) == ()
-    assert runaway_flags([1, 2] * 9, [5, 6] * 19) == ("loop",)
+    assert degenerate_flags([1, 2] * 9, [5, 6] * 9) == ()
+    assert degenerate_flags([1, 2] * 9, [5, 6] * 19) == ("loop",)
 
 
 @given(st.integers(0, 60), st.integers(0, 240))
@@ -64,14 +64,14 @@ def test_a_length_is_absurd_by_its_ratio(shorter, longer):
     longer += shorter
     absurd = longer > 3 * shorter + 10
     one, other = list(range(shorter)), list(range(longer))
-    assert runaway_flags(one, other) == (("length ratio",) if absurd else ())
+    assert degenerate_flags(one, other) == (("length ratio",) if absurd else ())
     if one:
-        assert runaway_flags(other, one) == (("length ratio",) if absurd else ())
+        assert degenerate_flags(other, one) == (("length ratio",) if absurd else ())
 
 
 def test_no_translation_at_all_is_absurd_but_for_a_blank_line():
-    assert runaway_flags([7], []) == ("length ratio",)
-    assert runaway_flags([], []) == ()
+    assert degenerate_flags([7], []) == ("length ratio",)
+    assert degenerate_flags([], []) == ()
 
 
 def test_good_translations_pass(tokenizer):
@@ -88,6 +88,6 @@ def test_good_translations_pass(tokenizer):
         tokenizer.tokenize(list(side)).to_list() for side in zip(*pairs, strict=True)
     )
     flagged = [
-        pair for pair, *ids in zip(pairs, sources, targets, strict=True) if runaway_flags(*ids)
+        pair for pair, *ids in zip(pairs, sources, targets, strict=True) if degenerate_flags(*ids)
     ]
     assert flagged == []

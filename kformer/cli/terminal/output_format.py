@@ -61,8 +61,8 @@ def _fields(number, translation):
     return {"line": number, **{name: getattr(translation, name) for name in names}}
 
 
-def warn_of_runaway(number, best):
-    """Says on stderr what is wrong with the best translation of line `number`, if anything is."""
+def warn_of_flags(number, best):
+    """Writes what is wrong with the best translation of line `number`, if anything, to stderr."""
     wrong = [_WHAT_FLAGS_SAY[flag] for flag in best.flags if flag in _WHAT_FLAGS_SAY]
     if wrong:
         typer.echo(f"kformer: Line {number}: its translation {', '.join(wrong)}.", err=True)

@@ -3,8 +3,8 @@
 - `writer`: `export_saved_model`.
 - `signatures`, `reading`, `translating`, `chunks`, `compiled`, `degenerate_in_graph`: the graph,
   from strings to strings.
-- `batch_limits`: how large a request may be.
+- `batch_limits`: the limits of requests.
 - `serving_files`, `warmup`, `templates/`: configuration, warm-up requests and a README.
 - `served_translator`: `ServedTranslator`, which loads such a folder in Python.
-- `report`: what the export was checked against.
+- `report`: the export report.
 """

@@ -1,7 +1,7 @@
-"""How much a request to a server may hold: a bound on the work that one request can ask for.
+"""Limits of requests to a server, which bound the work of one request.
 
 A server may merge several requests into one batch, and the graph sees only the batch. So the limits
-fit the sizes of these batches: a merged batch is never over a limit, whatever its texts.
+fit the largest batch that it merges, whatever its texts.
 """
 
 from typing import NamedTuple
@@ -13,38 +13,40 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.export.saved_model.compiled import BATCH_CLASSES
 from kformer.text.rows import MAX_CHARACTERS
 
-MAX_TEXTS = 1024  # In a request to a server that merges none.
-BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)  # Of merged batches, where nothing is compiled for them.
+MAX_TEXTS = 1024  # Per request to a server that does not merge requests.
+BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)  # Sizes of merged batches without XLA.
 
 
 class BatchLimits(NamedTuple):
-    """What a request, or a batch merged from several, may hold."""
+    """Maximum size of a request, or of a batch merged from several."""
 
-    tokens: int  # Ids in all texts, padding not counted; of `score`, in sources and targets.
-    batch_sizes: tuple[int, ...]  # Of merged batches, ascending.
+    tokens: int  # Ids of all texts without padding; `score` counts sources and targets.
+    batch_sizes: tuple[int, ...]  # Allowed sizes of merged batches, ascending.
 
     @property
     def batch_size(self) -> int:
-        """The most texts of a merged batch: of any length, they have at most `tokens` ids."""
+        """Maximum number of texts in a merged batch; it fits `tokens`, however long they are."""
         return self.batch_sizes[-1]
 
     @property
     def characters(self) -> int:
-        """Characters in all texts that are tokenized, of sources or of targets."""
+        """Maximum number of characters that are tokenized, of sources or of targets."""
         return self.batch_size * MAX_CHARACTERS
 
 
-def batch_limits(max_source_length, max_batch_tokens=None, xla=False) -> BatchLimits:
+def batch_limits(
+    max_source_length: int, max_batch_tokens: int | None = None, xla: bool = False
+) -> BatchLimits:
     """Returns the limits of an export.
 
     Args:
-        max_source_length: The most ids of a source.
-        max_batch_tokens: The most ids of a request; by default the ids of 64 of the longest
+        max_source_length: Maximum number of ids of a source.
+        max_batch_tokens: Maximum number of ids of a request; by default those of 64 of the longest
             sources and targets.
-        xla: Whether batches are compiled, so that only some sizes are allowed.
+        xla: Whether the graph is compiled, so that only a few batch sizes are allowed.
 
     Raises:
-        ValueError: One source and target can have more ids.
+        ValueError: One source and its target can exceed `max_batch_tokens`.
     """
     longest = 2 * max_source_length + EXTRA_LENGTH
     sizes = BATCH_CLASSES if xla else BATCH_SIZES
@@ -59,6 +61,6 @@ def batch_limits(max_source_length, max_batch_tokens=None, xla=False) -> BatchLi
 
 
 def at_most(limit: int, unit: str, number):
-    """Returns an operation that refuses a request of a larger `number`, int32 ()."""
+    """Returns an operation that fails if `number`, int32 (), is over the limit."""
     message = f"A request may hold at most {limit} {unit}. Received:"
     return tf.debugging.Assert(number <= limit, [message, number])

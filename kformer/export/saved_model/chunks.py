@@ -1,4 +1,4 @@
-"""A batch of any size, in pieces of bounded size, in graph: so memory has a bound.
+"""Processes a batch of any size in chunks, in graph, so that memory is bounded.
 
 Axes: B batch.
 """
@@ -6,35 +6,35 @@ Axes: B batch.
 import tensorflow as tf
 
 
-def in_row_pieces(function, outputs, rows, *inputs):
-    """Returns what `function` returns, called for some rows at a time.
+def map_in_chunks(function, outputs, rows, *inputs):
+    """Returns the outputs of `function`, which is called for at most `rows` rows at a time.
 
     Args:
-        function: callable of as many inputs, of some rows, to tensors by name, of as many rows.
-        outputs: dict name -> `tf.TensorSpec` of what it returns for all rows.
-        rows: int32 (), the most rows at a time, at least 1.
+        function: callable of as many tensors as `inputs`, each of some rows, that returns a dict
+            of tensors with as many rows.
+        outputs: dict name -> `tf.TensorSpec` of the results for all rows.
+        rows: int32 (), at least 1.
         *inputs: tensors, or `tf.RaggedTensor`s, (B, ...).
     """
-    total = _rows(inputs[0])
-    number = tf.maximum(1, -(-total // rows))  # An empty batch, too, has answers: empty ones.
-    written = {
+    total = _row_count(inputs[0])
+    number = tf.maximum(1, -(-total // rows))  # One chunk for an empty batch.
+    arrays = {
         name: tf.TensorArray(spec.dtype, number, infer_shape=False, element_shape=spec.shape)
         for name, spec in outputs.items()
     }
 
-    def piece(i, written):
+    def chunk(i, arrays):
         start, end = i * rows, tf.minimum(total, (i + 1) * rows)
-        found = function(*(tensor[start:end] for tensor in inputs))
-        return i + 1, {name: array.write(i, found[name]) for name, array in written.items()}
+        results = function(*(tensor[start:end] for tensor in inputs))
+        return i + 1, {name: array.write(i, results[name]) for name, array in arrays.items()}
 
-    _, written = tf.while_loop(lambda i, _: i < number, piece, (0, written), parallel_iterations=1)
+    _, arrays = tf.while_loop(lambda i, _: i < number, chunk, (0, arrays), parallel_iterations=1)
     return {
-        name: tf.ensure_shape(array.concat(), outputs[name].shape)
-        for name, array in written.items()
+        name: tf.ensure_shape(array.concat(), outputs[name].shape) for name, array in arrays.items()
     }
 
 
-def _rows(tensor):
+def _row_count(tensor):
     if isinstance(tensor, tf.RaggedTensor):
         return tensor.nrows(out_type=tf.int32)
     return tf.shape(tensor)[0]

@@ -1,9 +1,8 @@
 """Functions of ids compiled by XLA, for servers that were started with it.
 
-XLA compiles anew for every shape, in seconds, when a shape first comes. So there are few: batches
-are filled up to one of five sizes, rows to one of the lengths 16, 32, 64 and so on. For sources of
-up to 256 ids, and with long rows in small batches, as in `signatures`, that makes 22
-shapes. What a row becomes does not depend on how it is filled up.
+XLA compiles for every new shape, which takes seconds. So there are few: batches are padded to one
+of five sizes, rows to one of the lengths 16, 32, 64 and so on. With the chunks of `signatures`
+and sources of up to 256 ids, that makes 22 shapes. The padding does not change a row's result.
 
 Axes: B batch, S length.
 """
@@ -13,15 +12,15 @@ import tensorflow as tf
 from kformer.decoding.buffers import SliceBuffers
 from kformer.decoding.runtime import XLA
 
-BATCH_CLASSES = (1, 4, 16, 32, 64)  # Rows of a batch; more are not compiled for at once.
-SHORTEST = 16  # Ids of the shortest class of lengths; each class has twice as many as the last.
+BATCH_CLASSES = (1, 4, 16, 32, 64)  # Sizes to which batches are padded.
+SHORTEST = 16  # The shortest padded length, in ids; each further one is twice as long.
 
 
 class SelectedBuffers(SliceBuffers):
-    """Writes a slice with operations that are all in TensorFlow's public list.
+    """Writes a slice with public TensorFlow operations only.
 
-    `SliceBuffers` needs `XlaDynamicUpdateSlice`, which is not. XLA makes nearly the same of
-    both: 14.8 ms (of the others) and 16.2 for a sentence, 129 and 132 for 32, tiny model.
+    `SliceBuffers` needs `XlaDynamicUpdateSlice`, which is not public. With the tiny model it
+    takes 14.8 ms for a sentence and 129 ms for 32, this class 16.2 ms and 132 ms.
     """
 
     def index(self, buffer, start, size):
@@ -37,7 +36,7 @@ COMPILED = XLA._replace(buffers=SelectedBuffers())
 
 
 def length_classes(most) -> list[int]:
-    """The lengths that rows of at most `most` ids are filled up to: 16, 32, 64, ..., `most`."""
+    """Returns the lengths to which rows of at most `most` ids are padded: 16, 32, ..., `most`."""
     lengths = []
     while SHORTEST << len(lengths) < most:
         lengths.append(SHORTEST << len(lengths))
@@ -45,11 +44,11 @@ def length_classes(most) -> list[int]:
 
 
 def shapes(most, max_ids) -> list[tuple[int, int]]:
-    """All shapes (B, S) there are, if a batch has no more rows than `max_ids` divided by S.
+    """Returns all padded shapes (B, S) of batches with at most `max_ids` / S rows.
 
     Args:
-        most: The most ids of a row.
-        max_ids: The most of a batch, but for what it is filled up with.
+        most: Maximum number of ids of a row.
+        max_ids: Maximum number of ids of a batch before rows are added as padding.
     """
     found = []
     for length in length_classes(most):
@@ -64,12 +63,12 @@ def compiled(function, padding_id, most):
 
     Args:
         function: callable of an int32 tensor (B, S), B at most 64, to a structure of tensors
-            (B, ...). A row of nothing but padding must do no harm.
-        padding_id: What rows are filled up with, and the batch, too.
-        most: The most ids that a row may have.
+            (B, ...). It must accept rows of nothing but padding.
+        padding_id: Id that fills up rows and batches.
+        most: Maximum number of ids of a row.
 
     Returns:
-        callable of such a tensor, to such a structure; the rows in it may be longer.
+        callable with the same inputs and outputs; output rows may be longer.
     """
     program = tf.function(function, jit_compile=True, autograph=False)
     lengths = length_classes(most)
@@ -84,6 +83,6 @@ def compiled(function, padding_id, most):
 
 
 def class_of(number, classes):
-    """Returns the least of the ascending `classes` that is not less than `number`, int32 ()."""
+    """Returns the smallest of the ascending `classes` that is at least `number`, int32 ()."""
     place = tf.searchsorted(tf.constant(classes), tf.reshape(number, (1,)))
     return tf.gather(classes, place)[0]

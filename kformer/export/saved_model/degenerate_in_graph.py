@@ -1,4 +1,4 @@
-"""The runaway guard of `kformer.text.degenerate`, in graph, for rows of ids.
+"""Flags of degenerate output, as `kformer.text.degenerate` computes them, in graph.
 
 Axes: B batch, S source length, T target length, L length of either.
 """
@@ -8,12 +8,12 @@ import tensorflow as tf
 from kformer.text.degenerate import MAX_RATIO, MIN_ECHOES, MIN_TIMES, SLACK
 
 
-def runaway_flags(source, source_length, target, target_length):
-    """What is wrong with translations, as `kformer.text.degenerate.runaway_flags` tells it.
+def degenerate_flags(source, source_length, target, target_length):
+    """Returns the flags of translations, as `kformer.text.degenerate.degenerate_flags` does.
 
     Args:
-        source, target: int32 tensors (B, S) and (B, T), the ids first.
-        source_length, target_length: int32 tensors (B,), how many these are; no end ids.
+        source, target: int32 tensors (B, S) and (B, T), ids followed by padding.
+        source_length, target_length: int32 tensors (B,), numbers of ids without the end ids.
 
     Returns:
         dict of bool tensors (B,): "loop" and "length ratio".
@@ -29,10 +29,9 @@ def runaway_flags(source, source_length, target, target_length):
 
 
 def repetitions(ids, lengths):
-    """How often an n-gram follows itself that makes up most of a row; 1 if none does.
+    """Returns how often the n-gram that makes up most of a row repeats; 1 if there is none.
 
-    Few rows have so many ids that came before in them that this is possible at all: only those are
-    looked at.
+    Only rows with enough repeated ids are searched, which are few.
 
     Args:
         ids: int32 tensor (B, L).
@@ -54,7 +53,7 @@ def repetitions(ids, lengths):
 
 
 def _distinct(ids, lengths):
-    """How many ids of each row are the first of their kind, int32 (B,)."""
+    """Returns the number of distinct ids of each row, int32 (B,)."""
     real = tf.sequence_mask(lengths, tf.shape(ids)[1])
     ordered = tf.sort(tf.where(real, ids, -1), axis=1)
     first = tf.not_equal(ordered[:, 1:], ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -63,10 +62,10 @@ def _distinct(ids, lengths):
 
 
 def _most(ids, lengths, needed):
-    """`repetitions` of rows that were not sorted out."""
+    """Returns `repetitions` by trying every n."""
     places = tf.range(tf.shape(ids)[1])
     real = tf.sequence_mask(lengths, tf.shape(ids)[1])
-    # A run of as many echoes as are needed reaches over the middle of its row.
+    # A run of at least `needed` echoes covers the middle of its row.
     middle = (lengths // 2)[:, tf.newaxis]
 
     def longer(n, most):

@@ -1,6 +1,6 @@
-"""Texts to rows of ids, in graph, whatever the texts; and what is to be said of them.
+"""Tokenizes any texts in graph, and flags those that were cut or broken.
 
-The same limits as in Python, see `kformer.text.rows`. Axes: B batch.
+The limits are those of Python, see `kformer.text.rows`. Axes: B batch.
 """
 
 from typing import Any, NamedTuple
@@ -9,34 +9,34 @@ import tensorflow as tf
 
 from kformer.text.rows import MAX_CHARACTERS
 
-_MAX_BYTES = 4 * MAX_CHARACTERS  # What is no UTF-8 may have no character that could be counted.
+_MAX_BYTES = 4 * MAX_CHARACTERS  # Broken UTF-8 may have no characters to count.
 
 
 class Read(NamedTuple):
-    """What `read` returns."""
+    """The result of `read`."""
 
     ids: Any  # int32 `tf.RaggedTensor` (B, None): pieces, the end id last
-    cut: Any  # bool (B,): only the beginning of the text is there
-    broken: Any  # bool (B,): the text is no UTF-8; what is broken in it was read as U+FFFD
+    cut: Any  # bool (B,): the text was cut
+    broken: Any  # bool (B,): the text is not UTF-8; its broken bytes were read as U+FFFD
 
     @property
     def lengths(self):
-        """int32 (B,), of the rows, their end ids included."""
+        """Lengths of the rows with their end ids, int32 (B,)."""
         return tf.cast(self.ids.row_lengths(), tf.int32)
 
     def flags(self, name):
-        """What is wrong with the texts, by name of a flag: bool tensors (B,).
+        """Returns bool tensors (B,) by name of a flag.
 
         Args:
-            name: What the texts are called.
+            name: "source" or "target".
         """
         return {f"{name} cut": self.cut, f"{name} not UTF-8": self.broken}
 
 
 def characters_read(text):
-    """How many characters `read` gives to the tokenizer, of each text: int32 (B,).
+    """Returns the number of characters of each text that `read` tokenizes, int32 (B,).
 
-    What is no UTF-8 counts as if its characters had the most bytes.
+    Text that is not UTF-8 counts as characters of four bytes.
     """
     characters = tf.strings.length(text, unit="UTF8_CHAR")
     most_bytes = -(-tf.strings.length(text) // 4)
@@ -44,13 +44,13 @@ def characters_read(text):
 
 
 def read(tokenizer, text, max_length):
-    """Reads `text`, string (B,): of each at most `max_length` ids. Returns `Read`."""
+    """Tokenizes `text`, string (B,), into at most `max_length` ids each; returns `Read`."""
     text = tf.strings.regex_replace(text, r"\x00+\z", "", replace_global=False)
     kept = tf.strings.substr(text, 0, _MAX_BYTES)
     kept = tf.strings.substr(kept, 0, MAX_CHARACTERS, unit="UTF8_CHAR")
     mended = tf.strings.unicode_transcode(kept, "UTF-8", "UTF-8", errors="replace")
     pieces = tokenizer.tokenize(kept)
-    most = max_length - 1  # And the end id.
+    most = max_length - 1  # Without the end id.
     return Read(
         tokenizer.with_end(pieces[:, :most]),
         (pieces.row_lengths() > most) | (tf.strings.length(kept) < tf.strings.length(text)),
@@ -59,7 +59,7 @@ def read(tokenizer, text, max_length):
 
 
 def joined(flags):
-    """Returns string (...,): the names of the flags that are raised, with commas; "" for none.
+    """Returns string (...,): the names of the raised flags, separated by commas.
 
     Args:
         flags: bool tensors (...,) by name.

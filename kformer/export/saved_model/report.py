@@ -1,27 +1,28 @@
-"""The report of an export, kept in it: what it holds, and what it was checked against."""
+"""The export report in a SavedModel: what it holds, and what it was checked against."""
 
-import json
 from pathlib import Path
 
 import tensorflow as tf
 
 import kformer
+from kformer.files import json_text
 
 FORMAT = 1
 FILE = "assets.extra/kformer.json"
 
 
-def write_receipt(version, functions, settings, warmup_requests, checked=None):
+def write_report(version, functions, settings, warmup_requests, checked=None):
     """Writes `assets.extra/kformer.json` in the folder of a version.
 
     Args:
+        version: Folder of the version.
         functions: The signatures, concrete functions by name.
-        settings: dict of how it was exported.
-        warmup_requests: How many there are.
-        checked: dict of what the check found, or None.
+        settings: dict of the export's arguments and limits.
+        warmup_requests: Number of warm-up requests.
+        checked: dict of the check's results, or None.
     """
     version = Path(version)
-    receipt = {
+    report = {
         "format": FORMAT,
         "kformer": kformer.__version__,
         "tensorflow": tf.__version__,
@@ -32,8 +33,8 @@ def write_receipt(version, functions, settings, warmup_requests, checked=None):
         "checked": checked,
     }
     path = version / FILE
-    path.parent.mkdir(exist_ok=True)  # An earlier report is replaced.
-    path.write_text(json.dumps(receipt, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    path.parent.mkdir(exist_ok=True)  # The report is written again after the check.
+    path.write_text(json_text(report), "utf-8")
 
 
 def _described(function):
@@ -48,7 +49,7 @@ def _kind(tensor):
 
 
 def sizes(folder) -> dict[str, int]:
-    """Bytes of the graph and tokenizers, of the weights, and of all but the report."""
+    """Returns the bytes of graph and tokenizers, of the weights, and of all except the report."""
     found = {"graph": 0, "weights": 0}
     parts = {"saved_model.pb": "graph", "variables": "weights"}
     total = 0

@@ -1,4 +1,4 @@
-"""Runs an exported SavedModel in Python, as a server does."""
+"""Runs an exported SavedModel in Python."""
 
 import json
 import warnings
@@ -13,17 +13,18 @@ from kformer.decoding.runtime import max_parallel_batches
 from kformer.export.saved_model.batch_limits import MAX_TEXTS
 from kformer.export.saved_model.report import FILE
 from kformer.serving import ServedTranslation
-from kformer.serving.rows import NEEDED, checked, read_translation, rows_of
+from kformer.serving.rows import NEEDED, checked, read_translation, rows_from_columns
 
 
 class ServedTranslator:
-    """Runs an exported SavedModel in Python, through its signature.
+    """Runs an exported SavedModel in Python, through its signatures.
 
     Args:
-        path: The folder of a version, or that of all versions: the newest is taken.
+        path: The folder of a version, or of all versions, of which it loads the newest.
 
     Attributes:
-        max_batch_size: Texts, of any length, that the model answers at once.
+        max_batch_size: Maximum number of texts per call of a signature.
+        signatures: dict of the model's signatures by name.
 
     Raises:
         ValueError: The folder holds no such model.
@@ -49,11 +50,11 @@ class ServedTranslator:
         self.signatures = dict(self._model.signatures)
 
     def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
-        """As `kformer.Translator.translate`; the search was chosen by the export."""
+        """See `kformer.Translator.translate`; the export chose the search."""
         return [one.text for one in self._translations(texts, batch_size, progress)]
 
     def translations(self, texts, batch_size: int = 32, progress=None) -> list[ServedTranslation]:
-        """As `translate`, but with scores, and with flags where something is wrong."""
+        """Returns the translations with scores and flags."""
         return self._translations(texts, batch_size, progress)
 
     def _translations(self, texts, batch_size, progress):
@@ -64,7 +65,7 @@ class ServedTranslator:
         def answered(batch):
             outputs = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
             outputs = {name: _listed(tensor) for name, tensor in outputs.items()}
-            rows = rows_of(outputs, len(batch), NEEDED["serving_default"])
+            rows = rows_from_columns(outputs, len(batch), NEEDED["serving_default"])
             return [read_translation(row) for row in rows]
 
         batch_size = min(batch_size, self.max_batch_size)
@@ -85,13 +86,13 @@ class ServedTranslator:
 
 
 def _listed(tensor):
-    """As a list, bytes as text."""
+    """Returns a tensor as a list, with decoded strings."""
     values = tensor.numpy().tolist()
     return [value.decode("utf-8") for value in values] if tensor.dtype == tf.string else values
 
 
 def _max_batch_size(version):
-    """The largest of the report's batch sizes; versions that have none take `MAX_TEXTS`."""
+    """Returns the largest batch size in the version's report; older reports have none."""
     try:
         return max(json.loads((version / FILE).read_text("utf-8"))["batch_sizes"])
     except (OSError, ValueError, KeyError, TypeError):

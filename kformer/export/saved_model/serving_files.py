@@ -1,6 +1,6 @@
-"""What lies beside the versions of a served model: settings of the server, and how to use it.
+"""Files beside the versions of a served model: settings of the server and a README.
 
-A server takes only folders with numbers for names as versions, and ignores the rest.
+A server loads only folders with numeric names, and ignores other files.
 """
 
 import json
@@ -17,22 +17,22 @@ from kformer.serving.address import MODEL
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
 NAMES = ("models.config", "batching.config", "monitoring.config", "compose.yaml", "README.md")
 IMAGE_TAG = "2.20.0"  # Of tensorflow/serving: the newest release when this was written.
-CORES = 2  # That compose.yaml gives the server; batching.config has as many threads.
+CORES = 2  # Of the server in compose.yaml, and threads in batching.config.
 _GIB = 2**30
-_SHOWN = 4  # Numbers of a long list in the README.
+_SHOWN = 4  # Numbers shown of a long list in the README.
 
 
 def write_serving_files(publication, folder, settings, answers):
     """Writes settings and README of the newest version into the folder of all versions.
 
-    A file without the line that says whose it is belongs to somebody else, and stays.
+    A file without the line `MARK` was edited by the user and stays.
 
     Args:
-        publication: `kformer.files.Publication`, with which they appear.
+        publication: `kformer.files.Publication` that the files are part of.
         folder: The folder of versions.
         settings: dict with the version's `version`, `beam_size`, `length_penalty`, `xla`,
             `max_source_length`, `max_target_length`, `max_texts`, `max_batch_tokens`,
-            `max_batch_characters`, `batch_sizes` and `bytes`, of its files.
+            `max_batch_characters`, `batch_sizes` and `bytes`, the size of its files.
         answers: list of (`warmup.Request`, dict output -> list), for the README.
     """
     folder = Path(folder)
@@ -48,7 +48,7 @@ def write_serving_files(publication, folder, settings, answers):
 
 
 def check_serving_folder(folder):
-    """Raises an `OSError` where no version and no settings could be written into `folder`."""
+    """Raises an `OSError` unless versions and settings can be written into `folder`."""
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(
@@ -59,7 +59,7 @@ def check_serving_folder(folder):
 
 
 def _values(settings, answers):
-    import tensorflow as tf  # Not for the checks, which the command line does first.
+    import tensorflow as tf  # The command line calls only the checks at first.
 
     xla = settings["xla"]
     sizes = settings["batch_sizes"]
@@ -93,17 +93,17 @@ def _values(settings, answers):
 
 
 def _memory(size):
-    """Bytes that compose.yaml lets the server have, in whole GiB.
+    """Returns the memory limit in compose.yaml, in whole GiB.
 
-    An estimate: 2 GiB for the process and its batches; and, while the server moves over to another
-    version, two copies of the weights of each.
+    An estimate: 2 GiB for the process and its batches, and two copies of the weights of both
+    versions while the server switches between them.
     """
     return f"{2 - (-4 * size // _GIB)}g"
 
 
-_ABOUT_XLA = """XLA compiles its decode loops, for each shape of a batch when that first comes, in
-seconds. The warm-up requests have all those shapes, so the server needs some minutes to start. It
-must have been started with `--xla_cpu_compilation_enabled`, as above; any other refuses requests.
+_ABOUT_XLA = """XLA compiles the decode loops for each new shape of a batch, which takes seconds.
+The warm-up requests have all shapes, so the server needs some minutes to start. It must be started
+with `--xla_cpu_compilation_enabled`, as above; otherwise requests fail.
 
 """
 
@@ -115,7 +115,7 @@ def _search(beam_size, length_penalty):
 
 
 def _flags(xla):
-    """Flags of the server but for those of the model; {} is where the folder is."""
+    """Returns the server's flags except the model's; {} stands for the folder's path."""
     flags = [
         "--enable_batching=true",
         "--batching_parameters_file={}/batching.config",
@@ -131,20 +131,19 @@ def _continued(flags):
 
 
 _ABOUT = {
-    "serving_default": "The best translation, with what the search sorts by: the natural logarithm "
-    "of its probability; with several beams, that divided by ((5 + pieces) / 6) ** penalty:",
-    "beam": "The best translations of several beams, best first; where there are not so many, the "
-    "rest is empty, with a score of -1e9:",
-    "score": "How likely the model finds a given translation: the natural logarithm of its "
-    "probability, and how many pieces it has, its end included. Here with the inputs by column, "
-    "as all requests may be written:",
-    "encode": "A vector, to compare texts by: the mean of the encoder's, over all pieces:",
-    "tokenize": "The ids that the model reads, the end id, and then padding:",
+    "serving_default": "The best translation and its score, the natural logarithm of its "
+    "probability; with several beams, that divided by ((5 + pieces) / 6) ** penalty:",
+    "beam": "The translations of several beams, best first; if there are fewer, the rest are "
+    "empty, with scores of -1e9:",
+    "score": "The natural logarithm of the probability of a given translation, and its number of "
+    "pieces with its end. Here the inputs are by column, which every request allows:",
+    "encode": "A vector for comparing texts: the mean of the encoder's output over all pieces:",
+    "tokenize": "The ids of the text, the end id, and then padding:",
 }
 
 
 def _shown(request, answer):
-    """A request and its response, in Markdown."""
+    """Returns a request and its response in Markdown."""
     signature = {"signature_name": request.signature}
     if request.signature == "serving_default":
         signature = {}
@@ -165,7 +164,7 @@ def _shown(request, answer):
 
 
 def _shortened(text):
-    """Leaves out the ends of long lists of numbers."""
+    """Shortens long lists of numbers."""
     number = r"-?[\d.]+(?:e-?\d+)?"
     long_list = rf"\[((?:{number}, ){{{_SHOWN}}})(?:{number}, ){{{_SHOWN},}}{number}\]"
     return re.sub(long_list, r"[\1...]", text)

@@ -1,6 +1,6 @@
-"""What a server answers: a function for each signature, from strings on, batch first everywhere.
+"""The signatures of the SavedModel: functions of strings, batch first.
 
-A request of any number of texts up to a limit is worked on in pieces, of texts up to a limit.
+Large requests are processed in chunks of rows.
 Axes: B batch, N sequences a text, S source length, T target length, D d_model.
 """
 
@@ -13,29 +13,29 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.scoring import likelihood
 from kformer.decoding.search_ids import make_search
 from kformer.export.saved_model.batch_limits import MAX_TEXTS, at_most
-from kformer.export.saved_model.chunks import in_row_pieces
+from kformer.export.saved_model.chunks import map_in_chunks
 from kformer.export.saved_model.compiled import BATCH_CLASSES, class_of, length_classes
 from kformer.export.saved_model.reading import characters_read, joined, read
 from kformer.export.saved_model.translating import Translating
 
-BEAMS = 4  # Of the signature `beam`, if one beam was asked for.
-PIECE_ROWS = BATCH_CLASSES[-1]  # Decoded at once,
-PIECE_IDS = PIECE_ROWS * 64  # and ids of sources, padding included.
-PIECE_LOGITS = 2**24  # Scored at once: 64 MiB.
+BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
+CHUNK_ROWS = BATCH_CLASSES[-1]  # Rows decoded at once.
+CHUNK_IDS = CHUNK_ROWS * 64  # Ids of sources decoded at once, with padding.
+CHUNK_LOGITS = 2**24  # Logits scored at once: 64 MiB.
 
 
 class Signatures:
     """The functions of a translator that a server runs.
 
-    Every `text` is string (B,). `flags` is string: what is wrong, with commas between, nothing
-    most of the time. Those of a text: "source cut", "source not UTF-8" (what is broken was read
-    as U+FFFD); of a translation, too: "length limit", "loop", "length ratio", as in
-    `kformer.Translation`. Requests over the limits are refused: on texts, characters and ids.
+    Every `text` is string (B,). `flags` is string: problems separated by commas, usually "". Flags
+    of a text are "source cut" and "source not UTF-8" (broken bytes were read as U+FFFD); flags of
+    a translation are "length limit", "loop" and "length ratio", as in `kformer.Translation`.
+    Requests over the limits of texts, characters or ids fail.
 
     Args:
         translator: `kformer.Translator`.
         transformer: The float32 copy of its transformer whose variables are saved.
-        beam_size, length_penalty: Of `translate`; see `kformer.Translator.translate`.
+        beam_size, length_penalty: See `kformer.Translator.translate`.
         limits: `kformer.export.saved_model.batch_limits.BatchLimits`.
         xla: Whether to compile the decode loops.
     """
@@ -67,12 +67,12 @@ class Signatures:
         return {name: _traced(method) for name, method in methods.items()}
 
     def translate(self, text):
-        """The best translation of each text.
+        """Returns the best translation of each text.
 
         Returns:
             translation: string (B,).
             score: float32 (B,), see `kformer.Greedy` and `kformer.Beam`.
-            truncated: bool (B,), whether only the beginning of the text was read.
+            truncated: bool (B,), whether the text was cut.
             flags: string (B,).
         """
         [rows] = self._within_limits(self._read(self._source, text, self._longest))
@@ -81,36 +81,36 @@ class Signatures:
         return {**best, "truncated": rows.cut}
 
     def beam(self, text):
-        """The N best translations of each text, best first.
+        """Returns the N best translations of each text, best first.
 
         Returns:
             translation: string (B, N).
-            score: float32 (B, N). Where a text has not so many translations, the rest are empty,
-                with scores of -1e9.
+            score: float32 (B, N). If a text has fewer than N translations, the rest are empty, with
+                scores of -1e9.
             flags: string (B, N).
         """
         [rows] = self._within_limits(self._read(self._source, text, self._longest))
         return self._several(rows, self._at_once(rows))
 
     def score(self, source, target):
-        """How likely the model finds given translations.
+        """Scores given translations.
 
         Args:
             source, target: string (B,).
 
         Returns:
-            log_probability: float32 (B,), natural, of the whole target, its end included.
-            tokens: int32 (B,), ids of the target, the end's too: what to divide by, for a mean.
-            flags: string (B,); also "target cut", "target not UTF-8".
+            log_probability: float32 (B,), natural, of the whole target with its end.
+            tokens: int32 (B,), number of ids of the target with its end.
+            flags: string (B,); also "target cut" and "target not UTF-8".
         """
         with tf.control_dependencies([_as_many(source, target)]):
             sources = self._read(self._source, source, self._longest)
             targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
         rows, targets = self._within_limits(sources, targets)
         length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
-        at_once = PIECE_LOGITS // (length * self._transformer.target_embedding.vocab_size)
+        at_once = CHUNK_LOGITS // (length * self._transformer.target_embedding.vocab_size)
 
-        def piece(source, target):
+        def score(source, target):
             lengths = target.row_lengths()
             target = target.to_tensor(self._target.padding_id)
             values, _ = likelihood(
@@ -123,22 +123,22 @@ class Signatures:
         at_once = tf.clip_by_value(at_once, 1, self._at_once(rows))
         flags = {**rows.flags("source"), **targets.flags("target")}
         return {
-            **in_row_pieces(piece, spec, at_once, rows.ids, targets.ids),
+            **map_in_chunks(score, spec, at_once, rows.ids, targets.ids),
             "tokens": targets.lengths,
             "flags": joined(flags),
         }
 
     def encode(self, text):
-        """A vector for each text, to compare texts by: the mean of the encoder's vectors.
+        """Returns a vector for each text, for comparing texts: the mean of the encoder's output.
 
         Returns:
-            vector: float32 (B, D): the mean over the ids of the text, the end id's included.
+            vector: float32 (B, D), the mean over the ids of the text with its end.
             flags: string (B,).
         """
         [rows] = self._within_limits(self._read(self._source, text, self._longest))
         width = self._transformer.source_embedding.table.shape[1]
 
-        def piece(ids):
+        def mean(ids):
             source = self._filled(ids)
             real = ops.not_equal(source, self._source.padding_id)[..., tf.newaxis]
             memory = tf.where(real, self._transformer.encode(source), 0.0)
@@ -146,16 +146,16 @@ class Signatures:
             return {"vector": tf.reduce_sum(memory, axis=1) / count}
 
         spec = {"vector": tf.TensorSpec([None, width], tf.float32)}
-        found = in_row_pieces(piece, spec, self._at_once(rows), rows.ids)
+        found = map_in_chunks(mean, spec, self._at_once(rows), rows.ids)
         return {**found, "flags": joined(rows.flags("source"))}
 
     def tokenize(self, text):
-        """What the encoder reads of each text.
+        """Returns the ids of each text.
 
         Returns:
-            ids: int32 (B, S): pieces, the end id, padding. S is the most ids that the model
-                reads: always the same, so that a server can join answers.
-            length: int32 (B,), how many of these are not padding.
+            ids: int32 (B, S): pieces, the end id, padding. S is always the model's limit, because
+                a server can only merge outputs of one shape.
+            length: int32 (B,), number of ids without padding.
             flags: string (B,).
         """
         rows = self._read(self._source, text, self._longest)
@@ -163,7 +163,7 @@ class Signatures:
         return {"ids": ids, "length": rows.lengths, "flags": joined(rows.flags("source"))}
 
     def _read(self, tokenizer, text, max_length):
-        # What TensorFlow knows of the shape, a request may contradict: it has to forget it first.
+        # A request may violate the declared shape; the check runs only if the shape is unknown.
         given = tf.raw_ops.PlaceholderWithDefault(input=text, shape=tf.TensorShape(None))
         text = tf.ensure_shape(given, [None])
         with tf.control_dependencies([at_most(MAX_TEXTS, "texts", tf.size(text))]):
@@ -174,7 +174,7 @@ class Signatures:
             return read(tokenizer, tf.identity(text), max_length)
 
     def _within_limits(self, *several):
-        """The same `Read`s, once it is certain that they have not too many ids together."""
+        """Returns the same `Read`s after checking that they are within the limit of ids."""
         total = sum(tf.reduce_sum(rows.lengths) for rows in several)
         few = at_most(self._limits.tokens, "ids in all of its texts", total)
         with tf.control_dependencies([few]):
@@ -184,10 +184,10 @@ class Signatures:
         return ids.to_tensor(self._source.padding_id)
 
     def _at_once(self, rows):
-        """How many rows are worked on at once: few where they are long."""
+        """Returns how many rows to process at once: fewer if they are long."""
         longest = tf.reduce_max(tf.concat([rows.lengths, [1]], axis=0))
         filled = class_of(longest, length_classes(self._longest))
-        return tf.clip_by_value(PIECE_IDS // filled, 1, PIECE_ROWS)
+        return tf.clip_by_value(CHUNK_IDS // filled, 1, CHUNK_ROWS)
 
 
 def input_names(function) -> list[str]:
@@ -196,7 +196,7 @@ def input_names(function) -> list[str]:
 
 
 def _traced(method):
-    """The concrete function of a method whose arguments are string (B,)."""
+    """Returns the concrete function of a method whose arguments are string (B,)."""
     names = inspect.signature(method).parameters
     strings = [tf.TensorSpec([None], tf.string, name=name) for name in names]
     traced = tf.function(method, input_signature=strings, autograph=False)

@@ -1,4 +1,4 @@
-"""A search in graph, from what was read to translations with scores and flags.
+"""Translates rows of ids in graph, to texts with scores and flags.
 
 Axes: B batch, N sequences a text, T target length.
 """
@@ -9,21 +9,21 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
-from kformer.export.saved_model.chunks import in_row_pieces
+from kformer.export.saved_model.chunks import map_in_chunks
 from kformer.export.saved_model.compiled import COMPILED, compiled
-from kformer.export.saved_model.degenerate_in_graph import runaway_flags
+from kformer.export.saved_model.degenerate_in_graph import degenerate_flags
 from kformer.export.saved_model.reading import joined
 
 
 class Translating:
-    """Translates rows of ids by one search.
+    """Translates rows of ids with one search.
 
     Args:
         transformer: `Transformer`.
-        search: As `kformer.decoding.search_ids.make_search` makes it.
-        number: Sequences N of each text that it finds.
+        search: From `kformer.decoding.search_ids.make_search`.
+        number: Sequences N per text that the search returns.
         tokenizer: `Tokenizer` of the target.
-        most: The most ids of a source, if the loop is to be compiled by XLA; else None.
+        most: Maximum number of ids of a source, to compile the search with XLA; None not to.
     """
 
     def __init__(self, transformer, search, number, tokenizer, most=None):
@@ -44,23 +44,23 @@ class Translating:
             self._decode = compiled(decode_compiled, self._padding_id, most)
 
     def __call__(self, read, at_once):
-        """Translates all that was read, so many texts `at_once`.
+        """Translates the rows of `read`, `at_once` at a time.
 
         Args:
             read: `kformer.export.saved_model.reading.Read`.
             at_once: int32 ().
 
         Returns:
-            dict of `translation`, string, `score`, float32, and `flags`, string, (B, N) each; with
-            "" and -1e9 where there are not so many translations.
+            dict of `translation`, string, `score`, float32, and `flags`, string, (B, N) each. If a
+            text has fewer than N translations, the rest are "" with scores of -1e9.
         """
         flags = read.flags("source")
 
-        def piece(ids, *raised):
+        def translate(ids, *raised):
             of_text = {name: flag[:, tf.newaxis] for name, flag in zip(flags, raised, strict=True)}
             return self._translated(ids, of_text)
 
-        return in_row_pieces(piece, self._spec, at_once, read.ids, *flags.values())
+        return map_in_chunks(translate, self._spec, at_once, read.ids, *flags.values())
 
     def _translated(self, ids, flags):
         lengths = tf.cast(ids.row_lengths(), tf.int32) - 1  # Without the end id.
@@ -77,13 +77,13 @@ class Translating:
         }
 
     def _found_flags(self, source, lengths, found):
-        """What is wrong with sequences `found`: dict of bool tensors (B, N)."""
+        """Returns the flags of the sequences `found`: dict of bool tensors (B, N)."""
         ids, ended = _rows(found.ids), tf.reshape(found.ended, [-1])
         number = tf.shape(found.ids)[1]
         lengths = tf.repeat(lengths, number)
         end = tf.argmax(tf.equal(ids, self._tokenizer.end_id), axis=1, output_type=tf.int32)
         limits = tf.minimum(lengths + 1 + EXTRA_LENGTH, tf.shape(ids)[1])
-        of_ids = runaway_flags(
+        of_ids = degenerate_flags(
             tf.repeat(source, number, axis=0), lengths, ids, tf.where(ended, end, limits)
         )
         flags = {"length limit": ~ended, **of_ids}

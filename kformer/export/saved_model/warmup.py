@@ -1,8 +1,8 @@
-"""Warm-up requests: what a server runs before a new version gets its first real one.
+"""Warm-up requests: a server runs them before it sends real requests to a new version.
 
-`assets.extra/tf_serving_warmup_requests` holds them, a TFRecord of `PredictionLog`s. Of these
-messages only a few fields are needed, all of them length-delimited in protobuf's wire format; so
-they are written here, and no package of the server has to be installed.
+They are a TFRecord of `PredictionLog`s in `assets.extra/tf_serving_warmup_requests`. Only a few
+fields of these messages are needed, all of them length-delimited, so they are encoded here and no
+package of the server needs to be installed.
 """
 
 from pathlib import Path
@@ -15,19 +15,19 @@ from kformer.export.saved_model.compiled import shapes
 from kformer.serving.address import MODEL
 
 FILE = "assets.extra/tf_serving_warmup_requests"
-EXAMPLES = 8  # Sentences that requests are made of.
-BATCHES, LENGTHS = (1, 8, 64), (16, 64)  # Of requests, where shapes do not matter much.
+EXAMPLES = 8  # Maximum number of example sentences.
+BATCHES, LENGTHS = (1, 8, 64), (16, 64)  # Of requests without XLA.
 
 
 class Request(NamedTuple):
-    """What is asked of a signature."""
+    """The inputs of a call of a signature."""
 
     signature: str
     inputs: dict  # name -> list of strings
 
 
 class Examples(NamedTuple):
-    """Sentences and their translations, and the tokenizers of both."""
+    """Sentences, their translations, and both tokenizers."""
 
     sources: list
     targets: list
@@ -35,7 +35,7 @@ class Examples(NamedTuple):
     target_tokenizer: object
 
     def text(self, name, first, length):
-        """A text of about `length` ids for the input `name`, beginning with sentence `first`."""
+        """Returns a text of about `length` ids for the input `name`, from sentence `first` on."""
         targets = name == "target"
         tokenizer = self.target_tokenizer if targets else self.tokenizer
         sentences = self.targets if targets else self.sources
@@ -48,7 +48,7 @@ class Examples(NamedTuple):
 
 
 def examples_of(translator, texts) -> Examples:
-    """Takes the first `texts` that are not blank, or else pieces of the vocabulary, translated."""
+    """Translates the first `texts` that are not blank, or else pieces of the vocabulary."""
     sources = [text for text in texts or () if text.strip()][:EXAMPLES]
     if not sources:
         size = translator.tokenizer.vocab_size
@@ -65,10 +65,10 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
     Args:
         inputs: dict signature -> names of its inputs.
         examples: `Examples`.
-        max_source_length: The most ids of a text.
-        max_ids: The most of a batch; see `kformer.export.saved_model.compiled.shapes`.
-        xla: Whether every shape counts, because it is compiled.
-        max_batch_size: The most texts of a request.
+        max_source_length: Maximum number of ids of a text.
+        max_ids: Maximum of a batch; see `kformer.export.saved_model.compiled.shapes`.
+        xla: Whether to include every shape, because each is compiled.
+        max_batch_size: Maximum number of texts of a request.
     """
     found = shapes(max_source_length, max_ids)
     if not xla:
@@ -79,7 +79,7 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
     found = [(rows, length) for rows, length in found if rows <= max_batch_size]
     for signature, names in inputs.items():
         for rows, length in found:
-            well_within = max(2, 3 * length // 4)  # Joined sentences may have other pieces.
+            well_within = max(2, 3 * length // 4)  # Joined sentences may have more pieces.
             inputs = {
                 name: [examples.text(name, i, well_within) for i in range(rows)] for name in names
             }
@@ -87,7 +87,7 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
 
 
 def write_warmup(version, requests) -> int:
-    """Writes the requests of the version in folder `version`; returns how many there are."""
+    """Writes the requests into the folder `version`; returns their number."""
     path = Path(version) / FILE
     path.parent.mkdir(exist_ok=True)
     records = [prediction_log(request) for request in requests]
@@ -98,7 +98,7 @@ def write_warmup(version, requests) -> int:
 
 
 def prediction_log(request) -> bytes:
-    """A `tensorflow.serving.PredictionLog` of a `Request`, as protobuf writes it."""
+    """Returns a `Request` as an encoded `tensorflow.serving.PredictionLog`."""
     model = _field(1, MODEL.encode()) + _field(3, request.signature.encode())
     predict = _field(1, model)  # PredictRequest.model_spec
     for name, texts in request.inputs.items():
@@ -109,7 +109,7 @@ def prediction_log(request) -> bytes:
 
 
 def _field(number, content):
-    """A length-delimited field of a protobuf message."""
+    """Encodes a length-delimited field of a protobuf message."""
     return bytes([number << 3 | 2]) + _varint(len(content)) + content
 
 

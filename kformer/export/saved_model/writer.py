@@ -1,64 +1,64 @@
-"""The SavedModel: strings in, strings out, tokenizer and decode loop in the graph.
+"""The SavedModel: from strings to strings, with tokenizer and decode loop in the graph.
 
-TensorFlow Serving loads it with nothing but the ops that it has built in.
+It needs only operations that are built into TensorFlow Serving.
 """
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import tensorflow as tf
 
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.export.saved_model.batch_limits import MAX_TEXTS, batch_limits
-from kformer.export.saved_model.report import sizes, write_receipt
+from kformer.export.saved_model.report import sizes, write_report
 from kformer.export.saved_model.served_translator import versions_in
 from kformer.export.saved_model.serving_files import check_serving_folder, write_serving_files
-from kformer.export.saved_model.signatures import PIECE_IDS, Signatures, input_names
+from kformer.export.saved_model.signatures import CHUNK_IDS, Signatures, input_names
 from kformer.export.saved_model.warmup import Request, examples_of, requests, write_warmup
-from kformer.files import part_of
+from kformer.files import Publication, part_of
 
 
 def export_saved_model(
     translator,
-    folder,
+    folder: str | Path,
     beam_size: int = 1,
     length_penalty: float = 0.6,
-    check=None,
+    check: Callable[[Path], dict | None] | None = None,
     xla: bool = False,
-    examples=None,
+    examples: Iterable[str] | None = None,
     max_batch_tokens: int | None = None,
-    publication=None,
+    publication: Publication | None = None,
 ) -> Path:
-    """Writes the next version of a model that a server mounts, and how to serve it.
+    """Writes the next version of a model for TensorFlow Serving, and the files to serve it.
 
-    Its signature `serving_default` takes `text`, string (B,), and gives `translation`, string
+    Its signature `serving_default` takes `text`, string (B,), and returns `translation`, string
     (B,); `score`, float32 (B,), see `kformer.Greedy` and `kformer.Beam`; `truncated`, bool (B,),
-    True where the text had more than `translator.max_source_length` ids and only its beginning
-    was translated; and `flags`, string (B,), what else is wrong, nothing most of the time. The
-    others are `beam`, `score`, `encode` and `tokenize`: see `signatures`.
+    True if the text had more than `translator.max_source_length` ids and was cut; and `flags`,
+    string (B,), all problems, usually "". The other signatures are `beam`, `score`, `encode` and
+    `tokenize`, see `kformer.export.saved_model.signatures`.
 
-    In the version's `assets.extra` are warm-up requests and `kformer.json`, a report of the
-    export. Beside the versions lie settings for the server, and a README with real requests and
-    responses; each export writes them anew, unless somebody has made them his own.
+    The version's `assets.extra` holds warm-up requests and `kformer.json`, the export report.
+    Settings for the server and a README with real requests and responses lie beside the versions;
+    each export rewrites them, unless their first line was removed.
 
     Args:
         translator: `kformer.Translator`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next free number.
-        beam_size, length_penalty: See `kformer.Translator.translate`. The signature `beam` has
-            `beam_size` translations a text, or 4 if that is 1.
-        check: Called with the path of the SavedModel before it gets its name; what it raises
-            keeps a server from ever seeing it. If it returns a dict, that goes into the report.
-        xla: Whether the decode loops are to be compiled: for a server that was started with
-            `--xla_cpu_compilation_enabled`; any other will refuse requests. See
-            `kformer.export.saved_model.compiled`: each new shape takes seconds, once.
-        examples: Sentences for the warm-up requests and the README; None for words of the
+        beam_size, length_penalty: See `kformer.Translator.translate`. The signature `beam` returns
+            `beam_size` translations per text, or 4 if that is 1.
+        check: Called with the path of the complete SavedModel before it is renamed; if it raises,
+            no server ever sees the version. A dict that it returns is added to the report.
+        xla: Whether to compile the decode loops, for a server that is started with
+            `--xla_cpu_compilation_enabled`; any other fails on requests. Compiling a new shape
+            takes seconds, see `kformer.export.saved_model.compiled`.
+        examples: Sentences for the warm-up requests and the README; by default words of the
             vocabulary.
-        max_batch_tokens: The most ids, in all texts together, of a request that is answered; by
-            default as many as 64 of the longest sources and targets have. The batches that
-            `batching.config` has the server merge are so small that they are never over it.
-        publication: `kformer.files.Publication` with whose files this appears; alone if None.
+        max_batch_tokens: Maximum number of ids in all texts of a request; by default that of 64 of
+            the longest sources and targets. `batching.config` keeps merged batches within it.
+        publication: `kformer.files.Publication` that the version is part of; if None, its own.
 
     Returns:
-        `Path` of the version written.
+        `Path` of the new version.
 
     Raises:
         ValueError: An argument is wrong.
@@ -88,21 +88,21 @@ def export_saved_model(
             tf.saved_model.save(module, str(temporary), dict(module.functions))
             inputs = {name: input_names(function) for name, function in module.functions.items()}
             longest, most = translator.max_source_length, limits.batch_size
-            found = requests(inputs, examples, longest, PIECE_IDS, xla, most)
+            found = requests(inputs, examples, longest, CHUNK_IDS, xla, most)
             number = write_warmup(temporary, found)
-            write_receipt(temporary, module.functions, settings, number)
-            if check:  # It reads the limits in the report, which then gets its result.
+            write_report(temporary, module.functions, settings, number)
+            if check:  # It reads the limits in the report, to which its results are then added.
                 checked = check(temporary)
-                write_receipt(temporary, module.functions, settings, number, checked)
+                write_report(temporary, module.functions, settings, number, checked)
         settings["bytes"] = sizes(temporary)["all"]
         write_serving_files(together, folder, settings, _answers(module.functions, examples))
     return folder / str(version)
 
 
 class _Serving(tf.Module):
-    """What is saved: tokenizers and variables, but no Keras object.
+    """The tokenizers and variables to save, without a Keras object.
 
-    With a Keras model in it, the folder would load in Python, and fail in a server.
+    A SavedModel with a Keras object loads in Python, but fails in a server.
     """
 
     def __init__(self, translator, beam_size, length_penalty, limits, xla):
@@ -116,7 +116,7 @@ class _Serving(tf.Module):
 
 
 def _answers(functions, examples):
-    """What each signature says to an example: pairs of a `Request` and a dict of lists."""
+    """Returns pairs of an example `Request` and its response, a dict of lists."""
     answers = []
     for name, function in functions.items():
         texts = {"target": examples.targets}
@@ -128,7 +128,7 @@ def _answers(functions, examples):
 
 
 def _listed(tensor):
-    """As lists, bytes as text: what JSON has."""
+    """Returns a tensor as nested lists, with decoded strings."""
     if tensor.dtype != tf.string:
         return tensor.numpy().tolist()
     return [

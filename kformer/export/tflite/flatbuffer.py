@@ -1,8 +1,7 @@
-"""Makes a `.tflite` file smaller, and changes nothing that it says.
+"""Makes a `.tflite` file smaller without changing its outputs.
 
-The converter writes a function wherever it is called, a name for every tensor, and for every weight
-the scales of its rows wherever it is used. Here what is equal is written once: buffers, subgraphs,
-vectors; and names that nobody asks for go.
+The converter writes a function once per call, a name for every tensor, and a weight's scales once
+per use. Here equal buffers, subgraphs and vectors are written once, and unused names are dropped.
 """
 
 import flatbuffers
@@ -10,8 +9,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 _IDENTIFIER = b"TFL3"
-_ALIGNMENT = 16  # Of the weights, as the schema wants it.
-_CALLED = {  # Options of operators that run subgraphs, and which fields name these.
+_ALIGNMENT = 16  # Bytes, of weights; required by the schema.
+_CALLED = {  # Options of operators that run subgraphs -> the fields with the subgraphs' indices.
     schema.IfOptionsT: ("thenSubgraphIndex", "elseSubgraphIndex"),
     schema.WhileOptionsT: ("condSubgraphIndex", "bodySubgraphIndex"),
 }
@@ -22,16 +21,15 @@ def shrunk(content: bytes, first: str, change=None) -> bytes:
 
     Args:
         content: A `.tflite` file.
-        first: The signature that runs where none is named.
-        change: If given, is called with the `schema.ModelT`, whose buffers are all different, to
-            change more.
+        first: The default signature.
+        change: If given, called with the `schema.ModelT`, without equal buffers, to change it.
     """
     model = schema.ModelT.InitFromPackedBuf(content, 0)
     _merge_buffers(model)
     if change:
         change(model)
     _drop_names(model)
-    while _merge_subgraphs(model):  # Those that call equal ones may now be equal, too.
+    while _merge_subgraphs(model):  # Their callers may have become equal.
         pass
     _drop_unused_buffers(model)
     _put_first(model, first)
@@ -41,7 +39,7 @@ def shrunk(content: bytes, first: str, change=None) -> bytes:
 
 
 def _merge_buffers(model):
-    first = {b"": 0}  # The schema wants the first buffer to be empty.
+    first = {b"": 0}  # The schema requires the first buffer to be empty.
     same = []
     for i, buffer in enumerate(model.buffers):
         data = b"" if buffer.data is None else np.asarray(buffer.data, np.uint8).tobytes()
@@ -65,7 +63,7 @@ def _drop_names(model):
 
 
 def _merge_subgraphs(model) -> bool:
-    """Keeps one of each subgraph; returns whether any went."""
+    """Keeps one of equal subgraphs; returns whether any was removed."""
     first, kept, same = {}, [], []
     entries = {signature.subgraphIndex for signature in model.signatureDefs} | {0}
     for i, graph in enumerate(model.subgraphs):
@@ -93,9 +91,9 @@ def _packed(graph):
 
 
 def _put_first(model, name):
-    """Swaps two subgraphs, and moves a signature to the front.
+    """Makes the signature `name` the default: its subgraph and the signature come first.
 
-    An interpreter without a name runs the first subgraph, a compiled model the first signature.
+    By default an interpreter runs the first subgraph, a compiled model the first signature.
     """
     [wanted] = [
         signature.subgraphIndex
@@ -121,11 +119,11 @@ def _drop_unused_buffers(model):
             tensor.buffer = places[tensor.buffer]
     for entry in model.metadata or ():
         entry.buffer = places[entry.buffer]
-    model.metadataBuffer = None  # An older way to say the same.
+    model.metadataBuffer = None  # A deprecated copy of the same list.
 
 
 class _Builder(flatbuffers.Builder):
-    """Writes no vector twice, and aligns bytes as weights must be."""
+    """Writes equal vectors once, and aligns weights."""
 
     def __init__(self, size):
         super().__init__(size)

@@ -1,9 +1,8 @@
-"""Weights of 16 bits, and nothing else of 16 bits.
+"""Weights in float16, all other constants in float32.
 
-The converter's own float16 rounds every constant, numbers that only the graph needs, too: of the
-indices 0, 1, 2, ..., kept as floats, every second from 2,048 on becomes its neighbour, and a large
-factor becomes 65,504. A search with such numbers finds other words. So here the file is converted
-in float32, and then the matrices are rounded.
+The converter's own float16 rounds every constant. Indices that are stored as floats are then wrong
+from 2,048 on, and large factors become 65,504, so the search returns other ids. Here the file is
+converted in float32, and then only the matrices are rounded.
 """
 
 import math
@@ -11,51 +10,52 @@ import math
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-_LEAST = 1024  # Numbers of a matrix that is worth an operator of its own.
-_VERSION = 3  # Of DEQUANTIZE: the first that reads float16.
+_MIN_SIZE = 1024  # Elements; smaller matrices stay in float32.
+_VERSION = 3  # The first version of DEQUANTIZE that reads float16.
 
 
-def halve_weights(model):
-    """Stores the matrices of a model as float16; an operator makes float32 of each, once.
+def store_as_float16(model):
+    """Stores the matrices of a model as float16 and dequantizes each once.
 
-    Runtimes know that pattern: it is that of the converter.
+    The converter writes the same pattern, so runtimes optimize it.
 
     Args:
-        model: `schema.ModelT` in float32, which is changed.
+        model: `schema.ModelT` in float32, changed in place.
     """
     operator_code = len(model.operatorCodes)
-    halves = {}  # Of each float32 buffer that is a matrix: the buffer of float16.
+    rounded = {}  # Index of a float32 buffer -> index of its float16 buffer.
     for graph in model.subgraphs:
         graph.operators = [
             *(
-                _dequantize(graph, tensor, _half(model, tensor.buffer, halves), operator_code)
+                _dequantize(graph, tensor, _float16(model, tensor.buffer, rounded), operator_code)
                 for tensor in list(graph.tensors)
                 if _is_matrix(model, tensor)
             ),
             *graph.operators,
         ]
-    if halves:
+    if rounded:
         model.operatorCodes.append(_code())
 
 
 def _is_matrix(model, tensor):
     constant = model.buffers[tensor.buffer].data is not None
-    large = tensor.shape is not None and len(tensor.shape) > 1 and math.prod(tensor.shape) >= _LEAST
+    shape = () if tensor.shape is None else tensor.shape
+    large = len(shape) > 1 and math.prod(shape) >= _MIN_SIZE
     return constant and large and tensor.type == schema.TensorType.FLOAT32
 
 
-def _half(model, buffer, halves):
-    if buffer not in halves:
+def _float16(model, buffer, rounded):
+    if buffer not in rounded:
         numbers = np.asarray(model.buffers[buffer].data, np.uint8).view(np.float32)
-        rounded = schema.BufferT()
-        rounded.data = numbers.astype(np.float16).view(np.uint8)
-        halves[buffer] = len(model.buffers)
-        model.buffers.append(rounded)
-    return halves[buffer]
+        stored = schema.BufferT()
+        stored.data = numbers.astype(np.float16).view(np.uint8)
+        rounded[buffer] = len(model.buffers)
+        model.buffers.append(stored)
+    return rounded[buffer]
 
 
 def _dequantize(graph, tensor, buffer, operator_code):
-    """Returns the operator that makes `tensor` of a new one in float16."""
+    """Returns an operator that computes `tensor` from a new float16 tensor."""
     stored = schema.TensorT()
     stored.type, stored.shape, stored.buffer = schema.TensorType.FLOAT16, tensor.shape, buffer
     operator = schema.OperatorT()

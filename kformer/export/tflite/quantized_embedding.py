@@ -1,27 +1,27 @@
-"""An embedding in 8 bits, so that an int8 file stores one table for looking up and for logits.
+"""A quantized embedding: an int8 file stores one table for both look-ups and logits.
 
-The converter rounds what is multiplied row by row, and what is looked up as a whole, and so stores
-two tables. Here the rows are rounded beforehand, as it would; then it finds nothing left to round,
-and both are the same bytes.
+The converter quantizes matrices that are multiplied by row, and tables that are looked up as a
+whole, so it would store the embedding twice. Here the rows are quantized beforehand, as the
+converter would; it then stores the same bytes for both uses, and equal buffers are merged.
 """
 
 import numpy as np
 import tensorflow as tf
 
-_MOST = 127  # The largest number of 8 bits, symmetric about 0.
+_MAX_INT8 = 127  # Symmetric about 0.
 _SCALE_BITS = 30
 
 
-def round_embeddings(transformer):
-    """Rounds the tables of a `kformer.Transformer`, and looks ids up in 8 bits from now on."""
+def quantize_embeddings(transformer):
+    """Replaces the embeddings of a `kformer.Transformer` by quantized ones."""
     source, target = transformer.source_embedding, transformer.target_embedding
-    transformer.source_embedding = transformer.target_embedding = RoundedEmbedding(source)
+    transformer.source_embedding = transformer.target_embedding = QuantizedEmbedding(source)
     if target is not source:
-        transformer.target_embedding = RoundedEmbedding(target)
+        transformer.target_embedding = QuantizedEmbedding(target)
 
 
-class RoundedEmbedding:
-    """As `kformer.TokenEmbedding`, for graphs that are saved.
+class QuantizedEmbedding:
+    """Looks up rows that are stored in int8, with a scale for each row.
 
     Args:
         embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded, too.
@@ -29,10 +29,10 @@ class RoundedEmbedding:
 
     def __init__(self, embedding):
         table = embedding.table.numpy()
-        scales = np.abs(table).max(axis=1, keepdims=True) / np.float32(_MOST)  # (V, 1)
+        scales = np.abs(table).max(axis=1, keepdims=True) / np.float32(_MAX_INT8)  # (V, 1)
         scales[scales == 0] = 1.0
         self._rows = np.rint(table / scales).astype(np.int8)
-        # As integers, which the converter leaves alone.
+        # The converter does not quantize integer constants.
         self._unit = float(scales.max()) / 2**_SCALE_BITS
         self._scales = np.rint(scales.astype(np.float64) / self._unit).astype(np.int32)
         embedding.table.assign(self._rows * scales)

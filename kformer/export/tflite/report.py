@@ -1,32 +1,29 @@
-"""The receipt of a `.tflite` file: what was measured when it was written."""
+"""The export report of a `.tflite` file: what was measured when it was written."""
 
-import json
 from pathlib import Path
 
 import kformer
-from kformer.pocket.metadata import RECEIPT
+from kformer.files import json_text
+from kformer.pocket.metadata import REPORT_KEY
 
 
-def write_receipt(publication, path, report, python, precision):
+def write_report(publication, path, report, python, precision):
     """Writes NAME.tflite.json beside NAME.tflite.
 
     Args:
-        publication: `kformer.files.Publication`, with which it appears.
+        publication: `kformer.files.Publication` that the report is part of.
         path: The `.tflite` file.
         report, python: `kformer.export.Report` of the file and of Python.
-        precision: Of the weights.
-
-    Returns:
-        `Path` of the receipt.
+        precision: Type of the weights.
     """
     path = Path(path)
-    receipt = {
+    content = {
         "file": path.name,
         "kformer": kformer.__version__,
         "precision": precision,
         "bytes": report.bytes,
         "sentences": report.total,
-        RECEIPT: report.equal,
+        REPORT_KEY: report.equal,
         "different_at_a_tie": report.ties,
         "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
         "different_otherwise": report.others,
@@ -36,12 +33,10 @@ def write_receipt(publication, path, report, python, precision):
         "sentences_per_second": report.sentences_per_second,
         "tokens_per_second": report.tokens_per_second,
     }
-    beside = receipt_of(path)
-    with publication.writing(beside) as temporary:
-        temporary.write_text(json.dumps(receipt, indent=2) + "\n", "utf-8")
-    return beside
+    with publication.writing(report_path(path)) as temporary:
+        temporary.write_text(json_text(content), "utf-8")
 
 
-def receipt_of(path) -> Path:
-    """The path of the receipt of the `.tflite` file `path`."""
+def report_path(path) -> Path:
+    """Returns the path of the export report of the `.tflite` file `path`."""
     return Path(path).with_name(f"{Path(path).name}.json")

@@ -1,7 +1,6 @@
 """The signatures of a `.tflite` file.
 
-At their edges are int32, uint8 and float32 alone, and no shape varies: what runs in a browser takes
-nothing else.
+Inputs and outputs are int32, uint8 or float32, of static shapes: LiteRT.js supports no other.
 
 Axes: S most ids of a source, T of a translation, L layers, H heads, W width of a head, V ids.
 """
@@ -20,20 +19,16 @@ from kformer.model.attention import KeysValues
 from kformer.model.masks import padding_mask
 from kformer.pocket.translator import SOURCE_CUT, TRANSLATION_CUT
 
-# Source lengths with a branch of their own, for padding takes time: with that of 16, a caption of
-# 13 ids takes 0.94 of the time with the tiny model, and 0.83 with base.
-SHORTER = (16, 32, 64, 128, 256)
-
 
 class Signatures(tf.Module):
-    """The functions that are saved, by name, and the weights that all of them share.
+    """The functions to save, by name, and the weights that they share.
 
     Args:
         translator: `kformer.Translator`.
-        transformer: `kformer.Transformer`, the one to save.
+        transformer: `kformer.Transformer` to save.
         search: `kformer.Greedy` or `kformer.Beam`.
         limits: `Limits`.
-        batch_size: B; over 1 there are signatures for B sources at once, too.
+        batch_size: B; if over 1, there are also signatures for B sources at once.
     """
 
     def __init__(self, translator, transformer, search, limits, batch_size=1):
@@ -170,7 +165,7 @@ class Signatures(tf.Module):
         return decode_step
 
     def _found(self, source, count):
-        """Ids and score of a source, by the shortest branch that has room for `count` ids."""
+        """Returns ids and score of a source, by the shortest branch that fits `count` ids."""
 
         def within(length, find):
             def search():
@@ -187,7 +182,7 @@ class Signatures(tf.Module):
         return shortest()
 
     def _traced_once(self, length):
-        """The search for one source; two signatures have it."""
+        """Returns the search for one source, which two signatures share."""
         return tf.function(
             lambda source: self._search_ids(source, length),
             input_signature=[tf.TensorSpec((1, length), tf.int32)],
@@ -216,7 +211,7 @@ def runtime_for(batch_size, length, search):
 
 
 def _signature(**inputs):
-    """A decorator: makes a graph of a function with inputs name -> (shape, dtype)."""
+    """Returns a decorator that traces a function with inputs name -> (shape, dtype)."""
     specs = [tf.TensorSpec(shape, dtype, name) for name, (shape, dtype) in inputs.items()]
     return tf.function(input_signature=specs, autograph=False)
 
@@ -226,7 +221,7 @@ def _either(condition, first, second):
 
 
 def _layers(keys, values):
-    """Keys and values (L, ...) as L `KeysValues` (1, ...)."""
+    """Splits keys and values (L, ...) into L `KeysValues` (1, ...)."""
     of_layers = (tf.split(stacked, stacked.shape[0], axis=0) for stacked in (keys, values))
     return tuple(map(KeysValues, *of_layers))
 

@@ -1,7 +1,7 @@
-"""LiteRT.js for a web page: copied from the npm package, where that is installed.
+"""Copies LiteRT.js from an installed npm package into a web page.
 
-Nothing is fetched. Of the package's builds of LiteRT a page needs two: the default one, and one for
-browsers without relaxed SIMD; LiteRT.js chooses.
+A page needs two of the package's builds: the default one, and one for browsers without relaxed
+SIMD; LiteRT.js chooses.
 """
 
 import json
@@ -15,29 +15,29 @@ INSTALL = f"npm install {PACKAGE}@{TESTED}"
 BUILDS = [
     f"litert_wasm{kind}_internal.{ending}" for kind in ("", "_compat") for ending in ("js", "wasm")
 ]
-_LOADER = "@litertjs/wasm-utils"  # Another package, which the script imports by name.
+_LOADER = "@litertjs/wasm-utils"  # The package that the script imports by name.
 _CHANGED = "// Changed by kformer export: the script beside this one is imported by its path.\n"
 
 
-def find_litert_js(folder=None) -> Path:
+def find_litert_js(folder: str | Path | None = None) -> Path:
     """Returns the folder of the installed npm package.
 
     Args:
-        folder: Where it is; by default it is looked for as Node.js does, in `node_modules` of the
-            current folder and of those above.
+        folder: The package's folder; by default it is searched as Node.js does, in `node_modules`
+            of the current folder and of those above.
 
     Raises:
-        FileNotFoundError: It is not there, or not whole.
-        ValueError: It is another package, or of a version with another interface.
+        FileNotFoundError: The package is missing or incomplete.
+        ValueError: The folder holds another package, or a version with another interface.
     """
     if folder is None:
         here = Path.cwd()
         folder = _installed(PACKAGE, here)
         if folder is None:
             raise FileNotFoundError(
-                f"A web page needs LiteRT.js: `{INSTALL}`, here or in a folder above, or say with "
-                f"--litert-js where it is. Received: no node_modules/{PACKAGE} in {str(here)!r} "
-                "or above."
+                f"A web page needs LiteRT.js: run `{INSTALL}`, here or in a folder above, or give "
+                "its folder with --litert-js. "
+                f"Received: no node_modules/{PACKAGE} in {str(here)!r} or above."
             )
     folder = Path(folder).resolve()
     about = folder / "package.json"
@@ -56,11 +56,11 @@ def find_litert_js(folder=None) -> Path:
     return folder
 
 
-def copy_litert_js(folder, into) -> str:
-    """Copies script, two builds and licence to the new folder `into`; returns the version.
+def copy_litert_js(folder: Path, into: Path):
+    """Copies script, two builds and licence to the new folder `into`.
 
     Args:
-        folder: As `find_litert_js` returned it.
+        folder: From `find_litert_js`.
     """
     into.mkdir()
     sources = _sources(folder)
@@ -79,11 +79,10 @@ def copy_litert_js(folder, into) -> str:
     (into / "index.js").write_text(changed, "utf-8")
     shutil.copyfile(folder / "package.json", into / "package.json")
     _copy_licence(folder, into)
-    return _name_and_version(folder / "package.json")[1]
 
 
 def _installed(package, here):
-    """The folder of an npm package, as Node.js looks for it; or None."""
+    """Returns the folder of an npm package, searched as Node.js does; or None."""
     for above in (here, *here.parents):
         folder = above / "node_modules" / package
         if folder.is_dir():
@@ -102,7 +101,7 @@ def _name_and_version(about):
 
 
 def _sources(folder):
-    """Returns dict name -> path, of all that is copied but the licence."""
+    """Returns dict name -> path of all files to copy except the licence."""
     paths = {name: folder / "wasm" / name for name in BUILDS}
     paths["index.js"] = folder / "dist" / "index.js"
     loader = _installed(_LOADER, folder)
@@ -110,19 +109,19 @@ def _sources(folder):
     for path in paths.values():
         if not path.is_file():
             raise FileNotFoundError(
-                f"LiteRT.js is not whole: `{INSTALL}`. Received: no file {str(path)!r}."
+                f"LiteRT.js is incomplete: run `{INSTALL}`. Received: no file {str(path)!r}."
             )
     return paths
 
 
 def _without_map(path):
-    """The text of a script, but for the line that names a map from it to its source."""
+    """Returns the text of a script without the line that names its source map."""
     lines = path.read_text("utf-8").splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
 
 
 def _copy_licence(folder, into):
-    """The package's own; where it has none, the text of the one that it names, Apache 2.0."""
+    """Copies the package's licence; if it has no file, the text of the one it names, Apache 2.0."""
     own = [path for path in folder.iterdir() if path.stem.upper() in ("LICENSE", "NOTICE")]
     for path in own:
         shutil.copyfile(path, into / path.name)

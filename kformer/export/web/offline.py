@@ -1,17 +1,19 @@
-"""What lets a browser keep the web page: a service worker with checksums, and a web manifest."""
+"""Files for offline use of the web page: a service worker with checksums, and a web manifest."""
 
 import hashlib
 import json
 
+from kformer.files import json_text
+
 SERVICE_WORKER, WEB_MANIFEST = "service-worker.js", "page.webmanifest"
-ICON_SIZES = (192, 512)  # Pixels; what browsers want of a page that can be installed.
+ICON_SIZES = (192, 512)  # Pixels; browsers require both for installation.
 
 
 def write_web_manifest(folder, source_language=None, target_language=None):
     """Writes `page.webmanifest`, with which a browser offers to install the page.
 
     Args:
-        folder: That of the page.
+        folder: The page's folder.
         source_language, target_language: Codes of the languages, or None.
     """
     name = "Translator"
@@ -33,15 +35,14 @@ def write_web_manifest(folder, source_language=None, target_language=None):
         "background_color": "#f4f5f9",
         "icons": icons,
     }
-    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
-    (folder / WEB_MANIFEST).write_text(text, "utf-8")
+    (folder / WEB_MANIFEST).write_text(json_text(content), "utf-8")
 
 
 def write_service_worker(folder, template):
-    """Writes `service-worker.js`, which lists all other files of `folder`: so it comes last.
+    """Writes `service-worker.js`, which lists all other files of `folder`, so it is written last.
 
     Args:
-        folder: That of the page.
+        folder: The page's folder.
         template: The text of `web/service-worker.js`, whose `FILES` and `VERSION` are empty.
     """
     files = {

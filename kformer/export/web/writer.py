@@ -1,8 +1,7 @@
-"""A folder with a web page that translates: the `.tflite` file, LiteRT.js, and a page around them.
+"""A folder with a web page that translates: the `.tflite` file, LiteRT.js, and the page itself.
 
-The page's own files are in `web/`. It reads what it shows of the translator from the archive at the
-file's end. Its service worker keeps all files in the browser, by their checksums; so another
-`.tflite` file needs another page.
+The page's own files are in `page/`. It shows metadata from the `.tflite` file. Its service worker
+stores all files in the browser by their checksums, so another `.tflite` file needs another export.
 """
 
 import shutil
@@ -16,8 +15,8 @@ from kformer.export.web.offline import (
     write_service_worker,
     write_web_manifest,
 )
-from kformer.files import check_writable, part_of
-from kformer.pocket.metadata import read_manifest
+from kformer.files import Publication, check_writable, part_of
+from kformer.pocket.metadata import read_metadata
 
 MODEL = "translator.tflite"
 PAGE = (
@@ -31,32 +30,36 @@ PAGE = (
 )
 
 
-def export_web_page(tflite, folder, litert_js=None, publication=None) -> Path:
-    """Writes a folder for any web server; what is in it fetches nothing from anywhere else.
+def export_web_page(
+    tflite: str | Path,
+    folder: str | Path,
+    litert_js: str | Path | None = None,
+    publication: Publication | None = None,
+) -> Path:
+    """Writes a folder for any web server; the page fetches nothing from other servers.
 
     Args:
         tflite: A file that `kformer.export.export_tflite` wrote.
         folder: A new folder.
-        litert_js: The folder of the installed npm package `@litertjs/core`; by default it is looked
-            for in `node_modules`, here and above.
-        publication: `kformer.files.Publication` with whose files this appears; alone if None.
+        litert_js: Folder of the installed npm package `@litertjs/core`; by default it is searched
+            in `node_modules`, here and above.
+        publication: `kformer.files.Publication` that the page is part of; if None, its own.
 
     Returns:
         `Path` of the folder.
 
     Raises:
         FileNotFoundError: The `.tflite` file or LiteRT.js is missing.
-        IsADirectoryError: There is such a folder.
-        ValueError: The file is no translator that takes bytes; or LiteRT.js is not what it should
-            be.
+        IsADirectoryError: The folder exists.
+        ValueError: The `.tflite` file does not take text; or the LiteRT.js folder is wrong.
     """
     tflite, folder, litert_js = Path(tflite), Path(folder), find_litert_js(litert_js)
     check_writable(folder)
-    manifest = read_manifest(tflite)
-    if manifest["format"] < 2:
+    metadata = read_metadata(tflite)
+    if metadata["format"] < 2:
         raise ValueError(
             "A web page needs a .tflite file that takes text; export it again. "
-            f"Received: format={manifest['format']} in {str(tflite)!r}."
+            f"Received: format={metadata['format']} in {str(tflite)!r}."
         )
     page = resources.files("kformer.export.web") / "page"
     with part_of(publication) as together, together.writing(folder) as temporary:
@@ -65,7 +68,7 @@ def export_web_page(tflite, folder, litert_js=None, publication=None) -> Path:
             (temporary / name).write_bytes((page / name).read_bytes())
         copy_litert_js(litert_js, temporary / "litert")
         shutil.copyfile(tflite, temporary / MODEL)
-        languages = [manifest.get(f"{side}_language") for side in ("source", "target")]
+        languages = [metadata.get(f"{side}_language") for side in ("source", "target")]
         write_web_manifest(temporary, *languages)
         write_service_worker(temporary, (page / SERVICE_WORKER).read_text("utf-8"))
     return folder

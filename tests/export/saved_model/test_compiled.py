@@ -45,7 +45,7 @@ def test_shapes_are_filled_up_to_few():
 
 
 @pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=pytest.mark.prove)])
-def test_the_compiled_loop_says_what_python_says(toy_translator, tmp_path, beam_size):
+def test_the_compiled_loop_translates_as_python_does(toy_translator, tmp_path, beam_size):
     path = export_saved_model(toy_translator, tmp_path, beam_size, xla=True)
     served = ServedTranslator(path)
     for texts in (toy.SOURCES[:5], toy.SOURCES[:1], ODD, []):

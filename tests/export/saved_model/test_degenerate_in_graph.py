@@ -1,4 +1,4 @@
-"""The runaway guard in graph says what the one in Python says."""
+"""Degenerate output is flagged in graph as in Python."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from kformer.export.saved_model import degenerate_in_graph
 from kformer.text import degenerate
 
 guard = tf.function(
-    degenerate_in_graph.runaway_flags,
+    degenerate_in_graph.degenerate_flags,
     input_signature=[tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)] * 2,
 )
 count = tf.function(
@@ -45,7 +45,7 @@ def test_flags_are_those_of_python(rows):
     found = guard(*filled(sources), *filled(targets))
     for i, (source, target) in enumerate(rows):
         flags = tuple(name for name, raised in found.items() if raised[i])
-        assert flags == degenerate.runaway_flags(source, target)
+        assert flags == degenerate.degenerate_flags(source, target)
 
 
 @given(st.lists(loops, max_size=5))
@@ -63,7 +63,7 @@ def test_short_rows_and_none_at_all_do_no_harm(length):
     assert count(np.ones((0, length), np.int32), np.zeros(0, np.int32)).shape == (0,)
 
 
-def test_it_finds_what_there_is():
+def test_it_counts_known_repetitions():
     """The tests above must not pass because there was nothing to find."""
     rows = [[5] * 9, [4, 5, 6, 7] * 3, [4, 5, 6, 7] * 2, [*range(30)]]
     assert count(*filled(rows)).numpy().tolist() == [9, 3, 1, 1]

@@ -46,13 +46,13 @@ def greedy(exported):
 
 
 @pytest.mark.parametrize("number", [0, 1, len(toy.SOURCES)])
-def test_it_says_what_python_says(served, toy_translator, number):
+def test_it_translates_as_python_does(served, toy_translator, number):
     beam_size, translator = served
     texts = toy.SOURCES[:number]
     assert translator.translate(texts) == said_in_python(toy_translator, texts, beam_size)
 
 
-def test_it_says_what_python_says_of_odd_text(served, toy_translator):
+def test_it_translates_odd_text_as_python_does(served, toy_translator):
     beam_size, translator = served
     assert translator.translate(ODD) == said_in_python(toy_translator, ODD, beam_size)
 
@@ -121,7 +121,7 @@ def test_every_output_has_a_row_for_every_text(greedy):
         }
 
 
-def test_text_over_the_limit_is_translated_in_part_and_said_so(exported, greedy, toy_translator):
+def test_text_over_the_limit_is_cut_with_a_warning(exported, greedy, toy_translator):
     over = "🐕" * (toy_translator.max_source_length // 4)  # Four ids each, of bytes, and a space.
     truncated = greedy(text=tf.constant(["wir", over[:10], over * 9, over]))["truncated"]
     assert truncated.numpy().tolist() == [False, False, True, True]
@@ -231,7 +231,7 @@ def test_source_and_target_may_have_their_own_tokenizers(two_vocabularies, tmp_p
     assert served_by_the_loader_of_a_server(path, texts) == expected
 
 
-def test_what_holds_no_model_is_refused(tmp_path):
+def test_a_folder_without_a_model_is_refused(tmp_path):
     (tmp_path / "data").mkdir()
     with pytest.raises(ValueError, match=r"or numbered versions\. Received: path='.*data'"):
         ServedTranslator(tmp_path / "data")

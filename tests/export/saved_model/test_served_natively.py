@@ -75,7 +75,7 @@ def served(program, path, records, folder):
     return found
 
 
-def test_every_signature_says_what_python_says(program, toy_saved_model, tmp_path):
+def test_every_signature_agrees_with_python(program, toy_saved_model, tmp_path):
     signatures = signatures_of(toy_saved_model)
     assert {*signatures} == {*INPUTS}
     texts = [*toy.SOURCES[:9], *ODD]
@@ -139,7 +139,7 @@ def test_a_megabyte_and_nothing_at_all_are_answered(program, toy_saved_model, tm
 
 
 @pytest.mark.prove
-def test_what_is_compiled_runs_there_too(program, toy_translator, tmp_path):
+def test_the_compiled_graph_runs_there_too(program, toy_translator, tmp_path):
     path = export_saved_model(toy_translator, tmp_path / "x", xla=True)
     records = [
         prediction_log(name, {"text": toy.SOURCES[:number]})

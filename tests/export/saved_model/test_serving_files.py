@@ -154,7 +154,7 @@ STATUS = '{"model_version_status": [{"version": "1", "state": "%s", "status": {}
         (None, False),  # Nobody listens.
     ],
 )
-def test_the_health_check_asks_whether_a_version_can_be_asked(folder, answer, healthy):
+def test_the_health_check_asks_for_an_available_version(folder, answer, healthy):
     write_files(folder, SETTINGS, [])
     [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
     mark, *command = service["healthcheck"]["test"]
@@ -206,7 +206,7 @@ def test_the_name_of_the_model_is_the_one_that_the_client_asks_for(folder):
     assert f"--model_name={asked_for} " in (folder / "README.md").read_text()
 
 
-def test_settings_are_rewritten_unless_somebody_made_them_his_own(folder):
+def test_settings_are_rewritten_unless_the_user_edited_them(folder):
     write_files(folder, SETTINGS, [])
     assert {path.name for path in folder.iterdir()} == {*NAMES}
     own = (folder / "models.config").read_text().replace(MARK, "Mine.") + "# pinned\n"

@@ -124,7 +124,7 @@ def test_the_score_of_a_translation_is_that_of_python(signatures, toy_translator
     assert answer["flags"] == [""] * len(TEXTS)
 
 
-def test_what_is_found_has_the_score_that_it_was_found_with(signatures):
+def test_scoring_a_translation_gives_its_score_in_the_search(signatures):
     found = asked(signatures, "serving_default", text=toy.SOURCES[:9])
     scored = asked(signatures, "score", source=toy.SOURCES[:9], target=found["translation"])
     np.testing.assert_allclose(scored["log_probability"], found["score"], atol=1e-3)

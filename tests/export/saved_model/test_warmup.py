@@ -79,7 +79,7 @@ def test_lengths_differ_and_the_longest_is_nearly_the_limit(examples, toy_transl
     assert ids(tokenizer, score.inputs["target"]).max() > 64
 
 
-def test_what_is_compiled_is_asked_for_in_every_shape(examples, toy_translator):
+def test_warmup_requests_have_every_compiled_shape(examples, toy_translator):
     found = requests({"beam": ["text"]}, examples, 100, 4096, xla=True)
     classes = [16, 32, 64, 100]
     seen = []
@@ -99,7 +99,7 @@ def test_examples_are_sentences_that_are_not_blank_or_words_of_the_vocabulary(to
         assert len({*words.sources}) > 4 and all(text.strip() for text in words.sources)
 
 
-def test_the_number_of_records_is_said(tmp_path):
+def test_the_report_has_the_number_of_records(tmp_path):
     request = Request("tokenize", {"text": ["wir"]})
     assert write_warmup(tmp_path, [request] * 3) == 3
     assert len(logs(str(tmp_path / FILE))) == 3

@@ -12,7 +12,7 @@ from kformer import Transformer, Translator
 from kformer.export import export_tflite
 from kformer.export.tflite import writer
 from kformer.export.tflite.byte_codec.tables import tables_of
-from kformer.export.tflite.writer import limits_of
+from kformer.export.tflite.limits import limits_of
 from kformer.pocket import PocketTranslator
 from support import toy
 
@@ -72,7 +72,7 @@ def bytes_of_tables(translator):
     return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
 
-def test_the_file_says_what_it_is(exported, toy_translator):
+def test_the_file_holds_its_metadata(exported, toy_translator):
     beam_size, path = exported
     assert [file.name for file in path.parent.iterdir()] == ["toy.tflite"]
     said = said_in(path)
@@ -134,7 +134,7 @@ def test_a_model_of_mixed_precision_is_exported_in_float32(toy_translator, tmp_p
 @pytest.mark.parametrize(
     ("precision", "bytes_each"), [pytest.param("float16", 2, marks=pytest.mark.prove), ("int8", 1)]
 )
-def test_rounded_weights_take_less_room(toy_translator, short_tflite, precision, bytes_each):
+def test_rounded_weights_make_smaller_files(toy_translator, short_tflite, precision, bytes_each):
     path = short_tflite(precision=precision)
     stored = [buffer.data for buffer in model_in(path).buffers if buffer.data is not None]
     rest = sum(len(data) for data in stored) - bytes_of_tables(toy_translator)
@@ -173,7 +173,7 @@ def test_the_name_must_end_in_tflite(toy_translator, tmp_path):
         ({"batch_size": 0}, "Received: batch_size=0"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(toy_translator, tmp_path, wrong, message):
+def test_wrong_arguments_are_refused(toy_translator, tmp_path, wrong, message):
     with pytest.raises(ValueError, match=message):
         export_tflite(toy_translator, tmp_path / "toy.tflite", **wrong)
     assert not any(tmp_path.iterdir())

@@ -52,14 +52,14 @@ def model_of(content):
     return schema.ModelT.InitFromPackedBuf(content, 0)
 
 
-def test_it_says_the_same(converted):
+def test_shrinking_does_not_change_outputs(converted):
     before, after = answers(converted), answers(shrunk(converted, "second"))
     assert len(before) == 6 and before.keys() == after.keys()
     for name, value in before.items():
         np.testing.assert_array_equal(after[name], value)
 
 
-def test_what_is_equal_is_there_once(converted):
+def test_equal_buffers_and_subgraphs_are_stored_once(converted):
     before, after = model_of(converted), model_of(shrunk(converted, "second"))
     assert len(before.subgraphs) == 14  # Two signatures, with 2 branches of 2 for a loop each.
     assert len(after.subgraphs) == 7  # The loops end alike, but do not go on alike.
@@ -69,7 +69,7 @@ def test_what_is_equal_is_there_once(converted):
     assert len(shrunk(converted, "second")) < 0.7 * len(converted)
 
 
-def test_the_signature_named_is_the_first(converted):
+def test_the_named_signature_comes_first(converted):
     for name in ("first", "second"):
         signatures = model_of(shrunk(converted, name)).signatureDefs
         assert [key.signatureKey for key in signatures if key.subgraphIndex == 0] == [name.encode()]

@@ -12,7 +12,7 @@ from benchmarks.decoding.write_models import best_of, save_graph
 from benchmarks.sizes import ModelSize
 from kformer.decoding.search_ids import search_ids
 from kformer.export.tflite.flatbuffer import shrunk
-from kformer.export.tflite.float16_weights import halve_weights
+from kformer.export.tflite.float16_weights import store_as_float16
 from kformer.export.tflite.signatures import runtime_for
 
 MANY = 5003  # Ids; a float16 counts no further than 2,048.
@@ -44,7 +44,7 @@ def content(transformer, search, tmp_path_factory):
         best = best_of(transformer, search, runtime_for(1, LENGTH, search), LONGER)
         save_graph(transformer, folder, [1, LENGTH], best)
     converter = tf.lite.TFLiteConverter.from_saved_model(str(folder))
-    return shrunk(converter.convert(), "serving_default", halve_weights)
+    return shrunk(converter.convert(), "serving_default", store_as_float16)
 
 
 def test_a_large_vocabulary_is_searched_as_python_searches_it(transformer, search, content):

@@ -7,7 +7,7 @@ from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
 from kformer.export.tflite.flatbuffer import shrunk
-from kformer.export.tflite.int4_weights import shrink_to_four_bits
+from kformer.export.tflite.int4_weights import store_as_int4
 from kformer.pocket import PocketTranslator
 from support import toy
 
@@ -25,7 +25,7 @@ def written(kernel, folder):
     tf.saved_model.save(module, str(folder), {"run": module.run})
     converter = tf.lite.TFLiteConverter.from_saved_model(str(folder), signature_keys=["run"])
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    return shrunk(converter.convert(), "run", shrink_to_four_bits)
+    return shrunk(converter.convert(), "run", store_as_int4)
 
 
 def test_a_runtime_reads_the_nearest_of_fifteen_numbers_in_every_place(kernel, tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kformer import Transformer
-from kformer.export.tflite.quantized_embedding import round_embeddings
+from kformer.export.tflite.quantized_embedding import quantize_embeddings
 from support.reference import perturbed
 
 IDS = np.array([[0, 1, 12, 5], [7, 7, 2, 3]], np.int32)
@@ -15,7 +15,7 @@ def pair(request):
     """A transformer, and its rounded copy."""
     whole = perturbed(Transformer(13, 1, 8, 2, 16, target_vocab_size=request.param))
     rounded = whole.copy()
-    round_embeddings(rounded)
+    quantize_embeddings(rounded)
     return whole, rounded
 
 
@@ -30,21 +30,21 @@ def test_each_row_is_rounded_by_its_own_scale(pair, side):
 
 
 @pytest.mark.parametrize("side", ["source_embedding", "target_embedding"])
-def test_what_is_looked_up_is_the_rounded_table(pair, side):
+def test_lookups_return_the_rounded_table(pair, side):
     embedding = getattr(pair[1], side)
     expected = embedding.table.numpy()[IDS] * 8**0.5
     np.testing.assert_allclose(embedding(IDS), expected, rtol=1e-6)
 
 
-def test_one_vocabulary_stays_one(pair):
+def test_a_shared_embedding_stays_shared(pair):
     whole, rounded = pair
     shared = whole.source_embedding is whole.target_embedding
     assert (rounded.source_embedding is rounded.target_embedding) == shared
 
 
-def test_a_row_of_zeros_stays_one():
+def test_a_row_of_zeros_stays_zero():
     transformer = Transformer(13, 1, 8, 2, 16)
     table = transformer.source_embedding.table
     table.assign(table.numpy() * (np.arange(13) != 5)[:, None])
-    round_embeddings(transformer)
+    quantize_embeddings(transformer)
     assert (transformer.source_embedding(IDS).numpy()[0, 3] == 0).all()

@@ -8,7 +8,7 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import make_search, search_ids
 from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
-from kformer.pocket.metadata import read_manifest
+from kformer.pocket.metadata import read_metadata
 from support import toy
 
 S = toy.SHORT  # Most ids of a source.
@@ -129,7 +129,7 @@ def test_at_the_edges_are_int32_uint8_and_float32_in_static_shapes(exported):
 
 def test_two_vocabularies_make_two_codecs(two_vocabularies, tmp_path):
     path = export_tflite(two_vocabularies, tmp_path / "two.tflite", max_source_length=S)
-    said = read_manifest(path)
+    said = read_metadata(path)
     assert (said["end_id"], said["target_end_id"]) == (3, 2)
     assert (said["source_vocab_size"], said["target_vocab_size"]) == (285, 290)
     expected = two_vocabularies.translate(toy.SOURCES[:9])
@@ -150,7 +150,7 @@ def test_batches_have_signatures_of_their_own(with_batches):
         "translate_ids_5x16": (5, 16),
         f"translate_ids_5x{S}": (5, S),
     }
-    batches = read_manifest(with_batches)["batches"]
+    batches = read_metadata(with_batches)["batches"]
     assert batches == {name: list(shape) for name, shape in shapes.items()}
     interpreter = Interpreter(str(with_batches))
     assert {*interpreter.get_signature_list()} == {*shapes, *SIGNATURES}

@@ -20,7 +20,7 @@ def translate(program):
     return lambda file, texts: answers(program, file, [text.encode() for text in texts])
 
 
-def test_it_says_what_python_says(translate, toy_tflite):
+def test_it_translates_as_python_does(translate, toy_tflite):
     texts = [*toy.SOURCES[:10], "", "ein haus 🐕 ruft"]
     found = translate(toy_tflite, texts)
     assert [one.text for one in found] == PocketTranslator(toy_tflite).translate(texts)
@@ -28,12 +28,12 @@ def test_it_says_what_python_says(translate, toy_tflite):
     assert all(one.score <= 0 for one in found)
 
 
-def test_it_tells_what_it_cut(translate, toy_tflite):
+def test_it_reports_cut_texts(translate, toy_tflite):
     [cut] = translate(toy_tflite, ["haus " * 500])
     assert cut.truncated & 1
 
 
-def test_a_file_that_is_none_is_refused(program, tmp_path):
+def test_a_malformed_file_is_refused(program, tmp_path):
     (tmp_path / "none.tflite").write_bytes(b"nothing")
     result = subprocess.run([program, tmp_path / "none.tflite"], input=b"", capture_output=True)
     assert result.returncode == 2

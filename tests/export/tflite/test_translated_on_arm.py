@@ -45,7 +45,7 @@ def file_of(program, toy_translator, made_once):
 @pytest.mark.filterwarnings("ignore:Sentence .* over the limit")
 @pytest.mark.parametrize("beam_size", [1, 4], ids=["greedy", "beam"])
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_it_says_on_arm_what_it_says_on_x86(program, file_of, precision, beam_size):
+def test_it_translates_on_arm_as_on_x86(program, file_of, precision, beam_size):
     file = file_of(precision, beam_size)
     expected = PocketTranslator(file).translate(TEXTS)
     found = [one.text for one in answers(program, file, [text.encode() for text in TEXTS])]
@@ -64,7 +64,7 @@ def test_it_says_on_arm_what_it_says_on_x86(program, file_of, precision, beam_si
     ]
 
 
-def test_in_float32_it_says_what_python_says(program, file_of, toy_translator):
+def test_in_float32_it_translates_as_python_does(program, file_of, toy_translator):
     for beam_size in (1, 4):
         found = answers(program, file_of("float32", beam_size), [s.encode() for s in toy.SOURCES])
         assert [one.text for one in found] == toy_translator.translate(toy.SOURCES, beam_size)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kformer.cli.checked_exports import write_exports
+from kformer.cli.checked_exports import Exports, write_exports
 from kformer.export.verify.agreement import SENTENCES, agreement
 from support import toy
 from support.serving.warmup_requests import signatures_of
@@ -47,10 +47,10 @@ def test_a_difference_is_refused(toy_translator, signatures, signature, output):
 
 def test_the_report_in_an_export_says_what_was_compared(toy_translator, tmp_path):
     [_, report] = write_exports(
-        toy_translator, toy.SOURCES[:9], toy.TARGETS[:9], saved_model=tmp_path / "x"
+        toy_translator, toy.SOURCES[:9], toy.TARGETS[:9], Exports(saved_model=tmp_path / "x")
     )
-    receipt = json.loads((tmp_path / "x" / "1" / "assets.extra" / "kformer.json").read_text())
-    checked = receipt["checked"]
+    written = json.loads((tmp_path / "x" / "1" / "assets.extra" / "kformer.json").read_text())
+    checked = written["checked"]
     assert checked["sentences"] == checked["equal"] + checked["ties"] == 9
     assert checked["bleu"] == report.bleu
     assert checked["other_signatures"]["sentences"] == 9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kformer import Translator, bleu
-from kformer.cli.checked_exports import write_exports
+from kformer.cli.checked_exports import Exports, write_exports
 from kformer.decoding.search import Step
 from kformer.decoding.step import DecoderStep, start_decoding
 from kformer.export import Verifier
@@ -157,12 +157,11 @@ def tied_translator():
 @pytest.mark.prove
 def test_what_comes_of_ids_that_score_the_same_is_a_tie_of_the_tokenizer(tied_translator, tmp_path):
     """The `.tflite` file splits a text as the SentencePiece library does, Python does not."""
-    [report] = write_exports(
-        tied_translator, [*TEXTS[:2], tied.TEXT], tflite=tmp_path / "tied.tflite"
-    )[1:]
+    exports = Exports(tflite=tmp_path / "tied.tflite")
+    [_, report] = write_exports(tied_translator, [*TEXTS[:2], tied.TEXT], None, exports)
     assert (report.total, report.equal, report.ties, report.tokenizer_ties) == (3, 2, 0, 1)
-    receipt = json.loads((tmp_path / "tied.tflite.json").read_text("utf-8"))
-    assert receipt["different_at_a_tie_of_the_tokenizer"] == 1
+    written = json.loads((tmp_path / "tied.tflite.json").read_text("utf-8"))
+    assert written["different_at_a_tie_of_the_tokenizer"] == 1
 
 
 @pytest.mark.parametrize("exact", [True, False])

@@ -114,14 +114,16 @@ def test_the_licence_of_the_package_goes_with_it(toy_tflite, package, tmp_path):
     assert not (with_one / "litert" / "LICENSE").exists()
 
 
-def test_it_is_looked_for_in_node_modules_here_and_above(package, monkeypatch):
+def test_the_package_is_searched_in_node_modules_here_and_above(package, monkeypatch):
     below = package.parents[2] / "a" / "b"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
     assert find_litert_js() == package
 
 
-def test_without_it_the_message_says_how_to_get_it(refused, toy_keras, monkeypatch, tmp_path):
+def test_without_the_package_the_message_has_the_command_to_install_it(
+    refused, toy_keras, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
     message = refused("export", toy_keras, "--web", tmp_path / "page")
     assert "npm install @litertjs/core@2.5.3" in message and "--litert-js" in message
@@ -146,14 +148,14 @@ def test_another_package_is_refused(package, about, received):
 
 
 @pytest.mark.parametrize("name", ["core/wasm/litert_wasm_compat_internal.wasm", "wasm-utils"])
-def test_a_package_that_is_not_whole_is_refused(package, name):
+def test_an_incomplete_package_is_refused(package, name):
     path = package.parent / name
     shutil.rmtree(path) if path.is_dir() else path.unlink()
     with pytest.raises(FileNotFoundError, match=r"npm install .* Received: no file '.*litertjs/"):
         find_litert_js(package)
 
 
-def test_a_script_that_is_put_together_otherwise_leaves_no_folder(toy_tflite, package, tmp_path):
+def test_an_unknown_script_leaves_no_folder(toy_tflite, package, tmp_path):
     _write(package / "dist" / "index.js", "export {};\n")
     with pytest.raises(ValueError, match=r"wasm-utils once.* Received: '.*index.js'"):
         export_web_page(toy_tflite, tmp_path / "page", package)

@@ -1,28 +1,28 @@
-"""The byte codec: UTF-8 bytes to ids and back, as the SentencePiece library does it, in plain ops.
+"""The byte codec: SentencePiece in built-in ops, from UTF-8 bytes to ids and back.
 
-A phone has no tokenizer, but it can add and look up. So every loop over a text becomes a few
-operations over all of its positions at once; only one loop is left.
+LiteRT has no tokenizer, and its loops are slow. So every loop over a text becomes a few operations
+over all of its positions at once; only one loop remains.
 
-1. Normalise. A table of the model says what is replaced by what. It is an automaton, and all
-   positions walk through it side by side: the first byte of each, the second, and so on, as many
-   steps as the longest key has bytes. Each position then knows its longest key, or its character,
-   or that it is broken (U+FFFD): how far it is to the next one, and what to write.
-2. Not every position counts, only those that are reached from the first by these distances. They
-   are found by pointer doubling: whoever is reached marks where it leads to, and then every
-   pointer is replaced by the pointer's pointer. After log2(length) rounds all are marked.
-3. Write. Running sums of the lengths say where each replacement begins; marks at the beginnings,
-   summed again, say for each byte written which replacement it belongs to. White space is then
-   dropped where it repeats itself, leads or trails. From here on a space is one byte.
-4. Find the pieces. Again all positions walk, now through the automaton of the pieces; a step in
-   which a piece ends gives its score. A character that no piece covers costs more than any piece.
-5. Choose. The best score of each end is the maximum over the pieces that end there, of their score
-   and the best of their beginning. This is the loop, and all that it keeps is a row of scores.
-   Which piece gave the maximum is worked out afterwards, for all ends at once.
-6. The pieces chosen are those reached backwards from the end: pointer doubling again. Running sums
-   give each its place among the ids; characters not covered give an id for each byte.
+1. Normalize. The model's table of replacements is an automaton. All positions walk through it side
+   by side, one byte per step, for as many steps as the longest key has bytes. This gives each
+   position its longest key, or its character, or U+FFFD for a broken byte: what to write, and the
+   distance to the next position.
+2. Only the positions that are reached from the first by these distances count. Pointer doubling
+   finds them: each reached position marks its target, then every pointer is replaced by the
+   pointer's pointer. After log2(length) rounds all are marked.
+3. Write. Running sums of the lengths give the place of each replacement; marks at these places,
+   summed again, give the replacement of each written byte. Leading, trailing and repeated white
+   space is then dropped. From here on a space is one byte.
+4. Find the pieces. All positions walk through the automaton of the pieces; each step at which a
+   piece ends gives its score. A character without a piece costs more than any piece.
+5. Choose. The best score at each end is the maximum, over the pieces that end there, of the piece's
+   score plus the best score at its beginning. This is the loop, and it keeps only a row of scores.
+   The pieces of the maxima are computed afterwards, for all ends at once.
+6. The chosen pieces are those reached backwards from the end, by pointer doubling again. Running
+   sums give their places among the ids; characters without a piece give an id for each byte.
 
-Back: each id has a slice of one long string. Step 3 writes the slices one after the other, broken
-runs of bytes as U+FFFD, and the first space, which step 3 had put there, is left out.
+Detokenization: each id has a slice of one long string. Step 3 writes the slices one after another,
+broken runs of bytes as U+FFFD, without the space that step 3 put first.
 
-`reference` does the same without graph and without tricks. `tables` holds what both read.
+`reference` does the same without graph and tricks. `tables` holds the tables of both.
 """

@@ -1,8 +1,8 @@
-"""What a SentencePiece model replaces by what, read from its `precompiled_charsmap`.
+"""Reads the replacements of a SentencePiece model from its `precompiled_charsmap`.
 
-That is a length, an automaton as [Darts-clone](https://github.com/s-yata/darts-clone) lays it out,
-and the replacements, each with a zero behind it. The automaton shares its branches: written out,
-the keys of `nmt_nfkc` would be 225,276.
+That is a length, an automaton in the layout of [Darts-clone](https://github.com/s-yata/darts-clone),
+and the replacements, each followed by a zero. The automaton shares branches; written out,
+`nmt_nfkc` would have 225,276 keys.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 
 from kformer.export.tflite.byte_codec.double_array import END
 
-_LABEL = np.uint32(0x800000FF)  # With the bit that tells values from states.
+_LABEL = np.uint32(0x800000FF)  # With the bit that distinguishes values from states.
 _VALUE = np.uint32(0x7FFFFFFF)
 
 
@@ -27,7 +27,7 @@ def read(blob: bytes) -> Charsmap:
     """Reads a `precompiled_charsmap`; an empty one replaces nothing.
 
     Raises:
-        ValueError: It is none.
+        ValueError: `blob` is malformed.
     """
     if not blob:
         return Charsmap([{}], 0, b"")
@@ -70,13 +70,13 @@ def _edges(units):
 
 
 def _offsets(units):
-    """How far from a unit the units of its children are, by exclusive or."""
+    """Returns the offsets from units to their children, to be combined by exclusive or."""
     units = units.astype(np.int64)
     return (units >> 10) << ((units & 0x200) >> 6)
 
 
 def _longest(edges):
-    """Bytes of the longest key: states come after one that leads to them, but not after all."""
+    """Returns the bytes of the longest key; the states are in no topological order."""
     longest = [None] * len(edges)
     stack = [0]
     while stack:

@@ -1,4 +1,4 @@
-"""The codec as the signatures of a `.tflite` file use it. In graph."""
+"""The byte codec for the signatures of a `.tflite` file, in graph."""
 
 from typing import NamedTuple
 
@@ -10,16 +10,16 @@ from kformer.export.tflite.byte_codec.segment import segment
 from kformer.export.tflite.byte_codec.spell import spell
 from kformer.export.tflite.byte_codec.tables import tables_of
 
-_SHORT = 192  # Bytes of a text that is done in less time.
-_GROWTH = 64  # Bytes more that a normalised text may have than its source.
+_SHORT = 192  # Bytes; texts within take less time.
+_GROWTH = 64  # Bytes that normalization may add to a text.
 
 
 class Tokens(NamedTuple):
-    """What `ByteCodec.tokenize` returns."""
+    """The result of `ByteCodec.tokenize`."""
 
     ids: tf.Tensor  # int32 (S,): pieces, the end id, padding
-    count: tf.Tensor  # int32 (): how many there are in what was read, the end id included
-    cut: tf.Tensor  # bool (): whether this is only the beginning of the text
+    count: tf.Tensor  # int32 (): number of ids of the text that was read, with the end id
+    cut: tf.Tensor  # bool (): whether the text was cut
 
 
 class ByteCodec:
@@ -29,7 +29,7 @@ class ByteCodec:
         tokenizer: `kformer.Tokenizer`, of a unigram model.
 
     Raises:
-        ValueError: The model does something that the codec does not.
+        ValueError: The codec does not support the model.
     """
 
     def __init__(self, tokenizer):
@@ -37,12 +37,12 @@ class ByteCodec:
         self._end_id, self._padding_id = tokenizer.end_id, tokenizer.padding_id
 
     def tokenize(self, source, most: int) -> Tokens:
-        """Returns the `Tokens` of `source`, uint8 (N,), zeros at its end left out; S is `most`."""
+        """Returns the `Tokens` of `source`, uint8 (N,), without zeros at its end; S is `most`."""
         text, size = read(source), source.shape[0]
         if size <= _SHORT:
             return Tokens(*self._tokens(text, size, most))
-        # What time this takes depends on the room alone: it is tried with little. Not in a branch
-        # of its own, which LiteRT would plan anew at each call, in twice the time that it takes.
+        # Time depends only on the capacity, so a small one is tried first. It has no branch of its
+        # own, because LiteRT would plan that anew at each call, which doubles the time.
         over = text.length > _SHORT
         begun = Text(first(text.bytes, _SHORT), tf.minimum(text.length, _SHORT), text.cut | over)
         short = self._tokens(begun, _SHORT, most)
@@ -50,7 +50,7 @@ class ByteCodec:
         return Tokens(*tf.cond(cut, lambda: self._tokens(text, size, most), lambda: short))
 
     def _tokens(self, text, size, most):
-        """As `tokenize`, of a `Text` with room for `size` bytes."""
+        """Tokenizes a `Text` of at most `size` bytes."""
         text = normalize(self._tables.normalizer, text, size + _GROWTH)
         ids, count = segment(self._tables.pieces, text)
         ids = tf.pad(ids, ((0, max(most - ids.shape[0], 0)),))
@@ -61,5 +61,5 @@ class ByteCodec:
         return ids, count + 1, text.cut | (count >= most)
 
     def detokenize(self, ids, room: int):
-        """Returns the text of `ids`, int32 (T,), as `spell.spell` does."""
+        """Returns the text of `ids`, int32 (T,), see `spell.spell`."""
         return spell(self._tables.spellings, ids, room)

@@ -1,19 +1,19 @@
-"""An automaton over bytes in two arrays, so that a step costs two look-ups.
+"""An automaton over bytes in two arrays: a step takes two look-ups.
 
-A state is a number; reading byte c in state s looks at slot s + c. If `label` there is c, `follow`
-there is the next state; otherwise no key goes on like this. States are spread so that no two of
-them use the same slot ([Aoe, 1989](https://doi.org/10.1109/32.31365)). Those in which a key may end
-have the highest numbers; what it means is found by reading `END`, a byte that no key has.
+A state is a number; byte c in state s reads slot s + c. If its `label` is c, its `follow` is the
+next state; otherwise no key continues. States are placed so that no two of them use the same slot
+([Aoe, 1989](https://doi.org/10.1109/32.31365)). Those in which a key may end have the highest
+numbers; reading `END`, a byte that no key has, gives the key's value.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-END = 0  # Reads the value of a state, where a key may end. A zero in a text never matches it.
-NO_BYTE = 255  # What stands behind the end of a text; never in UTF-8.
-DEAD = 0  # The state from which nothing follows.
-_RESERVED = 256  # Slots that `DEAD` looks at.
+END = 0  # Reads the value of a state in which a key ends. A zero in a text never matches it.
+NO_BYTE = 255  # Fills up after the end of a text; never in UTF-8.
+DEAD = 0  # The state without successors.
+_RESERVED = 256  # Slots that `DEAD` reads.
 
 
 class DoubleArray(NamedTuple):
@@ -31,7 +31,7 @@ class DoubleArray(NamedTuple):
         return int(self.follow[slot]) if byte != END and self.label[slot] == byte else DEAD
 
     def value(self, state: int) -> int | None:
-        """Returns what the key means that ends in `state`; None if none does."""
+        """Returns the value of the key that ends in `state`, or None."""
         return int(self.follow[state]) if state >= self.ends else None
 
 
@@ -50,12 +50,12 @@ def of_keys(values) -> DoubleArray:
 
 
 def of_edges(edges, depth: int) -> DoubleArray:
-    """Spreads an automaton over the slots.
+    """Builds a double array from an automaton's edges.
 
     Args:
-        edges: for each state a dict byte -> state; and `END` -> value where a key ends. State 0
-            is the first. Several may lead to the same.
-        depth: bytes of the longest key.
+        edges: for each state a dict byte -> state, and `END` -> value if a key ends. State 0 is the
+            first. Several edges may lead to one state.
+        depth: Bytes of the longest key.
     """
     bases, ends = _spread([list(of_state) for of_state in edges])
     size = int(bases.max()) + _RESERVED
@@ -69,14 +69,14 @@ def of_edges(edges, depth: int) -> DoubleArray:
 
 
 def _spread(labels):
-    """Finds a base for each set of labels: all bases different, and all slots, too.
+    """Finds a base for each set of labels, so that all bases and all slots differ.
 
-    Sets of slots are the bits of an integer: those that are free, shifted by a label, are the bases
-    that the label can have.
+    Integers are sets of slots, one per bit: the free slots, shifted by a label, are the possible
+    bases of that label.
 
     Returns:
         bases: int64 (states,).
-        ends: int, the lowest that a set with `END` may have.
+        ends: int, the lowest base of a set with `END`.
     """
     slots = 3 * sum(map(len, labels)) + 3 * _RESERVED
     free = (1 << slots) - (1 << _RESERVED)

@@ -1,4 +1,4 @@
-"""What a SentencePiece model file says, as far as a codec needs it; the rest is refused."""
+"""Reads the parts of a SentencePiece model that the byte codec needs, and refuses others."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # Types of pieces.
 SPACE = "\u2581"  # How a space is written in pieces.
-_UNKNOWN_PENALTY = np.float32(10)  # What an unknown character costs more than the worst piece.
+_UNKNOWN_PENALTY = np.float32(10)  # Extra cost of an unknown character over the worst piece.
 _UNIGRAM = 1
 
 
@@ -37,7 +37,7 @@ def read_piece_model(model: bytes) -> PieceModel:
     """Reads the bytes of a SentencePiece model file.
 
     Raises:
-        ValueError: It is none, or does what the byte codec does not.
+        ValueError: The bytes are no such model, or the byte codec does not support it.
     """
     proto = sentencepiece_model_pb2.ModelProto()
     try:

@@ -1,9 +1,9 @@
 "use strict";
-// The archive at the end of a .tflite file: a ZIP of JSON files, not compressed.
+// Reads the archive at the end of a .tflite file: a ZIP of uncompressed JSON files.
 
-const END = 0x06054b50; // Of the archive: where its list of files is.
-const LISTED = 0x02014b50; // A file in the list.
-const STORED = 0; // Not compressed.
+const END = 0x06054b50; // Signature of the record that ends the archive.
+const LISTED = 0x02014b50; // Signature of a file in the central directory.
+const STORED = 0; // Uncompressed.
 
 /**
  * Reads the JSON files in the archive at the end of `bytes`.
@@ -14,7 +14,7 @@ function filesAtTheEnd(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = placeOfTheEnd(view);
   const sizeOfList = view.getUint32(end + 12, true);
-  // Counted from the end, since LiteRT's part before it may have any size.
+  // Offsets count from the archive's start, which follows LiteRT's part of any size.
   let place = end - sizeOfList;
   const shift = place - view.getUint32(end + 16, true);
   const files = {};
@@ -34,13 +34,13 @@ function filesAtTheEnd(bytes) {
   return files;
 }
 
-/** Where the record is that ends the archive; a comment of up to 65,535 bytes may follow it. */
+/** Returns the position of the end record; a comment of up to 65,535 bytes may follow it. */
 function placeOfTheEnd(view) {
   const last = view.byteLength - 22;
   for (let place = last; place >= Math.max(0, last - 0xffff); place -= 1) {
     if (view.getUint32(place, true) === END) return place;
   }
-  throw new Error("The .tflite file is not whole: its end, with the manifest, is missing.");
+  throw new Error("The .tflite file is not whole: its end, with the metadata, is missing.");
 }
 
 function text(bytes, start, length) {

@@ -1,23 +1,23 @@
 "use strict";
-// What a translator's metadata says of it, in words.
+// Describes a translator by its metadata.
 
 /** Returns the sentence parts that describe a translator of `size` bytes. */
-function factsOf(manifest, size) {
-  const search = manifest.beam_size > 1 ? `${manifest.beam_size} beams` : "greedy search";
-  const parameters = manifest.parameters.toLocaleString("en", {
+function factsOf(metadata, size) {
+  const search = metadata.beam_size > 1 ? `${metadata.beam_size} beams` : "greedy search";
+  const parameters = metadata.parameters.toLocaleString("en", {
     notation: "compact",
     compactDisplay: "long",
     maximumFractionDigits: 1,
   });
   return [
-    `${megabytes(size)}, ${parameters} parameters, ${manifest.precision}, ${search}`,
-    `kformer ${manifest.kformer}`,
-    manifest.licence && `Licence: ${manifest.licence}`,
-    manifest.citation,
+    `${megabytes(size)}, ${parameters} parameters, ${metadata.precision}, ${search}`,
+    `kformer ${metadata.kformer}`,
+    metadata.licence && `Licence: ${metadata.licence}`,
+    metadata.citation,
   ].filter(Boolean);
 }
 
-/** The English name of a language; where its code is none, what was given. */
+/** Returns the English name of a language, or `code` if it is no language code. */
 function language(code) {
   try {
     return code && new Intl.DisplayNames("en", { type: "language" }).of(code);

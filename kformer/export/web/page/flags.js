@@ -1,5 +1,5 @@
 "use strict";
-// What is wrong with a translation, from its ids alone, as kformer's Python computes it.
+// Flags of degenerate output, computed from ids as `kformer.text.degenerate` does.
 
 const MIN_ECHOES = 8; // Ids that must repeat the n-gram before them, in a loop.
 const MIN_TIMES = 3; // How often the n-gram of a loop must come.
@@ -7,10 +7,10 @@ const MAX_RATIO = 3; // Times as many ids as the other side, from where a length
 const SLACK = 10; // and so many more, because a short sentence may well need them.
 
 /**
- * Returns the flags of a translation: none, most of the time.
- * @param {number[]} source The ids of a line, its end id and padding included.
+ * Returns the flags of a translation, usually none.
+ * @param {number[]} source The ids of a line with its end id and padding.
  * @param {number[]} found The ids of its translation, of fixed length: padding follows the end id.
- * @param {boolean} cut Whether only the beginning of the line was read.
+ * @param {boolean} cut Whether the line was cut.
  * @param {{padding: number, end: number}} special The padding id, and the target's end id.
  * @returns {string[]} Of "source cut", "length limit", "loop", "length ratio".
  */
@@ -26,7 +26,7 @@ function translationFlags(source, found, cut, special) {
   return [...flags, ...degenerateFlags(read.slice(0, -1), ids)];
 }
 
-/** Returns "loop" and "length ratio", where they hold, of ids without start, end and padding. */
+/** Returns which of "loop" and "length ratio" apply to ids without start, end and padding. */
 function degenerateFlags(source, target) {
   const flags = [];
   const times = repetitions(target);
@@ -37,7 +37,7 @@ function degenerateFlags(source, target) {
   return flags;
 }
 
-/** Returns how often an n-gram follows itself that makes up most of `ids`; 1 if none does. */
+/** Returns how often the n-gram that makes up most of `ids` repeats; 1 if there is none. */
 function repetitions(ids) {
   const needed = Math.max(MIN_ECHOES, Math.floor((ids.length + 1) / 2));
   if (ids.length - new Set(ids).size < needed) return 1;

@@ -1,5 +1,5 @@
 "use strict";
-// The lines of the translation: those that are there, those that are awaited, and what is wrong.
+// The lines of the translation, finished and pending, and their flags.
 
 const FLAGS = {
   "source cut": (whose) => `${whose.text} is too long: only its beginning was translated.`,
@@ -13,11 +13,11 @@ const FLAGS = {
 class Lines {
   constructor(element) {
     this.element = element;
-    this.known = new Map(); // Of the text that is shown: source line -> {text, flags}.
+    this.known = new Map(); // Source line of the shown text -> {text, flags}.
     this.sources = [];
   }
 
-  /** Begins a text: lines that the text before had, too, are shown; the others are awaited. */
+  /** Begins a text: lines of the previous text are reused; the others are pending. */
   begin(sources) {
     const before = this.known;
     this.known = new Map();
@@ -26,7 +26,7 @@ class Lines {
     }
     this.sources = sources;
     const awaited = sources.filter((line) => !this.known.has(line)).length;
-    // While one line is typed, its last translation stays, dimmed, so that nothing flickers.
+    // While one line is typed, its last translation stays dimmed, which avoids flicker.
     const dimmed = awaited === 1 ? [...this.element.children].map((line) => line.textContent) : [];
     this.element.replaceChildren(
       ...sources.map((line, i) => {
@@ -48,7 +48,7 @@ class Lines {
     this.element.replaceChildren();
   }
 
-  /** All that is translated, as text. */
+  /** The whole translation as text. */
   get text() {
     return [...this.element.children].map((line) => line.textContent).join("\n");
   }

@@ -1,11 +1,11 @@
 "use strict";
-// Keeps the page for when there is no network, by way of service-worker.js.
+// Stores the page for offline use, with service-worker.js.
 //
-// Browsers allow that over TLS, and from localhost; elsewhere the page just needs its server.
+// Browsers allow that over TLS and from localhost; elsewhere the page needs its server.
 
 const storage = location.protocol === "file:" ? undefined : navigator.serviceWorker;
 
-/** Has the browser keep all files of the page; returns whether it now works offline. */
+/** Stores all files of the page in the browser; returns whether it now works offline. */
 async function keepForOffline() {
   if (!storage) return false;
   const registration = await storage.register("service-worker.js");
@@ -14,12 +14,12 @@ async function keepForOffline() {
   return reached(registration.active ?? registration.installing, ["activated", "redundant"]);
 }
 
-/** Has the next load use a newer version; this page has loaded all that it needs of its own. */
+/** Activates a newer version for the next load; this page has loaded all that it needs. */
 async function useWhenStored(worker) {
   if (await reached(worker, ["installed", "redundant"])) worker.postMessage("activate");
 }
 
-/** Waits until a service worker has one of two states; returns whether it is the first. */
+/** Waits until a service worker reaches one of two states; returns whether it is the first. */
 function reached(worker, states) {
   return new Promise((resolve) => {
     const look = () => {

@@ -1,5 +1,5 @@
 "use strict";
-// The page: what is typed goes to the worker at once, and the newest text supersedes all others.
+// The page: sends typed text to the worker at once; the newest text replaces all others.
 
 const element = (id) => document.getElementById(id);
 const source = element("source");
@@ -13,7 +13,7 @@ const NEEDS_A_SERVER =
 
 let worker = null;
 let ready = false;
-let asked = { id: 0, text: "" }; // The text whose translation is shown, or on its way.
+let asked = { id: 0, text: "" }; // The text whose translation is shown or pending.
 
 source.addEventListener("input", update);
 element("clear").addEventListener("click", () => {
@@ -46,18 +46,18 @@ const answers = {
     say("loading", "Starting LiteRT");
     element("progress").removeAttribute("value");
   },
-  ready({ manifest, examples, size }) {
+  ready({ metadata, examples, size }) {
     ready = true;
     element("progress").hidden = true;
     say("ready", "Ready");
-    status.setAttribute("aria-live", "off"); // From now on a screen reader reads translations.
-    introduce(manifest, size);
+    status.setAttribute("aria-live", "off"); // From now on a screen reader announces only translations.
+    introduce(metadata, size);
     offer(examples);
     update();
     keep();
   },
   line({ id, index, found }) {
-    if (id !== asked.id) return; // Of a text that was superseded.
+    if (id !== asked.id) return; // The text was replaced.
     lines.put(index, found);
     const count = lines.sources.length;
     if (count > 1) say("translating", `Translated ${index + 1} of ${count} lines`);
@@ -74,7 +74,7 @@ const answers = {
   },
 };
 
-/** Asks for a translation of what the text is now, whatever the worker is at. */
+/** Requests a translation of the current text, even if the worker is busy. */
 function update() {
   const text = source.value;
   element("clear").hidden = !text;
@@ -111,18 +111,18 @@ function fail(message) {
   element("failure").hidden = false;
 }
 
-function introduce(manifest, size) {
-  const from = language(manifest.source_language);
-  const to = language(manifest.target_language);
+function introduce(metadata, size) {
+  const from = language(metadata.source_language);
+  const to = language(metadata.target_language);
   if (from) element("source-label").textContent = from;
   if (to) element("translation-label").textContent = to;
   if (from && to) element("title").textContent = document.title = `${from} to ${to}`;
-  if (manifest.source_language) source.lang = manifest.source_language;
-  if (manifest.target_language) translation.lang = manifest.target_language;
-  element("facts").textContent = factsOf(manifest, size).join(" · ");
+  if (metadata.source_language) source.lang = metadata.source_language;
+  if (metadata.target_language) translation.lang = metadata.target_language;
+  element("facts").textContent = factsOf(metadata, size).join(" · ");
 }
 
-/** Keeps the page for offline use, and shows whether that worked. */
+/** Stores the page for offline use, and shows whether that worked. */
 async function keep() {
   const kept = await keepForOffline().catch(() => false);
   element("offline").hidden = !kept;

@@ -1,13 +1,13 @@
 "use strict";
-// Answers for the page's files from the browser's store, so that it works without a network.
+// Serves the page's files from a cache, so that it works offline.
 //
-// The export writes all files and their checksums (SHA-256) into FILES. One version is stored whole,
-// in a cache of its own, or not at all; its files are never mixed with those of another version.
+// The export writes all files and their checksums (SHA-256) into FILES. Each version is stored
+// completely, in a cache of its own, or not at all; files of two versions are never mixed.
 
 const FILES = {}; // Written by the export: path -> checksum.
 const VERSION = ""; // Written by the export: the checksum of all.
 
-const PREFIX = `kformer ${self.registration.scope} `; // Caches of other pages of this site stay.
+const PREFIX = `kformer ${self.registration.scope} `; // Other pages of this site keep their caches.
 const CACHE = PREFIX + VERSION;
 
 self.addEventListener("install", (event) => event.waitUntil(store()));
@@ -20,7 +20,7 @@ self.addEventListener("message", (event) => {
   if (event.data === "activate") self.skipWaiting();
 });
 
-/** Fetches and stores all files, or nothing where one is missing or of another version. */
+/** Fetches and stores all files, or none if one is missing or of another version. */
 async function store() {
   try {
     const cache = await caches.open(CACHE);
@@ -34,7 +34,7 @@ async function store() {
 }
 
 async function fetched(path, checksum) {
-  // A server that tells changes by the second may call an old copy current; then it is bypassed.
+  // A server that dates changes by the second may validate an old copy; "reload" bypasses it.
   for (const cache of ["no-cache", "reload"]) {
     const response = await fetch(path, { cache });
     const content = await response.arrayBuffer();
@@ -56,10 +56,10 @@ async function takeOver() {
 
 async function answer(path, request) {
   const cache = await caches.open(CACHE);
-  return (await cache.match(path)) ?? fetch(request); // The browser may drop what it stored.
+  return (await cache.match(path)) ?? fetch(request); // The browser may drop cached files.
 }
 
-/** The path of a request below the page's folder; the folder itself is index.html. */
+/** Returns a request's path below the page's folder; the folder itself is index.html. */
 function pathOf({ url, method }) {
   const { scope } = self.registration;
   const [address] = url.split(/[?#]/);

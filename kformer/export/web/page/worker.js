@@ -1,23 +1,23 @@
 "use strict";
-// Translates, apart from the page, so that typing never waits.
+// Translates outside the page's thread, so that typing never waits.
 //
 // To the page:   {type: "loading", loaded, total}, {type: "starting"},
-//                {type: "ready", manifest, examples, size},
-//                {type: "line", id, index, found: {text, flags}}, for each line in turn,
+//                {type: "ready", metadata, examples, size},
+//                {type: "line", id, index, found: {text, flags}}, for each line,
 //                {type: "translated", id, milliseconds, runs} after the last,
-//                {type: "failed", message, id}: id is null where nothing can be translated any more.
-// From the page: {id, lines}. A newer text supersedes the one before: between two lines.
+//                {type: "failed", message, id}: id is null if the translator did not start.
+// From the page: {id, lines}. A newer text replaces the one before, between two lines.
 //
-// A classic worker: LiteRT.js loads its builds by importScripts, which module workers lack.
+// This is a classic worker: LiteRT.js loads its builds with importScripts, which modules lack.
 
 importScripts("archive.js", "flags.js");
 
 const MODEL = "translator.tflite";
 const NEWEST_FORMAT = 2;
-const [SOURCE_CUT, TRANSLATION_CUT] = [1, 2]; // What `truncated` of a run is the sum of.
-const KEPT = 10_000; // Lines whose translations are remembered.
+const [SOURCE_CUT, TRANSLATION_CUT] = [1, 2]; // Bits of the output `truncated`.
+const KEPT = 10_000; // Maximum number of cached translations.
 
-const failures = []; // What LiteRT wrote of operations that fail; run() says nothing of them.
+const failures = []; // LiteRT's messages on failed operations; run() does not throw.
 self.Module = {
   locateFile: (name) => new URL(`litert/${name}`, self.location.href).href,
   printErr: (line) => {
@@ -28,7 +28,7 @@ self.Module = {
 let translator = null;
 const remembered = new Map();
 
-let wanted = null; // The newest text, {id, lines}; null if it is done.
+let wanted = null; // The newest text, {id, lines}; null when it is done.
 let working = false;
 
 self.onmessage = ({ data }) => {
@@ -51,34 +51,34 @@ start().catch((error) => postMessage({ type: "failed", id: null, message: messag
 async function start() {
   const litert = await import(new URL("litert/index.js", self.location.href).href);
   const loading = litert.loadLiteRt(new URL("litert/", self.location.href).href);
-  loading.catch(() => {}); // It is awaited below; until then it must not count as unhandled.
+  loading.catch(() => {}); // Awaited below; until then not an unhandled rejection.
   const bytes = await fetchModel();
   const files = filesAtTheEnd(bytes);
-  const manifest = files["kformer.json"];
-  if (!manifest || !(manifest.format >= 2)) {
-    throw new Error("The .tflite file has no manifest of a translator that takes text.");
+  const metadata = files["kformer.json"];
+  if (!metadata || !(metadata.format >= 2)) {
+    throw new Error("The .tflite file has no metadata of a translator from text to text.");
   }
-  if (manifest.format > NEWEST_FORMAT) {
-    throw new Error(`The .tflite file is newer than this page: format ${manifest.format}.`);
+  if (metadata.format > NEWEST_FORMAT) {
+    throw new Error(`The .tflite file is newer than this page: format ${metadata.format}.`);
   }
   postMessage({ type: "starting" });
   await loading;
   const model = await litert.loadAndCompile(bytes, { accelerator: "wasm" });
   complainOfFailures();
   const special = {
-    padding: manifest.padding_id,
-    end: manifest.target_end_id ?? manifest.end_id,
+    padding: metadata.padding_id,
+    end: metadata.target_end_id ?? metadata.end_id,
   };
-  translator = { litert, signature: model.signatures.translate, manifest, special };
+  translator = { litert, signature: model.signatures.translate, metadata, special };
   if (!translator.signature) {
     throw new Error("The .tflite file has no signature `translate`.");
   }
-  await translate(""); // The first run is slow, and shows what is wrong.
+  await translate(""); // The first run is slow, and fails if anything is wrong.
   const examples = (files["test_vectors.json"] || []).map((vector) => vector.text);
-  postMessage({ type: "ready", manifest, examples, size: bytes.length });
+  postMessage({ type: "ready", metadata, examples, size: bytes.length });
 }
 
-/** Fetches the .tflite file, and says how far that is. */
+/** Fetches the .tflite file and posts the progress. */
 async function fetchModel() {
   const response = await fetch(MODEL);
   if (!response.ok) {
@@ -99,7 +99,7 @@ async function fetchModel() {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Posts the translation of each line as it is there; ends early where a newer text has come. */
+/** Posts the translation of each line when it is ready; stops if a newer text has arrived. */
 async function translateAll(text) {
   let milliseconds = 0;
   let runs = 0;
@@ -124,7 +124,7 @@ async function translateAll(text) {
   }
 }
 
-/** Waits until the messages that have come so far are handled: a run blocks this thread. */
+/** Waits until pending messages are handled, because a run blocks this thread. */
 function messagesAreIn() {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -139,14 +139,14 @@ function messagesAreIn() {
 /**
  * Runs the file once.
  * @param {string} line
- * @returns {{text: string, flags: string[]}} `flags` as `PocketTranslator` has them in Python, and
- *     "translation cut" where the end of the translation found no room.
+ * @returns {{text: string, flags: string[]}} `flags` are those of `PocketTranslator` in Python, and
+ *     "translation cut" if the end of the translation did not fit.
  */
 async function translate(line) {
-  const { litert, signature, manifest, special } = translator;
-  const bytes = new Uint8Array(manifest.max_source_bytes);
+  const { litert, signature, metadata, special } = translator;
+  const bytes = new Uint8Array(metadata.max_source_bytes);
   line = line.replace(/\0+$/, ""); // Zeros at the end are padding.
-  // Whole characters only; half of a surrogate pair becomes U+FFFD.
+  // Writes whole characters only; lone surrogates become U+FFFD.
   const { read } = new TextEncoder().encodeInto(line, bytes);
   const source = new litert.Tensor(bytes, [bytes.length]);
   failures.length = 0;

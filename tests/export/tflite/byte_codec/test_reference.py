@@ -84,7 +84,7 @@ def test_the_texts_are_as_odd_as_they_should_be():
         ({"escape_whitespaces": False}, r"spaces as U\+2581. Received: none"),
     ],
 )
-def test_what_it_cannot_do_is_refused(settings, message):
+def test_unsupported_models_are_refused(settings, message):
     if "escape_whitespaces" in settings:
         model = without_escapes(codec_models.trained())
     else:
@@ -101,7 +101,7 @@ def without_escapes(model):
     return proto.SerializeToString()
 
 
-def test_what_is_no_model_is_refused():
+def test_a_malformed_model_is_refused():
     with pytest.raises(ValueError, match="Received: 3 bytes that are none"):
         read_piece_model(b"\xff\xff\xff")
 

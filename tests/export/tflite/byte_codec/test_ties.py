@@ -14,13 +14,13 @@ def tokenizer():
     return tied.tokenizer()
 
 
-def test_what_the_library_says_otherwise_is_tied(tokenizer):
+def test_the_ids_of_the_library_are_a_tie(tokenizer):
     ids, others = (say(tokenizer, tied.TEXT) for say in (tied.ids, tied.ids_of_library))
     assert ids != others
     assert are_tied(tokenizer, ids, others)
 
 
-def test_a_worse_split_is_not(tokenizer):
+def test_a_worse_split_is_no_tie(tokenizer):
     best = tied.ids(tokenizer, tied.TEXT)
     worse = tied.spelled(tokenizer, "▁", "a", "a", "a", "a")
     for ids in (best, worse):
@@ -28,7 +28,7 @@ def test_a_worse_split_is_not(tokenizer):
     assert not are_tied(tokenizer, best, worse)
 
 
-def test_another_text_of_the_same_score_is_not(tokenizer):
+def test_another_text_of_the_same_score_is_no_tie(tokenizer):
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString(tokenizer.model)
     a, b = tied.spelled(tokenizer, "a", "b")
