@@ -6,6 +6,6 @@
 - `metadata`: the JSON metadata of a file.
 """
 
-from kformer.pocket.translator import PocketTranslator
+from kformer import lazy_names
 
-__all__ = ["PocketTranslator"]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

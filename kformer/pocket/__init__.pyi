@@ -1,0 +1,3 @@
+from .translator import PocketTranslator
+
+__all__ = ["PocketTranslator"]
