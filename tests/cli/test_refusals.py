@@ -117,7 +117,7 @@ def test_a_run_is_not_overwritten_unasked(refused, training, tmp_path):
     record.write_text('{"finished": true}')
     message = refused(*training)
     assert f"'{tmp_path / 'run'}', which holds a run that is finished." in message
-    assert "--overwrite (`overwrite=True`) be given. Received" in message
+    assert "--overwrite (`overwrite=True`) replaces other runs. Received" in message
     numbers = dataclasses.asdict(Recipe.named("quick", vocab_size=300, dropout=0.25))
     del numbers["byte_spelling"]  # As of a kformer that had none.
     record.write_text(json.dumps({"finished": False, "recipe": numbers}))

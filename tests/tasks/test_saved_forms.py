@@ -32,4 +32,4 @@ def test_it_says_what_it_said_then(folder, read, name):
 
 
 def test_there_is_something_of_the_first_version():
-    assert SAVED[0].name == "0.1.0"
+    assert VERSIONS[0].name == "0.1.0"
