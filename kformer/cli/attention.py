@@ -51,11 +51,11 @@ def draw(translator, text, kind=Kind.cross, layer=None, head=None):
 
     from kformer.plot import plot_attention
 
-    looked = translator.attend(text)
+    maps = translator.attend(text)
     weights, queries, keys = {
-        Kind.encoder: (looked.attention.encoder_self, looked.source, looked.source),
-        Kind.decoder: (looked.attention.decoder_self, looked.target, looked.target),
-        Kind.cross: (looked.attention.decoder_cross, looked.target, looked.source),
+        Kind.encoder: (maps.attention.encoder_self, maps.source, maps.source),
+        Kind.decoder: (maps.attention.decoder_self, maps.target, maps.target),
+        Kind.cross: (maps.attention.decoder_cross, maps.target, maps.source),
     }[kind]
     grid = np.stack([np.asarray(one)[0] for one in weights])  # (L, H, Q, K)
     for name, number, most in (("layer", layer, grid.shape[0]), ("head", head, grid.shape[1])):

@@ -39,8 +39,9 @@ class _Quantized(NamedTuple):
 class Vectors(NamedTuple):
     """The output of a norm, without and with its `beta`.
 
-    `bare` omits beta; the next projection's bias already includes it. Where weights are constants,
-    compilers also move it into the bias of what reads `whole`. So adding beta costs nothing.
+    `bare` omits beta; the bias of the projection that is added to it already includes it. Where
+    weights are constants, compilers also move beta into the bias of the layer that reads `whole`.
+    So adding beta costs nothing.
     """
 
     bare: Any  # float (M, D)

@@ -22,8 +22,8 @@ from kformer.text.rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
 
 
-class Looked(NamedTuple):
-    """Where a translation looked; see `Translator.attend`."""
+class AttentionMaps(NamedTuple):
+    """The attention of one translation, with its pieces; see `Translator.attend`."""
 
     source: list  # S pieces
     target: list  # T pieces that the decoder read, the start first
@@ -237,7 +237,7 @@ class Translator(keras.Model):
         most = self.max_source_length + extra_length
         return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)
 
-    def attend(self, text, target=None) -> Looked:
+    def attend(self, text, target=None) -> AttentionMaps:
         """Returns the attention of every layer for one sentence.
 
         Args:
@@ -249,7 +249,7 @@ class Translator(keras.Model):
         source = self.source_rows([text])
         read = self.target_tokenizer.with_start(self.target_tokenizer.tokenize([target]))
         attention = self.transformer.attend((tf.constant(source), read.to_tensor()))
-        return Looked(
+        return AttentionMaps(
             self.tokenizer.pieces(source[0]),
             self.target_tokenizer.pieces(read[0].numpy()),
             attention,

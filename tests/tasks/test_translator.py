@@ -253,14 +253,14 @@ def test_the_limit_must_leave_room_for_a_piece(tokenizer, transformer):
 
 def test_attend_gives_pieces_and_weights_that_match(translator, tokenizer, sentences):
     text, target = sentences[0], "the dog runs"
-    for looked in (translator.attend(text), translator.attend(text, target)):
-        s, t = len(looked.source), len(looked.target)
-        for layers, queries, keys in zip(looked.attention, (s, t, t), (s, t, s), strict=True):
+    for maps in (translator.attend(text), translator.attend(text, target)):
+        s, t = len(maps.source), len(maps.target)
+        for layers, queries, keys in zip(maps.attention, (s, t, t), (s, t, s), strict=True):
             assert [weights.shape for weights in layers] == [(1, 2, queries, keys)]
             for weights in layers:
                 np.testing.assert_allclose(np.sum(weights, axis=-1), 1, rtol=1e-5)
-        assert looked.source == [*tokenizer.pieces(tokenizer.tokenize([text])[0].numpy()), "</s>"]
-    assert looked.target == ["<s>", *tokenizer.pieces(tokenizer.tokenize([target])[0].numpy())]
+        assert maps.source == [*tokenizer.pieces(tokenizer.tokenize([text])[0].numpy()), "</s>"]
+    assert maps.target == ["<s>", *tokenizer.pieces(tokenizer.tokenize([target])[0].numpy())]
 
 
 def test_the_padding_id_must_be_that_of_the_transformer(tokenizer):
