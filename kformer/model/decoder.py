@@ -54,6 +54,11 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.dropout = dropout
+        self.norm_first = norm_first
         self.supports_masking = True
         dtype = self.dtype_policy
 
@@ -73,14 +78,14 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
     @property
     def output_shape(self):
         """For `summary`."""
-        return None, None, self.self_attention.d_model
+        return None, None, self.d_model
 
     @property
     def parts(self):
         return self.self_attention, self.cross_attention, self.feed_forward
 
     def build(self, *shapes):
-        shape = (None, None, self.self_attention.d_model)
+        shape = (None, None, self.d_model)
         self.self_attention.build(shape)
         self.self_residual.build(shape)
         self.cross_attention.build(shape)
@@ -117,11 +122,11 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
     def get_config(self):
         return {
             **super().get_config(),
-            "d_model": self.self_attention.d_model,
-            "num_heads": self.self_attention.num_heads,
-            "d_ff": self.feed_forward.d_ff,
-            "dropout": self.feed_forward_residual.rate,
-            "norm_first": self.feed_forward_residual.norm_first,
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout": self.dropout,
+            "norm_first": self.norm_first,
         }
 
 

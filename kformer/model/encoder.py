@@ -46,6 +46,11 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.dropout = dropout
+        self.norm_first = norm_first
         self.supports_masking = True
         dtype = self.dtype_policy
         self.attention = MultiHeadAttention(d_model, num_heads, name="attention", dtype=dtype)
@@ -60,14 +65,14 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
     @property
     def output_shape(self):
         """For `summary`."""
-        return None, None, self.attention.d_model
+        return None, None, self.d_model
 
     @property
     def parts(self):
         return self.attention, self.feed_forward
 
     def build(self, *shapes):
-        shape = (None, None, self.attention.d_model)
+        shape = (None, None, self.d_model)
         self.attention.build(shape)
         self.attention_residual.build(shape)
         self.feed_forward.build(shape)
@@ -89,11 +94,11 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
     def get_config(self):
         return {
             **super().get_config(),
-            "d_model": self.attention.d_model,
-            "num_heads": self.attention.num_heads,
-            "d_ff": self.feed_forward.d_ff,
-            "dropout": self.feed_forward_residual.rate,
-            "norm_first": self.feed_forward_residual.norm_first,
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout": self.dropout,
+            "norm_first": self.norm_first,
         }
 
 

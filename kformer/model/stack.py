@@ -27,14 +27,12 @@ class Stack(HoldsDense, keras.layers.Layer):
         super().__init__(**kwargs)
         if num_layers < 1:
             raise ValueError(f"`num_layers` must be positive. Received: num_layers={num_layers}.")
-        self.settings = {
-            "num_layers": num_layers,
-            "d_model": d_model,
-            "num_heads": num_heads,
-            "d_ff": d_ff,
-            "dropout": dropout,
-            "norm_first": norm_first,
-        }
+        self.num_layers = num_layers
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.dropout = dropout
+        self.norm_first = norm_first
         self.supports_masking = True
         dtype = self.dtype_policy
         self.layers = [
@@ -52,7 +50,7 @@ class Stack(HoldsDense, keras.layers.Layer):
         return tuple(self.layers)
 
     def build(self, *shapes):
-        shape = (None, None, self.settings["d_model"])
+        shape = (None, None, self.d_model)
         for layer in self.layers:
             layer.build(shape)
         if self.norm:
@@ -61,14 +59,22 @@ class Stack(HoldsDense, keras.layers.Layer):
     @property
     def output_shape(self):
         """For `summary`."""
-        return None, None, self.settings["d_model"]
+        return None, None, self.d_model
 
     def finish(self, x, training=None):
         """What the last layer's output `x` (B, T, D) still needs."""
         return self.norm(x, training=training) if self.norm else x
 
     def get_config(self):
-        return {**super().get_config(), **self.settings}
+        return {
+            **super().get_config(),
+            "num_layers": self.num_layers,
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout": self.dropout,
+            "norm_first": self.norm_first,
+        }
 
 
 def ready(layer, *vectors):

@@ -68,6 +68,12 @@ class Transformer(HoldsDense, keras.Model):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.num_layers = num_layers
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.norm_first = norm_first
         self.padding_id = padding_id
         self.target_vocab_size = target_vocab_size
         dtype = self.dtype_policy
@@ -196,8 +202,13 @@ class Transformer(HoldsDense, keras.Model):
     def get_config(self):
         return {
             **super().get_config(),
-            **self.encoder.settings,
-            "vocab_size": self.source_embedding.vocab_size,
+            "vocab_size": self.vocab_size,
+            "num_layers": self.num_layers,
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout": self.dropout.rate,
+            "norm_first": self.norm_first,
             "target_vocab_size": self.target_vocab_size,
             "padding_id": self.padding_id,
         }

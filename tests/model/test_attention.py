@@ -21,8 +21,8 @@ def random_mask(*shape):
 
 
 def test_it_is_equation_1():
-    query, key, value, mask = random(B, H, Q, W), random(B, H, K, W), random(B, H, K, W), None
-    output, _ = scaled_dot_product_attention(query, key, value, mask)
+    query, key, value = random(B, H, Q, W), random(B, H, K, W), random(B, H, K, W)
+    output, _ = scaled_dot_product_attention(query, key, value)
     np.testing.assert_allclose(output, reference.attention(query, key, value, True), atol=1e-5)
 
 

@@ -1,5 +1,7 @@
 """What Keras asks of every layer, whichever it is."""
 
+import inspect
+
 import keras
 import numpy as np
 import pytest
@@ -23,6 +25,16 @@ def test_its_config_makes_another_like_it(layer_class, settings, shapes):
     assert settings.items() <= layer.get_config().items()
     assert another.get_config() == layer.get_config()
     assert another.name == "mine" and another.dtype_policy.name == "mixed_bfloat16"
+
+
+@every_layer
+def test_every_constructor_argument_is_an_attribute(layer_class, settings, shapes):
+    layer = layer_class(**settings)
+    arguments = inspect.signature(layer_class).parameters.keys() - {"kwargs"}
+    for name in arguments:
+        value = getattr(layer, name)  # `Transformer.dropout` is a layer, named so in saved files.
+        assert getattr(value, "rate", value) == layer.get_config()[name]
+    assert settings.keys() <= arguments
 
 
 @every_layer

@@ -22,18 +22,17 @@ def write_ctranslate2(transformer, folder, precision: str, longest: int):
         precision: "float32", or "int8" for weights of 8 bits.
         longest: Positions that a source or a translation may need.
     """
-    sizes = transformer.encoder.settings
     spec = TransformerSpec.from_config(
-        sizes["num_layers"],
-        sizes["num_heads"],
-        pre_norm=sizes["norm_first"],
+        transformer.num_layers,
+        transformer.num_heads,
+        pre_norm=transformer.norm_first,
         activation=common_spec.Activation.RELU,
     )
     source, target = transformer.source_embedding.table, transformer.target_embedding.table
     spec.encoder.embeddings[0].weight = source.numpy()
     spec.decoder.embeddings.weight = target.numpy()
     spec.decoder.projection.weight = target.numpy()
-    positions = transformer.positions.encodings(longest, sizes["d_model"])
+    positions = transformer.positions.encodings(longest, transformer.d_model)
     for stack, layers in ((spec.encoder, transformer.encoder), (spec.decoder, transformer.decoder)):
         stack.position_encodings.encodings = np.array(positions)
         if layers.norm:
