@@ -1,9 +1,12 @@
-"""Masks: who may look at whom.
+"""Masks of whole sequences: which queries may attend to which keys.
 
-Boolean; True means "may attend". Their shape is (B, H, Q, K): batch, heads, queries, keys; any of
-these may be 1. As in `keras.layers.MultiHeadAttention`, (B, Q, K) is for all heads, and (Q, K) is
-for all rows of the batch, too. Combine masks of four axes with `&`.
-`kformer.model.attention.scaled_dot_product_attention` is the one place that applies them.
+Masks are boolean; True means "may attend". Their shape is (B, H, Q, K): batch, heads, queries,
+keys; any of these may be 1. As in `keras.layers.MultiHeadAttention`, a mask (B, Q, K) applies to
+all heads, and a mask (Q, K) also to all rows of the batch. Combine masks of four axes with `&`.
+
+In this room, `kformer.model.attention.scaled_dot_product_attention` alone applies masks.
+`kformer.decoding` reads one position at a time: it applies the source's `padding_mask` and masks
+of its own that keep to the same meaning.
 """
 
 from typing import Any
@@ -13,7 +16,7 @@ from keras import ops
 
 
 def padding_mask(ids, padding_id: int = 0):
-    """Lets every query see the keys that are not padding.
+    """Lets every query attend to the keys that are not padding.
 
     Args:
         ids: integer tensor (B, K).
@@ -26,7 +29,7 @@ def padding_mask(ids, padding_id: int = 0):
 
 
 def causal_mask(length) -> Any:
-    """Lets every position see itself and what came before it.
+    """Lets every position attend to itself and to all earlier ones.
 
     Section 3.2.3 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
 
@@ -41,15 +44,15 @@ def causal_mask(length) -> Any:
 
 
 def of_four_axes(mask, shape):
-    """Returns `mask`, boolean (Q, K), (B, Q, K) or (B, H, Q, K), so that it broadcasts to `shape`.
+    """Returns `mask` with its head axis, so that it broadcasts to `shape`.
 
     Args:
-        mask: boolean tensor or array.
-        shape: (B, H, Q, K); None for what is not known.
+        mask: boolean tensor or array (Q, K), (B, Q, K) or (B, H, Q, K).
+        shape: (B, H, Q, K); None for an unknown size.
 
     Raises:
-        ValueError: It is not boolean, or of another shape. A mask of three axes could otherwise be
-            read as (H, Q, K), and numbers that are to be added to scores as a mask.
+        ValueError: The mask is not boolean, or has another shape. Otherwise three axes could be
+            taken for (H, Q, K), and numbers that should be added to scores for a mask.
     """
     if not hasattr(mask, "dtype"):
         mask = ops.convert_to_tensor(mask)
@@ -69,15 +72,15 @@ def of_four_axes(mask, shape):
 
 
 def with_keras_mask(mask, keras_mask):
-    """Returns `mask` so that it hides also the keys that Keras's own mask hides.
+    """Combines `mask` with the mask that Keras attached to the keys.
 
     Args:
         mask: boolean tensor (B, H, Q, K), (B, Q, K) or (Q, K), or None.
         keras_mask: boolean tensor (B, K), as `keras.layers.Embedding(mask_zero=True)` attaches it
-            to its output and Keras hands it on; or None.
+            to its output and Keras passes it on; or None.
 
     Returns:
-        boolean tensor, or None.
+        boolean tensor that is True where both are; None if both are None.
     """
     if keras_mask is None:
         return mask

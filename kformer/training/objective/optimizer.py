@@ -1,4 +1,8 @@
-"""Adam, with a moving average of the weights beside them."""
+"""Adam that also keeps a moving average of the weights.
+
+This file uses private names of Keras's optimizers where there is no public one; a test in
+`tests/training/objective/test_optimizer.py` lists them and checks that Keras still has them.
+"""
 
 import keras
 from keras import ops
@@ -8,16 +12,16 @@ from kformer.backend import is_tensorflow, num_replicas
 
 @keras.saving.register_keras_serializable(package="kformer")
 class AveragedAdam(keras.optimizers.Adam):
-    """Adam that also keeps an average of the weights, and never touches the weights with it.
+    """Adam that also keeps an average of the weights; the weights are those of Adam.
 
     After update t, the average is m average + (1 - m) weights, with m the lesser of
-    `average_momentum` and (t - 1) / (t + 8): the average of a young model is not held back by what
-    its weights were at the start. `kformer.training.WithAverage` validates with it.
+    `average_momentum` and (t - 1) / (t + 8), so that early averages soon forget the initial
+    weights. `kformer.training.WithAverage` validates with it.
 
     (Keras's `use_ema` overwrites the weights with the average when `fit` ends, for good.)
 
-    Works under `tf.distribute` strategies, as Keras's does, except with
-    `gradient_accumulation_steps`.
+    Works under `tf.distribute` strategies, except with `gradient_accumulation_steps` on several
+    replicas.
 
     With `gradient_accumulation_steps`, a learning rate schedule and the average count updates,
     not batches.
@@ -57,13 +61,14 @@ class AveragedAdam(keras.optimizers.Adam):
             return
         t = ops.cast(self.iterations, "float32")
         momentum = ops.minimum(self.average_momentum, (t - 1) / (t + 8))
-        momentum = ops.where(t > before, momentum, 1.0)  # Gradients may have been kept only.
+        # In an accumulation step the weights do not change.
+        momentum = ops.where(t > before, momentum, 1.0)
         for weight, average in zip(self._trainable_variables, self.averages, strict=True):
             share = ops.cast(1 - momentum, weight.dtype)
             self.assign_add(average, share * (weight - average))
 
     def update_step(self, gradient, variable, learning_rate):
-        """As Keras has it, in one operation instead of a dozen, each a pass over the weights."""
+        """Updates as Keras does, in one operation instead of a dozen passes over the weights."""
         if not is_tensorflow() or self.amsgrad:
             super().update_step(gradient, variable, learning_rate)
             return
@@ -94,5 +99,5 @@ class AveragedAdam(keras.optimizers.Adam):
 
 
 def _handle(variable):
-    """Where TensorFlow keeps a variable: its own, or one of Keras."""
+    """Returns the resource handle of a variable of Keras or of TensorFlow."""
     return (variable.value if isinstance(variable, keras.Variable) else variable).handle

@@ -23,6 +23,18 @@ def weights_after_each(optimizer, gradients=GRADIENTS):
     return [np.stack(column) for column in zip(*seen, strict=True)]
 
 
+def test_keras_has_the_private_names_that_the_optimizer_uses():
+    weights = keras.Variable(np.arange(5.0), dtype="float32")
+    schedule = WarmupSchedule(d_model=4)
+    adam = keras.optimizers.Adam(schedule)
+    adam.build([weights])
+    assert adam._get_variable_index(weights) == 0
+    assert [len(slots) for slots in (adam._momentums, adam._velocities)] == [1, 1]
+    assert adam._trainable_variables[0] is weights
+    assert adam._learning_rate is schedule
+    assert adam._get_current_learning_rate() == adam.learning_rate == 0
+
+
 @pytest.mark.parametrize("amsgrad", [False, True])
 @pytest.mark.parametrize("steps", [None, 3])
 def test_the_weights_are_those_of_keras(steps, amsgrad):
