@@ -1,14 +1,11 @@
 """The arithmetic of `make bench-decode`, its sentences and its models; CTranslate2 where it is."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from benchmarks.contender import PACKAGES
 from benchmarks.decoding import report, workloads
+from benchmarks.decoding.__main__ import main
 from benchmarks.decoding.agreement import Agreement
 from benchmarks.decoding.contenders import FORMS, entries
 from benchmarks.decoding.process import Settings
@@ -245,14 +242,11 @@ def test_a_text_becomes_the_ids_of_the_trained_models_tokenizer(tmp_path, tokeni
         (["--cases", "all"], "invalid choice: 'all'"),
     ],
 )
-def test_wrong_options_are_one_line(options, message):
-    result = subprocess.run(
-        [sys.executable, "-m", "benchmarks.decoding", *options],
-        cwd=PACKAGES,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 2 and result.stdout == ""
-    assert result.stderr.startswith("bench-decode: ") and result.stderr.count("\n") == 1
-    assert message in result.stderr
+def test_wrong_options_are_one_line(options, message, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["bench", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert ended.value.code == 2 and said.out == ""
+    assert said.err.startswith("bench-decode: ") and said.err.count("\n") == 1
+    assert message in said.err

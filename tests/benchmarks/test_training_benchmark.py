@@ -1,7 +1,6 @@
 """The arithmetic of `make bench-train`, and its rounds, with contenders that only pretend."""
 
 import itertools
-import subprocess
 import sys
 from math import prod
 
@@ -9,13 +8,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from benchmarks.contender import PACKAGES, Contender, ContenderFailed
+from benchmarks.contender import Contender, ContenderFailed
 from benchmarks.medians import best, ratio
 from benchmarks.round_robin import round_robin
 from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training import batches as batch_files
 from benchmarks.training import report
-from benchmarks.training.__main__ import check_first_loss
+from benchmarks.training.__main__ import check_first_loss, main
 from benchmarks.training.batches import Batch, random_batches, target_tokens
 from benchmarks.training.contenders import PEAK
 from benchmarks.training.keras_fit import dataset
@@ -209,14 +208,11 @@ def test_padding_is_no_token():
         (["--sizes", "huge"], "invalid choice: 'huge'"),
     ],
 )
-def test_wrong_options_are_one_line(options, message):
-    result = subprocess.run(
-        [sys.executable, "-m", "benchmarks.training", *options],
-        cwd=PACKAGES,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 2 and result.stdout == ""
-    assert result.stderr.startswith("bench-train: ") and result.stderr.count("\n") == 1
-    assert message in result.stderr
+def test_wrong_options_are_one_line(options, message, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["bench", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert ended.value.code == 2 and said.out == ""
+    assert said.err.startswith("bench-train: ") and said.err.count("\n") == 1
+    assert message in said.err

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from kformer.cli.terminal import system_errors
 from kformer.training.run import execution
-from support import toy
 
 
 def error_of(work):
@@ -121,10 +120,10 @@ def test_a_device_is_written_to_and_not_replaced(command, toy_keras):
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
 
 
-def test_a_pipe_is_written_to(toy_keras, tmp_path):
+def test_a_pipe_is_written_to(command, toy_keras, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    result = toy.run_command("translate", toy_keras, "--output", tmp_path / "pipe", stdin="\n\n")
+    result = command("translate", toy_keras, "--output", tmp_path / "pipe", stdin=b"\n\n")
     assert result.returncode == 0
     assert os.read(reader, 100) == b"\n\n"
     os.close(reader)

@@ -1,6 +1,7 @@
 """The sentence that teaches the Transformer: "ich mochte ein bier" is "i want a beer".
 
-Two vocabularies of its own, the base model of the paper, forty steps of `fit`, three pictures.
+Two vocabularies of its own, forty steps of `fit`, three pictures; the model is a small one, or the
+base model of the paper.
 """
 
 import keras
@@ -28,12 +29,22 @@ def ids(words, vocabulary):
     return np.array([[vocabulary[word] for word in words]], "int32")
 
 
-@pytest.fixture(scope="module")
-def learnt():
+@pytest.fixture(
+    scope="module",
+    params=[
+        ({"num_layers": 2, "d_model": 64, "d_ff": 128}, 2e-3),
+        pytest.param(({}, 5e-5), marks=pytest.mark.prove),
+    ],
+    ids=["small", "base"],
+)
+def learnt(request):
     """The trained Transformer and its last loss."""
+    sizes, rate = request.param
     keras.utils.set_random_seed(2)
-    transformer = Transformer(len(SOURCE_IDS), target_vocab_size=len(TARGET_IDS), dropout=0)
-    optimizer = keras.optimizers.Adam(5e-5)
+    transformer = Transformer(
+        len(SOURCE_IDS), target_vocab_size=len(TARGET_IDS), dropout=0, **sizes
+    )
+    optimizer = keras.optimizers.Adam(rate)
     optimizer.build(transformer.trainable_variables)  # Else `fit` traces its step twice.
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     transformer.compile(optimizer, loss, jit_compile=False)
