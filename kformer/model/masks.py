@@ -4,7 +4,7 @@ Masks are boolean; True means "may attend". Their shape is (B, H, Q, K): batch, 
 keys; any of these may be 1. As in `keras.layers.MultiHeadAttention`, a mask (B, Q, K) applies to
 all heads, and a mask (Q, K) also to all rows of the batch. Combine masks of four axes with `&`.
 
-In this room, `kformer.model.attention.scaled_dot_product_attention` alone applies masks.
+In `kformer.model`, only `scaled_dot_product_attention` applies masks.
 `kformer.decoding` reads one position at a time: it applies the source's `padding_mask` and masks
 of its own that keep to the same meaning.
 """

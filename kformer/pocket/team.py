@@ -14,7 +14,7 @@ _LARGE = 20_000_000
 
 
 class Team:
-    """Up to `size` workers: processes for a large file, otherwise threads.
+    """A pool of up to `size` workers: processes for a large file, otherwise threads.
 
     Args:
         path: The `.tflite` file.

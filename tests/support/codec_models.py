@@ -28,7 +28,7 @@ SETTINGS = {
 
 
 def sentences():
-    """A few hundred, of the built-in phrasebook, and some of other scripts."""
+    """Returns 400 phrasebook sentences and some texts in other scripts."""
     pairs = itertools.islice(phrasebook.sample(random.Random(0)), 400)
     german = [pair[0] for pair, _ in pairs]
     return [

@@ -1,4 +1,4 @@
-"""Random numbers that depend on a key and an id alone: not on a state, an order or a batch.
+"""Random numbers computed from a key and an id; they do not depend on the batch or its order.
 
 Axes: B batch, C ids.
 """

@@ -63,7 +63,7 @@ def _drop_names(model):
 
 
 def _merge_subgraphs(model) -> bool:
-    """Keeps one of equal subgraphs; returns whether any was removed."""
+    """Removes duplicate subgraphs, keeping one of each; returns whether any was removed."""
     first, kept, same = {}, [], []
     entries = {signature.subgraphIndex for signature in model.signatureDefs} | {0}
     for i, graph in enumerate(model.subgraphs):
