@@ -8,12 +8,8 @@ from typing import NamedTuple
 
 import keras
 
-from kformer.model.attention import MultiHeadAttention
-from kformer.model.dense import HoldsDense
-from kformer.model.feed_forward import FeedForward
 from kformer.model.masks import with_keras_mask
-from kformer.model.residual import Residual
-from kformer.model.stack import DROPOUT, Stack, ready
+from kformer.model.stack import Block, Stack
 
 
 class DecoderWeights(NamedTuple):
@@ -24,7 +20,7 @@ class DecoderWeights(NamedTuple):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class DecoderLayer(HoldsDense, keras.layers.Layer):
+class DecoderLayer(Block):
     """Self-attention, attention over the memory, a feed-forward network, each with its residual.
 
     Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -44,41 +40,13 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
         float tensor (B, T, D). `attend` returns the attention weights beside it.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        dropout: float = DROPOUT,
-        norm_first: bool = False,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.d_model = d_model
-        self.num_heads = num_heads
-        self.d_ff = d_ff
-        self.dropout = dropout
-        self.norm_first = norm_first
-        self.supports_masking = True
-        dtype = self.dtype_policy
-
-        def attention(name):
-            return MultiHeadAttention(d_model, num_heads, name=name, dtype=dtype)
-
-        def residual(name):
-            return Residual(dropout, norm_first, name=name, dtype=dtype)
-
-        self.self_attention = attention("self_attention")
-        self.self_residual = residual("self_residual")
-        self.cross_attention = attention("cross_attention")
-        self.cross_residual = residual("cross_residual")
-        self.feed_forward = FeedForward(d_model, d_ff, name="feed_forward", dtype=dtype)
-        self.feed_forward_residual = residual("feed_forward_residual")
-
-    @property
-    def output_shape(self):
-        """For `summary`."""
-        return None, None, self.d_model
+    def _make_sublayers(self):
+        self.self_attention = self._attention("self_attention")
+        self.self_residual = self._residual("self_residual")
+        self.cross_attention = self._attention("cross_attention")
+        self.cross_residual = self._residual("cross_residual")
+        self.feed_forward = self._feed_forward("feed_forward")
+        self.feed_forward_residual = self._residual("feed_forward_residual")
 
     @property
     def parts(self):
@@ -109,7 +77,7 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
 
     def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
         """As `call`, with the weights, (B, H, T, T) and (B, H, T, S), beside the output."""
-        x, memory = ready(self, x, memory)
+        x, memory = self._ready(x, memory)
         query = self.self_residual.enter(x, training)
         inner, self_weights = self.self_attention(query, query, self_mask)
         x = self.self_residual.leave(x, inner, training)
@@ -118,16 +86,6 @@ class DecoderLayer(HoldsDense, keras.layers.Layer):
         x = self.cross_residual.leave(x, inner, training)
         inner = self.feed_forward(self.feed_forward_residual.enter(x, training))
         return self.feed_forward_residual.leave(x, inner, training), self_weights, cross_weights
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "d_model": self.d_model,
-            "num_heads": self.num_heads,
-            "d_ff": self.d_ff,
-            "dropout": self.dropout,
-            "norm_first": self.norm_first,
-        }
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -154,23 +112,11 @@ class Decoder(Stack):
 
     layer_class = DecoderLayer
 
-    def call(
-        self,
-        x,
-        memory,
-        self_mask=None,
-        cross_mask=None,
-        x_mask=None,
-        memory_mask=None,
-        training=None,
-    ):
-        self_mask = with_keras_mask(self_mask, x_mask)
-        cross_mask = with_keras_mask(cross_mask, memory_mask)
-        return self.attend(x, memory, self_mask, cross_mask, training)[0]
+    call = DecoderLayer.call  # The same masks; each has its own `attend`.
 
     def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
         """As `call`, with the `DecoderWeights` beside the output."""
-        x, memory = ready(self, x, memory)
+        x, memory = self._ready(x, memory)
         self_weights, cross_weights = [], []
         for layer in self.layers:
             x, own, cross = layer.attend(x, memory, self_mask, cross_mask, training)

@@ -5,16 +5,12 @@ Axes: B batch, S source length, H heads, D d_model, L layers.
 
 import keras
 
-from kformer.model.attention import MultiHeadAttention
-from kformer.model.dense import HoldsDense
-from kformer.model.feed_forward import FeedForward
 from kformer.model.masks import with_keras_mask
-from kformer.model.residual import Residual
-from kformer.model.stack import DROPOUT, Stack, ready
+from kformer.model.stack import Block, Stack
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class EncoderLayer(HoldsDense, keras.layers.Layer):
+class EncoderLayer(Block):
     """Self-attention, then a feed-forward network, each with its residual.
 
     Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -36,36 +32,11 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
         float tensor (B, S, D). `attend` returns the attention weights beside it.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        dropout: float = DROPOUT,
-        norm_first: bool = False,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.d_model = d_model
-        self.num_heads = num_heads
-        self.d_ff = d_ff
-        self.dropout = dropout
-        self.norm_first = norm_first
-        self.supports_masking = True
-        dtype = self.dtype_policy
-        self.attention = MultiHeadAttention(d_model, num_heads, name="attention", dtype=dtype)
-        self.attention_residual = Residual(
-            dropout, norm_first, name="attention_residual", dtype=dtype
-        )
-        self.feed_forward = FeedForward(d_model, d_ff, name="feed_forward", dtype=dtype)
-        self.feed_forward_residual = Residual(
-            dropout, norm_first, name="feed_forward_residual", dtype=dtype
-        )
-
-    @property
-    def output_shape(self):
-        """For `summary`."""
-        return None, None, self.d_model
+    def _make_sublayers(self):
+        self.attention = self._attention("attention")
+        self.attention_residual = self._residual("attention_residual")
+        self.feed_forward = self._feed_forward("feed_forward")
+        self.feed_forward_residual = self._residual("feed_forward_residual")
 
     @property
     def parts(self):
@@ -84,22 +55,12 @@ class EncoderLayer(HoldsDense, keras.layers.Layer):
 
     def attend(self, x, attention_mask=None, training=None):
         """As `call`, with the self-attention weights, (B, H, S, S), beside the output."""
-        [x] = ready(self, x)
+        [x] = self._ready(x)
         inner = self.attention_residual.enter(x, training)
         inner, weights = self.attention(inner, inner, attention_mask)
         x = self.attention_residual.leave(x, inner, training)
         inner = self.feed_forward(self.feed_forward_residual.enter(x, training))
         return self.feed_forward_residual.leave(x, inner, training), weights
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "d_model": self.d_model,
-            "num_heads": self.num_heads,
-            "d_ff": self.d_ff,
-            "dropout": self.dropout,
-            "norm_first": self.norm_first,
-        }
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -125,13 +86,11 @@ class Encoder(Stack):
 
     layer_class = EncoderLayer
 
-    def call(self, x, attention_mask=None, mask=None, x_mask=None, training=None):
-        attention_mask = with_keras_mask(attention_mask, x_mask if mask is None else mask)
-        return self.attend(x, attention_mask, training)[0]
+    call = EncoderLayer.call  # The same masks; each has its own `attend`.
 
     def attend(self, x, attention_mask=None, training=None):
         """As `call`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
-        [x] = ready(self, x)
+        [x] = self._ready(x)
         weights = []
         for layer in self.layers:
             x, layer_weights = layer.attend(x, attention_mask, training)

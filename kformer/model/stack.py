@@ -1,18 +1,84 @@
-"""What encoder and decoder share: layers of one kind, one after the other."""
+"""What encoder and decoder share: the settings of their layers, and stacks of such layers."""
 
 import keras
 from keras import ops
 
+from kformer.model.attention import MultiHeadAttention
 from kformer.model.dense import HoldsDense
+from kformer.model.feed_forward import FeedForward
 from kformer.model.layer_norm import LayerNorm
+from kformer.model.residual import Residual
 
 DROPOUT = 0.1  # P_drop of the base model, Table 3 of Vaswani et al., 2017.
 
 
-class Stack(HoldsDense, keras.layers.Layer):
+class Block(HoldsDense, keras.layers.Layer):
+    """Base class of `EncoderLayer` and `DecoderLayer`, and of stacks of them.
+
+    Args:
+        d_model, num_heads, d_ff, dropout, norm_first: As for `EncoderLayer`.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.dropout = dropout
+        self.norm_first = norm_first
+        self.supports_masking = True
+        self._make_sublayers()
+
+    def _make_sublayers(self):
+        """Makes the sub-layers of a layer; a stack has none of its own."""
+
+    def _attention(self, name):
+        return MultiHeadAttention(self.d_model, self.num_heads, name=name, dtype=self.dtype_policy)
+
+    def _feed_forward(self, name):
+        return FeedForward(self.d_model, self.d_ff, name=name, dtype=self.dtype_policy)
+
+    def _residual(self, name):
+        return Residual(self.dropout, self.norm_first, name=name, dtype=self.dtype_policy)
+
+    def _ready(self, *vectors):
+        """Does what Keras does at a call, for another method: builds, converts the inputs.
+
+        Returns:
+            list of as many tensors, in the compute dtype.
+        """
+        if not self.built:
+            self.build(tuple(vectors[0].shape))
+        return [ops.convert_to_tensor(x, dtype=self.compute_dtype) for x in vectors]
+
+    @property
+    def output_shape(self):
+        """For `summary`."""
+        return None, None, self.d_model
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout": self.dropout,
+            "norm_first": self.norm_first,
+        }
+
+
+class Stack(Block):
     """`num_layers` layers of `layer_class`; with `norm_first`, a final LayerNorm ends them."""
 
-    layer_class: type  # Takes (d_model, num_heads, d_ff, dropout, norm_first).
+    layer_class: type[Block]
 
     def __init__(
         self,
@@ -24,16 +90,10 @@ class Stack(HoldsDense, keras.layers.Layer):
         norm_first: bool = False,
         **kwargs,
     ):
-        super().__init__(**kwargs)
+        super().__init__(d_model, num_heads, d_ff, dropout, norm_first, **kwargs)
         if num_layers < 1:
             raise ValueError(f"`num_layers` must be positive. Received: num_layers={num_layers}.")
         self.num_layers = num_layers
-        self.d_model = d_model
-        self.num_heads = num_heads
-        self.d_ff = d_ff
-        self.dropout = dropout
-        self.norm_first = norm_first
-        self.supports_masking = True
         dtype = self.dtype_policy
         self.layers = [
             self.layer_class(
@@ -41,9 +101,7 @@ class Stack(HoldsDense, keras.layers.Layer):
             )
             for i in range(num_layers)
         ]
-        self.norm = None
-        if norm_first:
-            self.norm = LayerNorm(name="norm", dtype=dtype)
+        self.norm = LayerNorm(name="norm", dtype=dtype) if norm_first else None
 
     @property
     def parts(self):
@@ -56,33 +114,9 @@ class Stack(HoldsDense, keras.layers.Layer):
         if self.norm:
             self.norm.build(shape)
 
-    @property
-    def output_shape(self):
-        """For `summary`."""
-        return None, None, self.d_model
-
     def finish(self, x, training=None):
-        """What the last layer's output `x` (B, T, D) still needs."""
+        """Returns the stack's output for the last layer's output `x` (B, T, D)."""
         return self.norm(x, training=training) if self.norm else x
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "num_layers": self.num_layers,
-            "d_model": self.d_model,
-            "num_heads": self.num_heads,
-            "d_ff": self.d_ff,
-            "dropout": self.dropout,
-            "norm_first": self.norm_first,
-        }
-
-
-def ready(layer, *vectors):
-    """Does what Keras does at a call, for another method: builds the layer, converts its inputs.
-
-    Returns:
-        list of as many tensors, in the layer's compute dtype.
-    """
-    if not layer.built:
-        layer.build(tuple(vectors[0].shape))
-    return [ops.convert_to_tensor(x, dtype=layer.compute_dtype) for x in vectors]
+        return {**super().get_config(), "num_layers": self.num_layers}
