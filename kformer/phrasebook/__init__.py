@@ -4,7 +4,7 @@ The modules, from words to sentences:
 
     lexicon, closed_classes           the words, in both languages
     german, english                   inflection
-    derivation                        productions, and the derivation of one sentence
+    phrase, derivation                what a production returns; the derivation of one sentence
     noun_phrases, people              productions of subjects and objects
     times, places, circumstances      productions of adverbials
     word_order                        a clause as statement, question or subordinate clause
@@ -26,7 +26,7 @@ from typing import NamedTuple
 from kformer.files import replacing
 from kformer.phrasebook import joined  # noqa: F401  It registers productions.
 from kformer.phrasebook.derivation import PRODUCTIONS, Derivation, Nonsense
-from kformer.phrasebook.phrases import places  # noqa: F401  It registers productions.
+from kformer.phrasebook.phrases import places, times  # noqa: F401  They register productions.
 from kformer.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS, VERBS_OF
 
 __all__ = ["PRODUCTIONS", "Pair", "Phrasebook", "held_out", "phrasebook", "sample", "write"]

@@ -33,11 +33,25 @@ def production(symbol: str, weight: float = 1):
     """Registers a function as a production of `symbol`, chosen in proportion to `weight`."""
 
     def register(expand):
-        PRODUCTIONS.append(Production(expand.__name__, symbol, weight, expand))
-        _alternatives.clear()
+        _register(expand.__name__, symbol, weight, expand)
         return expand
 
     return register
+
+
+def unit_production(symbol: str, weight: float, name: str, to: str):
+    """Registers a production that expands `symbol` into the one symbol `to`."""
+    _register(name, symbol, weight, lambda d, **features: d.derive(to, **features))
+
+
+def terminal(symbol: str, weight: float, name: str, result):
+    """Registers a production that expands `symbol` into `result`, whatever the features."""
+    _register(name, symbol, weight, lambda d, **features: result)
+
+
+def _register(name: str, symbol: str, weight: float, expand: Callable):
+    PRODUCTIONS.append(Production(name, symbol, weight, expand))
+    _alternatives.clear()
 
 
 _alternatives: dict[str, tuple[list[Production], list[float]]] = {}

@@ -4,15 +4,15 @@ Events have adverbials of place, time and frequency, and may have a past tense o
 States, in `states`, have neither.
 """
 
-from kformer.phrasebook.derivation import production
+from kformer.phrasebook.derivation import production, terminal, unit_production
 from kformer.phrasebook.phrases.circumstances import with_circumstances
 from kformer.phrasebook.phrases.noun_phrases import around_specific, described
 from kformer.phrasebook.phrases.people import subject_of
-from kformer.phrasebook.phrases.times import Phrase
-from kformer.phrasebook.word_order import NOTHING, Clause, VerbForms
+from kformer.phrasebook.word_order import Clause, VerbForms
 from kformer.phrasebook.words import english, german
 from kformer.phrasebook.words.closed_classes import MODALS, MODALS_OF_THINGS
 from kformer.phrasebook.words.lexicon import NOUNS_OF, VERBS_OF
+from kformer.phrasebook.words.phrase import NOTHING, Phrase
 
 # Tense
 
@@ -63,16 +63,8 @@ def modal(d, verb, subject):
 
 # Polarity of clauses without an object that "kein" could negate
 
-
-@production("Polarity", 5)
-def affirmed(d):
-    return ""
-
-
-@production("Polarity", 1)
-def negated(d):
-    return "nicht"
-
+terminal("Polarity", 5, "affirmed", "")
+terminal("Polarity", 1, "negated", "nicht")
 
 # Object -> (noun phrase, negation)
 
@@ -109,8 +101,7 @@ def object_of(d, verb, subject, case="accusative"):
 
 def with_object(clause, phrase):
     """Sets the object; a pronoun or a name goes to its own place, before the day."""
-    both = Phrase(phrase.german, phrase.english)
-    return clause._replace(objects=both) if phrase.nouns else clause._replace(pronoun=both)
+    return clause._replace(objects=phrase) if phrase.nouns else clause._replace(pronoun=phrase)
 
 
 # Event
@@ -124,22 +115,24 @@ def opening(d, verbs, subject=None):
     return verb, Clause(subject, d.derive("Tense", verb=verb, subject=subject))
 
 
+def _acting_on(d, frame, case, subject, circumstances):
+    """Derives an event with one object."""
+    verb, clause = opening(d, VERBS_OF[frame], subject)
+    phrase, negation = object_of(d, verb, clause.subject, case)
+    clause = with_object(clause._replace(negation=negation), phrase)
+    return with_circumstances(d, clause, circumstances)
+
+
 @production("Event", 10)
 def transitive(d, subject=None, circumstances="Circumstances"):
     """ich lese heute das buch -> i read the book today"""
-    verb, clause = opening(d, VERBS_OF["transitive"], subject)
-    phrase, negation = object_of(d, verb, clause.subject)
-    clause = with_object(clause._replace(negation=negation), phrase)
-    return with_circumstances(d, clause, circumstances)
+    return _acting_on(d, "transitive", "accusative", subject, circumstances)
 
 
 @production("Event", 2)
 def helping(d, subject=None, circumstances="Circumstances"):
     """ich helfe dem kind -> i help the child"""
-    verb, clause = opening(d, VERBS_OF["dative"], subject)
-    phrase, negation = object_of(d, verb, clause.subject, "dative")
-    clause = with_object(clause._replace(negation=negation), phrase)
-    return with_circumstances(d, clause, circumstances)
+    return _acting_on(d, "dative", "dative", subject, circumstances)
 
 
 @production("Event", 2)
@@ -157,9 +150,7 @@ def ditransitive(d, subject=None, circumstances="Circumstances"):
     return with_circumstances(d, clause, circumstances)
 
 
-@production("Event", 5)
-def activity(d, subject=None, circumstances=None):
-    return d.derive("Activity", subject=subject, circumstances=circumstances)
+unit_production("Event", 5, "activity", to="Activity")
 
 
 def _acting(d, verbs, subject, circumstances, complement=NOTHING):

@@ -3,7 +3,6 @@
 from kformer.phrasebook.derivation import Nonsense, production
 from kformer.phrasebook.events import present_forms, with_object
 from kformer.phrasebook.phrases.noun_phrases import NounPhrase
-from kformer.phrasebook.phrases.times import Phrase
 from kformer.phrasebook.sentences import not_denied, this_is
 from kformer.phrasebook.word_order import (
     Clause,
@@ -14,6 +13,7 @@ from kformer.phrasebook.word_order import (
     verb_second,
 )
 from kformer.phrasebook.words.lexicon import NOUNS_OF, VERBS_OF
+from kformer.phrasebook.words.phrase import Phrase
 
 
 def _statement(clause) -> Phrase:
@@ -133,6 +133,12 @@ def _who(d, phrase):
     return d.derive("Conduct", subject=subject)
 
 
+def _with_relative_clause(main: Phrase, relative) -> Phrase:
+    return Phrase(
+        f"{main.german} , {verb_last(relative)}", f"{main.english} {subject_first(relative)}"
+    )
+
+
 @production("Sentence", 3)
 def object_with_relative_clause(d):
     """ich kenne die frau , die hier arbeitet -> i know the woman who works here"""
@@ -144,9 +150,7 @@ def object_with_relative_clause(d):
     person = d.derive("Specific", noun=noun, case="accusative")
     d.relate(verb, person.nouns)
     main, relative = _statement(with_object(clause, person)), _who(d, person)
-    return Phrase(
-        f"{main.german} , {verb_last(relative)}", f"{main.english} {subject_first(relative)}"
-    )
+    return _with_relative_clause(main, relative)
 
 
 @production("Sentence", 2)
@@ -155,7 +159,4 @@ def introduction_with_relative_clause(d):
     noun = d.pick(NOUNS_OF["stranger"])
     person = d.derive("Specific", noun=noun, case="nominative")
     relative = _who(d, person)
-    main = this_is(person)
-    return Phrase(
-        f"{main.german} , {verb_last(relative)}", f"{main.english} {subject_first(relative)}"
-    )
+    return _with_relative_clause(this_is(person), relative)

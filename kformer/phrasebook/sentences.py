@@ -4,7 +4,6 @@ from kformer.phrasebook.derivation import Nonsense, production
 from kformer.phrasebook.events import opening, present_forms, with_object
 from kformer.phrasebook.phrases.noun_phrases import NounPhrase, around_specific, described
 from kformer.phrasebook.phrases.people import pronoun_phrase, subject_of
-from kformer.phrasebook.phrases.times import Phrase
 from kformer.phrasebook.states import being, specific_thing, whose_age
 from kformer.phrasebook.word_order import (
     Clause,
@@ -15,6 +14,7 @@ from kformer.phrasebook.word_order import (
 )
 from kformer.phrasebook.words.closed_classes import SUBJECT_PRONOUNS
 from kformer.phrasebook.words.lexicon import NOUNS, NOUNS_OF, VERBS_OF
+from kformer.phrasebook.words.phrase import NOTHING, Phrase, prefixed
 
 WHO = NounPhrase("wer", "who")
 # By verb, the objects that "which" and "how many" can ask for.
@@ -24,7 +24,7 @@ ASKABLE = {
 }
 
 
-def _question(asked: Phrase, clause) -> Phrase:
+def _question(asked: Phrase | NounPhrase, clause) -> Phrase:
     """Makes a question with the question word `asked`; a yes-no question if that is empty."""
     if clause.subject.german == "ich" and clause.verb.english.operator in ("do", "did"):
         raise Nonsense("Speakers ask about themselves only with modals: can i, should i, may i?")
@@ -85,8 +85,7 @@ def statement_with_object_first(d):
 @production("Sentence", 1)
 def clock(d):
     """es ist halb acht -> it is half past seven"""
-    time = d.derive("ClockTime")
-    return Phrase(f"es ist {time.german}", f"it is {time.english}")
+    return prefixed("es ist", "it is", d.derive("ClockTime"))
 
 
 @production("Sentence", 2)
@@ -109,7 +108,7 @@ def this_is(phrase, denied=False):
     foreign = "that is" if singular else "those are"
     if denied:
         own, foreign = f"{own} nicht", f"{foreign} not"
-    return Phrase(f"{own} {phrase.german}", f"{foreign} {phrase.english}")
+    return prefixed(own, foreign, phrase)
 
 
 @production("Sentence", 2)
@@ -131,7 +130,7 @@ def denied_introduction(d):
 @production("Sentence", 11)
 def yes_no_question(d):
     """trinkst du tee ? -> do you drink tea ?"""
-    return _question(Phrase("", ""), d.derive("Clause"))
+    return _question(NOTHING, d.derive("Clause"))
 
 
 @production("Sentence", 4)
@@ -143,9 +142,8 @@ def why_question(d):
 @production("Sentence", 3)
 def when_question(d):
     """wann kommt der zug ? -> when does the train come ?"""
-    return _question(
-        Phrase("wann", "when"), not_denied(d.derive("Event", circumstances="Unstated"))
-    )
+    clause = not_denied(d.derive("Event", circumstances="Unstated"))
+    return _question(Phrase("wann", "when"), clause)
 
 
 @production("Sentence", 2)
@@ -168,8 +166,7 @@ def where_is_question(d):
 @production("Sentence", 2)
 def where_to_question(d):
     """wohin gehst du ? -> where do you go ?"""
-    verbs = VERBS_OF["motion"] + VERBS_OF["journey"]
-    _, clause = opening(d, verbs)
+    _, clause = opening(d, VERBS_OF["motion"] + VERBS_OF["journey"])
     return _question(Phrase("wohin", "where"), clause)
 
 
@@ -201,7 +198,7 @@ def object_question(d):
     noun = d.pick(ASKABLE[verb.name], clause.subject.nouns)
     asked = d.derive("Asked", noun=noun, case="accusative")
     d.relate(verb, asked.nouns)
-    return _question(Phrase(asked.german, asked.english), clause)
+    return _question(asked, clause)
 
 
 @production("Sentence", 1)

@@ -1,40 +1,24 @@
 """Productions of states, in the present tense: having, liking, being, belonging."""
 
-from kformer.phrasebook.derivation import Nonsense, production
+from kformer.phrasebook.derivation import Nonsense, production, unit_production
 from kformer.phrasebook.events import object_of, present_forms, with_object
 from kformer.phrasebook.phrases.noun_phrases import NounPhrase, around_specific
 from kformer.phrasebook.phrases.people import subject_of
-from kformer.phrasebook.phrases.times import Phrase
 from kformer.phrasebook.word_order import Clause, VerbForms
 from kformer.phrasebook.words import english, german
 from kformer.phrasebook.words.closed_classes import SENSATIONS
 from kformer.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS_OF, VERBS_OF
+from kformer.phrasebook.words.phrase import Phrase
 
 IT = NounPhrase("es", "it")
 
-
-@production("Clause", 7)
-def event(d):
-    return d.derive("Event")
-
-
-@production("Clause", 5)
-def state(d):
-    return d.derive("State")
-
+unit_production("Clause", 7, "event", to="Event")
+unit_production("Clause", 5, "state", to="State")
 
 # Conduct: clauses with a person as subject, for "who" and for relative clauses
 
-
-@production("Conduct", 3)
-def doing(d, subject):
-    return d.derive("Event", subject=subject)
-
-
-@production("Conduct", 1)
-def owning(d, subject):
-    return d.derive("Holding", subject=subject)
-
+unit_production("Conduct", 3, "doing", to="Event")
+unit_production("Conduct", 1, "owning", to="Holding")
 
 # State
 
@@ -58,9 +42,7 @@ def specific_thing(d, kinds):
     return around_specific(d, noun, "nominative")
 
 
-@production("State", 4)
-def holding(d):
-    return d.derive("Holding")
+unit_production("State", 4, "holding", to="Holding")
 
 
 @production("Holding", 1)
@@ -194,7 +176,7 @@ def sensation(d):
     return Clause(
         subject,
         VerbForms(finite, "", finite, english.present("be", subject.person)),
-        objects=Phrase(f"keinen {word.name}" if negation else word.name, word.english),
+        objects=Phrase(f"keinen {word.german}", word.english) if negation else word,
         negation="kein" if negation else "",
     )
 
@@ -220,7 +202,7 @@ def existence(d):
     return Clause(
         NounPhrase("es", "there"),
         VerbForms("gibt", "", "gibt", english.present("be", found.person)),
-        objects=Phrase(found.german, found.english),
+        objects=found,
         negation=negation,
         circumstances=d.derive("Surroundings", kind=kind),
     )

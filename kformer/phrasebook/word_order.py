@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from kformer.phrasebook.phrases.noun_phrases import NounPhrase
-from kformer.phrasebook.phrases.times import Circumstance, Phrase
 from kformer.phrasebook.words.english import VerbGroup
+from kformer.phrasebook.words.phrase import NOTHING, Circumstance, Phrase
 
 
 class VerbForms(NamedTuple):
@@ -21,16 +21,13 @@ class VerbForms(NamedTuple):
     tense: str = "present"
 
 
-NOTHING = Phrase("", "")
-
-
 class Clause(NamedTuple):
     """The parts of a clause, in both languages."""
 
     subject: NounPhrase
     verb: VerbForms
-    pronoun: Phrase = NOTHING
-    objects: Phrase = NOTHING
+    pronoun: Phrase | NounPhrase = NOTHING
+    objects: Phrase | NounPhrase = NOTHING
     negation: str = ""  # "nicht", "kein" (then the object contains it), or ""
     complement: Phrase = NOTHING
     circumstances: tuple[Circumstance, ...] = ()

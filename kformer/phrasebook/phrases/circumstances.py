@@ -1,8 +1,8 @@
 """Productions of adverbials: when, where, how often and with whom."""
 
-from kformer.phrasebook.derivation import Nonsense, production
-from kformer.phrasebook.phrases.times import Circumstance
+from kformer.phrasebook.derivation import Nonsense, production, terminal, unit_production
 from kformer.phrasebook.words.closed_classes import ALWAYS, DAYS, FREQUENCIES
+from kformer.phrasebook.words.phrase import Circumstance, prefixed
 
 
 def with_circumstances(d, clause, symbol):
@@ -19,9 +19,7 @@ def _place(phrase) -> Circumstance:
 # Circumstances: adverbials of an action
 
 
-@production("Circumstances", 9)
-def no_circumstance(d, tense, subject):
-    return ()
+terminal("Circumstances", 9, "no_circumstance", ())
 
 
 @production("Circumstances", 5)
@@ -43,25 +41,15 @@ def when_and_where(d, tense, subject):
 def how_often(d, tense, subject):
     """nie -> never"""
     word = d.pick(FREQUENCIES, [ALWAYS] if tense == "past" else [])
-    return (Circumstance(word.name, word.english, "frequency"),)
+    return (Circumstance(*word, "frequency"),)
 
 
 # ActivityCircumstances, Appointment, Outing: with company, with a clock time, or with both
 
 
-@production("ActivityCircumstances", 4)
-def as_of_an_action(d, tense, subject):
-    return d.derive("Circumstances", tense=tense, subject=subject)
-
-
-@production("ActivityCircumstances", 1)
-def in_company(d, tense, subject):
-    return d.derive("Company", subject=subject)
-
-
-@production("Appointment", 2)
-def no_appointment(d, tense, subject):
-    return ()
+unit_production("ActivityCircumstances", 4, "as_of_an_action", to="Circumstances")
+unit_production("ActivityCircumstances", 1, "in_company", to="Company")
+terminal("Appointment", 2, "no_appointment", ())
 
 
 @production("Appointment", 3)
@@ -69,23 +57,15 @@ def appointment(d, tense, subject):
     return (d.derive("Time", tense=tense),)
 
 
-@production("Outing", 5)
-def outing_alone(d, tense, subject):
-    return d.derive("Appointment", tense=tense, subject=subject)
-
-
-@production("Outing", 1)
-def outing_in_company(d, tense, subject):
-    return d.derive("Company", subject=subject)
+unit_production("Outing", 5, "outing_alone", to="Appointment")
+unit_production("Outing", 1, "outing_in_company", to="Company")
 
 
 @production("Company")
-def with_someone(d, subject):
+def with_someone(d, tense, subject):
     """mit meinem bruder -> with my brother"""
     person = d.derive("Person", case="dative", subject=subject)
-    return (
-        _place(person._replace(german=f"mit {person.german}", english=f"with {person.english}")),
-    )
+    return (_place(prefixed("mit", "with", person)),)
 
 
 # TimeFirst, PlaceFirst: first elements of a statement; Unstated: what a question asks for
@@ -101,23 +81,16 @@ def place_first(d, tense, subject):
     return (_place(d.derive("Place")),)
 
 
-@production("Unstated")
-def unstated(d, tense, subject):
-    return ()
-
+terminal("Unstated", 1, "unstated", ())
 
 # Skies: adverbials of the weather
 
-
-@production("Skies", 3)
-def skies_anywhere(d):
-    return ()
+terminal("Skies", 3, "skies_anywhere", ())
 
 
 @production("Skies", 2)
 def skies_today(d):
-    word = d.pick(DAYS["present"])
-    return (Circumstance(word.name, word.english, "day"),)
+    return (Circumstance(*d.pick(DAYS["present"]), "day"),)
 
 
 @production("Skies", 2)

@@ -6,7 +6,7 @@ The case is an argument; the result has the person that the verb agrees with.
 from functools import partial
 from typing import NamedTuple
 
-from kformer.phrasebook.derivation import production
+from kformer.phrasebook.derivation import production, unit_production
 from kformer.phrasebook.words import english, german
 from kformer.phrasebook.words.closed_classes import NUMBERS, POSSESSIVES, Pronoun
 from kformer.phrasebook.words.lexicon import ADJECTIVES_FOR, NOUNS_OF, Noun
@@ -108,14 +108,8 @@ def demonstrative(d, noun, case):
     return _phrase(d, noun, number, case, partial(german.der_word, "dies"), "weak", this)
 
 
-@production("Own", 3)
-def not_possessed(d, noun, case):
-    return d.derive("Specific", noun=noun, case=case)
-
-
-@production("Own", 2)
-def possessed(d, noun, case):
-    return d.derive("Kin", noun=noun, case=case)
+unit_production("Own", 3, "not_possessed", to="Specific")
+unit_production("Own", 2, "possessed", to="Kin")
 
 
 @production("Kin")
@@ -139,9 +133,7 @@ def some(d, noun, case):
     return d.derive("Some" if noun.plural else "One", noun=noun, case=case)
 
 
-@production("Some", 4)
-def one_of_many(d, noun, case):
-    return d.derive("One", noun=noun, case=case)
+unit_production("Some", 4, "one_of_many", to="One")
 
 
 @production("One")

@@ -1,6 +1,6 @@
 """Productions of people as subjects and objects: pronouns, names and nouns; any subject."""
 
-from kformer.phrasebook.derivation import Nonsense, production
+from kformer.phrasebook.derivation import Nonsense, production, terminal
 from kformer.phrasebook.phrases.noun_phrases import (
     NounPhrase,
     around,
@@ -34,8 +34,7 @@ def object_pronoun(d, case, subject):
 
 @production("Person", 2)
 def name_as_object(d, case, subject):
-    name = d.pick([n for n in NAMES if n.name not in subject.german])
-    return NounPhrase(name.name, name.english)
+    return NounPhrase(*d.pick([name for name in NAMES if name.german not in subject.german]))
 
 
 @production("Person", 7)
@@ -54,8 +53,7 @@ def subject_pronoun(d):
 
 @production("PersonSubject", 2)
 def name_as_subject(d):
-    name = d.pick(NAMES)
-    return NounPhrase(name.name, name.english)
+    return NounPhrase(*d.pick(NAMES))
 
 
 @production("PersonSubject", 7)
@@ -91,17 +89,6 @@ def person_with_something(d):
 
 # Group: the first and second person are more frequent
 
-
-@production("Group", 6)
-def speaker(d):
-    return "speaker"
-
-
-@production("Group", 4)
-def hearer(d):
-    return "hearer"
-
-
-@production("Group", 4)
-def other(d):
-    return "other"
+terminal("Group", 6, "speaker", "speaker")
+terminal("Group", 4, "hearer", "hearer")
+terminal("Group", 4, "other", "other")

@@ -1,11 +1,11 @@
 """Productions of places and destinations, with the case that the preposition takes."""
 
-from kformer.phrasebook.derivation import production
+from kformer.phrasebook.derivation import production, terminal, unit_production
 from kformer.phrasebook.phrases.noun_phrases import around, around_specific
-from kformer.phrasebook.phrases.times import Phrase
 from kformer.phrasebook.words import german
 from kformer.phrasebook.words.closed_classes import CITIES, SPOTS, SURFACES
 from kformer.phrasebook.words.lexicon import NOUNS_OF
+from kformer.phrasebook.words.phrase import Phrase, prefixed
 
 
 def _in(place) -> Phrase:
@@ -24,20 +24,16 @@ def inside(d):
 @production("Place", 2)
 def spot(d):
     """zu hause -> at home"""
-    word = d.pick(SPOTS)
-    return Phrase(word.name, word.english)
+    return d.pick(SPOTS)
 
 
-@production("Place", 1)
-def in_a_city(d):
-    return d.derive("City")
+unit_production("Place", 1, "in_a_city", to="City")
 
 
 @production("City")
 def city(d):
     """in wien -> in vienna"""
-    name = d.pick(CITIES)
-    return Phrase(f"in {name.name}", f"in {name.english}")
+    return prefixed("in", "in", d.pick(CITIES))
 
 
 @production("Outdoors", 2)
@@ -49,13 +45,10 @@ def in_the_open(d):
 @production("Outdoors", 1)
 def here_or_there(d):
     """hier -> here"""
-    word = d.pick(SPOTS[:2])
-    return Phrase(word.name, word.english)
+    return d.pick(SPOTS[:2])
 
 
-@production("Residence", 1)
-def in_town(d):
-    return d.derive("City")
+unit_production("Residence", 1, "in_town", to="City")
 
 
 @production("Residence", 1)
@@ -64,17 +57,14 @@ def in_a_building(d):
     return _in(around(d, d.pick(NOUNS_OF["building"]), "dative"))
 
 
-@production("Spot", 1)
-def in_a_place(d):
-    return d.derive("Place")
+unit_production("Spot", 1, "in_a_place", to="Place")
 
 
 @production("Spot", 3)
 def surface(d):
     """unter dem tisch -> under the table"""
     preposition = d.pick(SURFACES)
-    thing = around_specific(d, d.pick(NOUNS_OF["furniture"]), "dative")
-    return Phrase(f"{preposition.name} {thing.german}", f"{preposition.english} {thing.english}")
+    return prefixed(*preposition, around_specific(d, d.pick(NOUNS_OF["furniture"]), "dative"))
 
 
 # Destination, Goal, Journey: destinations, with or without a vehicle
@@ -87,27 +77,17 @@ def into_a_place(d):
     return Phrase(german.contract("in", place.german), f"to {place.english}")
 
 
-@production("Destination", 1)
-def homeward(d):
-    """nach hause -> home"""
-    return Phrase("nach hause", "home")
-
-
-@production("Goal", 1)
-def to_a_destination(d):
-    return d.derive("Destination")
+terminal("Destination", 1, "homeward", Phrase("nach hause", "home"))
+unit_production("Goal", 1, "to_a_destination", to="Destination")
 
 
 @production("Goal", 1)
 def to_a_city(d):
     """nach wien -> to vienna"""
-    name = d.pick(CITIES)
-    return Phrase(f"nach {name.name}", f"to {name.english}")
+    return prefixed("nach", "to", d.pick(CITIES))
 
 
-@production("Journey", 1)
-def to_a_goal(d):
-    return d.derive("Goal")
+unit_production("Journey", 1, "to_a_goal", to="Goal")
 
 
 @production("Journey", 1)

@@ -1,23 +1,8 @@
 """Productions of numbers, clock times and other times."""
 
-from typing import NamedTuple
-
-from kformer.phrasebook.derivation import production
+from kformer.phrasebook.derivation import production, terminal, unit_production
 from kformer.phrasebook.words.closed_classes import DAY_PARTS, DAYS, NUMBERS, TENS
-
-
-class Phrase(NamedTuple):
-    german: str
-    english: str
-
-
-class Circumstance(NamedTuple):
-    """An adverbial of time, place or frequency; its place differs between the languages."""
-
-    german: str
-    english: str
-    slot: str  # "day", "habit", "clock", "frequency" or "place"
-
+from kformer.phrasebook.words.phrase import Circumstance, Phrase, prefixed
 
 # Number, Few
 
@@ -25,20 +10,16 @@ class Circumstance(NamedTuple):
 @production("Few")
 def small_number(d):
     """acht -> eight"""
-    number = d.pick(NUMBERS[1:])
-    return Phrase(number.name, number.english)
+    return d.pick(NUMBERS[1:])
 
 
-@production("Number", 2)
-def few(d):
-    return d.derive("Few")
+unit_production("Number", 2, "few", to="Few")
 
 
 @production("Number", 1)
 def tens(d):
     """zwanzig -> twenty"""
-    number = d.pick(TENS)
-    return Phrase(number.name, number.english)
+    return d.pick(TENS)
 
 
 @production("Number", 3)
@@ -70,15 +51,13 @@ def half_hour(d):
 @production("ClockTime", 1)
 def quarter_past(d):
     """viertel nach acht -> a quarter past eight"""
-    hour = d.pick(NUMBERS)
-    return Phrase(f"viertel nach {hour.name}", f"a quarter past {hour.english}")
+    return prefixed("viertel nach", "a quarter past", d.pick(NUMBERS))
 
 
 @production("ClockTime", 1)
 def quarter_to(d):
     """viertel vor acht -> a quarter to eight"""
-    hour = d.pick(NUMBERS)
-    return Phrase(f"viertel vor {hour.name}", f"a quarter to {hour.english}")
+    return prefixed("viertel vor", "a quarter to", d.pick(NUMBERS))
 
 
 # Time
@@ -87,25 +66,19 @@ def quarter_to(d):
 @production("Time", 4)
 def day(d, tense):
     """gestern -> yesterday, with past tense only"""
-    word = d.pick(DAYS[tense])
-    return Circumstance(word.name, word.english, "day")
+    return Circumstance(*d.pick(DAYS[tense]), "day")
 
 
 @production("Time", 2)
 def part_of_day(d, tense):
     """am abend -> in the evening"""
-    word = d.pick(DAY_PARTS)
-    return Circumstance(word.name, word.english, "day")
+    return Circumstance(*d.pick(DAY_PARTS), "day")
 
 
-@production("Time", 1)
-def every_day(d, tense):
-    """jeden tag -> every day"""
-    return Circumstance("jeden tag", "every day", "habit")
+terminal("Time", 1, "every_day", Circumstance("jeden tag", "every day", "habit"))
 
 
 @production("Time", 3)
 def at_clock_time(d, tense):
     """um halb acht -> at half past seven"""
-    time = d.derive("ClockTime")
-    return Circumstance(f"um {time.german}", f"at {time.english}", "clock")
+    return Circumstance(*prefixed("um", "at", d.derive("ClockTime")), "clock")

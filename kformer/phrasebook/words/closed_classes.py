@@ -2,19 +2,14 @@
 
 from typing import NamedTuple
 
+from kformer.phrasebook.words.phrase import Phrase
+
 
 class Pronoun(NamedTuple):
     name: str
     english: str
     person: str  # The form of the verb: "1s", "2s", "3s" or "p".
     group: str  # Subject and object are never of the same group.
-
-
-class Word(NamedTuple):
-    """A word or fixed phrase without inflection."""
-
-    name: str
-    english: str
 
 
 # Irregular present forms of ich, du, er, wir.
@@ -32,12 +27,12 @@ IRREGULAR = {
 }
 # "müssen" is "have to": "must not" would be "nicht dürfen".
 MODALS = (
-    Word("möchten", "want to"),
-    Word("wollen", "want to"),
-    Word("können", "can"),
-    Word("müssen", "have to"),
-    Word("sollen", "should"),
-    Word("dürfen", "may"),
+    Phrase("möchten", "want to"),
+    Phrase("wollen", "want to"),
+    Phrase("können", "can"),
+    Phrase("müssen", "have to"),
+    Phrase("sollen", "should"),
+    Phrase("dürfen", "may"),
 )
 
 MODALS_OF_THINGS = tuple(m for m in MODALS if m.name in ("können", "müssen", "sollen"))
@@ -67,45 +62,45 @@ OBJECT_PRONOUNS = {
     ),
 }
 POSSESSIVES = (
-    Word("mein", "my"),
-    Word("dein", "your"),
-    Word("sein", "his"),
-    Word("unser", "our"),
+    Phrase("mein", "my"),
+    Phrase("dein", "your"),
+    Phrase("sein", "his"),
+    Phrase("unser", "our"),
 )
-NAMES = (Word("anna", "anna"), Word("paul", "paul"), Word("maria", "maria"))
-CITIES = (Word("berlin", "berlin"), Word("hamburg", "hamburg"), Word("wien", "vienna"))
+NAMES = (Phrase("anna", "anna"), Phrase("paul", "paul"), Phrase("maria", "maria"))
+CITIES = (Phrase("berlin", "berlin"), Phrase("hamburg", "hamburg"), Phrase("wien", "vienna"))
 
 # One to twelve, which also serve as hours.
 NUMBERS = (
-    Word("eins", "one"),
-    Word("zwei", "two"),
-    Word("drei", "three"),
-    Word("vier", "four"),
-    Word("fünf", "five"),
-    Word("sechs", "six"),
-    Word("sieben", "seven"),
-    Word("acht", "eight"),
-    Word("neun", "nine"),
-    Word("zehn", "ten"),
-    Word("elf", "eleven"),
-    Word("zwölf", "twelve"),
+    Phrase("eins", "one"),
+    Phrase("zwei", "two"),
+    Phrase("drei", "three"),
+    Phrase("vier", "four"),
+    Phrase("fünf", "five"),
+    Phrase("sechs", "six"),
+    Phrase("sieben", "seven"),
+    Phrase("acht", "eight"),
+    Phrase("neun", "nine"),
+    Phrase("zehn", "ten"),
+    Phrase("elf", "eleven"),
+    Phrase("zwölf", "twelve"),
 )
-TENS = (Word("zwanzig", "twenty"), Word("dreißig", "thirty"))
+TENS = (Phrase("zwanzig", "twenty"), Phrase("dreißig", "thirty"))
 
 DAYS = {
-    "present": (Word("heute", "today"), Word("jetzt", "now")),
-    "modal": (Word("heute", "today"), Word("morgen", "tomorrow")),
-    "past": (Word("gestern", "yesterday"), Word("heute", "today")),
+    "present": (Phrase("heute", "today"), Phrase("jetzt", "now")),
+    "modal": (Phrase("heute", "today"), Phrase("morgen", "tomorrow")),
+    "past": (Phrase("gestern", "yesterday"), Phrase("heute", "today")),
 }
-DAY_PARTS = (Word("am morgen", "in the morning"), Word("am abend", "in the evening"))
-ALWAYS = Word("immer", "always")
+DAY_PARTS = (Phrase("am morgen", "in the morning"), Phrase("am abend", "in the evening"))
+ALWAYS = Phrase("immer", "always")
 FREQUENCIES = (
     ALWAYS,
-    Word("oft", "often"),
-    Word("manchmal", "sometimes"),
-    Word("nie", "never"),
+    Phrase("oft", "often"),
+    Phrase("manchmal", "sometimes"),
+    Phrase("nie", "never"),
 )
-SPOTS = (Word("hier", "here"), Word("dort", "there"), Word("zu hause", "at home"))
-SURFACES = (Word("auf", "on"), Word("unter", "under"), Word("neben", "next to"))
+SPOTS = (Phrase("hier", "here"), Phrase("dort", "there"), Phrase("zu hause", "at home"))
+SURFACES = (Phrase("auf", "on"), Phrase("unter", "under"), Phrase("neben", "next to"))
 # German "hunger haben" (have hunger) is English "be hungry".
-SENSATIONS = (Word("hunger", "hungry"), Word("durst", "thirsty"))
+SENSATIONS = (Phrase("hunger", "hungry"), Phrase("durst", "thirsty"))

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-from kformer.phrasebook.words.closed_classes import Word
 from kformer.phrasebook.words.lexicon import Noun
+from kformer.phrasebook.words.phrase import Phrase
 
 _BE = {"1s": "am", "2s": "are", "3s": "is", "p": "are"}
 
@@ -55,7 +55,7 @@ def past(verb: str, form: str) -> VerbGroup:
 
 
 @cache
-def modal(word: Word, verb: str, person: str) -> VerbGroup:
+def modal(word: Phrase, verb: str, person: str) -> VerbGroup:
     """Returns the verb group of a modal; "can" needs no "do", "want to" and "have to" do."""
     if word.english.endswith(" to"):
         return present(f"{word.english} {verb}", person)
