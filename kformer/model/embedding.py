@@ -90,9 +90,6 @@ class TokenEmbedding(keras.layers.Layer):
     def compute_output_shape(self, input_shape):
         return (*input_shape, self.d_model)
 
-    def compute_output_spec(self, ids):
-        return keras.KerasTensor((*ids.shape, self.d_model), dtype=self.compute_dtype)
-
     def get_config(self):
         return {**super().get_config(), "vocab_size": self.vocab_size, "d_model": self.d_model}
 
@@ -141,6 +138,3 @@ class PositionalEncoding(keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return tuple(input_shape)
-
-    def compute_output_spec(self, vectors):
-        return keras.KerasTensor(vectors.shape, dtype=self.compute_dtype)
