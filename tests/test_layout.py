@@ -29,7 +29,7 @@ ARROWS = {
     "plot": set(),
     "text": set(),
     "model": {"backend"},
-    "decoding": {"decoding.search", "model"},
+    "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
     "tasks": {"decoding", "model", "text"},
     "pocket": {"decoding", "text"},

@@ -6,9 +6,9 @@ Axes: B batch, N sequences of a row, T target length.
 from collections.abc import Callable
 from typing import NamedTuple
 
-import keras
 from keras import ops
 
+from kformer.backend import is_tensorflow
 from kformer.decoding.inputs import SIGNATURE, Inputs, make_inputs, make_jobs
 from kformer.decoding.options import SearchOptions
 from kformer.decoding.parallel import batches_by_length, in_parallel
@@ -103,7 +103,7 @@ class BatchDecoder:
                     self._transformer, inputs.source, search, max_lengths=inputs.max_lengths
                 )
 
-            if keras.backend.backend() == "tensorflow":
+            if is_tensorflow():
                 decode = sequential(decode, SIGNATURE)
             self._graphs[key] = decode
         return self._graphs[key]

@@ -5,8 +5,9 @@ Axes: B batch, H heads, N slots, R slots that are written at once, W width of a 
 
 from typing import Any
 
-import keras
 from keras import ops
+
+from kformer.backend import is_tensorflow
 
 
 class SliceBuffers:
@@ -18,7 +19,7 @@ class SliceBuffers:
         It is filled with `any_number`, a float scalar tensor that is computed when the graph runs:
         an exported file would store every zero of a constant buffer.
         """
-        if keras.backend.backend() == "tensorflow":
+        if is_tensorflow():
             import tensorflow as tf  # Keras broadcasts, in LiteRT one number at a time.
 
             return tf.fill(shape, any_number)
@@ -60,9 +61,3 @@ class InPlaceBuffers:
             x=ops.reshape(buffer, (-1, row)), i=index, v=ops.reshape(rows, (-1, row))
         )
         return tf.reshape(updated, tf.shape(buffer))
-
-
-def fastest_buffers() -> InPlaceBuffers | SliceBuffers:
-    """Returns the fastest buffers of Keras's backend."""
-    tensorflow = keras.backend.backend() == "tensorflow"
-    return InPlaceBuffers() if tensorflow else SliceBuffers()

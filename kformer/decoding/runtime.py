@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import keras
 from keras import ops
 
-from kformer.decoding.buffers import InPlaceBuffers, SliceBuffers, fastest_buffers
+from kformer.backend import is_tensorflow
+from kformer.decoding.buffers import InPlaceBuffers, SliceBuffers
 from kformer.decoding.parallel import available_cores
 from kformer.decoding.search.columns import select_column, update_column
 from kformer.decoding.search.compaction import compact_at_half
@@ -48,9 +48,9 @@ class Runtime(NamedTuple):
 
 
 GRAPH = Runtime(  # Python and TF Serving.
-    fastest_buffers(),
+    InPlaceBuffers() if is_tensorflow() else SliceBuffers(),
     top_k_of_graph,
-    compact_batch=compact_at_half if keras.backend.backend() == "tensorflow" else None,
+    compact_batch=compact_at_half if is_tensorflow() else None,
 )
 XLA = Runtime(SliceBuffers(), ops.top_k)  # XLA writes slices in place.
 LITERT = Runtime(
@@ -65,7 +65,7 @@ LITERT = Runtime(
 
 def max_parallel_batches() -> int:
     """Returns how many batches to decode at once: the cores, or 1 if the backend spreads one."""
-    if keras.backend.backend() != "tensorflow":
+    if not is_tensorflow():
         return 1
     import tensorflow as tf
 

@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from kformer.backend import is_tensorflow
 from kformer.decoding.inputs import padded
 from kformer.decoding.parallel import in_parallel, longest_first
 from kformer.decoding.runtime import max_parallel_batches
@@ -114,7 +114,7 @@ class BatchLikelihood:
             def compute(source, target):
                 return likelihood(self._transformer, source, target, self._tokenizer.start_id)
 
-            if keras.backend.backend() == "tensorflow":
+            if is_tensorflow():
                 ids = tf.TensorSpec([None, None], tf.int32)
                 compute = tf.function(compute, input_signature=[ids, ids], autograph=False)
             self._graphs[key] = compute
