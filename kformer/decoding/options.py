@@ -1,6 +1,7 @@
 """The options of a search that a user may choose, with their defaults."""
 
 import dataclasses
+import functools
 import math
 
 from kformer.arguments import check_flag, check_integer, check_number
@@ -9,24 +10,11 @@ EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, 
 
 MAX_LENGTH = 100_000  # Ids of a translation, whatever is asked for: this bounds memory.
 
-_CHECKS = {
-    "beam_size": (check_integer, {"least": 1}),
-    "length_penalty": (check_number, {"least": 0}),
-    "coverage_penalty": (check_number, {"least": 0}),
-    "n_best": (check_integer, {"least": 1}),
-    "sample": (check_flag, {}),
-    "temperature": (check_number, {"above": 0}),
-    "top_k": (check_integer, {"least": 0}),
-    "top_p": (check_number, {"above": 0, "most": 1}),
-    "seed": (check_integer, {"least": 0}),
-    "min_length": (check_integer, {"least": 0}),
-    "max_length": (check_integer, {"least": 1, "most": MAX_LENGTH}),
-    "min_length_ratio": (check_number, {"least": 0}),
-    "max_length_ratio": (check_number, {"above": 0}),
-    "no_repeat_ngram": (check_integer, {"least": 0}),
-    "repetition_penalty": (check_number, {"least": 1}),
-}
-_OPTIONAL = ("max_length", "max_length_ratio")  # None for no limit.
+
+def _option(default, check, **limits):
+    """Declares an option by its default and the check of its values."""
+    metadata = {"check": functools.partial(check, **limits)}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,32 +47,33 @@ class SearchOptions:
         ValueError: A value is out of range, or contradicts another.
     """
 
-    beam_size: int = 1
-    length_penalty: float = 0.6
-    coverage_penalty: float = 0.0
-    n_best: int = 1
-    sample: bool = False
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    seed: int = 0
-    min_length: int = 0
-    max_length: int | None = None
-    min_length_ratio: float = 0.0
-    max_length_ratio: float | None = None
-    no_repeat_ngram: int = 0
-    repetition_penalty: float = 1.0
+    beam_size: int = _option(1, check_integer, least=1)
+    length_penalty: float = _option(0.6, check_number, least=0)
+    coverage_penalty: float = _option(0.0, check_number, least=0)
+    n_best: int = _option(1, check_integer, least=1)
+    sample: bool = _option(False, check_flag)
+    temperature: float = _option(1.0, check_number, above=0)
+    top_k: int = _option(0, check_integer, least=0)
+    top_p: float = _option(1.0, check_number, above=0, most=1)
+    seed: int = _option(0, check_integer, least=0)
+    min_length: int = _option(0, check_integer, least=0)
+    max_length: int | None = _option(None, check_integer, least=1, most=MAX_LENGTH)
+    min_length_ratio: float = _option(0.0, check_number, least=0)
+    max_length_ratio: float | None = _option(None, check_number, above=0)
+    no_repeat_ngram: int = _option(0, check_integer, least=0)
+    repetition_penalty: float = _option(1.0, check_number, least=1)
 
     def __post_init__(self):
         self._check_each()
         self._check_together()
 
     def _check_each(self):
-        for name, (check, bounds) in _CHECKS.items():
-            value = getattr(self, name)
-            if value is not None or name not in _OPTIONAL:
+        for option in dataclasses.fields(self):
+            value = getattr(self, option.name)
+            if value is not None or option.default is not None:
                 # As int and float, so that equal options have equal representations.
-                object.__setattr__(self, name, check(name, value, **bounds))
+                value = option.metadata["check"](option.name, value)
+                object.__setattr__(self, option.name, value)
 
     def _check_together(self):
         def refuse(rule, *names):
