@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from keras import ops
 
 from kformer.arguments import check_integer, check_number
-from kformer.decoding.search.compaction import initial_rows, remaining
+from kformer.decoding.search.compaction import initial_rows, remaining, where_rows
 from kformer.decoding.search.continuations import NEG_INF, best_continuations, pick
 from kformer.decoding.search.loop import SearchOutput, is_single_row, loop
 from kformer.decoding.search.step import Step
@@ -189,15 +189,11 @@ class Beam:
             return new
         ended = old.ended | (old.position >= max_lengths)  # (B,)
 
-        def keep(name):
-            before, after = getattr(old, name), getattr(new, name)
-            axes = (1,) * (len(before.shape) - 1)
-            return ops.where(ops.reshape(ended, (-1, *axes)), before, after)
-
         frozen = ["ids", "score", "finished_ids", "finished_score", "ended"]
         if self.coverage_penalty:
             frozen.append("coverage")
-        return new._replace(**{name: keep(name) for name in frozen})
+        kept = {n: where_rows(ended, getattr(old, n), getattr(new, n)) for n in frozen}
+        return new._replace(**kept)
 
     def _output(self, state, max_lengths):
         """Returns the finished sequences first, then unfinished ones where a row has too few."""

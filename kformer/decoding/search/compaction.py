@@ -91,7 +91,7 @@ def compact_in_halves(
             here = ops.cast(ops.equal(own, state.rows), "int32")  # (B, remaining)
             index, found = ops.argmax(here, axis=1), ops.max(here, axis=1) > 0
             last = keras.tree.map_structure(
-                lambda whole, part, index=index, found=found: _where(
+                lambda whole, part, index=index, found=found: where_rows(
                     found, gather(part, index), whole
                 ),
                 last,
@@ -121,6 +121,6 @@ def _count(rows):
     return ops.sum(ops.cast(rows, "int32"))
 
 
-def _where(rows, values, others):
+def where_rows(rows: Any, values: Any, others: Any) -> Any:
     """Returns `values` (B, ...) for `rows`, bool (B,), and the `others` elsewhere."""
     return ops.where(ops.reshape(rows, (-1,) + (1,) * (len(values.shape) - 1)), values, others)
