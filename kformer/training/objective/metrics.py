@@ -10,10 +10,12 @@ from kformer.training.objective.token_scores import token_scores
 
 
 class _TokenMean(keras.metrics.Metric):
-    """The mean over all real tokens of what `per_token` says of each."""
+    """The mean over all real tokens of what `per_token` returns for each."""
 
-    def __init__(self, padding_id: int = 0, name=None, **kwargs):
-        super().__init__(name=name, **kwargs)
+    default_name: str
+
+    def __init__(self, padding_id: int = 0, name: str | None = None, **kwargs):
+        super().__init__(name=name or self.default_name, **kwargs)
         self.padding_id = padding_id
         self.total = self.add_variable((), "zeros", name="total")
         self.count = self.add_variable((), "zeros", name="count")
@@ -42,8 +44,7 @@ class MaskedAccuracy(_TokenMean):
         padding_id: The expected id that does not count.
     """
 
-    def __init__(self, padding_id: int = 0, name="accuracy", **kwargs):
-        super().__init__(padding_id, name, **kwargs)
+    default_name = "accuracy"
 
     def per_token(self, scores):
         return scores.best
@@ -57,8 +58,7 @@ class Perplexity(_TokenMean):
         padding_id: The expected id that does not count.
     """
 
-    def __init__(self, padding_id: int = 0, name="perplexity", **kwargs):
-        super().__init__(padding_id, name, **kwargs)
+    default_name = "perplexity"
 
     def per_token(self, scores):
         return scores.surprise
@@ -75,8 +75,7 @@ class Tokens(_TokenMean):
         padding_id: The expected id that does not count.
     """
 
-    def __init__(self, padding_id: int = 0, name="tokens", **kwargs):
-        super().__init__(padding_id, name, **kwargs)
+    default_name = "tokens"
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         real = ops.not_equal(ops.cast(y_true, "int32"), self.padding_id)
