@@ -1,5 +1,6 @@
 """`model.fit` that resumes exactly where an earlier process ended."""
 
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -73,38 +74,37 @@ def resumable_fit(
         )
     callbacks = [*callbacks]
     found = _restore(model, batches, folder, callbacks)
-    first, skipped = (found.epoch, found.batch) if found else (0, 0)
     if found and resumed:
         resumed(int(model.optimizer.iterations))
     if found and found.state["stopped"] and not ignore_stop:
         print("Training had ended early there, by a callback: nothing is left to do.", flush=True)
         return
+    first, skipped = (found.epoch, found.batch) if found else (0, 0)
+    numbering = []
+    if epoch is not None:
+        numbering = [
+            keras.callbacks.LambdaCallback(on_epoch_begin=lambda passes, logs: epoch.assign(passes))
+        ]
     with Interruption() as interruption:
         saving = Saving(
             *(folder, every_seconds, every_steps, callbacks, interruption, number, epochs),
             is_new=not found,
         )
-        numbering = [_Numbering(epoch)] if epoch is not None else []
-
-        def fit(part, first, last):
-            model.fit(
-                part,
-                initial_epoch=first,
-                epochs=last,
-                shuffle=False,  # Keras does not shuffle a data set anyway.
-                callbacks=[*numbering, *callbacks, saving],
-                **kwargs,
-            )
-
+        fit = functools.partial(
+            model.fit,
+            shuffle=False,  # Keras does not shuffle a data set anyway.
+            callbacks=[*numbering, *callbacks, saving],
+            **kwargs,
+        )
         try:
             if skipped:
-                saving.begin_after(skipped, _metrics(found))
-                fit(batches.skip(skipped), first, first + 1)
+                saving.begin_after(skipped, found.arrays)
+                fit(batches.skip(skipped), initial_epoch=first, epochs=first + 1)
                 first += 1
                 if model.stop_training:
                     return
             if first < epochs:
-                fit(batches, first, epochs)
+                fit(batches, initial_epoch=first, epochs=epochs)
         except Stopped:
             for callback in callbacks:
                 callback.on_train_end()
@@ -123,19 +123,3 @@ def _restore(model, batches, folder, callbacks) -> Checkpoint | None:
     assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
     set_states(callbacks, found.state["callbacks"])
     return found
-
-
-def _metrics(checkpoint):
-    """Returns the arrays of the metrics, which `fit` resets before it begins."""
-    return {name: one for name, one in checkpoint.arrays.items() if name.startswith("metrics/")}
-
-
-class _Numbering(keras.callbacks.Callback):
-    """Assigns the number of each pass to a variable before the pass."""
-
-    def __init__(self, variable):
-        super().__init__()
-        self.variable = variable
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self.variable.assign(epoch)

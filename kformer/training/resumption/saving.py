@@ -61,15 +61,15 @@ class Saving(keras.callbacks.Callback):
         self.is_new = False
         self.every_steps.begin(self.model)
 
-    def begin_after(self, batch: int, metrics: dict):
-        """Makes the next epoch begin after `batch` batches, with the arrays of their metrics."""
-        self._begin = batch, metrics
+    def begin_after(self, batch: int, arrays: dict):
+        """Makes the next epoch begin after `batch` batches, with the metrics in `arrays`."""
+        self._begin = batch, arrays
 
     def on_epoch_begin(self, epoch, logs=None):
         self._epoch = epoch
-        self._skipped, metrics = self._begin
-        if self._skipped:
-            assign({"metrics": self.model.metrics_variables}, metrics)
+        self._skipped, arrays = self._begin
+        if self._skipped:  # `fit` has reset the metrics.
+            assign({"metrics": self.model.metrics_variables}, arrays)
         self._begin = 0, {}
 
     def on_train_batch_end(self, batch, logs=None):
