@@ -93,12 +93,9 @@ def model_files(folder) -> list[Path]:
 
 def average_of(paths) -> list[np.ndarray]:
     """Returns the mean of each weight of the translators at `paths`, float32."""
-    total = None
-    for path in paths:
-        weights = [weight.astype("float64") for weight in load(path).transformer.get_weights()]
-        total = (
-            weights
-            if total is None
-            else [np.add(*both) for both in zip(total, weights, strict=True)]
-        )
+    first, *others = paths
+    total = [weight.astype("float64") for weight in load(first).transformer.get_weights()]
+    for path in others:
+        for part, weight in zip(total, load(path).transformer.get_weights(), strict=True):
+            part += weight
     return [(weight / len(paths)).astype("float32") for weight in total]
