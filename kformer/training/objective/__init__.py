@@ -1,4 +1,4 @@
-"""What is minimised, and how: loss, metrics, optimizer, schedule, averaged weights.
+"""The training objective: loss, metrics, optimizer, schedule, averaged weights.
 
 - `token_scores`: what loss and metrics share.
 - `loss`, `metrics`: masked cross-entropy, accuracy, perplexity, counts of tokens.

@@ -1,4 +1,4 @@
-"""Looking at the average of the weights, while training goes on with the weights themselves."""
+"""Validation with averaged weights, while training continues with the weights themselves."""
 
 import contextlib
 from collections.abc import Iterable
@@ -12,10 +12,12 @@ from kformer.training.objective.stateful import get_states, set_states
 
 @contextlib.contextmanager
 def averaged_weights(model):
-    """Lends `model` the averages that its `AveragedAdam` keeps; its weights come back to the bit.
+    """Temporarily swaps in the averages of the model's `AveragedAdam`.
+
+    At the end of the `with` block, the weights are restored exactly.
 
     Raises:
-        ValueError: The model's optimizer keeps no average.
+        ValueError: The optimizer of `model` keeps no average.
     """
     averages = getattr(model.optimizer, "averages", ())
     if not averages:
@@ -37,20 +39,20 @@ def _assign(variables, values):
 
 
 class WithAverage(keras.callbacks.Callback):
-    """Validates, and lets other callbacks end the epoch, with the average of the weights.
+    """Validates, and calls other callbacks after validation, with the averaged weights.
 
-    The model must be compiled with an `AveragedAdam` that keeps one.
+    The model must be compiled with an `AveragedAdam` that keeps an average.
 
     Args:
-        callbacks: Those that look at the model when an epoch ends, such as `KeepBest`. They are
-            told of the begin and the end of training and of epochs, and of `on_validation` and
-            `on_checkpoint` (see `ValidateEvery`, `resumable_fit`), of nothing else.
+        callbacks: Callbacks that use the model after a validation, such as `KeepBest`. Only these
+            methods are called: those at the beginning and the end of training and of epochs,
+            `on_validation` (see `ValidateEvery`) and `on_checkpoint` (see `resumable_fit`).
     """
 
     def __init__(self, callbacks: Iterable[keras.callbacks.Callback] = ()):
         super().__init__()
         self.callbacks = list(callbacks)
-        self._lent = contextlib.ExitStack()
+        self._swapped = contextlib.ExitStack()
 
     def set_params(self, params):
         super().set_params(params)
@@ -75,10 +77,10 @@ class WithAverage(keras.callbacks.Callback):
             callback.on_epoch_begin(epoch, logs)
 
     def on_test_begin(self, logs=None):
-        self._lent.enter_context(averaged_weights(self.model))
+        self._swapped.enter_context(averaged_weights(self.model))
 
     def on_test_end(self, logs=None):
-        self._lent.close()
+        self._swapped.close()
 
     def on_epoch_end(self, epoch, logs=None):
         with averaged_weights(self.model):
@@ -92,15 +94,15 @@ class WithAverage(keras.callbacks.Callback):
                 callback.on_validation(epoch, logs)
 
     def on_checkpoint(self):
-        """Tells those callbacks that want to know that a checkpoint was written."""
+        """Calls `on_checkpoint` of the callbacks that have it."""
         for callback in self.callbacks:
             if hasattr(callback, "on_checkpoint"):
                 callback.on_checkpoint()
 
     def get_state(self):
-        """Returns what the callbacks would lose if training broke off; see `resumable_fit`."""
+        """Returns the states of the callbacks; see `kformer.training.objective.stateful`."""
         return get_states(self.callbacks)
 
     def set_state(self, state):
-        """Restores what `get_state` returned."""
+        """Restores the states of `get_state`."""
         set_states(self.callbacks, state)

@@ -1,4 +1,4 @@
-"""The loss: how surprised the model is by each real token.
+"""The loss: label-smoothed cross entropy over the real tokens.
 
 Axes: B batch, T target length, V vocabulary.
 """
@@ -17,7 +17,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
     Section 5.4 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
 
     Args:
-        label_smoothing: Share that is spread, in [0, 1).
+        label_smoothing: Share of the probability that is spread over all ids, in [0, 1).
         padding_id: The expected id that does not count.
 
     Call arguments:
@@ -46,7 +46,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         self.padding_id = padding_id
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        # Keras's own would cast the ids to float, and the logits away from their factors.
+        # Keras would cast ids and logits, and `factors_of` finds nothing for cast logits.
         return self.call(y_true, y_pred, sample_weight)
 
     def call(self, y_true, y_pred, sample_weight=None):
@@ -68,11 +68,11 @@ class MaskedCrossEntropy(keras.losses.Loss):
 
 
 def _mean(total, count):
-    """`total` / `count`, of this replica's share of a batch and of those of all other replicas.
+    """Returns `total` / `count`, summed over all replicas if there are several.
 
-    Under a strategy of `tf.distribute`, Keras takes a loss that is divided by the number of
-    replicas, and adds the gradients that they compute. So the value is the mean over all tokens of
-    the batch, divided by that number; its gradient is that of this replica's part of the mean.
+    Under a `tf.distribute` strategy, Keras expects a loss divided by the number of replicas, and
+    adds the gradients of all replicas. So the value is the mean over all tokens of the batch,
+    divided by that number; its gradient is that of this replica's part of the mean.
     """
     replicas = replica_context()
     if replicas is None:
@@ -84,7 +84,7 @@ def _mean(total, count):
 
 
 def _of_tokens(weights, ids, place):
-    """The weights, (B,) or (B, T), of the tokens at `place` of `ids` (B, T): float32 (N,)."""
+    """Returns the weights of the tokens at `place` of `ids` (B, T), float32 (N,)."""
     weights = ops.cast(weights, "float32")
     if len(weights.shape) == 1:
         weights = weights[:, None]

@@ -1,4 +1,4 @@
-"""The learning rate: up in a line, down with the square root."""
+"""The learning rate: linear warm-up, then inverse square root decay."""
 
 import keras
 from keras import ops
@@ -15,7 +15,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     Args:
         d_model: Width of the model.
         warmup_steps: Steps until the highest rate.
-        scale: What all rates are multiplied by.
+        scale: Factor of all rates.
     """
 
     def __init__(self, d_model: int, warmup_steps: int = 4000, scale: float = 1.0):
@@ -34,7 +34,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     def __call__(self, step):
         step = ops.cast(step, "float32")
         rising = step * self.warmup_steps**-1.5
-        falling = ops.rsqrt(ops.maximum(step, 1.0))  # At step 0 the other one is less anyway.
+        falling = ops.rsqrt(ops.maximum(step, 1.0))  # At step 0, `rising` is less anyway.
         return self.scale * self.d_model**-0.5 * ops.minimum(rising, falling)
 
     def get_config(self):

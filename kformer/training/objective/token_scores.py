@@ -1,4 +1,4 @@
-"""The score of each expected id by its logits, computed once for loss and metrics.
+"""Scores of the expected ids by their logits, computed once for loss and metrics.
 
 Axes: B batch, T target length, N tokens, V vocabulary, D d_model.
 """
@@ -88,12 +88,12 @@ def _from_factors(ids, vectors, table, padding_id):
 
 @ops.custom_gradient
 def _normalize(vectors, table, ids):
-    """logsumexp of the logits `vectors` x `table`, and whether `ids` have the highest; (N,) each.
+    """Returns logsumexp of `vectors` x `table`, and whether `ids` have the highest; (N,) each.
 
-    Between forwards and backwards it keeps the probabilities and no other (N, V) tensor.
+    Of all (N, V) tensors, only the probabilities are kept for the gradient.
     """
     logits = ops.matmul(vectors, ops.transpose(table))
-    highest = ops.max(logits, axis=-1, initial=-np.inf)  # No row at all is fine, too.
+    highest = ops.max(logits, axis=-1, initial=-np.inf)  # There may be no row at all.
     best = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0] >= highest
     probabilities = ops.softmax(logits)
     # logsumexp(z) = max(z) - log(max(p)), where max(p) is at least 1 / V.
