@@ -1,13 +1,13 @@
-"""Checks of arguments where they enter: numbers, and lists of texts.
+"""Checks of arguments of public functions: numbers, and lists of texts.
 
-Every error says the rule first, then what was received.
+Every message gives the rule first, then what was received.
 """
 
 import math
 import re
 from numbers import Integral, Real
 
-# What float32, in which all is computed, can hold without loss of digits.
+# The range of float32, in which all is computed.
 _LARGEST, _SMALLEST = 3.4e38, 1.2e-38
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -17,11 +17,11 @@ def check_integer(name, value, least=None, most=None) -> int:
 
     Args:
         value: int, or an integer of NumPy.
-        least, most: What it must be at least, and at most; None for no such limit.
+        least, most: Smallest and largest allowed value; None for no limit.
 
     Raises:
-        TypeError: It is no integer; neither True nor 2.0 is one.
-        ValueError: It is out of range.
+        TypeError: `value` is not an integer, but 2.0 or True, for instance.
+        ValueError: `value` is out of range.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"`{name}` must be an integer. Received: {name}={value!r:.99}.")
@@ -37,12 +37,12 @@ def check_number(name, value, least=None, most=None, above=None, below=None) -> 
 
     Args:
         value: int or float, or a number of NumPy.
-        least, most, above, below: What it must be at least, at most, greater than, and less than;
-            None for no such limit.
+        least, most: Smallest and largest allowed value; None for no limit.
+        above, below: Limits that `value` must not reach; None for no limit.
 
     Raises:
-        TypeError: It is no number; True is none.
-        ValueError: It is out of range, not finite, or too large for float32.
+        TypeError: `value` is not a number, but True, for instance.
+        ValueError: `value` is out of range, not finite, or too large for float32.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"`{name}` must be a number. Received: {name}={value!r:.99}.")
@@ -61,14 +61,14 @@ def check_number(name, value, least=None, most=None, above=None, below=None) -> 
 
 
 def check_flag(name, value) -> bool:
-    """Returns the argument `name`; refuses all but True and False with a TypeError."""
+    """Returns the argument `name`; raises a TypeError unless it is True or False."""
     if not isinstance(value, bool):
         raise TypeError(f"`{name}` must be True or False. Received: {name}={value!r:.99}.")
     return value
 
 
 def check_text(name, value) -> str:
-    """Returns the argument `name`; refuses all but a string with a TypeError."""
+    """Returns the argument `name`; raises a TypeError unless it is a string."""
     if not isinstance(value, str):
         raise TypeError(f"`{name}` must be a string. Received: {name}={value!r:.99}.")
     return value
@@ -82,10 +82,10 @@ def as_texts(texts, name) -> list[str]:
             TensorFlow tensor (B,). These three may hold UTF-8 bytes.
 
     Raises:
-        TypeError: It is something else; says which element is no string.
-        ValueError: Bytes are not UTF-8; says which.
+        TypeError: It is something else; the message names the element that is not a string.
+        ValueError: Bytes are not UTF-8; the message names the element.
     """
-    # One string has characters, a dict keys and a table columns; a set has no order.
+    # Iterating over these would yield characters, keys or columns; a set has no order.
     if isinstance(texts, str | bytes | dict | set | frozenset) or getattr(texts, "ndim", 1) != 1:
         raise _no_texts(name, texts)
     is_array = hasattr(texts, "__array__")
@@ -93,7 +93,7 @@ def as_texts(texts, name) -> list[str]:
         texts = texts.numpy()
     try:
         elements = texts.tolist() if is_array else list(texts)
-    except (AttributeError, TypeError) as error:  # Also of a tensor without a value.
+    except (AttributeError, TypeError) as error:  # A symbolic tensor raises these, too.
         raise _no_texts(name, texts) from error
     for i, text in enumerate(elements):
         if is_array and isinstance(text, bytes):
@@ -109,7 +109,7 @@ def replace_lone_surrogates(text: str) -> str:
 
 
 def check_as_many(**lists):
-    """Refuses two lists, given by name, of different lengths."""
+    """Raises a ValueError if two lists, given by name, have different lengths."""
     (one, its), (other, others) = lists.items()
     if len(its) != len(others):
         raise ValueError(

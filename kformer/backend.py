@@ -1,7 +1,7 @@
-"""What depends on Keras's backend: everything that asks for it is here, or asks here.
+"""Code that depends on Keras's backend; other modules ask `is_tensorflow` or call these functions.
 
-Every backend runs the same model. TensorFlow has some operations that Keras does not offer and
-that are faster; other backends compile what Keras offers.
+Every backend runs the same model. On TensorFlow, some operations that Keras does not offer are
+faster; other backends compile the operations of Keras.
 """
 
 import keras
@@ -16,8 +16,8 @@ def is_tensorflow() -> bool:
 def graph_cache(tensor) -> dict | None:
     """Returns a dict that belongs to the TensorFlow graph of `tensor`; None outside a graph.
 
-    Code that is traced into one graph shares results by it. The graph owns the dict, so what is
-    in it lives as long as the graph's tensors do. Key it by `Tensor.ref()`.
+    Functions that are traced into one graph share results through it. The graph owns the dict, so
+    its content lives as long as the tensors of the graph. Use `Tensor.ref()` in its keys.
     """
     if not is_tensorflow():
         return None
@@ -51,7 +51,7 @@ def random_uint16(shape, seed_generator):
 def replica_context():
     """Returns the `tf.distribute.ReplicaContext` of several replicas; None if there is one."""
     if not is_tensorflow():
-        return None  # Other backends share batches without the loss knowing.
+        return None  # Other backends distribute batches without changing the loss.
     import tensorflow as tf
 
     replicas = tf.distribute.get_replica_context()
@@ -70,8 +70,8 @@ def num_replicas() -> int:
 def gather(table, ids):
     """Returns `table[ids]` for `ids` that are all in [0, len(table)).
 
-    `keras.ops.take` also takes negative numbers, at the price of three more operations: as much
-    as a small model's layer, where a search calls it at every step.
+    `keras.ops.take` also accepts negative ids, which takes three more operations. In a search,
+    where each step calls it, they cost as much as a layer of a small model.
 
     Args:
         table: tensor (M, ...).

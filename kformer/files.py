@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, alone or several together."""
+"""Writes files and folders completely or not at all, one or several together."""
 
 import atexit
 import contextlib
@@ -11,12 +11,12 @@ import threading
 import uuid
 from pathlib import Path
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # What asks a process to end.
-_unpublished = {}  # Temporary path -> process; for what an interruption at a bad moment leaves.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Signals that ask a process to end.
+_unpublished = {}  # Temporary path -> process id; what is left at exit is deleted.
 
 
 def check_file(path):
-    """Raises an error unless `path` is a file that can be read more than once."""
+    """Raises an error unless `path` is a regular file, which can be read more than once."""
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"A file is needed, not a folder. Received: {str(path)!r}.")
@@ -31,43 +31,43 @@ def check_file(path):
 
 @contextlib.contextmanager
 def replacing(path):
-    """Yields a temporary path beside `path`, and renames it to `path` if all went well.
+    """Yields a temporary path beside `path`, and renames it to `path` if no error was raised.
 
-    What is written there may be a file or a folder; an old file of the name is replaced, an old
-    folder never. The temporary name keeps the suffix, since writers look at it. An error that
-    names no file, as that of a full disk, then names `path`.
+    Write a file or a folder there. An old file at `path` is replaced, an old folder never. The
+    temporary name has the same suffix, because some writers depend on it. An OSError without a
+    file name, such as that of a full disk, gets `path` as its file name.
     """
     with Publication() as publication, publication.writing(path) as temporary:
         yield temporary
 
 
 def write_json(path, content):
-    """Writes `content` to a JSON file that people can read, completely or not at all."""
+    """Writes `content` to an indented JSON file, completely or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(json_text(content), "utf-8")
 
 
 def json_text(content) -> str:
-    """Returns `content` as JSON that people can read."""
+    """Returns `content` as indented JSON."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def part_of(publication):
-    """Returns a context manager for `publication`; for one of its own, if that is None."""
+    """Returns a context manager of `publication`, or of a new one if that is None."""
     return contextlib.nullcontext(publication) if publication else Publication()
 
 
 class Publication:
     """Several files and folders that appear together when the `with` block ends, or none does.
 
-    They are renamed one after another: files first, so that whoever waits for a folder finds them.
-    If one cannot be renamed, those before it are taken back, and the old files that they replaced
-    are restored. SIGINT and SIGTERM wait meanwhile.
+    They are renamed one after another, files first: a process that waits for a folder then finds
+    the files, too. If one cannot be renamed, those renamed before it are removed again, and the
+    files that they replaced are restored. Meanwhile, signals are delayed.
     """
 
     def __init__(self):
         self._outputs = {}  # path -> temporary path beside it
-        self._folders = []  # Made for them, the deepest first.
+        self._folders = []  # New folders that contain them, the deepest first.
 
     @contextlib.contextmanager
     def writing(self, path):
@@ -124,7 +124,7 @@ class Publication:
         for temporary in self._outputs.values():
             _remove(temporary)
         for folder in self._folders:
-            with contextlib.suppress(OSError):  # Somebody has put something into it.
+            with contextlib.suppress(OSError):  # It contains something else by now.
                 folder.rmdir()
         self._outputs, self._folders = {}, []
 
@@ -135,9 +135,9 @@ class Publication:
 
 
 def check_writable(path):
-    """Raises an `OSError` where no file or new folder `path` could be written, before any work.
+    """Raises an `OSError` if no file or new folder can be written at `path`.
 
-    Folders above `path` that do not exist would be made.
+    Missing parent folders are no error, because writers create them.
     """
     path = Path(path)
     if path.is_dir():
@@ -154,7 +154,7 @@ def check_writable(path):
 
 
 def _keep(path):
-    """Another name for the file `path`, or a copy of it; None if there is none."""
+    """Returns another link to the file `path`, or a copy of it; None if there is no such file."""
     if not path.is_file():
         return None
     old = path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}.old")
@@ -176,9 +176,9 @@ def _remove(temporary):
 
 @contextlib.contextmanager
 def _signals_held():
-    """Delays signals to the end of the block, of which they would leave a half."""
+    """Delays signals to the end of the `with` block, so that they cannot interrupt it."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Python runs handlers in the main thread alone.
+        yield  # Python handles signals in the main thread only.
         return
     came = []
     known = [one for one in SIGNALS if signal.getsignal(one) is not None]
@@ -195,6 +195,6 @@ def _signals_held():
 @atexit.register
 def _remove_unpublished():
     for temporary, process in list(_unpublished.items()):
-        if process == os.getpid():  # Not of a process that this one was forked from.
+        if process == os.getpid():  # Not that of a parent process.
             with contextlib.suppress(OSError):
                 _remove(temporary)

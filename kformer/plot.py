@@ -1,6 +1,6 @@
 """Pictures: attention heat maps and learning curves.
 
-They need matplotlib alone and no window: every function returns a `Figure` of its own.
+They need matplotlib and no window: every function returns a new `Figure`.
 """
 
 from pathlib import Path
@@ -12,12 +12,12 @@ from matplotlib.ticker import LogFormatter, MaxNLocator
 from kformer.arguments import check_integer
 from kformer.files import replacing
 
-FONT = "DejaVu Sans"  # It comes with matplotlib, and has umlauts and the "▁" of SentencePiece.
+FONT = "DejaVu Sans"  # Part of matplotlib; has umlauts and SentencePiece's "▁".
 SUFFIXES = (".pdf", ".png", ".svg")
 CURVES = {"training": "#1f5fa8", "validation": "#e07b00"}
 BEST = "best epoch"
-VALIDATION = "val_"  # What Keras writes before the name of a metric of the validation data.
-PANELS = {  # The titles of the learning curves that come first, in their order.
+VALIDATION = "val_"  # Prefix of the metrics of validation data.
+PANELS = {  # Titles of the first learning curves, in their order.
     "loss": "loss",
     "bleu": "BLEU",
     "chrf": "chrF",
@@ -26,18 +26,18 @@ PANELS = {  # The titles of the learning curves that come first, in their order.
     "learning_rate": "learning rate",
     "tokens/s": "tokens/s",
 }
-FROM_ZERO = ("learning_rate", "tokens/s")  # Else small changes would look large.
+FROM_ZERO = ("learning_rate", "tokens/s")  # Axes from 0, so that small changes do not look large.
 
 
 def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
-    """Draws who looked at whom: queries down, keys across, the darker the more.
+    """Draws attention weights: queries down, keys across; darker cells have larger weights.
 
     Args:
         weights: float array (Q, K): one map. (H, Q, K): a row of maps, one for each head.
             (L, H, Q, K): a grid of maps, a row for each layer. Values in [0, 1].
-        queries: Q pieces of text, those that attend.
-        keys: K pieces of text, those that are attended to.
-        title: What the picture shows.
+        queries: The Q pieces of text that attend.
+        keys: The K pieces of text that they attend to.
+        title: Title of the picture.
 
     Returns:
         `Figure` whose axes are the maps, layer by layer, then the colour bar.
@@ -83,7 +83,7 @@ def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
 
 
 def _cell_size(pieces, alone):
-    """Small maps get larger cells; in a grid all is smaller."""
+    """Returns the width of a cell in inches: larger for few pieces, smaller in a grid of maps."""
     return float(np.clip(3.2 / pieces, 0.22, 0.6) if alone else np.clip(1.8 / pieces, 0.14, 0.4))
 
 
@@ -101,13 +101,13 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
 
     Args:
         history: The metrics of every epoch, as in the `history` of what `fit` returns: "loss",
-            "val_loss" and so on. A NaN leaves a gap. "epoch", if it is there, says where on the
-            horizontal axis they belong, as 1.25 for a validation within the second epoch.
-        best: The epoch, from 1, that is to be marked: the one whose weights were kept. With
-            "epoch" in the history, the number of the value in each list, from 1.
+            "val_loss" and so on. A NaN leaves a gap. "epoch", if present, has the place of each
+            value on the horizontal axis, such as 1.25 for a validation within the second epoch.
+        best: The epoch to mark, from 1: that of the best weights. With "epoch" in the history, it
+            is the index in each list, from 1.
 
     Returns:
-        `Figure` whose axes are the panels: loss, scores, what else was measured, speed.
+        `Figure` whose axes are the panels: loss, scores, other metrics, speed.
     """
     history = {**history}
     where = history.pop("epoch", None)
@@ -172,7 +172,9 @@ def _plot_metric(ax, history, metric, where, best):
     if metric == "perplexity":  # Falls from thousands to a few.
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter("{x:g}")
-        ax.yaxis.set_minor_formatter(LogFormatter())  # It labels some, where there is no major.
+        ax.yaxis.set_minor_formatter(
+            LogFormatter()
+        )  # It labels minor ticks where there is no major one.
     elif metric in FROM_ZERO:
         ax.update_datalim([(1, 0)])
         ax.autoscale_view()
@@ -182,7 +184,7 @@ def _plot_metric(ax, history, metric, where, best):
 
 
 def save_figure(figure: Figure, path) -> None:
-    """Writes `figure` as PNG, SVG or PDF, by the suffix of `path`; never half a file."""
+    """Writes `figure` as PNG, SVG or PDF, by the suffix of `path`, completely or not at all."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"A picture's name must end in one of {SUFFIXES}. Received: path={path}.")
