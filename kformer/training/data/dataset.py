@@ -11,13 +11,13 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching
 from kformer.training.data.byte_fallback import ByteFallbackAugmentation
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.pair_filter import PairFilter
 from kformer.training.data.subword_regularization import SubwordRegularization
-from kformer.training.data.text_files import as_list
 
 
 def translation_dataset(
@@ -93,55 +93,52 @@ def translation_dataset(
             f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
         )
     tokenizers = tokenizer, target_tokenizer or tokenizer
-    batching = Batching(tokens_per_batch, max_length)
     kinds = (
         (SubwordRegularization, piece_splitting),
         (ByteFallbackAugmentation, byte_spelling),
     )
-    respellings = {
-        side: [kind(side, rate) for kind, rate in kinds if rate] for side in {*tokenizers}
-    }
-    filter_pairs = PairFilter(max_length, max_length_ratio)
-    window = _Window(tokenizers, respellings, mixture, filter_pairs, batching, shuffle)
-
-    def windows(number):
-        seed_of_pass = tf.stack([tf.constant(seed, tf.int64), number])
-        return (
-            mixture.windows()
-            .enumerate()
-            .map(lambda i, text: window(*text, tf.random.fold_in(seed_of_pass, i)))
-        )
-
-    def batches(source, target, order, limits):
-        def batch(i):
-            chosen = order[limits[i] : limits[i + 1]]
-            rows = tf.gather(source, chosen), tf.gather(target, chosen)
-            return _inputs_and_target(*rows, *tokenizers, batching)
-
-        numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
-        return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
-
+    windows = _Windows(
+        tokenizers,
+        mixture,
+        PairFilter(max_length, max_length_ratio),
+        {side: [kind(side, rate) for kind, rate in kinds if rate] for side in {*tokenizers}},
+        Batching(tokens_per_batch, max_length),
+        shuffle,
+        seed,
+    )
     dataset = _number_of_pass(epoch)
     # The next window is prepared while the batches of a window are used.
-    dataset = dataset.flat_map(lambda number: windows(number).prefetch(1).flat_map(batches))
+    dataset = dataset.flat_map(
+        lambda number: windows.of_pass(number).prefetch(1).flat_map(windows.batches)
+    )
     # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
-    number = _count_batches(windows(tf.constant(0, tf.int64)), max_length)
+    number = _count_batches(windows.of_pass(tf.constant(0, tf.int64)), max_length)
     dataset = dataset.prefetch(tf.data.AUTOTUNE)
     return dataset.apply(tf.data.experimental.assert_cardinality(number))
 
 
-class _Window:
-    """Maps the lines of a window to ragged rows of ids, their order, and the limits of batches."""
+class _Windows:
+    """Windows of text as ragged rows of ids, and the batches of a window."""
 
-    def __init__(self, tokenizers, respellings, mixture, filter_pairs, batching, shuffle):
+    def __init__(self, tokenizers, mixture, filter_pairs, respellings, batching, shuffle, seed):
         self._tokenizers = tokenizers
-        self._respellings = respellings
         self._mixture = mixture
         self._filter = filter_pairs
+        self._respellings = respellings
         self._batching = batching
         self._shuffle = shuffle
+        self._seed = seed
 
-    def __call__(self, source, target, rounds, seed):
+    def of_pass(self, number):
+        """Yields the rows of each window of a pass, their order, and the limits of batches."""
+        seed = tf.stack([tf.constant(self._seed, tf.int64), number])
+        return (
+            self._mixture.windows()
+            .enumerate()
+            .map(lambda i, text: self._window(*text, tf.random.fold_in(seed, i)))
+        )
+
+    def _window(self, source, target, rounds, seed):
         seeds = iter(tf.unstack(tf.random.split(seed, 7)))
         rows = [
             tokenizer.with_end(tokenizer.tokenize(text))
@@ -166,6 +163,25 @@ class _Window:
             order, limits = _shuffle_batches(order, limits, next(seeds))
         return *rows, order, limits
 
+    def batches(self, source, target, order, limits):
+        """Yields the batches of a window, ((source, target_in), target_out)."""
+
+        def batch(i):
+            chosen = order[limits[i] : limits[i + 1]]
+            return self._batch(tf.gather(source, chosen), tf.gather(target, chosen))
+
+        numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
+        return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
+
+    def _batch(self, source, target):
+        tokenizer, target_tokenizer = self._tokenizers
+        target_in = target_tokenizer.with_start(target[:, :-1])
+        source = self._batching.pad(source, tokenizer.padding_id)
+        target_in, target_out = (
+            self._batching.pad(rows, target_tokenizer.padding_id) for rows in (target_in, target)
+        )
+        return (source, target_in), target_out
+
 
 def _lengths(rows):
     return [tf.cast(side.row_lengths(), tf.int32) for side in rows]
@@ -175,15 +191,6 @@ def _shuffle_batches(order, limits, seed):
     batches = tf.RaggedTensor.from_row_splits(order, limits, validate=False)
     batches = tf.gather(batches, tf.argsort(tf.random.stateless_uniform([batches.nrows()], seed)))
     return batches.values, batches.row_splits
-
-
-def _inputs_and_target(source, target, tokenizer, target_tokenizer, batching):
-    source = batching.pad(source, tokenizer.padding_id)
-    target_in = batching.pad(
-        target_tokenizer.with_start(target[:, :-1]), target_tokenizer.padding_id
-    )
-    target_out = batching.pad(target, target_tokenizer.padding_id)
-    return (source, target_in), target_out
 
 
 def _number_of_pass(epoch):
