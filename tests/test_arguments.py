@@ -224,9 +224,12 @@ def test_parts_of_a_translator_in_the_wrong_order_are_refused(translator, tokeni
     assert refused(lambda: Translator(tokenizer, transformer, 256), "target_tokenizer=256")
 
 
-@pytest.mark.parametrize("files", [None, 7, [None], ["a", b"b"]])
-def test_text_to_learn_from_is_given_by_paths(files):
-    assert refused(lambda: Tokenizer.train(files, 300), "files")
+@pytest.mark.parametrize(
+    ("files", "wrong"),
+    [(None, "None"), (7, "7"), ([None], "None"), (["a", b"b"], "b'b', of type bytes")],
+)
+def test_text_to_learn_from_is_given_by_paths(files, wrong):
+    assert refused(lambda: Tokenizer.train(files, 300), wrong)
 
 
 @pytest.mark.parametrize(

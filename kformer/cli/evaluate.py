@@ -7,7 +7,8 @@ import typer
 
 from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model, what_is
 from kformer.cli.terminal.lines import translate_lines
-from kformer.training.data.text_files import check_parallel, read_lines
+from kformer.text.text_files import read_lines
+from kformer.training.data.parallel_files import check_parallel
 
 
 def evaluate(

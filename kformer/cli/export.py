@@ -14,7 +14,8 @@ from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
-from kformer.training.data.text_files import check_parallel, read_lines
+from kformer.text.text_files import read_lines
+from kformer.training.data.parallel_files import check_parallel
 from kformer.training.run.run_config import read_run_config
 
 Precision = enum.StrEnum("Precision", ["float32", "float16", "int8", "int4"])

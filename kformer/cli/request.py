@@ -16,7 +16,7 @@ from kformer.cli.terminal.output_format import (
 from kformer.cli.terminal.quiet import quiet
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
-from kformer.training.data.text_files import decoded, read_lines
+from kformer.text.text_files import decoded, read_lines
 
 
 def request(

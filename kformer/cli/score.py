@@ -7,7 +7,8 @@ import typer
 
 from kformer.cli.model import open_translator, what_is
 from kformer.cli.terminal.lines import check_output, in_chunks, writing
-from kformer.training.data.text_files import check_parallel, read_lines
+from kformer.text.text_files import read_lines
+from kformer.training.data.parallel_files import check_parallel
 
 _CHUNK = 500  # Pairs of lines in memory at once.
 

@@ -23,7 +23,8 @@ from kformer.cli.terminal.output_format import (
     written,
 )
 from kformer.decoding.options import SearchOptions
-from kformer.training.data.text_files import check_parallel, decoded, read_lines
+from kformer.text.text_files import decoded, read_lines
+from kformer.training.data.parallel_files import check_parallel
 
 _DETAILED = 200  # Lines in memory at once, where all of their attention is.
 

@@ -1,5 +1,6 @@
-"""Text: strings to rows of ids and back, and what can be said of a text without a model.
+"""Text: strings to rows of ids and back, and scores and flags that need no model.
 
+- `text_files`: reads text files line by line.
 - `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `rows`: lists of strings to lists of ids, truncated where they are too long.

@@ -1,20 +1,20 @@
 """Flags of degenerate output: loops and absurd lengths, found in the ids alone."""
 
-MIN_ECHOES = 8  # Ids that must repeat what came one n-gram before, for a loop.
-MIN_TIMES = 3  # How often the n-gram of a loop must come.
-MAX_RATIO = 3  # Times as many ids as the other side, from where a length is absurd,
-SLACK = 10  # and so many more, because a short sentence may well need them.
+MIN_ECHOES = 8  # A loop has at least so many ids that repeat the n-gram before them.
+MIN_TIMES = 3  # A loop has its n-gram at least so many times.
+MAX_RATIO = 3  # A length is absurd over this many times that of the other side,
+SLACK = 10  # plus so many ids, because a short sentence may need them.
 
 
 def degenerate_flags(source, target) -> tuple[str, ...]:
-    """What is wrong with a translation: nothing, "loop", "length ratio", or both.
+    """Returns the flags of a translation: none, "loop", "length ratio", or both.
 
-    "loop": an n-gram follows itself, three times or more, so that at least 8 ids, and at least
-    half of all, merely repeat the n-gram before them. That is 9 times the same word, or three
-    times the same 4 of them. A source that repeats itself half as often excuses it.
+    "loop": the same n-gram comes three or more times in a row, so that at least 8 ids, and at least
+    half of all, repeat the n-gram before them: the same id 9 times, for instance, or the same 4 ids
+    three times. There is no flag if the source repeats itself half as often.
 
-    "length ratio": one side has over 3 times the ids of the other and 10 more; or the target
-    has none.
+    "length ratio": one side has more than 3 times the ids of the other plus 10; or the target is
+    empty and the source is not.
 
     Args:
         source, target: sequences of ids, without start, end and padding.
@@ -30,10 +30,10 @@ def degenerate_flags(source, target) -> tuple[str, ...]:
 
 
 def repetitions(ids) -> int:
-    """How often an n-gram follows itself that makes up most of `ids`; 1 if none does."""
+    """Returns how many times in a row an n-gram comes that fills half of `ids`; 1 if none does."""
     ids = list(ids)
     needed = max(MIN_ECHOES, (len(ids) + 1) // 2)
-    if len(ids) - len(set(ids)) < needed:  # Every id that repeats one is not the first of its kind.
+    if len(ids) - len(set(ids)) < needed:  # Too few ids occur more than once.
         return 1
     most = 1
     for n in range(1, len(ids) // 2 + 1):

@@ -1,4 +1,4 @@
-"""Texts to rows of ids and back, whatever the text: what is too long is cut, and said so."""
+"""Texts to rows of ids and back, for any text; a text that is too long is cut, with a warning."""
 
 import warnings
 from typing import NamedTuple
@@ -7,30 +7,29 @@ import tensorflow as tf
 
 from kformer.arguments import replace_lone_surrogates
 
-MAX_CHARACTERS = 100_000  # Of a text that are read: so memory has a bound, whatever comes.
+MAX_CHARACTERS = 100_000  # Of a text, more are not read: this bounds memory.
 
 
 class TextRows(NamedTuple):
     """What `read_texts` returns."""
 
     ids: list  # for each text a list of ids, the end id last
-    cut: set  # the indices of the texts of which only the beginning is there
+    cut: set  # indices of truncated texts
 
 
 def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", stacklevel=3):
     """Returns the ids of `texts` as `TextRows`.
 
-    U+0000 at the end of a text is dropped, because a `.tflite` file cannot tell it from the zeros
-    after a text. A text over 100,000 characters is read up to there; then a row over `max_length`
-    ids is cut to that, its end id kept. Half of a surrogate pair, which UTF-8 cannot hold, becomes
-    U+FFFD.
+    U+0000 at the end of a text is dropped, because a `.tflite` file pads texts with zeros. Of a
+    text, at most 100,000 characters are read; then a row is cut to `max_length` ids and keeps its
+    end id. Half of a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD.
 
     Args:
         tokenizer: `Tokenizer`.
         texts: list of strings.
-        max_length: Most ids of a row, its end id included.
-        name, did: What a text is called in warnings, and what happened to its beginning.
-        stacklevel: Of the warnings, seen from here.
+        max_length: Maximum ids of a row, its end id included.
+        name, did: Words of the warnings: what a text is, and what was done with its beginning.
+        stacklevel: Stack level of the warnings, counted from the caller.
 
     Warns:
         UserWarning: A text was cut.
@@ -61,7 +60,7 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
 
 
 def write_texts(tokenizer, rows) -> list[str]:
-    """Returns the text of each row of ids; an end id leaves no trace, and U+0000 is dropped."""
+    """Returns the text of each row of ids, without its end id and without U+0000."""
     flat = tf.constant([i for row in rows for i in row], tf.int32)
     lengths = tf.constant([len(row) for row in rows], tf.int64)
     texts = tokenizer.detokenize(tf.RaggedTensor.from_row_lengths(flat, lengths))
@@ -69,7 +68,7 @@ def write_texts(tokenizer, rows) -> list[str]:
 
 
 def cut_flags(i, **sides) -> tuple[str, ...]:
-    """Says which sides of pair `i` were cut: "source cut" and so on.
+    """Returns the flags of the sides of pair `i` that were cut: "source cut" and so on.
 
     Args:
         **sides: `TextRows` by name, or None.

@@ -1,4 +1,4 @@
-"""How good a translation is, by sacreBLEU."""
+"""Scores of translations, computed by sacreBLEU."""
 
 import importlib.metadata
 from typing import NamedTuple
@@ -9,17 +9,17 @@ from kformer.arguments import as_texts
 
 
 class Score(NamedTuple):
-    """A score of a whole text."""
+    """The score of a whole text."""
 
     value: float  # 0 to 100
-    signature: str  # How it was measured: what makes two values comparable.
+    signature: str  # How it was measured; only values of equal signatures are comparable.
 
 
 def bleu(translations: list[str], references: list[str]) -> Score:
     """Returns the BLEU of translations, line for line.
 
     [Papineni et al., 2002](https://aclanthology.org/P02-1040), as
-    [Post, 2018](https://aclanthology.org/W18-6319) fixes it: cased, tokenised by 13a.
+    [Post, 2018](https://aclanthology.org/W18-6319) defines it: cased, tokenised by 13a.
     """
     return _score(sacrebleu.BLEU(), translations, references)
 
@@ -33,19 +33,19 @@ def chrf(translations: list[str], references: list[str]) -> Score:
 
 
 def moses_bleu(translations: list[str], references: list[str], language: str) -> Score:
-    """Returns the BLEU of lowercased text that Moses tokenised, as many papers give it.
+    """Returns the BLEU of lowercased text that Moses tokenised, as many papers report it.
 
-    It compares with those and with nothing else: it is higher than `bleu` for the same text.
+    Compare it with these papers only: it is higher than `bleu` for the same text.
 
     Args:
-        translations, references: Text as people write it, line for line.
-        language: Of both, by its code: "de".
+        translations, references: Untokenized text, line for line.
+        language: Language code of both, such as "de".
 
     Raises:
         ImportError, ValueError: See `moses_tokenizer`.
     """
     tokenize = moses_tokenizer(language)
-    metric = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)  # It comes tokenised.
+    metric = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)  # Already tokenised.
     translations, references = _checked(translations, references)
     value, signature = _score(
         metric, [tokenize(line) for line in translations], [tokenize(line) for line in references]
@@ -70,7 +70,7 @@ def moses_tokenizer(language: str):
             f"Received: {error}."
         ) from error
     known = sorted(set(NonbreakingPrefixes().available_langs.values()))
-    if language not in known:  # sacremoses would take it for English.
+    if language not in known:  # sacremoses would use English rules.
         raise ValueError(
             f"`language` must be one of {', '.join(known)}. Received: language={language!r}."
         )
@@ -79,7 +79,7 @@ def moses_tokenizer(language: str):
 
 
 def exact(translations: list[str], references: list[str]) -> float:
-    """Returns the share of translations, in percent, that are their reference to the letter."""
+    """Returns the share of translations, in percent, that are identical to their reference."""
     translations, references = _checked(translations, references)
     right = sum(a == b for a, b in zip(translations, references, strict=True))
     return 100 * right / len(references)
@@ -92,7 +92,7 @@ def _score(metric, translations, references):
 
 
 def _checked(translations, references):
-    """Both as lists of strings, as many and at least one."""
+    """Returns both as lists of strings, of one length that is not 0."""
     translations = as_texts(translations, "translations")
     references = as_texts(references, "references")
     if len(translations) != len(references) or not references:

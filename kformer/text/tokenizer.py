@@ -1,8 +1,8 @@
 """Text to ids and back: a SentencePiece model, run in graph by tensorflow-text.
 
-The model file defines the text, whole: normalisation, white space, pieces, byte fallback. Ids
-are those that the SentencePiece library gives for the same file; only where two ways to split a
-text score the same, which takes one that repeats itself, may the other be chosen.
+The model file defines everything: normalisation, white space, pieces, byte fallback. The ids are
+those that the SentencePiece library gives for the same file. Only where two splits of a text have
+the same score, which takes a text that repeats itself, may the choice differ.
 """
 
 import hashlib
@@ -41,19 +41,20 @@ class Tokenizer(keras.layers.Layer):
         """Learns a unigram model with byte fallback from text files.
 
         [Kudo, 2018](https://arxiv.org/abs/1804.10959). Padding is 0, unknown 1, start 2, end 3;
-        256 ids spell the bytes of characters that the pieces do not cover.
+        256 ids spell the bytes of characters that no piece covers.
 
         Args:
             files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
             vocab_size: Number of ids.
             character_coverage: Share of the text's characters that get pieces of their own; the
-                rarest are left to the bytes.
+                rarest are spelled in bytes.
 
         Raises:
             FileNotFoundError: A file is missing.
-            TypeError: An argument is of another type.
-            ValueError: The text does not support so many ids, says how many would fit; or a file
-                is not UTF-8, says at which line; or the files hold no text.
+            TypeError: An argument has the wrong type.
+            ValueError: The text does not support so many ids (the message says how many it
+                supports); a file is not UTF-8 (the message says which line); or the files hold no
+                text.
         """
         return cls(vocabulary.learn(files, vocab_size, character_coverage))
 
@@ -92,7 +93,7 @@ class Tokenizer(keras.layers.Layer):
         return self.in_graph.tokenize(texts)
 
     def detokenize(self, ids):
-        """Returns the text of `ids`, in graph; start, end and padding leave no trace.
+        """Returns the text of `ids`, in graph, without start, end and padding.
 
         Args:
             ids: int32 tensor (B, T), or `tf.RaggedTensor` (B, None).
@@ -136,12 +137,12 @@ class Tokenizer(keras.layers.Layer):
 
 
 def _in_graph(model):
-    """Makes a tokenizer of tensorflow-text that outlives a change of the random seed.
+    """Returns a tokenizer of tensorflow-text that outlives `keras.utils.set_random_seed`.
 
-    Its model is held by a kernel, and `keras.utils.set_random_seed` clears TensorFlow's cache of
-    kernels ([issue 570](https://github.com/tensorflow/text/issues/570)). With a shared name, the
-    model stays. What is exported has no shared name, but a name scope: without that, two
-    tokenizers in one SavedModel are both the first where Python loads it.
+    A kernel holds its model, and that function clears TensorFlow's cache of kernels
+    ([issue 570](https://github.com/tensorflow/text/issues/570)). With a shared name, the model
+    stays. An exported tokenizer has no shared name, but a name scope: without that, Python would
+    load two tokenizers of one SavedModel as the first one twice.
     """
     name = f"kformer_{hashlib.sha256(model).hexdigest()}"
     tokenizer = tensorflow_text.SentencepieceTokenizer(model, out_type=tf.int32, name=name)

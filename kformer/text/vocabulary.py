@@ -1,4 +1,4 @@
-"""SentencePiece models: learned from text files, and checked, without TensorFlow."""
+"""Learns SentencePiece models from text files, and checks them, without TensorFlow."""
 
 import gzip
 import io
@@ -8,6 +8,7 @@ from pathlib import Path
 import sentencepiece
 
 from kformer.arguments import check_integer, check_number
+from kformer.text.text_files import as_list, decoded
 
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
@@ -22,7 +23,7 @@ def learn(
         files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
         vocab_size: Number of ids.
         character_coverage: Share of the text's characters that get pieces of their own; the
-            rarest are left to the bytes.
+            rarest are spelled in bytes.
         at_most: Whether to learn as many ids as the text supports where `vocab_size` is too
             large, instead of raising an error. The model is the one that this number gives.
 
@@ -31,13 +32,13 @@ def learn(
 
     Raises:
         FileNotFoundError: A file is missing.
-        TypeError: An argument is of another type.
+        TypeError: An argument has the wrong type.
         ValueError: The text does not support so many ids (the message says how many it supports);
             a file is not UTF-8 (the message says which line); or the files hold no text.
     """
     check_integer("vocab_size", vocab_size, least=1)
     check_number("character_coverage", character_coverage, above=0, most=1)
-    files = _paths(files)
+    files = as_list(files)
     while True:
         try:
             return _learn(files, vocab_size, character_coverage)
@@ -70,7 +71,7 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     """Reads a SentencePiece model, and checks that a Transformer can be trained with it.
 
     Raises:
-        ValueError: It is no SentencePiece model, or lacks a special id.
+        ValueError: The bytes are not a SentencePiece model, or it lacks a special id.
     """
     library = sentencepiece.SentencePieceProcessor()
     try:
@@ -94,43 +95,21 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     return library
 
 
-def _paths(files):
-    """A list of paths, of one or of several."""
-    if isinstance(files, str | Path):
-        return [files]
-    wanted = "`files` must be a path or a list of paths. Received: files"
-    try:
-        files = list(files)
-    except TypeError as error:
-        raise TypeError(f"{wanted}={files!r:.99}.") from error
-    for i, file in enumerate(files):
-        if not isinstance(file, str | Path):
-            raise TypeError(f"{wanted}[{i}]={file!r:.99}.")
-    return files
-
-
 def _lines(files):
     for file in files:
         opened = gzip.open if Path(file).suffix == ".gz" else open
         with opened(file, "rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    yield line.decode("utf-8").rstrip("\r\n")
-                except UnicodeDecodeError as error:
-                    raise ValueError(
-                        f"Text files must be UTF-8. Received: {str(file)!r}, where line {number} "
-                        f"is not ({error.reason})."
-                    ) from error
+            yield from decoded(lines, repr(file))
 
 
 def _supported(message):
-    """The number of ids that the text supports, if SentencePiece says that there are too many."""
+    """Returns the number of ids that the text supports, if `message` is that of too many ids."""
     found = re.search(r"value <= (\d+)\.", message)
     return int(found[1]) if found else None
 
 
 def _why_not_learned(message, vocab_size):
-    """SentencePiece knows how many ids would fit, and says so in the middle of its sentence."""
+    """Returns our error message for that of SentencePiece, which may contain the right number."""
     if most := _supported(message):
         rule = f"`vocab_size` must be at most {most}, which is what this text supports."
     elif least := re.search(r"required_chars\. \d+ vs (\d+)", message):

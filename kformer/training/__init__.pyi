@@ -10,8 +10,8 @@ from .data.corpus_report import CorpusReport
 from .data.dataset import translation_dataset
 from .data.dropped_pairs import DroppedPairs
 from .data.pair_filter import count_dropped_pairs
+from .data.parallel_files import check_parallel
 from .data.preflight import check_corpus
-from .data.text_files import check_parallel
 from .objective.average import WithAverage
 from .objective.loss import MaskedCrossEntropy
 from .objective.metrics import MaskedAccuracy, Perplexity, Tokens

@@ -1,6 +1,6 @@
 """Training data: parallel text files to batches of ids.
 
-- `text_files`, `mixture`, `corpus_weights`: the files, and how often each is read.
+- `parallel_files`, `mixture`, `corpus_weights`: the files, and how often each is read.
 - `dataset`, `batching`: `translation_dataset`, a `tf.data.Dataset` of batches.
 - `pair_filter`, `dropped_pairs`: pairs that are dropped, and why.
 - `subword_regularization`, `byte_fallback`, `respelling`: other spellings of the same text.

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from kformer.text import vocabulary
-from kformer.training.data.text_files import read_lines
+from kformer.text.text_files import read_lines
 
 REASONS = ("kept", "blank", "too_long", "unlike_lengths")
 _SPARED = 8  # Short sentences may differ by this many ids at any ratio: "Yes.", "I do, too."

@@ -7,8 +7,9 @@ import math
 
 import tensorflow as tf
 
+from kformer.text.text_files import as_list
 from kformer.training.data.corpus_weights import corpus_weights
-from kformer.training.data.text_files import as_list, count_pairs
+from kformer.training.data.parallel_files import count_pairs
 
 WINDOW = 100_000  # Pairs; shuffling happens within a window.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching
 from kformer.training.data.byte_fallback import BYTE, SPACE
@@ -13,7 +14,7 @@ from kformer.training.data.corpus_report import CorpusReport, SideReport, Valida
 from kformer.training.data.dropped_pairs import DroppedPairs
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.pair_filter import PairFilter
-from kformer.training.data.text_files import as_list, check_parallel
+from kformer.training.data.parallel_files import check_parallel
 from kformer.training.data.text_statistics import read_statistics, sum_of
 
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")

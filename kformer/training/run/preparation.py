@@ -5,8 +5,9 @@ import hashlib
 from pathlib import Path
 
 from kformer.tasks.keras_file import transformer_config
+from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import check_some_are_left
-from kformer.training.data.text_files import as_list, check_parallel
+from kformer.training.data.parallel_files import check_parallel
 from kformer.training.recipes.recipe import SIZES, Recipe
 from kformer.training.run.continuation import check_output
 from kformer.training.run.folder import CHECKPOINTS

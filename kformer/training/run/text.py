@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from kformer.tasks.translator import Translator
+from kformer.text.text_files import as_list, read_lines
 from kformer.training.data.dataset import translation_dataset
 from kformer.training.data.preflight import check_corpus
-from kformer.training.data.text_files import as_list, read_lines
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.learner import recipe_from, tokenizers_of, warm_start_of

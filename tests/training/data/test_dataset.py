@@ -189,7 +189,7 @@ def test_pairs_instead_of_files_are_an_error(tokenizer):
     with pytest.raises(TypeError, match=r"Received: \('ein hund', 'a dog'\), of type tuple\."):
         translation_dataset(PAIRS, tokenizer)
     for files in (PAIRS, [["ein hund"]], [b"ein hund"], [None], 7, tokenizer):
-        with pytest.raises(TypeError, match="Parallel text is read from files: give the paths"):
+        with pytest.raises(TypeError, match="`files` must be a path or a list of paths"):
             translation_dataset(files, files, tokenizer)
 
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kformer.text.text_files import as_list
 from kformer.training import check_parallel
-from kformer.training.data import text_files
-from kformer.training.data.text_files import as_list, count_lines
+from kformer.training.data import parallel_files
+from kformer.training.data.parallel_files import count_lines
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_a_file_is_read_again_only_if_it_has_changed(write, monkeypatch):
     path = write("text", "a\nb\n")
     assert count_lines(path) == 2
     with monkeypatch.context() as patch:
-        patch.setattr(text_files, "read_lines", None)
+        patch.setattr(parallel_files, "read_lines", None)
         assert count_lines(path) == 2
     assert count_lines(write("text", "a\nb\nc\n")) == 3
 
