@@ -63,7 +63,7 @@ def server(texts: list[str]) -> None:
             assert_type(client.translate(texts), list[str])
         except serving.ServerError as error:
             assert_type(error.retry_after, float | None)
-        assert_type(client.beam(texts), list[list[serving.ServedTranslation]])
+        assert_type(client.translations(texts, n_best=2), list[list[serving.ServedTranslation]])
         assert_type(client.score(texts, texts), list[serving.ServedScore])
         assert_type(client.tokenize(texts), list[serving.Tokenized])
         assert_type(client.status(), list[serving.VersionStatus])

@@ -1,5 +1,6 @@
 """`kformer request`."""
 
+import functools
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -96,10 +97,11 @@ def request(
             _show_status(client, model)
             return
         chunk = batch_size * connections
-        results = in_chunks(_translating(client, n_best), *_lines(texts, input), chunk=chunk)
+        work = functools.partial(client.translations, n_best=n_best)
+        results = in_chunks(work, *_lines(texts, input), chunk=chunk)
         with writing(output) as out:
             for number, translations in enumerate(results, start=1):
-                _warn_of(number, translations[0])
+                warn_of_flags(number, translations[0])
                 for line in written(format, number, translations):
                     out.write(line.encode("utf-8") + b"\n")
 
@@ -138,23 +140,6 @@ def _lines(texts, input):
         lines = list(read_lines(input))
         return lines, len(lines)
     return decoded(sys.stdin.buffer, "stdin"), None
-
-
-def _translating(client, n_best):
-    """A callable (texts, progress) -> for each text its translations, best first."""
-    if n_best == 1:
-        return lambda texts, progress: [[one] for one in client.translations(texts, progress)]
-    return lambda texts, progress: [row[:n_best] for row in client.beam(texts, progress)]
-
-
-def _warn_of(number, best):
-    if "source cut" in best.flags:
-        typer.echo(
-            f"kformer: Line {number} is over the model's limit of ids: only its beginning was "
-            "translated.",
-            err=True,
-        )
-    warn_of_flags(number, best)
 
 
 def _show_status(client, model):

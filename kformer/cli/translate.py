@@ -163,6 +163,6 @@ def _search(translator, pairs, total, options, format):
 
 def _as_exported(translator, lines, total):
     """As `_search`, by the search that a SavedModel or a .tflite file has in it."""
-    for number, best in enumerate(in_chunks(translator.translations, lines, total), start=1):
+    for number, [best] in enumerate(in_chunks(translator.translations, lines, total), start=1):
         warn_of_flags(number, best)
         yield one_line(best.text)

@@ -71,10 +71,10 @@ class PocketTranslator:
 
     def translate(self, texts, progress=None) -> list[str]:
         """See `kformer.Translator.translate`; the export chose the search."""
-        return [translation.text for translation in self._translations(texts, progress)]
+        return [best.text for [best] in self._translations(texts, progress)]
 
-    def translations(self, texts, progress=None) -> list[PocketTranslation]:
-        """Returns the translations with their flags."""
+    def translations(self, texts, progress=None) -> list[list[PocketTranslation]]:
+        """As `translate`, but with flags: for each text a list of its one translation."""
         return self._translations(texts, progress)
 
     def tokenize(self, text: str) -> tuple[list[int], bool]:
@@ -89,7 +89,7 @@ class PocketTranslator:
         results, cuts = [None] * len(texts), []
         for done in self._team.map(run, jobs):
             for i, translation, flags, cut in done:
-                results[i] = PocketTranslation(translation, flags)
+                results[i] = [PocketTranslation(translation, flags)]
                 cuts += [i] if cut else []
             if progress:
                 progress(len(done))

@@ -18,10 +18,10 @@ from kformer.serving.errors import MalformedAnswer
 from kformer.serving.rows import (
     NEEDED,
     checked,
+    read_best,
     read_score,
+    read_several,
     read_tokenized,
-    read_translation,
-    read_translations,
     read_vector,
     rows_from_columns,
 )
@@ -103,17 +103,23 @@ class Client:
         Warns:
             UserWarning: A text was too long and was cut.
         """
-        translations = self.translations(texts, progress)
-        _warn_of_cut([one.flags for one in translations], "translated")
-        return [one.text for one in translations]
+        return [best.text for best, *_ in self._translations(texts, progress, 1)]
 
-    def translations(self, texts, progress=None) -> list[ServedTranslation]:
-        """Returns the translation of each text, with its score and flags."""
-        return self._predict("serving_default", {"text": texts}, read_translation, progress)
+    def translations(self, texts, progress=None, n_best=1) -> list[list[ServedTranslation]]:
+        """As `translate`, but with scores and flags.
 
-    def beam(self, texts, progress=None) -> list[list[ServedTranslation]]:
-        """Returns several translations of each text, best first; the export chose how many."""
-        return self._predict("beam", {"text": texts}, read_translations, progress)
+        Args:
+            texts, progress: See `translate`.
+            n_best: Maximum number of translations of each text. If it is over 1, the signature
+                `beam` is asked, which returns as many as the export chose.
+
+        Returns:
+            for each text a list of translations, best first.
+
+        Warns:
+            UserWarning: See `translate`.
+        """
+        return self._translations(texts, progress, n_best)
 
     def score(self, sources, targets, progress=None) -> list[ServedScore]:
         """Returns the scores of given translations.
@@ -164,6 +170,13 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
+    def _translations(self, texts, progress, n_best):
+        check_integer("n_best", n_best, least=1)
+        signature, read = ("serving_default", read_best) if n_best == 1 else ("beam", read_several)
+        results = self._predict(signature, {"text": texts}, read, progress)
+        _warn_of_cut([several[0].flags for several in results], "translated", stacklevel=4)
+        return [several[:n_best] for several in results]
+
     def _ask(self, question):
         deadline = Deadline(self._timeout)
         return patiently(lambda: question(deadline), deadline, self._retries)
@@ -213,11 +226,11 @@ def _transport(address):
     return Rpc
 
 
-def _warn_of_cut(flags, did):
+def _warn_of_cut(flags, did, stacklevel=3):
     for number, raised in enumerate(flags, start=1):
         if "source cut" in raised:
             warnings.warn(
                 f"Sentence {number} is over the model's limit of ids: only its beginning was "
                 f"{did}.",
-                stacklevel=3,
+                stacklevel=stacklevel,
             )

@@ -55,13 +55,13 @@ def rows_from_columns(outputs: dict, number: int, needed) -> list[dict]:
     return [dict(zip(outputs, row, strict=True)) for row in zip(*outputs.values(), strict=True)]
 
 
-def read_translation(row) -> ServedTranslation:
-    """Reads a row of the signature `serving_default`."""
+def read_best(row) -> list[ServedTranslation]:
+    """Reads a row of the signature `serving_default`: its one translation."""
     text, score = _text("translation", row["translation"]), _number("score", row["score"])
-    return ServedTranslation(text, score, _flags(row))
+    return [ServedTranslation(text, score, _flags(row))]
 
 
-def read_translations(row) -> list[ServedTranslation]:
+def read_several(row) -> list[ServedTranslation]:
     """Reads a row of the signature `beam`: its translations, at least one."""
     columns = {name: _list(name, row[name]) for name in NEEDED["beam"]}
     lengths = {name: len(values) for name, values in columns.items()}

@@ -65,6 +65,7 @@ def test_formats_are_those_of_translate(ask, toy_translator, command, toy_keras)
     assert (one["line"], one["flags"]) == (1, [])
 
 
+@pytest.mark.filterwarnings("default")
 def test_what_is_wrong_with_a_translation_is_said_by_line(ask):
     result = ask(TEXTS[0], TEXTS[0] * 99, "--batch-size", 1, "--connections", 1)
     assert result.stderr.startswith("kformer: Line 2 is over the model's limit of ids")

@@ -63,7 +63,7 @@ def test_it_translates_as_python_does(server, toy_translator, protocol, batch_si
         done = []
         assert client.translate(texts, done.append) == [best.text for best in expected]
         assert sum(done) == len(texts) and max(done) == min(batch_size, len(texts))
-        translations = client.translations(texts)
+        translations = [best for [best] in client.translations(texts)]
     assert [one.text for one in translations] == [best.text for best in expected]
     assert [one.flags for one in translations] == [best.flags for best in expected]
     scores = [one.score for one in translations]
@@ -74,7 +74,7 @@ def test_it_translates_as_python_does(server, toy_translator, protocol, batch_si
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_several_translations_are_those_of_python(server, toy_translator, protocol):
     texts = [*toy.SOURCES[:20], "", "der"]
-    several = server.client(protocol, batch_size=7).beam(texts)
+    several = server.client(protocol, batch_size=7).translations(texts, n_best=9)
     expected = toy_translator.translations(texts, SearchOptions(beam_size=4, n_best=4))
     for row, rows in zip(several, expected, strict=True):
         assert [one.text for one in row] == [one.text for one in rows]
@@ -82,6 +82,8 @@ def test_several_translations_are_those_of_python(server, toy_translator, protoc
         np.testing.assert_allclose(scores, [one.score for one in rows], atol=1e-3)
         assert scores == sorted(scores, reverse=True)
     assert {len(row) for row in several[:20]} == {4}
+    [[*two]] = server.client(protocol).translations(texts[:1], n_best=2)
+    assert [one.text for one in two] == [one.text for one in expected[0][:2]]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -123,7 +125,7 @@ def test_no_texts_need_no_server(protocol):
     """A server that merges requests would not answer one without rows."""
     scheme = {"rest": "http"}.get(protocol, protocol)
     with Client(f"{scheme}://127.0.0.1:1", "m", retries=0) as client:
-        for ask in (client.translate, client.translations, client.beam, client.tokenize):
+        for ask in (client.translate, client.translations, client.tokenize):
             assert ask([]) == []
         assert client.score([], []) == []
         assert client.encode([]).shape == (0, 0)
@@ -134,11 +136,15 @@ def test_no_texts_need_no_server(protocol):
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_cut_texts_are_flagged(server, protocol):
     client = server.client(protocol)
-    cut, whole = client.translations([toy.SOURCES[0] * 99, toy.SOURCES[0]])
-    assert "source cut" in cut.flags and whole.flags == ()
+    texts = ["wir", toy.SOURCES[0] * 99]
     for ask, did in ((client.translate, "translated"), (client.encode, "read")):
         with pytest.warns(UserWarning, match=f"Sentence 2 is over the .* beginning was {did}"):
-            ask(["wir", toy.SOURCES[0] * 99])
+            ask(texts)
+    for n_best in (1, 2):
+        with pytest.warns(UserWarning, match="Sentence 2 is over the .* translated") as caught:
+            (whole, *_), (cut, *_) = client.translations(texts, n_best=n_best)
+        assert "source cut" not in whole.flags and "source cut" in cut.flags
+        assert [one.filename for one in caught] == [__file__]  # Of the caller.
     [scored] = client.score([toy.SOURCES[0] * 99], [toy.TARGETS[0] * 99])
     assert scored.flags == ("source cut", "target cut")
     [tokenized] = client.tokenize([toy.SOURCES[0] * 99])
@@ -176,7 +182,7 @@ def test_order_is_kept_for_every_batch_size(scripted, protocol):
     client = scripted.client(protocol, model="a b/c", batch_size=13, connections=5)
     assert client.translate(texts) == [f"3: {text}" for text in texts]
     expected = ServedTranslation("3: ab", -5.0, ())
-    assert client.translations(["ab"]) == [expected]
+    assert client.translations(["ab"]) == [[expected]]
 
 
 @pytest.mark.parametrize(

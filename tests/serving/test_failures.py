@@ -10,7 +10,7 @@ import time
 import pytest
 
 from kformer.serving import Client, ServedTranslation, ServerError, deadline
-from kformer.serving.rows import read_translations
+from kformer.serving.rows import read_several
 from support.serving.script import SERVERS, Script
 
 BUSY = {"rest": [429, 503], "grpc": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"]}
@@ -179,9 +179,9 @@ def test_connections_are_kept():
 
 def test_missing_translations_of_a_beam_are_left_out():
     row = {"translation": ["a", "", ""], "score": [-0.5, -1e9, -1e9], "flags": ["loop, x", "", ""]}
-    assert read_translations(row) == [ServedTranslation("a", -0.5, ("loop", "x"))]
+    assert read_several(row) == [ServedTranslation("a", -0.5, ("loop", "x"))]
     nothing = {"translation": [""], "score": [-1e9], "flags": [""]}
-    assert read_translations(nothing) == [ServedTranslation("", -1e9)]
+    assert read_several(nothing) == [ServedTranslation("", -1e9)]
 
 
 def test_a_failed_request_ends_the_wait_for_one_that_hangs(tmp_path):

@@ -21,7 +21,7 @@ from kformer.serving import Client, ServerError, rest, rpc
 from support.serving.script import SERVERS, Script, rest_server
 
 DEEP = "[" * 100_000
-PREDICT = {  # Method of the client -> outputs that are in order, for one text.
+PREDICT = {  # Method of the client, or `beam` -> outputs that are in order, for one text.
     "translations": {"translation": ["a"], "score": [-1.0], "flags": [""]},
     "beam": {"translation": [["a", "b"]], "score": [[-1.0, -2.0]], "flags": [["", ""]]},
     "score": {"log_probability": [-1.0], "tokens": [2], "flags": [""]},
@@ -82,6 +82,8 @@ def no_proxy(monkeypatch):
 
 def asked(client, method):
     texts = [["a"], ["b"]] if method == "score" else [["a"]]
+    if method == "beam":
+        return client.translations(*texts, n_best=2)
     return getattr(client, method)(*texts)
 
 

@@ -94,7 +94,7 @@ def test_the_graph_of_a_server_says_the_same(translator, translations):
 
 def test_a_pocket_translator_says_the_same(tflite, translations):
     found = PocketTranslator(tflite).translations(TEXTS)
-    assert found == [(best.text, best.flags) for best in translations]
+    assert found == [[(best.text, best.flags)] for best in translations]
 
 
 def test_bytes_given_to_the_file_say_the_same(tflite, expected):

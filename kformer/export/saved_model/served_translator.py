@@ -13,7 +13,7 @@ from kformer.decoding.runtime import max_parallel_batches
 from kformer.export.saved_model.batch_limits import MAX_TEXTS
 from kformer.export.saved_model.report import FILE
 from kformer.serving import ServedTranslation
-from kformer.serving.rows import NEEDED, checked, read_translation, rows_from_columns
+from kformer.serving.rows import NEEDED, checked, read_best, rows_from_columns
 
 
 class ServedTranslator:
@@ -51,10 +51,12 @@ class ServedTranslator:
 
     def translate(self, texts, batch_size: int = 32, progress=None) -> list[str]:
         """See `kformer.Translator.translate`; the export chose the search."""
-        return [one.text for one in self._translations(texts, batch_size, progress)]
+        return [best.text for [best] in self._translations(texts, batch_size, progress)]
 
-    def translations(self, texts, batch_size: int = 32, progress=None) -> list[ServedTranslation]:
-        """Returns the translations with scores and flags."""
+    def translations(
+        self, texts, batch_size: int = 32, progress=None
+    ) -> list[list[ServedTranslation]]:
+        """As `translate`, but with scores and flags: for each text a list of its best one."""
         return self._translations(texts, batch_size, progress)
 
     def _translations(self, texts, batch_size, progress):
@@ -66,15 +68,15 @@ class ServedTranslator:
             outputs = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
             outputs = {name: _listed(tensor) for name, tensor in outputs.items()}
             rows = rows_from_columns(outputs, len(batch), NEEDED["serving_default"])
-            return [read_translation(row) for row in rows]
+            return [read_best(row) for row in rows]
 
         batch_size = min(batch_size, self.max_batch_size)
         batches = list(batches_by_length([len(text) for text in texts], batch_size))
         outputs = in_parallel(answered, batches, max_parallel_batches())
         for batch, answers in zip(batches, outputs, strict=True):
-            for i, translation in zip(batch, answers, strict=True):
-                translations[i] = translation
-                if "source cut" in translation.flags:
+            for i, [best] in zip(batch, answers, strict=True):
+                translations[i] = [best]
+                if "source cut" in best.flags:
                     warnings.warn(
                         f"Sentence {i + 1} is over the model's limit of ids: only its beginning "
                         "was translated.",

@@ -80,7 +80,7 @@ def test_scores_and_flags_are_those_of_python(served, toy_translator):
     texts = ["", *toy.SOURCES[:5], "hund " * 60]
     options = SearchOptions(beam_size, PENALTIES[beam_size])
     expected = [best for best, *_ in toy_translator.translations(texts, options, details=False)]
-    found = translator.translations(texts, batch_size=3)
+    found = [best for [best] in translator.translations(texts, batch_size=3)]
     assert [(one.text, one.flags) for one in found] == [(one.text, one.flags) for one in expected]
     scores = [one.score for one in expected]
     np.testing.assert_allclose([one.score for one in found], scores, atol=1e-3)

@@ -261,7 +261,7 @@ def test_a_lower_limit_holds_everywhere(toy_translator, tmp_path):
             said.extend(ServedTranslator(path).translations(long))
 
     path = export_saved_model(toy_translator, tmp_path, check=check, max_batch_tokens=3000)
-    assert len(said) == 9 and all("source cut" in one.flags for one in said)
+    assert len(said) == 9 and all("source cut" in best.flags for [best] in said)
     assert "\nmax_batch_size { value: 4 }\n" in (tmp_path / "batching.config").read_text()
     assert "3,000" in (tmp_path / "README.md").read_text()
     sizes = set()
