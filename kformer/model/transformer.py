@@ -127,9 +127,11 @@ class Transformer(HoldsDense, keras.Model):
         return self.decode(target, memory, mask, training=training)
 
     def _maybe_symbolic_build(self, iterator=None, data_batch=None):
-        """As Keras's for TensorFlow, which fails where replicas have unequal shares of a batch.
+        """Builds the state of `fit` as Keras does, but from the share of one replica.
 
-        It takes their mean, only to learn its shape; the share of one replica tells as much.
+        Keras takes the mean of all replicas' shares of the first batch, only to learn its shape.
+        That fails where the shares have different shapes. There is no public way to change this;
+        a test in `tests/model/test_transformer.py` checks that Keras still has this method.
         """
         strategy = self.distribute_strategy
         if iterator is not None and strategy.num_replicas_in_sync > 1:

@@ -1,3 +1,5 @@
+import inspect
+
 import keras
 import numpy as np
 import pytest
@@ -24,6 +26,11 @@ runtimes = pytest.mark.parametrize("runtime", [GRAPH, XLA, LITERT], ids=["graph"
 
 def small_transformer(**settings):
     return perturbed(Transformer(V, num_layers=L, d_model=D, num_heads=H, d_ff=F, **settings))
+
+
+def test_keras_has_the_private_method_that_the_model_overrides():
+    parameters = inspect.signature(keras.Model._maybe_symbolic_build).parameters
+    assert [*parameters] == ["self", "iterator", "data_batch"]
 
 
 @norms
