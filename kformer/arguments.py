@@ -74,6 +74,13 @@ def check_text(name, value) -> str:
     return value
 
 
+def check_choice(name, value, among):
+    """Returns the argument `name`; raises a ValueError unless it is one of `among`."""
+    if value not in among:
+        raise ValueError(f"`{name}` must be one of {', '.join(among)}. Received: {name}={value!r}.")
+    return value
+
+
 def as_texts(texts, name) -> list[str]:
     """Returns the argument `name` as a list of strings.
 

@@ -117,11 +117,7 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
         raise ValueError(f"`history` must hold at least one metric. Received: history={history}.")
     longest = max(map(len, history.values()))
     if best is not None:
-        check_integer("best", best)
-    if best is not None and not 1 <= best <= longest:
-        raise ValueError(
-            f"`best` must be one of the {longest} epochs, from 1. Received: best={best}."
-        )
+        check_integer("best", best, least=1, most=longest)
     where = where or [*range(1, longest + 1)]
     order = [metric for metric in PANELS if metric in metrics]
     order += [metric for metric in metrics if metric not in PANELS]

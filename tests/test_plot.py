@@ -143,9 +143,11 @@ def test_without_a_best_epoch_none_is_marked():
     assert list(legend(figure)) == ["training", "validation"]
 
 
-@pytest.mark.parametrize("best", [0, 3, -1])
-def test_the_best_epoch_is_one_of_them(best):
-    with pytest.raises(ValueError, match=f"one of the 2 epochs.* Received: best={best}"):
+@pytest.mark.parametrize(
+    ("best", "rule"), [(0, "at least 1"), (3, "at most 2"), (-1, "at least 1")]
+)
+def test_the_best_epoch_is_one_of_them(best, rule):
+    with pytest.raises(ValueError, match=f"`best` must be {rule}. Received: best={best}"):
         plot_history({"loss": [1.0, 2.0]}, best)
 
 

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from kformer.arguments import check_integer
 from kformer.backend import gather, graph_cache
 
 
@@ -51,13 +52,8 @@ class TokenEmbedding(keras.layers.Layer):
 
     def __init__(self, vocab_size: int, d_model: int, **kwargs):
         super().__init__(**kwargs)
-        if vocab_size < 1 or d_model < 1:
-            raise ValueError(
-                "`vocab_size` and `d_model` must be positive. "
-                f"Received: vocab_size={vocab_size}, d_model={d_model}."
-            )
-        self.vocab_size = vocab_size
-        self.d_model = d_model
+        self.vocab_size = check_integer("vocab_size", vocab_size, least=1)
+        self.d_model = check_integer("d_model", d_model, least=1)
 
     def build(self, input_shape=None):
         self.table = self.add_weight(
@@ -127,7 +123,7 @@ class PositionalEncoding(keras.layers.Layer):
         return vectors + ops.cast(self.encodings(*ops.shape(vectors)[1:]), vectors.dtype)
 
     def encodings(self, length, d_model):
-        """Returns what the first `length` positions are given: float tensor (length, d_model)."""
+        """Returns the encodings of the first `length` positions, float tensor (length, d_model)."""
         # bfloat16 cannot tell position 257 from 256.
         dtype = "float64" if self.compute_dtype == "float64" else "float32"
         positions = ops.cast(ops.arange(length), dtype)  # (T,)

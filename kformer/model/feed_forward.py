@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from kformer.arguments import check_integer
 from kformer.model.dense import HoldsDense
 
 
@@ -25,12 +26,8 @@ class FeedForward(HoldsDense, keras.layers.Layer):
 
     def __init__(self, d_model: int, d_ff: int, **kwargs):
         super().__init__(**kwargs)
-        if d_model < 1 or d_ff < 1:
-            raise ValueError(
-                f"`d_model` and `d_ff` must be positive. Received: d_model={d_model}, d_ff={d_ff}."
-            )
-        self.d_model = d_model
-        self.d_ff = d_ff
+        self.d_model = check_integer("d_model", d_model, least=1)
+        self.d_ff = check_integer("d_ff", d_ff, least=1)
         self.supports_masking = True
         self.inner = keras.layers.Dense(d_ff, name="inner", dtype=self.dtype_policy)
         self.outer = keras.layers.Dense(d_model, name="outer", dtype=self.dtype_policy)

@@ -2,6 +2,7 @@
 
 import keras
 
+from kformer.arguments import check_number
 from kformer.model.dropout import Dropout
 from kformer.model.layer_norm import LayerNorm
 
@@ -23,9 +24,7 @@ class Residual(keras.layers.Layer):
 
     def __init__(self, dropout: float, norm_first: bool, **kwargs):
         super().__init__(**kwargs)
-        if not 0 <= dropout < 1:
-            raise ValueError(f"`dropout` must be in [0, 1). Received: dropout={dropout}.")
-        self.rate = dropout
+        self.rate = check_number("dropout", dropout, least=0, below=1)
         self.norm_first = norm_first
         self.norm = LayerNorm(name="norm", dtype=self.dtype_policy)
         self.dropout = Dropout(dropout, name="dropout", dtype=self.dtype_policy)
@@ -34,11 +33,11 @@ class Residual(keras.layers.Layer):
         self.norm.build(input_shape)
 
     def enter(self, x, training=None):
-        """What the sub-layer reads: float tensor (B, T, D)."""
+        """Returns the input of the sub-layer, float tensor (B, T, D), for `x` of the same shape."""
         return self.norm(x, training=training) if self.norm_first else x
 
     def leave(self, x, output, training=None):
-        """Joins `x` and the sub-layer's `output`, both (B, T, D)."""
+        """Adds the sub-layer's `output` to `x`, both (B, T, D), with dropout and normalisation."""
         total = x + self.dropout(output, training=training)
         return total if self.norm_first else self.norm(total, training=training)
 

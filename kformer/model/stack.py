@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from kformer.arguments import check_integer
 from kformer.model.attention import MultiHeadAttention
 from kformer.model.dense import HoldsDense
 from kformer.model.feed_forward import FeedForward
@@ -91,9 +92,7 @@ class Stack(Block):
         **kwargs,
     ):
         super().__init__(d_model, num_heads, d_ff, dropout, norm_first, **kwargs)
-        if num_layers < 1:
-            raise ValueError(f"`num_layers` must be positive. Received: num_layers={num_layers}.")
-        self.num_layers = num_layers
+        self.num_layers = check_integer("num_layers", num_layers, least=1)
         dtype = self.dtype_policy
         self.layers = [
             self.layer_class(

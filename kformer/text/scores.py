@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import sacrebleu
 
-from kformer.arguments import as_texts
+from kformer.arguments import as_texts, check_choice
 
 
 class Score(NamedTuple):
@@ -70,10 +70,7 @@ def moses_tokenizer(language: str):
             f"Received: {error}."
         ) from error
     known = sorted(set(NonbreakingPrefixes().available_langs.values()))
-    if language not in known:  # sacremoses would use English rules.
-        raise ValueError(
-            f"`language` must be one of {', '.join(known)}. Received: language={language!r}."
-        )
+    check_choice("language", language, known)  # sacremoses would use English rules.
     tokenizer = MosesTokenizer(language)
     return lambda line: tokenizer.tokenize(line.lower(), escape=False, return_str=True)
 

@@ -57,10 +57,7 @@ def test_logits_are_products_with_the_same_table():
     np.testing.assert_allclose(embedding.logits(vectors), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "sizes", [{"vocab_size": 0, "d_model": 7}, {"vocab_size": 5, "d_model": -1}]
-)
-def test_sizes_must_be_positive(sizes):
-    received = ", ".join(f"{name}={value}" for name, value in sizes.items())
-    with pytest.raises(ValueError, match=f"Received: {received}"):
-        TokenEmbedding(**sizes)
+@pytest.mark.parametrize("name", ["vocab_size", "d_model"])
+def test_sizes_must_be_positive(name):
+    with pytest.raises(ValueError, match=f"`{name}` must be at least 1. Received: {name}=-1"):
+        TokenEmbedding(**{"vocab_size": 5, "d_model": 7, name: -1})

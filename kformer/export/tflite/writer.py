@@ -14,7 +14,7 @@ from pathlib import Path
 import tensorflow as tf
 
 import kformer
-from kformer.arguments import check_integer
+from kformer.arguments import check_choice, check_integer
 from kformer.decoding.search_ids import make_search
 from kformer.export.tflite.byte_codec.tables import tables_of
 from kformer.export.tflite.flatbuffer import shrunk
@@ -124,11 +124,7 @@ def check_tflite(translator, path, max_source_length, precision, batch_size) -> 
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     check_writable(path)
     limits = limits_of(translator, max_source_length)
-    if precision not in PRECISIONS:
-        raise ValueError(
-            f"`precision` must be one of {', '.join(PRECISIONS)}. "
-            f"Received: precision={precision!r}."
-        )
+    check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)
     for tokenizer in (translator.tokenizer, translator.target_tokenizer):
         tables_of(tokenizer.model)  # Raises if the file cannot hold the tokenizer.

@@ -2,6 +2,7 @@
 
 import math
 
+from kformer.arguments import check_choice
 from kformer.training.callbacks.validation import ValidationCallback
 
 
@@ -15,10 +16,8 @@ class BestScore(ValidationCallback):
 
     def __init__(self, monitor: str, mode: str):
         super().__init__()
-        if mode not in ("min", "max"):
-            raise ValueError(f"`mode` must be 'min' or 'max'. Received: mode={mode!r}.")
         self.monitor = monitor
-        self.mode = mode
+        self.mode = check_choice("mode", mode, ("min", "max"))
         self.best = math.inf if mode == "min" else -math.inf
 
     def is_best(self, score: float) -> bool:

@@ -1,5 +1,6 @@
 """Early stopping: ends training when the validation score no longer improves."""
 
+from kformer.arguments import check_integer
 from kformer.training.callbacks.best_score import BestScore
 
 
@@ -17,9 +18,7 @@ class StopWithoutImprovement(BestScore):
 
     def __init__(self, patience: int, monitor: str = "val_loss", mode: str = "min"):
         super().__init__(monitor, mode)
-        if patience < 1:
-            raise ValueError(f"`patience` must be positive. Received: patience={patience}.")
-        self.patience = patience
+        self.patience = check_integer("patience", patience, least=1)
         self.waited = 0  # Validations since the best one.
 
     def on_validation(self, epoch: float, logs: dict | None = None):

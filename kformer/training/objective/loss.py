@@ -6,6 +6,7 @@ Axes: B batch, T target length, V vocabulary.
 import keras
 from keras import ops
 
+from kformer.arguments import check_number
 from kformer.backend import replica_context
 from kformer.training.objective.token_scores import token_scores
 
@@ -38,11 +39,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         dtype="float32",
     ):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
-        if not 0 <= label_smoothing < 1:
-            raise ValueError(
-                f"`label_smoothing` must be in [0, 1). Received: label_smoothing={label_smoothing}."
-            )
-        self.label_smoothing = label_smoothing
+        self.label_smoothing = check_number("label_smoothing", label_smoothing, least=0, below=1)
         self.padding_id = padding_id
 
     def __call__(self, y_true, y_pred, sample_weight=None):

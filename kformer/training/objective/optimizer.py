@@ -7,6 +7,7 @@ This file uses private names of Keras's optimizers where there is no public one;
 import keras
 from keras import ops
 
+from kformer.arguments import check_number
 from kformer.backend import is_tensorflow, num_replicas
 
 
@@ -33,11 +34,7 @@ class AveragedAdam(keras.optimizers.Adam):
 
     def __init__(self, *args, average_momentum: float = 0.0, **kwargs):
         super().__init__(*args, **kwargs)
-        if not 0 <= average_momentum < 1:
-            raise ValueError(
-                f"`average_momentum` must be in [0, 1). Received: {average_momentum=}."
-            )
-        self.average_momentum = average_momentum
+        self.average_momentum = check_number("average_momentum", average_momentum, least=0, below=1)
         self.averages = []  # One for each trainable weight, in their order.
 
     def build(self, var_list):

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from kformer.arguments import check_integer, check_number
+
 
 @keras.saving.register_keras_serializable(package="kformer")
 class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
@@ -20,16 +22,9 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
     def __init__(self, d_model: int, warmup_steps: int = 4000, scale: float = 1.0):
         super().__init__()
-        if d_model < 1 or warmup_steps < 1:
-            raise ValueError(
-                "`d_model` and `warmup_steps` must be positive. "
-                f"Received: d_model={d_model}, warmup_steps={warmup_steps}."
-            )
-        if not scale > 0:
-            raise ValueError(f"`scale` must be positive. Received: scale={scale}.")
-        self.d_model = d_model
-        self.warmup_steps = warmup_steps
-        self.scale = scale
+        self.d_model = check_integer("d_model", d_model, least=1)
+        self.warmup_steps = check_integer("warmup_steps", warmup_steps, least=1)
+        self.scale = check_number("scale", scale, above=0)
 
     def __call__(self, step):
         step = ops.cast(step, "float32")

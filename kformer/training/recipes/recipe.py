@@ -6,15 +6,10 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from kformer.arguments import check_flag, check_integer, check_number
+from kformer.arguments import check_choice, check_flag, check_integer, check_number
 
 _FOLDER = Path(__file__).parent
 SIZES = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first")  # Of the model.
-
-
-def _check_choice(name, value, among):
-    if value not in among:
-        raise ValueError(f"`{name}` must be one of {', '.join(among)}. Received: {name}={value!r}.")
 
 
 def _number(description: str, check, **limits):
@@ -26,7 +21,7 @@ def _number(description: str, check, **limits):
 _positive = functools.partial(_number, check=check_integer, least=1)
 _not_negative = functools.partial(_number, check=check_integer, least=0)
 _share = functools.partial(_number, check=check_number, least=0, below=1)
-_choice = functools.partial(_number, check=_check_choice)
+_choice = functools.partial(_number, check=check_choice)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +110,7 @@ class Recipe:
     @classmethod
     def named(cls, name: str, **changes) -> "Recipe":
         """Reads the recipe `name`, with `changes` to some of its numbers."""
-        _check_choice("recipe", name, recipe_names())
+        check_choice("recipe", name, recipe_names())
         numbers = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
         return cls(**{**numbers, **changes})
 

@@ -51,10 +51,10 @@ def test_its_config_makes_another_like_it():
     assert again.get_config() == schedule.get_config() == expected
 
 
-@pytest.mark.parametrize(("d_model", "warmup_steps"), [(0, 5), (512, 0)])
-def test_both_numbers_must_be_positive(d_model, warmup_steps):
-    with pytest.raises(ValueError, match=f"d_model={d_model}, warmup_steps={warmup_steps}"):
-        WarmupSchedule(d_model, warmup_steps)
+@pytest.mark.parametrize("name", ["d_model", "warmup_steps"])
+def test_both_numbers_must_be_positive(name):
+    with pytest.raises(ValueError, match=f"`{name}` must be at least 1. Received: {name}=0"):
+        WarmupSchedule(**{"d_model": 512, name: 0})
 
 
 def test_a_compiled_model_goes_on_learning_from_a_keras_file(tmp_path):

@@ -11,7 +11,7 @@ from kformer.training.run.text import TextOfRun
 
 @pytest.fixture
 def files(parallel_text):
-    return list(parallel_text.values())
+    return [[path] for path in parallel_text.values()]
 
 
 def number_of_pairs(batches):
@@ -26,7 +26,7 @@ def epoch():
 def test_there_are_batches_of_training_and_of_validation(files, tiny_recipe, tokenizer):
     training, validation = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
     assert 250 < number_of_pairs(training) <= 300
-    assert number_of_pairs(validation) <= len(files[2].read_text("utf-8").splitlines())
+    assert number_of_pairs(validation) <= len(files[2][0].read_text("utf-8").splitlines())
 
 
 def test_without_validation_text_there_are_no_batches_of_it(files, tiny_recipe, tokenizer):
@@ -49,7 +49,7 @@ def test_the_recipe_limits_the_ratio_of_lengths(files, tiny_recipe, tokenizer, t
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_text("der hund\nder hund\n", "utf-8")
     target.write_text(f"the dog\n{'the dog ' * 9}\n", "utf-8")
-    text = TextOfRun(source, target)
+    text = TextOfRun([source], [target])
     kept = [
         number_of_pairs(text.batches(recipe, tokenizer, epoch())[0])
         for recipe in (tiny_recipe, dataclasses.replace(tiny_recipe, max_length_ratio=2.0))
@@ -84,6 +84,6 @@ def test_the_report_has_the_cost_of_the_run(files, tiny_recipe, tokenizer):
 
 
 def test_the_validation_lines_are_those_of_all_files(files):
-    text = TextOfRun(files[0], files[1], [files[2], files[2]], [files[3], files[3]])
-    expected = [2 * file.read_text("utf-8").splitlines() for file in files[2:]]
+    text = TextOfRun(*files[:2], 2 * files[2], 2 * files[3])
+    expected = [2 * file.read_text("utf-8").splitlines() for [file] in files[2:]]
     assert text.validation_lines() == expected
