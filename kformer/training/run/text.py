@@ -1,9 +1,11 @@
 """The text of a training run: its batches, and the report that is printed before the first step."""
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 from kformer.tasks.translator import Translator
-from kformer.text.text_files import as_list, read_lines
+from kformer.text.text_files import read_lines
 from kformer.training.data.dataset import translation_dataset
 from kformer.training.data.preflight import check_corpus
 from kformer.training.recipes.cost import training_cost
@@ -12,40 +14,34 @@ from kformer.training.run.learner import recipe_from, tokenizers_of, warm_start_
 from kformer.training.run.preparation import Prepared
 
 
+@dataclasses.dataclass(frozen=True)
 class TextOfRun:
     """Parallel text to train and to validate on.
 
-    Args:
-        source, target: A path or a list of paths.
-        valid_source, valid_target: The same, of the validation text; None for no validation.
+    Attributes:
+        source, target: Lists of paths.
+        valid_source, valid_target: The same, of the validation text; empty for no validation.
         weights, temperature: How several files are mixed; see `translation_dataset`.
     """
 
-    def __init__(
-        self,
-        source: str | Path | list,
-        target: str | Path | list,
-        valid_source=None,
-        valid_target=None,
-        weights: list[float] | None = None,
-        temperature: float | None = None,
-    ):
-        self._training = as_list(source), as_list(target)
-        self._validation = as_list(valid_source or []), as_list(valid_target or [])
-        self._mixture = {"weights": weights, "temperature": temperature}
+    source: Sequence[str | Path]
+    target: Sequence[str | Path]
+    valid_source: Sequence[str | Path] = ()
+    valid_target: Sequence[str | Path] = ()
+    weights: list[float] | None = None
+    temperature: float | None = None
 
     def report(
         self, recipe: Recipe, tokenizer, target_tokenizer=None, vocabulary: str = "learned"
     ) -> str:
         """Describes the text and the cost of a run; `vocabulary` is that of `check_corpus`."""
         found = check_corpus(
-            *self._training,
-            tokenizer,
-            target_tokenizer,
-            valid_source=self._validation[0],
-            valid_target=self._validation[1],
+            *(self.source, self.target, tokenizer, target_tokenizer),
+            valid_source=self.valid_source,
+            valid_target=self.valid_target,
+            weights=self.weights,
+            temperature=self.temperature,
             vocabulary=vocabulary,
-            **self._mixture,
             **_sizes(recipe),
         )
         cost = training_cost(recipe, found.source_tokens, found.target_tokens)
@@ -58,22 +54,25 @@ class TextOfRun:
         """
         tokenizers, sizes = (tokenizer, target_tokenizer), _sizes(recipe)
         training = translation_dataset(
-            *self._training,
+            *(self.source, self.target),
             *tokenizers,
             piece_splitting=recipe.piece_splitting,
             byte_spelling=recipe.byte_spelling,
             seed=recipe.seed,
             epoch=epoch,
-            **self._mixture,
+            weights=self.weights,
+            temperature=self.temperature,
             **sizes,
         )
-        if not self._validation[0]:
+        if not self.valid_source:
             return training, None
-        return training, translation_dataset(*self._validation, *tokenizers, shuffle=False, **sizes)
+        files = self.valid_source, self.valid_target
+        return training, translation_dataset(*files, *tokenizers, shuffle=False, **sizes)
 
     def validation_lines(self) -> list[list[str]]:
         """Returns the lines of the validation text: a list of sources, and one of targets."""
-        return [[line for file in files for line in read_lines(file)] for files in self._validation]
+        files = self.valid_source, self.valid_target
+        return [[line for file in side for line in read_lines(file)] for side in files]
 
 
 def _sizes(recipe):
