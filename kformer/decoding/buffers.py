@@ -20,13 +20,13 @@ class SliceBuffers:
         an exported file would store every zero of a constant buffer.
         """
         if is_tensorflow():
-            import tensorflow as tf  # Keras broadcasts, in LiteRT one number at a time.
+            import tensorflow as tf  # LiteRT broadcasts one number at a time.
 
             return tf.fill(shape, any_number)
         return ops.broadcast_to(any_number, shape)
 
     def index(self, buffer: Any, start: Any, size: int) -> Any:
-        """Returns the index by which `write` writes `size` slots at `start`, a multiple of it."""
+        """Returns the index to `write` `size` slots at `start`, a multiple of `size`."""
         return ops.stack([0, 0, start, 0])
 
     def write(self, buffer: Any, rows: Any, index: Any) -> Any:
@@ -37,9 +37,9 @@ class SliceBuffers:
 class InPlaceBuffers:
     """Writes into the buffer itself, with operations that only TensorFlow has.
 
-    Other ways copy the whole buffer at every step: with 32 rows, most of the time of a step. The
-    old buffer must not be read again: what a step writes depends on all that the last one read.
-    Blocks have no such order, so they need `SliceBuffers`, whose methods these are.
+    Other ways copy the whole buffer at every step, which takes most of its time with 32 rows. The
+    old buffer must not be read again. Steps ensure that, because what a step writes depends on all
+    that the last one read; blocks do not, so they need `SliceBuffers`. See there for the methods.
     """
 
     def empty(self, shape: tuple, any_number: Any) -> Any:

@@ -124,9 +124,9 @@ class SearchOptions:
         return self.min_length > 0 or self.min_length_ratio > 0
 
     def graph(self) -> "SearchOptions":
-        """Returns these options with the default of all that may vary between calls of one graph.
+        """Returns these options, with defaults for all that may vary between calls of one graph.
 
-        Equal results share a graph, if both or neither have a minimum.
+        Options for which this is equal share a graph, if both or neither have a minimum.
         """
         varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
         varying += ["n_best"] if self.sample else []

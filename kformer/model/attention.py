@@ -54,14 +54,14 @@ def scaled_dot_product_attention(query, key, value, mask=None) -> tuple[Any, Any
 def match(query, key):
     """Returns the product of each query (B, H, Q, W) with each key (B, H, K, W): (B, H, Q, K)."""
     if is_tensorflow():
-        import tensorflow as tf  # It need not transpose them first, as Keras would.
+        import tensorflow as tf  # Keras would transpose the keys first.
 
         return tf.linalg.matmul(query, key, transpose_b=True)
     return ops.matmul(query, ops.swapaxes(key, -2, -1))
 
 
 def precise(tensor):
-    """`tensor`, at least as float32."""
+    """Returns `tensor`, cast to float32 if it has fewer bits."""
     narrow = keras.backend.standardize_dtype(tensor.dtype) in ("float16", "bfloat16")
     return ops.cast(tensor, "float32") if narrow else tensor
 
@@ -126,13 +126,13 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
         return self.attend(query, self.project(value), attention_mask)
 
     def project(self, value):
-        """Computes what can be kept of `value` (B, K, D) between calls: its `KeysValues`."""
+        """Returns the `KeysValues` of `value` (B, K, D), which can be kept between calls."""
         return KeysValues(
             self._split(self.key_projection(value)), self._split(self.value_projection(value))
         )
 
     def attend(self, query, keys_values, attention_mask=None):
-        """Reads projected `keys_values` with `query` (B, Q, D); returns what `call` returns."""
+        """As `call`, with `query` (B, Q, D) and the `KeysValues` that `project` returned."""
         heads, weights = scaled_dot_product_attention(
             self._split(self.query_projection(query)), *keys_values, attention_mask
         )

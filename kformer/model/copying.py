@@ -1,10 +1,10 @@
-"""Copies of a Transformer without its optimizer: to be exported, and to be saved."""
+"""Copies a Transformer without its optimizer, for export and for saving."""
 
 from kformer.model.dense import dense_layers, float_weights, is_quantized
 
 
 def is_float32(transformer) -> bool:
-    """Whether the transformer computes what its float32 copy does."""
+    """Returns whether the transformer computes exactly what its float32 copy computes."""
     dtypes = {transformer.variable_dtype, transformer.compute_dtype}
     return dtypes == {"float32"} and not any(map(is_quantized, dense_layers(transformer).values()))
 
@@ -12,8 +12,8 @@ def is_float32(transformer) -> bool:
 def float32_copy(transformer):
     """Returns a float32 copy, whose Dense layers are plain: LoRA merged, rounded weights as floats.
 
-    Of a model that is in float32, has LoRA, or weights of 16 bits, it has the same weights; a
-    quantized model may round its inputs, too, which the copy does not.
+    The weights are the same, also with LoRA, and for weights of 16 bits. A quantized model may also
+    round its inputs; the copy does not.
     """
     config = {**transformer.get_config(), "dtype": "float32"}
     config.pop("quantized", None)
@@ -26,10 +26,10 @@ def float32_copy(transformer):
 
 
 def weights_copy(transformer):
-    """Returns a copy whose weights have the dtype that they have; quantized layers stay so.
+    """Returns a copy whose weights keep their dtypes; quantized layers stay quantized.
 
-    LoRA is merged. A model that keeps float32 weights and computes in fewer bits, a "mixed"
-    policy, becomes one of float32: that is faster where processors have no such units.
+    LoRA is merged. A model with a "mixed" policy, which has float32 weights and computes in 16
+    bits, becomes a float32 model: that is faster on processors without 16-bit units.
     """
     config = {**transformer.get_config(), "dtype": transformer.variable_dtype}
 
@@ -42,7 +42,7 @@ def weights_copy(transformer):
 
 
 def _copy(transformer, config, fill):
-    """Makes a Transformer by `config`; `fill` moves the weights from Dense layer to Dense layer."""
+    """Makes a Transformer of `config`; `fill` copies the weights of one Dense layer to another."""
     copied = type(transformer).from_config(config)
     pairs = zip(dense_layers(copied).values(), dense_layers(transformer).values(), strict=True)
     for pair in pairs:

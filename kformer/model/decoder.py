@@ -1,4 +1,4 @@
-"""The decoder: vectors that look back at themselves and across at the memory.
+"""The decoder: self-attention, attention over the memory and feed-forward networks.
 
 It runs on whole sequences; `kformer.decoding.step` runs it one position at a time.
 Axes: B batch, T target length, S source length, H heads, D d_model, L layers.

@@ -1,4 +1,4 @@
-"""The encoder: vectors that have looked at each other.
+"""The encoder: self-attention and feed-forward networks over vectors.
 
 Axes: B batch, S source length, H heads, D d_model, L layers.
 """

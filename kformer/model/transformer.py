@@ -1,4 +1,4 @@
-"""The Transformer: ids in, logits out, and every station between them to look at.
+"""The Transformer: ids in, logits out; `encode`, `decode` and `attend` run parts of it.
 
 Axes: B batch, S source length, T target length, H heads, D d_model, V vocabulary, L layers.
 """
@@ -32,12 +32,12 @@ class Transformer(HoldsDense, keras.Model):
     """The encoder-decoder Transformer of "Attention Is All You Need".
 
     [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); the defaults are its base model.
-    Source, target and output share one table of vectors, unless `target_vocab_size` says that the
-    target has a vocabulary of its own; then target and output share theirs.
+    Source, target and output share one table of vectors. With `target_vocab_size`, the target has
+    its own vocabulary, and target and output share a second table.
 
     Args:
-        vocab_size: Number of ids V of the source, and of the target if it has no own number.
-        num_layers: Layers in the encoder and again in the decoder.
+        vocab_size: Number of ids V of the source, and of the target without `target_vocab_size`.
+        num_layers: Number of layers of the encoder, and of the decoder.
         d_model: Width D of the vectors; even, and a multiple of `num_heads`.
         num_heads: Attention heads in each layer.
         d_ff: Inner width of the feed-forward networks.
@@ -110,7 +110,7 @@ class Transformer(HoldsDense, keras.Model):
         """Does nothing: all weights exist from the start."""
 
     def __call__(self, *args, **kwargs):
-        # Keras would take a second tensor for `training`, and name neither.
+        # Keras would use a second tensor as `training`, without an error that names it.
         training = [*args[1:], *(kwargs.get(name) for name in ("source", "target"))]
         if not all(value is None or isinstance(value, (bool, int)) for value in training):
             raise TypeError(
@@ -171,17 +171,16 @@ class Transformer(HoldsDense, keras.Model):
         return Attention(encoder_self, *weights)
 
     def copy(self):
-        """Returns a float32 copy with the same weights, and without an optimizer: to be shipped.
+        """Returns a float32 copy with the same weights and without an optimizer, for export.
 
-        LoRA is merged; the weights of quantized layers are floats again, of the values that
-        quantizing left them.
+        LoRA is merged; quantized weights become floats of the same values.
         """
         return float32_copy(self)
 
     def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kw):
-        """As `keras.Model.export`, of any batch and length: ids in, logits out.
+        """As `keras.Model.export`, for batches and lengths of any size: ids in, logits out.
 
-        To export what translates, see `kformer.export`.
+        To export a translator, use `kformer.export`.
         """
         if input_signature is None:
             source, target = (
@@ -194,10 +193,10 @@ class Transformer(HoldsDense, keras.Model):
         return self.dropout(self.positions(embedding(ids)), training=training)
 
     def _target_mask(self, target):
-        """Lets every position see itself and all before it, as each step of a search does.
+        """Lets every position attend to itself and all earlier ones, as each step of a search does.
 
-        Padding ends a row, so no real position sees it. Elsewhere it is an id like any other: a
-        target may begin with it, as in T5 and Marian, whose start id is that of padding.
+        Padding ends a row, so no real position attends to it. Elsewhere it is an id like any other:
+        a target may begin with it, as in T5 and Marian, whose start id is the padding id.
         """
         return causal_mask(ops.shape(target)[1])
 

@@ -1,7 +1,7 @@
 """Compaction: rows that have ended leave the batch.
 
-A batch takes as many steps as its longest translation. In a file of real text, most of its rows
-have ended long before: half of all the work is theirs, and more where one row degenerates up to its
+A batch takes as many steps as its longest translation. In real text, most rows end long before:
+half of all work would be done for rows that have ended, and more if one row degenerates up to its
 largest length. So whenever half of the rows have ended, the others continue in a smaller batch.
 
 Both ways to compact a batch take and return the same:
