@@ -11,8 +11,9 @@ from .model.feed_forward import FeedForward
 from .model.masks import causal_mask, padding_mask
 from .model.transformer import Transformer
 from .plot import plot_attention
+from .tasks.loading import SavedTranslator, load
 from .tasks.translation import Translation
-from .tasks.translator import Translator, load
+from .tasks.translator import Translator
 from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
 
@@ -27,6 +28,7 @@ __all__ = [
     "MultiHeadAttention",
     "PositionalEncoding",
     "Sample",
+    "SavedTranslator",
     "Scored",
     "SearchOptions",
     "TokenEmbedding",

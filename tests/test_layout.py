@@ -31,7 +31,7 @@ ARROWS = {
     "model": {"backend"},
     "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
-    "tasks": {"decoding", "model", "text"},
+    "tasks": {"decoding", "model", "pocket", "text"},
     "pocket": {"decoding", "text"},
     "serving": set(),
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},
@@ -47,15 +47,15 @@ ARROWS = {
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
         "training.resumption",
     },
-    "export.saved_model": {"decoding", "decoding.search", "serving", "text"},
+    "export.saved_model": {"decoding", "decoding.search", "serving", "tasks", "text"},
     "export.tflite": {
-        *("decoding", "decoding.search", "export.tflite.byte_codec", "model", "pocket"),
+        *("decoding", "decoding.search", "export.tflite.byte_codec", "model", "pocket", "tasks"),
     },
     "export.tflite.byte_codec": set(),
     "export.web": {"pocket"},
-    "export.verify": {"decoding", "export.tflite.byte_codec", "model", "text"},
+    "export.verify": {"decoding", "export.tflite.byte_codec", "model", "tasks", "text"},
     "cli": {
-        *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "text"),
+        *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "tasks", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
     },
@@ -172,7 +172,7 @@ def test_the_version_is_that_of_the_installed_package():
 
 
 @pytest.mark.parametrize(
-    "name", ["Translator", "load", "training.translation_dataset", "export.export_tflite"]
+    "name", ["Translator", "training.translation_dataset", "export.export_tflite"]
 )
 def test_what_needs_tensorflow_says_so_where_it_is_not_installed(name):
     missing = "import sys; sys.modules['tensorflow'] = sys.modules['tensorflow_text'] = None; "

@@ -42,14 +42,22 @@ def translations(translator: kformer.Translator, texts: list[str]) -> float:
     return assert_type(kformer.perplexity(scored), float)
 
 
+def any_form(translator: kformer.SavedTranslator, texts: list[str]) -> str:
+    assert_type(translator.translate(texts, progress=print), list[str])
+    best = translator.translations(texts)[0][0]
+    assert_type(best.flags, tuple[str, ...])
+    return assert_type(best.text, str)
+
+
 def saved_forms(folder: Path, texts: list[str]) -> None:
-    translator = kformer.load(folder / "translator.keras")
-    translator.translate(texts)
+    assert_type(any_form(kformer.load(folder / "any.tflite"), texts), str)
+    translator = kformer.Translator.load(folder / "translator.keras")
     served = export.ServedTranslator(export.export_saved_model(translator, folder / "served"))
     assert_type(served.translate(texts), list[str])
     tflite = export.export_tflite(translator, folder / "translator.tflite", precision="int8")
     phone = pocket.PocketTranslator(tflite)
     assert_type(phone.translate(texts), list[str])
+    any_form(translator, texts), any_form(served, texts), any_form(phone, texts)
     export.export_web_page(tflite, folder / "page")
     report: export.Report = export.Verifier(translator, texts).verify(
         "tflite", pocket.PocketTranslator(tflite), tflite
@@ -59,6 +67,7 @@ def saved_forms(folder: Path, texts: list[str]) -> None:
 
 def server(texts: list[str]) -> None:
     with serving.Client("http://localhost:8501", timeout=9.5) as client:
+        any_form(client, texts)
         try:
             assert_type(client.translate(texts), list[str])
         except serving.ServerError as error:
@@ -88,7 +97,7 @@ def trained(folder: Path, tokenizer: kformer.Tokenizer) -> kformer.Translator:
 
 
 def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> None:
-    training.warm_start(translator, kformer.load(folder / "old.keras"))
+    training.warm_start(translator, kformer.Translator.load(folder / "old.keras"))
     batches = training.translation_dataset(texts, texts, translator.tokenizer, shuffle=False)
     translator.transformer.compile(
         training.AveragedAdam(training.WarmupSchedule(16), average_momentum=0.9),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import what_is
+from kformer.cli.model import check_is_keras, open_translator
 from kformer.cli.terminal.quiet import quiet
 
 
@@ -29,17 +29,13 @@ def attention(
     head: Annotated[int | None, typer.Option(help="Head, from 1; else all.")] = None,
 ):
     """Draw where a model looks when it translates a sentence."""
-    if what_is(model) != "keras":
-        raise ValueError(
-            f"Only a .keras file shows its attention. Received: {str(model)!r}, which is none."
-        )
+    check_is_keras(model, "shows its attention")
     if not text.strip():
         raise ValueError(f"The text must not be blank. Received: text={text!r}.")
+    translator = open_translator(model)
     with quiet():
-        import kformer
         from kformer.plot import save_figure
 
-        translator = kformer.load(model)
         figure = draw(translator, text, kind, layer, head)
     save_figure(figure, output)
     typer.echo(f"The picture is {output}")

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model, what_is
+from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model
 from kformer.cli.terminal.lines import translate_lines
+from kformer.tasks.loading import saved_form
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 
@@ -27,7 +28,7 @@ def evaluate(
     ] = None,
 ):
     """Translate a text and compare with the true translation: BLEU and chrF, by sacreBLEU."""
-    what_is(model)
+    saved_form(model)  # Raises if it is none.
     check_parallel(source, reference)
     if moses is not None:
         _check_moses(moses)

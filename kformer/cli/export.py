@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.checked_exports import Exports, show_reports, write_exports
-from kformer.cli.model import what_is
+from kformer.cli.model import check_is_keras
 from kformer.cli.terminal.quiet import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.report import report_path
@@ -104,10 +104,7 @@ def export(
     ] = None,
 ):
     """Write a SavedModel, a .tflite file, a web page, and prove that they say what Python says."""
-    if what_is(model) != "keras":
-        raise ValueError(
-            f"Only a .keras file can be exported. Received: {str(model)!r}, which is none."
-        )
+    check_is_keras(model, "can be exported")
     if saved_model is None and tflite is None and web is None:
         raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, --web DIR, or more.")
     _check_places(saved_model, tflite, web)

@@ -23,7 +23,9 @@ from typing import Annotated
 
 import typer
 
+import kformer
 from kformer.cli.terminal.quiet import quiet
+from kformer.tasks.loading import saved_form
 
 # Arguments of the commands that take any form.
 AnyModel = Annotated[
@@ -41,27 +43,17 @@ def open_model(path: Path, beam_size: int | None = None, length_penalty: float |
     """Returns a callable (texts, progress) -> translations, for the form at `path`."""
     settings = {"beam_size": beam_size, "length_penalty": length_penalty}
     settings = {name: value for name, value in settings.items() if value is not None}
-    if what_is(path) != "keras":
+    if saved_form(path) != "keras":
         check_no_options(path, settings)
     translator = open_translator(path)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
 
 
 def open_translator(path: Path):
-    """Returns a `kformer.Translator`, a `ServedTranslator` or a `PocketTranslator`."""
-    kind = what_is(path)
+    """Returns what `kformer.load` does, without messages of libraries."""
     with quiet():
-        if kind == "tflite":
-            from kformer.pocket import PocketTranslator
-
-            return PocketTranslator(path)
-        _a_core_for_each_batch()
-        if kind == "saved_model":
-            from kformer.export import ServedTranslator
-
-            return ServedTranslator(path)
-        import kformer
-
+        if saved_form(path) != "tflite":
+            _a_core_for_each_batch()
         return kformer.load(path)
 
 
@@ -86,20 +78,7 @@ def check_no_options(path: Path, names):
         )
 
 
-def what_is(path: Path) -> str:
-    """Returns "keras", "saved_model" or "tflite", by what is in the file or folder."""
-    path = Path(path)
-    if path.is_dir():
-        return "saved_model"
-    if not path.exists():
-        raise FileNotFoundError(f"There is no such model. Received: {str(path)!r}.")
-    with path.open("rb") as file:
-        head = file.read(8)
-    if head.startswith(b"PK"):
-        return "keras"
-    if head[4:8] == b"TFL3":
-        return "tflite"
-    raise ValueError(
-        "A model is a .keras file, a SavedModel folder or a .tflite file. "
-        f"Received: {str(path)!r}, which is none of them."
-    )
+def check_is_keras(path: Path, purpose: str):
+    """Refuses other forms than a .keras file, where only that serves the purpose."""
+    if saved_form(path) != "keras":
+        raise ValueError(f"Only a .keras file {purpose}. Received: {str(path)!r}, which is none.")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import open_translator, what_is
+from kformer.cli.model import check_is_keras, open_translator
 from kformer.cli.terminal.lines import check_output, in_chunks, writing
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
@@ -27,8 +27,7 @@ def score(
     A line for a line: the natural logarithm of the translation's probability, a tab, the mean for
     a token. Both count the end of the line as a token.
     """
-    if what_is(model) != "keras":
-        raise ValueError(f"Only a .keras file can score. Received: {str(model)!r}, which is none.")
+    check_is_keras(model, "can score")
     check_output(output)
     total = check_parallel(source, target)
     translator = open_translator(model)

@@ -13,7 +13,6 @@ from kformer.cli.model import (
     LengthPenalty,
     check_no_options,
     open_translator,
-    what_is,
 )
 from kformer.cli.terminal.lines import check_output, in_chunks, one_line, writing
 from kformer.cli.terminal.output_format import (
@@ -23,6 +22,7 @@ from kformer.cli.terminal.output_format import (
     written,
 )
 from kformer.decoding.options import SearchOptions
+from kformer.tasks.loading import saved_form
 from kformer.text.text_files import decoded, read_lines
 from kformer.training.data.parallel_files import check_parallel
 
@@ -101,15 +101,15 @@ def translate(
         "repetition_penalty": repetition_penalty,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    kind = what_is(model)
+    form = saved_form(model)
     check_output(output)
-    if kind != "keras":
+    if form != "keras":
         others = {"format": format != OutputFormat.text, "prefix": prefix}
         check_no_options(model, [*given, *(name for name, value in others.items() if value)])
     options = SearchOptions(**given)
     check_format(format, options.n_best)
     lines, total = _lines(input)
-    if kind == "keras":
+    if form == "keras":
         pairs = _with_prefixes(lines, input, prefix)
         results = _search(open_translator(model), pairs, total, options, format)
     else:

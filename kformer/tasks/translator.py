@@ -256,7 +256,7 @@ class Translator(keras.Model):
         )
 
     def save(self, path):
-        """Writes one `.keras` file that holds all that `kformer.load` needs; no optimizer."""
+        """Writes one `.keras` file that holds all that `load` needs; no optimizer."""
         if Path(path).suffix != ".keras":
             raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
         translator = self
@@ -264,6 +264,30 @@ class Translator(keras.Model):
             translator = self._with(weights_copy(self.transformer))
         with replacing(path) as temporary:
             keras.saving.save_model(translator, temporary)
+
+    @classmethod
+    def load(cls, path) -> "Translator":
+        """Reads a `.keras` file, and runs no code from it (Keras's safe mode).
+
+        `kformer.load` reads the other saved forms, too.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            ValueError: The file holds no translator, or a damaged one, or one of a newer format.
+        """
+        path = Path(path)
+        if not path.exists():
+            raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
+        check_translator(path)
+        try:
+            translator = keras.saving.load_model(path, compile=False, safe_mode=True)
+            translator._check_vocabularies()
+        except Exception as error:  # Keras, h5py and zipfile each have their own.
+            raise ValueError(
+                "The file must hold a whole translator, as `Translator.save` writes it. Received: "
+                f"path={str(path)!r} ({type(error).__name__}: {str(error).split(chr(10))[0]})."
+            ) from error
+        return translator
 
     def copy(self):
         """Returns a translator with a float32 copy of the transformer: what is exported."""
@@ -291,25 +315,3 @@ class Translator(keras.Model):
             Tokenizer() if config["own_target_tokenizer"] else None,
             config["max_source_length"],
         )
-
-
-def load(path) -> Translator:
-    """Reads the `.keras` file of a `Translator`; runs no code from it (Keras's safe mode).
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: The file holds no translator, or a damaged one, or one of a newer format.
-    """
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
-    check_translator(path)
-    try:
-        translator = keras.saving.load_model(path, compile=False, safe_mode=True)
-        translator._check_vocabularies()
-    except Exception as error:  # Keras, h5py and zipfile each have their own.
-        raise ValueError(
-            "The file must hold a whole translator, as `Translator.save` writes it. Received: "
-            f"path={str(path)!r} ({type(error).__name__}: {str(error).split(chr(10))[0]})."
-        ) from error
-    return translator

@@ -20,7 +20,7 @@ SENTENCE = "der hund ruft uns ."
 @pytest.mark.parametrize("content", [b"", b"garbage", b"\x89HDF\r\n\x1a\n"])
 def test_a_file_that_is_no_model_is_named(refused, written, content):
     path = written("model.keras", content)
-    assert f"Received: '{path}', which is none of them" in refused("translate", path)
+    assert f"Received: path='{path}', which is none of them" in refused("translate", path)
 
 
 def test_a_zip_file_that_is_no_translator_is_named(refused, written, tmp_path):

@@ -167,7 +167,7 @@ def test_the_name_must_end_in_keras(translator, tmp_path):
 
 def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no such file. Received: path='.*missing\.keras'"):
-        kformer.load(tmp_path / "missing.keras")
+        kformer.Translator.load(tmp_path / "missing.keras")
 
 
 @pytest.mark.parametrize("name", ["text.keras", "folder.keras", "zip.keras", "json.keras"])
@@ -181,7 +181,7 @@ def test_what_is_no_keras_file_is_an_error(tmp_path, name):
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("config.json" if name == "json.keras" else "a", '["a list"]')
     with pytest.raises(ValueError, match=f"Received: path='.*{name}', which holds none"):
-        kformer.load(path)
+        kformer.Translator.load(path)
 
 
 def test_another_model_of_keras_is_an_error(tmp_path):

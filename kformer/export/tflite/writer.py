@@ -26,6 +26,7 @@ from kformer.export.tflite.signatures import Signatures
 from kformer.files import check_writable, json_text, replacing
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
 from kformer.pocket.translator import SIGNATURE, PocketTranslator
+from kformer.tasks.loading import check_is_translator
 
 PRECISIONS = ("float32", "float16", "int8", "int4")
 _INTEGER = ("int8", "int4")  # The converter's dynamic-range quantization.
@@ -83,7 +84,7 @@ def export_tflite(
         `Path` of the `.tflite` file.
 
     Raises:
-        ValueError: An argument is wrong; or the file cannot hold the tokenizer, see
+        TypeError, ValueError: An argument is wrong; or the file cannot hold the tokenizer, see
             `kformer.export.tflite.byte_codec.piece_model`.
     """
     path = Path(path)
@@ -119,6 +120,7 @@ def export_tflite(
 
 def check_tflite(translator, path, max_source_length, precision, batch_size) -> Limits:
     """Checks arguments of `export_tflite` without exporting; returns the sizes."""
+    check_is_translator("translator", translator)
     path = Path(path)
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")

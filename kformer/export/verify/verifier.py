@@ -14,6 +14,7 @@ from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import TIE, agreement
 from kformer.model.copying import is_float32
+from kformer.tasks.loading import check_is_translator
 from kformer.text.scores import bleu
 
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
@@ -47,6 +48,7 @@ class Verifier:
     def __init__(
         self, translator, texts, references=None, beam_size: int = 1, length_penalty: float = 0.6
     ):
+        check_is_translator("translator", translator)
         if not is_float32(translator.transformer):
             translator = translator.copy()  # As all exports compute.
         self.translator = translator

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.files import write_json
-from kformer.tasks.translator import Translator, load
+from kformer.tasks.translator import Translator
 from kformer.training.callbacks.divergence import Diverged, StopWhenDiverged
 from kformer.training.callbacks.history import KeepHistory
 from kformer.training.callbacks.progress import Progress
@@ -94,7 +94,7 @@ def run(
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     _finish(prepared, choice, history.history)
-    return load(output / TRANSLATOR)
+    return Translator.load(output / TRANSLATOR)
 
 
 def _begin(prepared):

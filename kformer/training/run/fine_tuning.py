@@ -4,6 +4,7 @@ import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
+from kformer.tasks.loading import check_is_translator
 from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import SIZES
 
@@ -21,8 +22,11 @@ def warm_start(translator: Translator, other: Translator):
         other: `kformer.Translator` to start from.
 
     Raises:
+        TypeError: One of them is another form of a translator.
         ValueError: Sizes differ; or two vocabularies would become one.
     """
+    check_is_translator("translator", translator)
+    check_is_translator("other", other)
     new, old = translator.transformer, other.transformer
     _check_sizes(new, old)
     old = old.copy()  # LoRA and quantized layers have variables of their own.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.tasks.translator import load
+from kformer.tasks.translator import Translator
 from kformer.training.callbacks.validation import ValidationCallback
 
 AVERAGE = "average.keras"
@@ -94,8 +94,12 @@ def model_files(folder) -> list[Path]:
 def average_of(paths) -> list[np.ndarray]:
     """Returns the mean of each weight of the translators at `paths`, float32."""
     first, *others = paths
-    total = [weight.astype("float64") for weight in load(first).transformer.get_weights()]
+    total = [weight.astype("float64") for weight in _weights(first)]
     for path in others:
-        for part, weight in zip(total, load(path).transformer.get_weights(), strict=True):
+        for part, weight in zip(total, _weights(path), strict=True):
             part += weight
     return [(weight / len(paths)).astype("float32") for weight in total]
+
+
+def _weights(path):
+    return Translator.load(path).transformer.get_weights()

@@ -5,7 +5,7 @@ import dataclasses
 import keras
 
 from kformer.model.transformer import Transformer
-from kformer.tasks.translator import Translator, load
+from kformer.tasks.translator import Translator
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
@@ -96,4 +96,4 @@ def tokenizers_of(prepared: Prepared) -> list[Tokenizer | None]:
 def warm_start_of(prepared: Prepared) -> Translator | None:
     """Loads the translator that the run starts from, if there is one."""
     path = prepared.options.warm_start
-    return None if path is None else load(path)
+    return None if path is None else Translator.load(path)

@@ -1,0 +1,107 @@
+"""Loads any saved form of a translator: `kformer.load`, and what all forms can do.
+
+Each form is imported when it is loaded, so that a `.tflite` file needs no TensorFlow.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+
+class SavedTranslation(Protocol):
+    """What every form tells of a translation; see `kformer.Translation`."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def flags(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
+class SavedTranslator(Protocol):
+    """What every saved form can do: `kformer.load` returns such an object.
+
+    `kformer.Translator` can do more, as can `kformer.export.ServedTranslator` and
+    `kformer.pocket.PocketTranslator`. `kformer.serving.Client` has these methods, too.
+    """
+
+    def translate(
+        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
+    ) -> list[str]:
+        """Returns the best translation of each text.
+
+        Args:
+            texts: list of strings, or another iterable of them.
+            progress: Called with the number of texts done, after each batch.
+        """
+        ...
+
+    def translations(
+        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
+    ) -> Sequence[Sequence[SavedTranslation]]:
+        """Returns for each text a list of translations with `text` and `flags`, best first.
+
+        Args:
+            texts, progress: See `translate`.
+        """
+        ...
+
+
+def load(path) -> SavedTranslator:
+    """Loads a translator of any saved form: a `.keras` file, a SavedModel or a `.tflite` file.
+
+    `kformer.Translator.load` loads `.keras` files alone.
+
+    Returns:
+        `kformer.Translator` for a `.keras` file; `kformer.export.ServedTranslator` for a
+        SavedModel, a folder of one version or of several; `kformer.pocket.PocketTranslator` for a
+        `.tflite` file. The search of the last two was chosen when they were exported.
+
+    Raises:
+        FileNotFoundError: There is no such file or folder.
+        ImportError: The form needs TensorFlow, which is not installed; a `.tflite` file needs none.
+        ValueError: It holds no translator, or a damaged one, or one of a newer format.
+    """
+    form = saved_form(path)
+    if form == "tflite":
+        from kformer.pocket import PocketTranslator
+
+        return PocketTranslator(path)
+    if form == "saved_model":
+        from kformer.export import ServedTranslator
+
+        return ServedTranslator(path)
+    from kformer import Translator
+
+    return Translator.load(path)
+
+
+def saved_form(path) -> str:
+    """Returns "keras", "saved_model" or "tflite", by the content of the file or folder."""
+    path = Path(path)
+    if path.is_dir():
+        return "saved_model"
+    if not path.exists():
+        raise FileNotFoundError(f"There is no such file or folder. Received: path={str(path)!r}.")
+    with path.open("rb") as file:
+        head = file.read(8)
+    if head.startswith(b"PK"):
+        return "keras"
+    if head[4:8] == b"TFL3":
+        return "tflite"
+    raise ValueError(
+        "A translator is a .keras file, a SavedModel folder or a .tflite file. "
+        f"Received: path={str(path)!r}, which is none of them."
+    )
+
+
+def check_is_translator(name, value):
+    """Refuses other forms with a TypeError, where the whole model of a `.keras` file is needed."""
+    from kformer import Translator
+
+    if not isinstance(value, Translator):
+        raise TypeError(
+            f"`{name}` must be a kformer.Translator, which only a .keras file holds. "
+            f"Received: {name}={value!r:.99}."
+        )
