@@ -18,6 +18,8 @@ PLAIN = {
     *("bare_noun", "definite", "specific", "specific_mass", "not_possessed"),
     *("no_circumstance", "no_appointment", "outing_alone", "as_of_an_action"),
 }
+# What each phenomenon should look like, written by hand. Below each stand the productions
+# that lead there, besides the plain ones.
 EXAMPLES = """
 # articles follow gender and case
 der mann sieht den hund | the man sees the dog

@@ -39,17 +39,12 @@ def digest(book):
 # The corpus
 
 
-def test_the_phrasebook_has_twenty_thousand_distinct_pairs(book):
-    pairs = list(chain(*book))
-    assert len(set(pairs)) == len(pairs) >= 20_000
+def test_the_phrasebook_has_twenty_thousand_distinct_sources(book):
+    sources = [pair.source for pair in chain(*book)]
+    assert len(set(sources)) == len(sources)
     assert len(book.train) >= 20_000
     assert len(book.valid) == len(book.test) == 500
     assert len(book.unseen) >= 300
-
-
-def test_no_source_sentence_occurs_twice(book):
-    sources = [pair.source for pair in chain(*book)]
-    assert len(set(sources)) == len(sources)
 
 
 def test_both_languages_have_more_than_two_hundred_words(book):
@@ -140,8 +135,7 @@ def test_training_has_the_words_of_held_out_pairs_in_other_combinations(book):
 # Determinism
 
 
-def test_the_same_seed_gives_the_same_phrasebook_and_another_seed_another(book):
-    assert phrasebook() == book
+def test_another_seed_gives_another_phrasebook():
     first, other = (next(sample(random.Random(seed)))[0] for seed in (0, 1))
     assert first != other
     assert held_out(0) != held_out(1)
@@ -164,7 +158,7 @@ def test_the_pairs_do_not_depend_on_the_order_of_hashes(book):
     assert run.stdout.splitlines() == ["set()", digest(book)]
 
 
-def test_write_leaves_only_parallel_files(tmp_path, book):
+def test_write_leaves_only_parallel_files_of_the_same_phrasebook(tmp_path, book):
     paths = write(tmp_path / "data")
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == sorted(paths)
     assert sorted(paths) == sorted(f"{p}.{side}" for p in book._fields for side in ("de", "en"))
@@ -182,7 +176,3 @@ def test_the_grammar_has_sixty_productions_and_uses_them_all(samples):
     names = [production.name for production in PRODUCTIONS]
     assert len(set(names)) == len(names) >= 60
     assert set(names) == {name for _, d in samples for name in d.productions}
-
-
-# What each phenomenon should look like, written by hand. Below each stand the productions
-# that lead there, besides the plain ones.

@@ -86,12 +86,6 @@ def test_evaluate_prints_both_with_their_signatures(command, toy_run, toy_keras,
         assert line.split() == ["BLEU", f"{score.value:.2f}", score.signature]
 
 
-def test_evaluate_refuses_a_language_without_rules(refused, toy_run, toy_keras):
-    files = ("--source", toy_run.files["valid.de"], "--reference", toy_run.files["valid.en"])
-    message = refused("evaluate", toy_keras, *files, "--moses", "xx")
-    assert message.endswith("Received: language='xx'.")
-
-
 def test_evaluate_says_what_to_install(refused, toy_run, toy_keras, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     files = ("--source", toy_run.files["valid.de"], "--reference", toy_run.files["valid.en"])

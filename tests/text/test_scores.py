@@ -10,16 +10,13 @@ REFERENCES = toy.TARGETS[:20]
 TRANSLATIONS = [line.replace("the", "a", 1) if i % 3 else line for i, line in enumerate(REFERENCES)]
 
 
-def test_bleu_is_that_of_sacrebleu():
-    expected = sacrebleu.corpus_bleu(TRANSLATIONS, [REFERENCES])
+@pytest.mark.parametrize(
+    ("score", "theirs"), [(bleu, sacrebleu.corpus_bleu), (chrf, sacrebleu.corpus_chrf)]
+)
+def test_scores_are_those_of_sacrebleu(score, theirs):
+    expected = theirs(TRANSLATIONS, [REFERENCES])
     assert 0 < expected.score < 100
-    assert bleu(TRANSLATIONS, REFERENCES).value == expected.score
-
-
-def test_chrf_is_that_of_sacrebleu():
-    expected = sacrebleu.corpus_chrf(TRANSLATIONS, [REFERENCES])
-    assert 0 < expected.score < 100
-    assert chrf(TRANSLATIONS, REFERENCES).value == expected.score
+    assert score(TRANSLATIONS, REFERENCES).value == expected.score
 
 
 def test_the_signature_says_how_it_was_measured():
@@ -44,10 +41,6 @@ def test_case_and_blank_translations_count():
 def test_exact_is_the_share_that_is_right_to_the_letter():
     assert exact(["a", "b", "C", " d"], ["a", "b", "c", "d"]) == 50
     assert exact([""], [""]) == 100
-    assert (
-        exact(TRANSLATIONS, REFERENCES)
-        == 100 * sum(a == b for a, b in zip(TRANSLATIONS, REFERENCES, strict=True)) / 20
-    )
 
 
 @pytest.mark.parametrize("score", [bleu, chrf, exact])

@@ -46,16 +46,6 @@ STRANGE = [
     "Donaudampfschifffahrtsgesellschaft" * 20,
     "日本" * 100,
 ]
-NOT_UTF8 = [
-    b"\xff",
-    b"a\xffb",
-    b"\xc3",
-    b"ab\xc3 c",
-    b"\xed\xa0\x80",
-    b"\xf4\x90\x80\x80",
-    b"\xc0\x80",
-]
-
 letters = st.characters(max_codepoint=0x17F, categories=("L", "N", "P"))
 strange_characters = st.sampled_from(sorted(set("".join(STRANGE))))
 any_text = st.text(st.characters(codec="utf-8") | strange_characters | letters, max_size=30)
@@ -93,11 +83,6 @@ def test_the_ids_of_strange_text_are_those_of_the_library(tokenizer, library, te
     ids = tokenizer.tokenize([text]).to_list()
     assert ids == [library.encode(text)]
     assert text_of(tokenizer, ids) == [library.decode(ids[0])]
-
-
-@pytest.mark.parametrize("text", NOT_UTF8)
-def test_the_ids_of_broken_utf8_are_those_of_the_library(tokenizer, library, text):
-    assert tokenizer.tokenize(tf.constant([text])).to_list() == [library.encode(text)]
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=20))
@@ -175,13 +160,6 @@ def test_it_runs_in_a_graph_of_unknown_batch(tokenizer, library):
         ids, back = there_and_back(tf.constant(texts))
         np.testing.assert_array_equal(ids, tokenizer.encode(texts))
         assert [text.decode() for text in back.numpy()] == texts
-
-
-def test_it_runs_in_a_data_set(tokenizer):
-    texts = ["ein bier", "das haus ist groß", "", "ja"] * 3
-    batches = tf.data.Dataset.from_tensor_slices(texts).batch(5).map(tokenizer.tokenize)
-    rows = [row for batch in batches for row in batch.to_list()]
-    assert rows == tokenizer.tokenize(texts).to_list()
 
 
 @pytest.mark.parametrize(

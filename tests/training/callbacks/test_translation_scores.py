@@ -118,8 +118,7 @@ def test_scoring_does_not_change_training(translator, batches):
         callbacks = [TranslationScores(model, SOURCES, TARGETS)] if measured else []
         fit(model, batches, 2, *callbacks)
         trained.append(model.transformer.get_weights())
-    for one, other in zip(*trained, strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_equal(*trained)
 
 
 @pytest.mark.prove

@@ -17,22 +17,9 @@ def formula(step, d_model, warmup_steps):
 
 @given(st.integers(1, 4096), st.integers(1, 100_000), st.integers(1, 10_000_000))
 def test_it_is_the_formula_of_the_paper(d_model, warmup_steps, step):
-    rate = WarmupSchedule(d_model, warmup_steps)(step)
-    np.testing.assert_allclose(rate, formula(step, d_model, warmup_steps), rtol=1e-5)
-
-
-@pytest.mark.parametrize(("d_model", "warmup_steps"), [(512, 4000), (128, 77), (2, 1)])
-def test_it_rises_in_a_line_to_its_peak_and_then_falls(d_model, warmup_steps):
     schedule = WarmupSchedule(d_model, warmup_steps)
-    rates = np.array(
-        [schedule(step) for step in range(0, 3 * warmup_steps + 5, 1 + warmup_steps // 99)]
-    )
-    peak = float(schedule(warmup_steps))
-    np.testing.assert_allclose(peak, (d_model * warmup_steps) ** -0.5, rtol=1e-6)
-    assert rates.max() <= peak * (1 + 1e-6)
+    np.testing.assert_allclose(schedule(step), formula(step, d_model, warmup_steps), rtol=1e-5)
     assert schedule(0) == 0
-    np.testing.assert_allclose(schedule(4 * warmup_steps), peak / 2, rtol=1e-6)
-    np.testing.assert_allclose(2 * schedule(warmup_steps / 2), peak, rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
@@ -51,10 +38,19 @@ def test_its_config_makes_another_like_it():
     assert again.get_config() == schedule.get_config() == expected
 
 
-@pytest.mark.parametrize("name", ["d_model", "warmup_steps"])
-def test_both_numbers_must_be_positive(name):
-    with pytest.raises(ValueError, match=f"`{name}` must be at least 1. Received: {name}=0"):
-        WarmupSchedule(**{"d_model": 512, name: 0})
+@pytest.mark.parametrize(
+    ("numbers", "received"),
+    [
+        ({"d_model": 0}, "d_model=0"),
+        ({"warmup_steps": 0}, "warmup_steps=0"),
+        ({"scale": 0}, "scale=0"),
+        ({"scale": -1.0}, "scale=-1.0"),
+        ({"scale": float("nan")}, "scale=nan"),
+    ],
+)
+def test_its_numbers_must_be_positive(numbers, received):
+    with pytest.raises(ValueError, match=f"Received: {received}"):
+        WarmupSchedule(**{"d_model": 512, **numbers})
 
 
 def test_a_compiled_model_goes_on_learning_from_a_keras_file(tmp_path):
@@ -96,10 +92,3 @@ def test_a_scale_multiplies_every_rate_and_stays_with_it(scale):
     for step in (0, 1, 9, 1000):
         np.testing.assert_allclose(scaled(step), scale * papers(step), rtol=1e-6)
         np.testing.assert_array_equal(restored(step), scaled(step))
-    np.testing.assert_allclose(scaled(9), scale * (64 * 9) ** -0.5, rtol=1e-6)
-
-
-@pytest.mark.parametrize("scale", [0, -1.0, float("nan")])
-def test_a_scale_must_be_positive(scale):
-    with pytest.raises(ValueError, match=f"Received: scale={scale}"):
-        WarmupSchedule(64, 9, scale)

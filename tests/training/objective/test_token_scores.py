@@ -97,7 +97,8 @@ def test_a_weight_of_zero_takes_a_sentence_out_and_two_counts_it_twice(form):
     np.testing.assert_allclose(weighted, expected, rtol=1e-5)
 
 
-def test_a_batch_of_padding_has_no_loss_and_no_gradient():
+@pytest.mark.parametrize("through", [lambda z: z, tf.identity], ids=["factors", "logits"])
+def test_a_batch_of_padding_has_no_loss_and_no_gradient(through):
     embedding = TokenEmbedding(V, D)
     embedding.build()
 
@@ -105,7 +106,8 @@ def test_a_batch_of_padding_has_no_loss_and_no_gradient():
     def loss_and_gradient(vectors):
         with tf.GradientTape() as tape:
             tape.watch(vectors)
-            value = MaskedCrossEntropy()(np.zeros((B, T), "int32"), embedding.logits(vectors))
+            logits = through(embedding.logits(vectors))
+            value = MaskedCrossEntropy()(np.zeros((B, T), "int32"), logits)
         return value, tf.convert_to_tensor(tape.gradient(value, vectors))
 
     value, gradient = loss_and_gradient(tf.ones((B, T, D)))
