@@ -1,4 +1,4 @@
-"""Subword regularization: the same text, other ids."""
+"""Subword regularization and byte-fallback augmentation: the same text, other ids."""
 
 import itertools
 
@@ -16,10 +16,12 @@ from kformer.training.data.subword_regularization import SubwordRegularization, 
 SENTENCES = [pair.source for pair in phrasebook().train[:2000]]
 TEXTS = ["ich möchte ein bier", "", "die müden hunde , bitte 🙂"]
 
+both = pytest.mark.parametrize("augmentation", [SubwordRegularization, ByteFallbackAugmentation])
+
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory):
-    path = tmp_path_factory.mktemp("splitting") / "text"
+    path = tmp_path_factory.mktemp("augmentation") / "text"
     path.write_text("\n".join(SENTENCES), "utf-8")
     return Tokenizer.train(path, vocab_size=600)
 
@@ -29,9 +31,9 @@ def library(tokenizer):
     return sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
 
 
-def split(tokenizer, texts, rate, number=0, seed=0):
+def augmented(augmentation, tokenizer, texts, rate, number=0, seed=0):
     rows = tokenizer.tokenize(texts)
-    return SubwordRegularization(tokenizer, rate)(rows, tf.constant([seed, number], tf.int64))
+    return augmentation(tokenizer, rate)(rows, tf.constant([seed, number], tf.int64))
 
 
 def said(tokenizer, rows):
@@ -42,18 +44,65 @@ words = st.sampled_from(sorted({word for line in SENTENCES for word in line.spli
 strange = st.text(st.sampled_from("aeinß ▁🙂\u0301ﬁ<0x41>"), max_size=7)
 
 
+@both
 @given(
-    st.lists(words | strange, max_size=11).map(" ".join),
-    st.sampled_from([0.0, 0.1, 0.5, 1.0]),
-    st.integers(0, 5),
+    text=st.lists(words | strange, max_size=11).map(" ".join),
+    rate=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
+    number=st.integers(0, 5),
 )
-def test_the_text_stays_the_same(tokenizer, text, rate, number):
-    rows = split(tokenizer, [text], rate, number)
+def test_the_text_stays_the_same(tokenizer, augmentation, text, rate, number):
+    rows = augmented(augmentation, tokenizer, [text], rate, number)
     assert said(tokenizer, rows) == said(tokenizer, tokenizer.tokenize([text]))
 
 
-def test_a_rate_of_zero_changes_nothing(tokenizer):
-    assert split(tokenizer, TEXTS, 0.0).to_list() == tokenizer.tokenize(TEXTS).to_list()
+@both
+def test_a_rate_of_zero_changes_nothing(tokenizer, augmentation):
+    rows = augmented(augmentation, tokenizer, TEXTS, 0.0)
+    assert rows.to_list() == tokenizer.tokenize(TEXTS).to_list()
+
+
+@both
+def test_the_share_of_changed_pieces_is_about_the_rate(tokenizer, augmentation):
+    before, longer, longest = (
+        augmented(augmentation, tokenizer, SENTENCES, rate).flat_values.shape[0]
+        for rate in (0.0, 0.2, 1.0)
+    )
+    assert 0.17 < (longer - before) / (longest - before) < 0.23
+
+
+@both
+def test_the_same_seed_changes_the_same_pieces(tokenizer, augmentation):
+    def rows(number, seed=0):
+        return augmented(augmentation, tokenizer, TEXTS, 0.3, number, seed).to_list()
+
+    assert rows(5) == rows(5)
+    assert len({str(rows(number, seed)) for number in range(5) for seed in (0, 1)}) > 5
+
+
+def test_both_run_in_a_dataset_one_after_the_other(tokenizer):
+    splitting = SubwordRegularization(tokenizer, 0.5)
+    spelling = ByteFallbackAugmentation(tokenizer, 0.5)
+    texts = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3).enumerate()
+    rows = texts.map(lambda n, text: spelling(splitting(tokenizer.tokenize(text), [n, 0]), [n, 1]))
+    assert said(tokenizer, next(iter(rows))) == TEXTS
+
+
+# Byte-fallback augmentation
+
+
+def test_a_rate_of_one_spells_all_but_the_spaces_in_bytes(tokenizer):
+    for row in augmented(ByteFallbackAugmentation, tokenizer, TEXTS, 1.0).to_list():
+        assert all(piece.startswith("<0x") or piece == "▁" for piece in tokenizer.pieces(row))
+
+
+def test_the_spelling_is_that_of_the_tokenizers_byte_fallback(tokenizer):
+    spelled = augmented(ByteFallbackAugmentation, tokenizer, TEXTS, 1.0).to_list()
+    assert tokenizer.pieces(spelled[0])[:4] == ["▁", "<0x69>", "<0x63>", "<0x68>"]
+    unknown = tokenizer.pieces(tokenizer.tokenize(["ich 🙂"]).to_list()[0])
+    assert unknown[-5:] == ["▁", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>"]
+
+
+# Subword regularization
 
 
 def all_splits(text):
@@ -104,7 +153,7 @@ def test_a_rate_of_one_splits_every_piece_that_has_a_split(tokenizer):
     splits = best_splits(tokenizer)
     rows = tokenizer.tokenize(SENTENCES[:50])
     expected = [[part for i in row for part in splits[i]] for row in rows.to_list()]
-    assert split(tokenizer, SENTENCES[:50], 1.0).to_list() == expected
+    assert augmented(SubwordRegularization, tokenizer, SENTENCES[:50], 1.0).to_list() == expected
     assert sum(map(len, expected)) > 1.5 * rows.flat_values.shape[0]
 
 
@@ -134,25 +183,3 @@ def test_user_defined_pieces_are_neither_split_nor_parts_of_a_split(tmp_path):
     splits = best_splits(tokenizer)
     assert all(splits[i] == [i] for i in own) and len(own) == 2
     assert not any(own & set(row) for i, row in enumerate(splits) if i not in own)
-
-
-def test_the_share_of_split_pieces_is_about_the_rate(tokenizer):
-    before = tokenizer.tokenize(SENTENCES).flat_values.shape[0]
-    longer = split(tokenizer, SENTENCES, 0.2).flat_values.shape[0]
-    longest = split(tokenizer, SENTENCES, 1.0).flat_values.shape[0]
-    assert 0.17 < (longer - before) / (longest - before) < 0.23
-
-
-def test_the_same_seed_splits_the_same_pieces(tokenizer):
-    first = split(tokenizer, TEXTS, 0.3, 5).to_list()
-    assert split(tokenizer, TEXTS, 0.3, 5).to_list() == first
-    choices = {str(split(tokenizer, TEXTS, 0.3, n, s).to_list()) for n in range(5) for s in (0, 1)}
-    assert len(choices) > 5
-
-
-def test_it_runs_in_a_dataset_before_byte_fallback_augmentation(tokenizer):
-    splitting = SubwordRegularization(tokenizer, 0.5)
-    spelling = ByteFallbackAugmentation(tokenizer, 0.5)
-    texts = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3).enumerate()
-    rows = texts.map(lambda n, text: spelling(splitting(tokenizer.tokenize(text), [n, 0]), [n, 1]))
-    assert said(tokenizer, next(iter(rows))) == TEXTS
