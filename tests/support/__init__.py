@@ -2,8 +2,8 @@
 
 - `reference`, `scripted`, `tied`, `pairs`, `odd_text`: what results are compared with, and inputs.
 - `toy`, `codec_models`, `made_once`: small models, each made once for all tests.
-- `disturbances`, `same_run`, `train_and_dump`, `train_on_replicas`: runs that are interrupted, or
-  that run in a process of their own.
+- `disturbances`, `same_run`, `train_on_replicas`: runs that are interrupted, compared, or in a
+  process of their own.
 - `native`: programs in C++, other versions of LiteRT and an emulated Arm processor.
 - `serving`: a stand-in for TensorFlow Serving, and requests to it.
 """

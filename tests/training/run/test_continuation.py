@@ -2,19 +2,23 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
-from kformer.training import KeepBest, StopWithoutImprovement
+import kformer
+from kformer import Tokenizer
+from kformer.training import KeepBest, StopWithoutImprovement, train
 from support.disturbances import PowerCut, Spoil
 from support.same_run import assert_same_run, read
 
 
 @pytest.fixture(scope="module")
 def unfinished(again, tmp_path_factory):
-    """The folder of a run of 2 epochs that was broken off after the first."""
+    """The folder of a run of 2 epochs that diverged in the second."""
     folder = tmp_path_factory.mktemp("unfinished") / "run"
-    with pytest.raises(ZeroDivisionError, match="power cut"):
-        again(folder, callbacks=[PowerCut(epoch=1)])
+    kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* so far is {folder}/translator"
+    with pytest.raises(FloatingPointError, match=f"must stay finite.*{kept}.* loss=nan at step"):
+        again(folder, callbacks=[Spoil(epoch=1, factor=np.nan)])
     return folder
 
 
@@ -25,6 +29,35 @@ def broken_off(unfinished, tmp_path):
 
 def content(folder):
     return {path: path.read_bytes() for path in folder.rglob("*.*")}
+
+
+def test_divergence_leaves_the_best_translator(unfinished):
+    assert kformer.load(unfinished / "translator.keras").translate(["der hund"])
+    assert len(read(unfinished / "history.json")["loss"]) == 1
+    assert read(unfinished / "run.json")["finished"] is False
+
+
+def test_a_run_is_not_resumed_with_a_changed_tokenizer(again, broken_off, parallel_text):
+    path = broken_off / "checkpoints" / "tokenizer.model"
+    Tokenizer.train(parallel_text["train.de"], 300).save(path)
+    with pytest.raises(ValueError, match=f"Received: '{path}', which has changed"):
+        again(broken_off)
+
+
+def test_a_run_of_other_settings_is_refused_with_the_differences(
+    again, broken_off, parallel_text, tiny_recipe
+):
+    with pytest.raises(
+        FileExistsError, match=r"which holds a run with dropout=0\.1 instead of 0\.2"
+    ):
+        again(broken_off, dropout=0.2)
+    with pytest.raises(
+        FileExistsError, match="a run with other text in --valid-source and --valid-target"
+    ):
+        again(broken_off, valid=False)
+    source, target, *valid_files = parallel_text.values()
+    with pytest.raises(FileExistsError, match=r"with weights=None instead of \[2.0\]"):
+        train(tiny_recipe, source, target, broken_off, *valid_files, weights=[2.0])
 
 
 @pytest.mark.parametrize("overwrite", [False, pytest.param(True, marks=pytest.mark.prove)])
@@ -70,7 +103,9 @@ def test_overwriting_resumes_an_unfinished_run_of_the_same_settings(
 def test_overwriting_replaces_an_unfinished_run_of_other_settings(again, broken_off):
     with pytest.raises(ZeroDivisionError, match="power cut"):
         again(broken_off, overwrite=True, dropout=0.2, callbacks=[PowerCut(epoch=0)])
-    assert not (broken_off / "translator.keras").exists()
+    assert {path.name for path in broken_off.iterdir()} == {"run.json", "checkpoints"}
+    left = {path.name for path in (broken_off / "checkpoints").iterdir()}
+    assert left == {"tokenizer.model", "epoch-0000-batch-000000.npz"}  # Of the new run.
     assert read(broken_off / "run.json")["recipe"]["dropout"] == 0.2
 
 

@@ -7,13 +7,16 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 
-import kformer
-from support import train_and_dump
+from support.same_run import assert_same_run
 
-SCRIPT = train_and_dump.__file__
+SCRIPT = """
+import json, sys
+from kformer.training import Recipe, train
+options = json.loads(sys.argv[1])
+train(Recipe(**options.pop("recipe")), **options, checkpoint_seconds=0)  # After every batch.
+"""
 
 
 class Run:
@@ -24,12 +27,13 @@ class Run:
         names = {"source": "train.de", "target": "train.en"}
         names |= {"valid_source": "valid.de", "valid_target": "valid.en"}
         options = {argument: str(files[name]) for argument, name in names.items()}
-        self.options = json.dumps({"recipe": dataclasses.asdict(recipe), **options})
+        options |= {"recipe": dataclasses.asdict(recipe), "output": str(self.output)}
+        self.options = json.dumps(options)
         self.process = None
 
     def start(self):
         self.process = subprocess.Popen(
-            [sys.executable, SCRIPT, self.output, self.options],
+            [sys.executable, "-c", SCRIPT, self.options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -53,37 +57,6 @@ class Run:
 
     def checkpoints(self, pattern="epoch-*"):
         return sorted((self.output / "checkpoints").glob(pattern))
-
-    def result(self):
-        """All that a run leaves, the speed aside."""
-        history = json.loads((self.output / "history.json").read_text("utf-8"))
-        del history["tokens/s"]
-        with np.load(self.output.with_name("variables.npz")) as file:
-            variables = [file[name] for name in file.files]
-        best = kformer.load(self.output / "translator.keras").transformer.get_weights()
-        return history, variables, best
-
-
-def assert_equal_to_the_bit(run, other):
-    (history, *arrays), (other_history, *other_arrays) = run.result(), other.result()
-    assert history == other_history
-    for values, other_values in zip(arrays, other_arrays, strict=True):
-        for one, another in zip(values, other_values, strict=True):
-            np.testing.assert_array_equal(one, another)
-
-
-@pytest.fixture(scope="module")
-def recipe(tiny_recipe):
-    return dataclasses.replace(
-        tiny_recipe, epochs=4, patience=3, byte_spelling=0.05, gradient_accumulation=2
-    )
-
-
-@pytest.fixture(scope="module")
-def undisturbed(recipe, parallel_text, tmp_path_factory):
-    run = Run(tmp_path_factory.mktemp("undisturbed"), recipe, parallel_text)
-    run.finish()
-    return run
 
 
 def kill_at_random(run, kills):
@@ -109,29 +82,26 @@ def while_after_a_checkpoint(run, seconds):
     return moment
 
 
-def test_a_killed_run_equals_an_uninterrupted_one(undisturbed, recipe, parallel_text, tmp_path):
-    run = Run(tmp_path, recipe, parallel_text)
-    kill_at_random(run, kills=1)
-    run.finish()
-    assert_equal_to_the_bit(run, undisturbed)
+def test_a_killed_run_equals_an_uninterrupted_one_of_another_process(
+    again, tiny_run, tiny_recipe, parallel_text, tmp_path
+):
+    run = Run(tmp_path, tiny_recipe, parallel_text)
+    assert run.kill_when(lambda: run.checkpoints("epoch-0001-batch-*[1-9].npz"))
+    again(run.output)
+    assert_same_run(run.output, tiny_run[0])
 
 
 @pytest.mark.prove
-def test_a_run_killed_twenty_times_equals_it_too(recipe, parallel_text, tmp_path_factory):
-    long = dataclasses.replace(recipe, epochs=12, dropout=0.3, ema_momentum=0.99)
+def test_a_run_killed_twenty_times_equals_one_in_one_go(
+    tiny_recipe, parallel_text, tmp_path_factory
+):
+    numbers = {"epochs": 12, "patience": 3, "dropout": 0.3, "ema_momentum": 0.99}
+    numbers |= {"byte_spelling": 0.05, "gradient_accumulation": 2}
+    long = dataclasses.replace(tiny_recipe, **numbers)
     undisturbed, run = (
         Run(tmp_path_factory.mktemp(name), long, parallel_text) for name in ("calm", "storm")
     )
     undisturbed.finish()
     kill_at_random(run, kills=20)
     run.finish()
-    assert_equal_to_the_bit(run, undisturbed)
-
-
-@pytest.mark.prove
-def test_two_runs_in_two_processes_are_equal_to_the_bit(
-    undisturbed, recipe, parallel_text, tmp_path
-):
-    run = Run(tmp_path, recipe, parallel_text)
-    run.finish()
-    assert_equal_to_the_bit(run, undisturbed)
+    assert_same_run(run.output, undisturbed.output)
