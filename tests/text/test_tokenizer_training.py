@@ -31,24 +31,17 @@ def test_compressed_files_and_windows_lines_give_the_same_model(tmp_path):
     assert models == models[:1] * 4
 
 
-def test_a_vocabulary_too_large_is_an_error_that_says_what_would_fit(tmp_path):
-    text = tmp_path / "small.txt"
-    text.write_text(TEXT, encoding="utf-8")
-    with pytest.raises(ValueError, match="Received: vocab_size=8000") as error:
-        Tokenizer.train(text)
-    fits = int(re.search(r"at most (\d+),", str(error.value))[1])
+@pytest.mark.parametrize(("size", "limit", "beyond"), [(8000, "most", 1), (77, "least", -1)])
+def test_a_vocabulary_too_large_or_small_is_an_error_that_says_what_fits(
+    written, size, limit, beyond
+):
+    text = written("small.txt", TEXT)
+    with pytest.raises(ValueError, match=f"Received: vocab_size={size}") as error:
+        Tokenizer.train(text, size)
+    fits = int(re.search(rf"at {limit} (\d+),", str(error.value))[1])
     assert Tokenizer.train(text, fits).vocab_size == fits
-    with pytest.raises(ValueError, match=f"at most {fits},.* Received: vocab_size={fits + 1}"):
-        Tokenizer.train(text, fits + 1)
-
-
-def test_a_vocabulary_too_small_is_an_error_that_says_what_is_needed(tmp_path):
-    text = tmp_path / "small.txt"
-    text.write_text(TEXT, encoding="utf-8")
-    with pytest.raises(ValueError, match="Received: vocab_size=77") as error:
-        Tokenizer.train(text, 77)
-    needed = int(re.search(r"at least (\d+),", str(error.value))[1])
-    assert Tokenizer.train(text, needed).vocab_size == needed
+    with pytest.raises(ValueError, match=rf"at {limit} {fits},.*: vocab_size={fits + beyond}\b"):
+        Tokenizer.train(text, fits + beyond)
 
 
 @pytest.mark.parametrize("content", ["", "\n \n\t\n"], ids=["empty", "blank"])

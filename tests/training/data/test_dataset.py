@@ -3,7 +3,6 @@
 import gzip
 import random
 from collections import Counter
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,13 +20,7 @@ from support.pairs import write as write_pairs
 both_orders = pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Writes pairs as two files."""
-    return partial(write_pairs, tmp_path)
-
-
-@settings(max_examples=8)
+@settings(max_examples=settings.default.max_examples // 8)
 @given(
     lengths=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60),
     max_length=st.integers(8, 40),
@@ -38,9 +31,7 @@ def test_every_pair_that_fits_is_in_an_epoch_once(
     tmp_path_factory, tokenizer, lengths, max_length, spare, shuffle
 ):
     pairs = [("bier", "ein bier"), *((sentence(s), sentence(t)) for s, t in lengths)]
-    paths = [tmp_path_factory.mktemp("text") / language for language in ("de", "en")]
-    for path, lines in zip(paths, zip(*pairs, strict=True), strict=True):
-        path.write_text("\n".join(lines) + "\n", "utf-8")
+    paths = write_pairs(tmp_path_factory.mktemp("text"), pairs)
     tokens_per_batch = max_length + spare
     dataset = translation_dataset(
         *paths, tokenizer, tokens_per_batch=tokens_per_batch, max_length=max_length, shuffle=shuffle

@@ -16,16 +16,9 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(write):
     """Writes a corpus of numbered lines: "a0", "a1", and so on; returns its two paths."""
-
-    def write(name, number):
-        paths = [tmp_path / f"{name}.{side}" for side in ("de", "en")]
-        for path in paths:
-            path.write_text("".join(f"{name}{i}\n" for i in range(number)))
-        return paths
-
-    return write
+    return lambda name, number: write([(f"{name}{i}",) * 2 for i in range(number)], name)
 
 
 def windows_of(mixture):

@@ -34,7 +34,7 @@ def test_a_pair_is_dropped_for_the_first_reason_that_applies(lengths, max_length
         assert [REASONS[i] for i in found] == expected
 
 
-def test_the_counted_pairs_are_those_of_the_batches(written, tokenizer):
+def test_the_counted_pairs_are_those_of_the_batches(write, tokenizer):
     pairs = [
         *[("ein bier", "a beer"), ("ja", "yes , that is so")] * 3,
         ("", "a beer"),
@@ -42,10 +42,7 @@ def test_the_counted_pairs_are_those_of_the_batches(written, tokenizer):
         ("ein " * 40, "a " * 40),
         *[("ein", "a beer and " * 4)] * 2,
     ]
-    files = [
-        written(name, "".join(f"{line}\n" for line in lines))
-        for name, lines in zip(("de", "en"), zip(*pairs, strict=True), strict=True)
-    ]
+    files = write(pairs)
     limits = {"max_length": 36, "max_length_ratio": 3.0}
     report = count_dropped_pairs(*files, tokenizer, **limits)
     assert report == DroppedPairs(kept=6, blank=2, too_long=1, unlike_lengths=2)

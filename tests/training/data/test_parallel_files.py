@@ -12,15 +12,6 @@ from kformer.training.data import parallel_files
 from kformer.training.data.parallel_files import count_lines
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(name, content):
-        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-        return tmp_path / name
-
-    return write
-
-
 @given(lines=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n")), min_size=1))
 def test_lines_end_only_at_line_feeds(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("lines") / "text"
@@ -34,27 +25,27 @@ def test_lines_end_only_at_line_feeds(tmp_path_factory, lines):
     ("content", "lines"),
     [("a", 1), ("a\n", 1), ("a\nb", 2), ("a\r\nb\r\n", 2), ("\n", 1), ("\n\n", 2), ("a\n\n", 2)],
 )
-def test_the_last_line_may_lack_a_line_feed(write, content, lines):
-    assert count_lines(write("text", content)) == lines
+def test_the_last_line_may_lack_a_line_feed(written, content, lines):
+    assert count_lines(written("text", content)) == lines
 
 
-def test_a_file_is_read_again_only_if_it_has_changed(write, monkeypatch):
-    path = write("text", "a\nb\n")
+def test_a_file_is_read_again_only_if_it_has_changed(written, monkeypatch):
+    path = written("text", "a\nb\n")
     assert count_lines(path) == 2
     with monkeypatch.context() as patch:
         patch.setattr(parallel_files, "read_lines", None)
         assert count_lines(path) == 2
-    assert count_lines(write("text", "a\nb\nc\n")) == 3
+    assert count_lines(written("text", "a\nb\nc\n")) == 3
 
 
-def test_a_gzip_file_may_have_several_members(write):
+def test_a_gzip_file_may_have_several_members(written):
     members = gzip.compress(b"a\nb\n") + gzip.compress(b"c\n")
-    assert count_lines(write("text.gz", members)) == 3
+    assert count_lines(written("text.gz", members)) == 3
 
 
-def test_pairs_are_counted_over_all_files(write):
-    de = [write("1.de", "eins\nzwei\n"), write("2.de.gz", gzip.compress(b"drei\n"))]
-    en = [write("1.en", "one\ntwo"), write("2.en", "three\n")]
+def test_pairs_are_counted_over_all_files(written):
+    de = [written("1.de", "eins\nzwei\n"), written("2.de.gz", gzip.compress(b"drei\n"))]
+    en = [written("1.en", "one\ntwo"), written("2.en", "three\n")]
     assert check_parallel(de, en) == 3
     assert check_parallel(str(de[0]), en[0]) == 2
 
@@ -64,45 +55,40 @@ def test_one_path_is_a_list_of_one(tmp_path):
     assert as_list(tmp_path) == as_list((tmp_path,)) == [str(tmp_path)]
 
 
-def test_a_missing_file_is_an_error(write, tmp_path):
-    de = write("de", "eins\n")
+def test_a_missing_file_is_an_error(written, tmp_path):
+    de = written("de", "eins\n")
     with pytest.raises(FileNotFoundError, match=r"no such file. Received: '.*missing.en'"):
         check_parallel(de, tmp_path / "missing.en")
     with pytest.raises(IsADirectoryError, match=f"not a folder. Received: '{tmp_path}'"):
         check_parallel(tmp_path, de)
 
 
-def test_different_counts_are_an_error_with_both_counts(write):
-    with pytest.raises(ValueError, match=r"Received: 3 in '.*de', 2 in '.*en'"):
-        check_parallel(write("de", "a\nb\nc\n"), write("en", "a\nb\n"))
-
-
-def test_counts_must_agree_file_by_file(write):
-    long, short = write("long", "a\nb\n"), write("short", "a\n")
+def test_counts_must_agree_file_by_file(written):
+    long, short = written("long", "a\nb\n"), written("short", "a\n")
     with pytest.raises(ValueError, match=r"Received: 2 in '.*long', 1 in '.*short'"):
         check_parallel([long, short], [short, long])
 
 
 @pytest.mark.parametrize(("sources", "targets"), [(2, 1), (1, 0), (0, 0)])
-def test_every_source_file_needs_its_target_file(write, sources, targets):
-    file = write("text", "a\n")
+def test_every_source_file_needs_its_target_file(written, sources, targets):
+    file = written("text", "a\n")
     with pytest.raises(ValueError, match=f"Received: {sources} source and {targets} target files"):
         check_parallel([file] * sources, [file] * targets)
 
 
 @pytest.mark.parametrize("name", ["text", "text.gz"])
-def test_an_empty_file_is_an_error(write, name):
+def test_an_empty_file_is_an_error(written, name):
     content = gzip.compress(b"") if name.endswith("gz") else b""
     with pytest.raises(ValueError, match=f"must not be empty. Received: '.*{name}'"):
-        count_lines(write(name, content))
+        count_lines(written(name, content))
 
 
 @pytest.mark.parametrize("name", ["text", "text.gz"])
-def test_text_that_is_not_utf8_is_an_error_with_the_line(write, name):
+def test_text_that_is_not_utf8_is_an_error_with_the_line(written, name):
     content = "eins\nzwei\nfünf\n".encode("latin-1")
     content = gzip.compress(content) if name.endswith("gz") else content
     with pytest.raises(ValueError, match=f"must be UTF-8. Received: '.*{name}', where line 3"):
-        count_lines(write(name, content))
+        count_lines(written(name, content))
 
 
 def broken(content):
@@ -116,6 +102,6 @@ def broken(content):
     [b"eins\n", gzip.compress(b"eins\nzwei\n" * 99)[:-9], broken(b"eins\nzwei\n" * 99)],
     ids=["plain", "cut off", "damaged"],
 )
-def test_a_file_named_gz_must_be_gzip(write, content):
+def test_a_file_named_gz_must_be_gzip(written, content):
     with pytest.raises(ValueError, match=r"must be gzip. Received: '.*text.gz'"):
-        count_lines(write("text.gz", content))
+        count_lines(written("text.gz", content))

@@ -13,19 +13,6 @@ from kformer.training import check_corpus, translation_dataset
 PAIRS = [(pair.source, pair.target) for pair in phrasebook().train[:200]]
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Writes pairs as two files and returns their paths."""
-
-    def write(pairs, name="train"):
-        paths = [tmp_path / f"{name}.{side}" for side in ("de", "en")]
-        for path, lines in zip(paths, zip(*pairs, strict=True), strict=True):
-            path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        return paths
-
-    return write
-
-
 def test_the_counts_are_those_of_the_library(write, tokenizer):
     pairs = [*PAIRS, ("ein 🙂 bier", "a beer"), ("", "blank")]
     report = check_corpus(*write(pairs), tokenizer)
@@ -70,8 +57,7 @@ def test_several_corpora_are_counted_together_and_weighed_in_a_pass(write, token
 
 
 def test_a_sound_corpus_gets_no_warning(write, tokenizer):
-    pairs = list(dict.fromkeys(PAIRS))
-    files, valid = write(pairs[20:]), write(pairs[:20], "valid")
+    files, valid = write(PAIRS[20:]), write(PAIRS[:20], "valid")
     report = check_corpus(*files, tokenizer, valid_source=valid[0], valid_target=valid[1])
     assert report.warnings() == []
     assert report.duplicates == report.identical == report.validation.seen == 0
@@ -84,26 +70,20 @@ def one_warning(*args, **kwargs):
 
 
 def test_swapped_validation_files_are_noticed(write, tokenizer):
-    pairs = list(dict.fromkeys(PAIRS))
-    files, valid = write(pairs[20:]), write(pairs[:20], "valid")
+    files, valid = write(PAIRS[20:]), write(PAIRS[:20], "valid")
     warning = one_warning(*files, tokenizer, valid_source=valid[1], valid_target=valid[0])
     assert "look swapped" in warning and "Exchange --valid-source and --valid-target" in warning
 
 
 def test_validation_pairs_from_the_training_text_are_noticed(write, tokenizer):
-    pairs = list(dict.fromkeys(PAIRS))
-    files, valid = write(pairs[10:]), write(pairs[:20], "valid")
+    files, valid = write(PAIRS[10:]), write(PAIRS[:20], "valid")
     warning = one_warning(*files, tokenizer, valid_source=valid[0], valid_target=valid[1])
     assert "50 % of the validation pairs are training pairs" in warning
 
 
 @pytest.mark.parametrize(("copied", "warned"), [(60, False), (70, True), (200, True)])
 def test_more_than_a_third_of_copies_are_noticed(write, tokenizer, copied, warned):
-    pairs = list(
-        dict.fromkeys(
-            (f"{i} {source}", f"{i} {target}") for i, (source, target) in enumerate(PAIRS)
-        )
-    )
+    pairs = [(f"{i} {source}", f"{i} {target}") for i, (source, target) in enumerate(PAIRS)]
     pairs = [(target, target) for _, target in pairs[:copied]] + pairs[copied:]
     report = check_corpus(*write(pairs), tokenizer)
     assert report.identical == copied
@@ -111,9 +91,7 @@ def test_more_than_a_third_of_copies_are_noticed(write, tokenizer, copied, warne
 
 
 def test_duplicates_are_the_pairs_that_repeat_an_earlier_one(write, tokenizer):
-    pairs = list(dict.fromkeys(PAIRS))
-    again = random.choices(pairs, k=60)
-    files = write([*pairs, *again])
+    files = write([*PAIRS, *random.choices(PAIRS, k=60)])
     assert check_corpus(*files, tokenizer).duplicates == 60
     assert "repeat an earlier pair" in one_warning(*files, tokenizer)
 
@@ -135,16 +113,16 @@ def test_duplicates_are_the_pairs_that_repeat_an_earlier_one(write, tokenizer):
     ],
 )
 def test_each_problem_gets_a_warning_with_advice(write, tokenizer, pair, options, warning):
-    pairs = list(dict.fromkeys(PAIRS))
-    pairs += [(f"{i} {pair[0]}", f"{i} {pair[1]}") for i in range(len(pairs) // 2)]
-    assert warning in " ".join(check_corpus(*write(pairs), tokenizer, **options).warnings())
+    more = [(f"{i} {pair[0]}", f"{i} {pair[1]}") for i in range(len(PAIRS) // 2)]
+    files = write([*PAIRS, *more])
+    assert warning in " ".join(check_corpus(*files, tokenizer, **options).warnings())
 
 
 CAPTIONS = [f"男孩{i}在公园里踢足球，女孩在旁边看书。" for i in range(40)]
 CODE = [f"x[{i}] = f(y[{i}], z->next{i % 7}) + (a << {i % 5});" for i in range(40)]
 NUMBERS = [str(random.Random(i).randrange(10**12)) for i in range(40)]
 WORDS = list(dict.fromkeys(word for pair in PAIRS for text in pair for word in text.split()))[:40]
-LINES = [source for source, _ in dict.fromkeys(PAIRS)][:20]
+LINES = [source for source, _ in PAIRS][:20]
 
 
 @pytest.mark.parametrize("texts", [CAPTIONS, CODE, NUMBERS, WORDS, LINES])

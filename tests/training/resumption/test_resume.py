@@ -100,8 +100,7 @@ def power_cut(callback):
 def assert_same(session, other):
     (history, variables), (other_history, other_variables) = session.result(), other.result()
     assert history == other_history
-    for one, another in zip(variables, other_variables, strict=True):
-        np.testing.assert_array_equal(one, another)
+    np.testing.assert_equal(variables, other_variables)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
 from kformer.training import Recipe
 from kformer.training.run.preparation import prepare
-from support import toy
+from support import pairs, toy
 
 RECIPE = Recipe.named("tiny")
 
@@ -21,10 +21,7 @@ RECIPE = Recipe.named("tiny")
 @pytest.fixture
 def files(tmp_path):
     """A source and a target of 80 lines."""
-    paths = [tmp_path / "a.de", tmp_path / "a.en"]
-    for path, lines in zip(paths, (toy.SOURCES, toy.TARGETS), strict=True):
-        path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    return paths
+    return pairs.write(tmp_path, zip(toy.SOURCES, toy.TARGETS, strict=True), "a")
 
 
 def size_of(model):

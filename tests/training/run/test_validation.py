@@ -1,6 +1,7 @@
 """Validation within an epoch, the best models in files, and their average."""
 
 import json
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -109,23 +110,26 @@ def test_more_patience_extends_a_run_that_stopped_within_an_epoch(again, often, 
         assert read(run / "history.json")[name] == read(often[0] / "history.json")[name]
 
 
+def model_at(step):
+    """As much of a model as a callback needs that counts steps."""
+    return SimpleNamespace(optimizer=SimpleNamespace(iterations=step))
+
+
 def test_steps_are_due_once_with_gradient_accumulation():
-    class Model:
-        class optimizer:
-            iterations = 0
+    model = model_at(0)
 
     def run(every, steps):
         due = []
         for i, step in enumerate(steps):
-            Model.optimizer.iterations = step
-            due += [i] * every.due(Model)
+            model.optimizer.iterations = step
+            due += [i] * every.due(model)
         return due
 
     every = EverySteps(3)
-    every.begin(Model)
+    every.begin(model)
     assert run(every, [0, 1, 1, 2, 2, 3, 3, 3, 4, 5, 6, 7]) == [5, 10]
-    Model.optimizer.iterations = 6
-    every.begin(Model)  # At the step where training resumes, nothing is due.
+    model.optimizer.iterations = 6
+    every.begin(model)  # At the step where training resumes, nothing is due.
     assert run(every, [6, 6, 7, 8, 9]) == [4]
     assert run(EverySteps(0), [1, 2, 3]) == []
 
@@ -140,13 +144,11 @@ def kept_models(folder, number, scores, state=None, mode="min"):
     """What `KeepModels` keeps of models of these scores, with a step each."""
     callback = KeepModels(Saved(), folder, number, "val_loss", mode)
 
-    class Model:
-        class optimizer:
-            iterations = 0
+    model = model_at(0)
 
-    callback.set_model(Model)
+    callback.set_model(model)
     for step, score in enumerate(scores, start=1):
-        Model.optimizer.iterations = step
+        model.optimizer.iterations = step
         callback.on_validation(step, {} if score is None else {"val_loss": score})
         before = {path.name for path in folder.iterdir()}
         callback.on_checkpoint()
@@ -170,21 +172,14 @@ def test_the_best_models_and_the_last_are_kept(tmp_path, number, mode, scores, f
     assert kept_models(tmp_path, number, scores, mode=mode) == (files, best)
 
 
-def test_no_models_are_kept_by_default(tiny_run, again):
-    assert not (tiny_run[0] / "models").exists()
-
-
 def test_a_model_is_deleted_only_after_a_checkpoint_without_it(tmp_path):
     callback = KeepModels(Saved(), tmp_path, 1)
 
-    class Model:
-        class optimizer:
-            iterations = 1
-
-    callback.set_model(Model)
+    model = model_at(1)
+    callback.set_model(model)
     callback.on_validation(1, {"val_loss": 2.0})
     state = callback.get_state()
-    Model.optimizer.iterations = 2
+    model.optimizer.iterations = 2
     callback.on_validation(2, {"val_loss": 1.0})
     assert len([*tmp_path.iterdir()]) == 2  # A run killed here resumes from the state before.
     (tmp_path / ".step-00000003-0123abcd.keras").touch()
