@@ -24,14 +24,7 @@ EACH_LASTING = [(protocol, act) for protocol, acts in LASTING.items() for act in
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch):
-    for name in ("http_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(deadline, "FIRST_WAIT", 0.02)
-
-
-@pytest.fixture(params=["rest", "grpc"])
-def protocol(request):
-    return request.param
 
 
 @pytest.mark.parametrize(("protocol", "act"), [*EACH_BUSY, ("rest", "reset")])
@@ -84,11 +77,10 @@ def test_a_server_may_set_the_wait_before_a_retry():
     assert third - second < 1
 
 
-def test_an_unreachable_server_is_an_error_after_all_retries(protocol):
+def test_an_unreachable_server_is_an_error_after_all_retries(protocol, scheme):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    scheme = {"rest": "http", "grpc": "grpc"}[protocol]
     start = time.monotonic()
     with pytest.raises(OSError, match="refused") as error:
         Client(f"{scheme}://127.0.0.1:{port}", "m", retries=3).translate(["a"])
@@ -272,16 +264,14 @@ def test_a_malformed_url_is_refused(url, message):
         ({"headers": {"ä": "b"}}, "headers="),
     ],
 )
-def test_invalid_options_are_refused(protocol, options, received):
-    scheme = {"rest": "http", "grpc": "grpc"}[protocol]
+def test_invalid_options_are_refused(scheme, options, received):
     with pytest.raises(ValueError, match=f"Received: {received}"):
         Client(f"{scheme}://127.0.0.1:1", **{"model": "m", **options})
 
 
-def test_a_missing_certificate_is_refused(protocol, tmp_path):
-    scheme = {"rest": "https", "grpc": "grpcs"}[protocol]
+def test_a_missing_certificate_is_refused(scheme, tmp_path):
     with pytest.raises(FileNotFoundError, match="Received: ca_file="):
-        Client(f"{scheme}://127.0.0.1:1", "m", ca_file=str(tmp_path / "none"))
+        Client(f"{scheme}s://127.0.0.1:1", "m", ca_file=str(tmp_path / "none"))
 
 
 def test_grpc_without_its_packages_says_what_to_install(monkeypatch):

@@ -1,12 +1,11 @@
-"""The stand-in under load: many requests, hostile ones, a new version meanwhile."""
+"""A served model under load: many requests, odd ones, a new version meanwhile."""
 
 import base64
 import contextlib
 import json
+import queue
 import random
 import threading
-import time
-import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
@@ -51,82 +50,29 @@ def answers(toy_translator):
 @pytest.mark.parametrize(
     ("number", "growth"), [(200, 1.05), pytest.param(20_000, 1.01, marks=pytest.mark.prove)]
 )
-def test_under_load_every_answer_is_right_and_memory_does_not_grow(
-    server, answers, number, growth, capsys
-):
-    random.seed(1)
-    sizes = [random.randint(1, 64) for _ in range(number)]
-    clients = [
-        server.client(PROTOCOLS[i % 2], batch_size=64, timeout=900) for i in range(CONNECTIONS)
-    ]
-    clients = dict(zip(range(CONNECTIONS), clients, strict=True))
-    free, memory, seconds = list(clients), [], []
-    lock, texts = threading.Lock(), list(answers)
+def test_under_load_every_answer_is_right_and_memory_does_not_grow(server, answers, number, growth):
+    free, memory, texts = queue.SimpleQueue(), [], list(answers)
+    for i in range(CONNECTIONS):
+        free.put(server.client(PROTOCOLS[i % 2], batch_size=64, timeout=900))
 
     def request(i):
-        chosen = random.Random(i).choices(texts, k=sizes[i])
-        with lock:
-            connection = free.pop()
-        start = time.monotonic()
-        said = clients[connection].translate(chosen)
-        seconds.append(time.monotonic() - start)
-        with lock:
-            free.append(connection)
+        rng = random.Random(i)
+        chosen = rng.choices(texts, k=rng.randint(1, 64))
+        client = free.get()
+        said = client.translate(chosen)
+        free.put(client)
         assert said == [answers[text] for text in chosen]
         if i % (number // 20) == 0:
             memory.append(server.memory)
 
-    start = time.monotonic()
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         list(pool.map(request, range(number)))
-    took = time.monotonic() - start
-    with capsys.disabled():
-        show(number, sum(sizes), took, seconds, memory)
-    assert len(seconds) == number
     quarter = len(memory) // 4
     # Medians: requests that are under way take some megabytes, now and then.
     assert np.median(memory[-quarter:]) < growth * np.median(memory[:quarter])
 
 
-def show(number, sentences, took, seconds, memory):
-    shares = (50, 90, 99, 100)
-    milliseconds = 1000 * np.percentile(seconds, shares)
-    of_latency = ", ".join(f"{p} % {ms:.0f}" for p, ms in zip(shares, milliseconds, strict=True))
-    megabytes = " ".join(f"{m / 2**20:.1f}" for m in memory)
-    print(
-        f"\n{number} requests, {sentences} sentences, {CONNECTIONS} connections, {took:.0f} s; "
-        f"milliseconds: {of_latency}; MiB of the server: {megabytes}"
-    )
-
-
-DEEP = b'{"inputs": ' + b"[" * 100_000
 LARGE = 10**6  # Bytes.
-HOSTILE_REST = {
-    "numbers": b'{"inputs": {"text": [1, 2]}}',
-    "a number": b'{"inputs": 7}',
-    "null": b'{"inputs": {"text": [null]}}',
-    "true": b'{"instances": [true]}',
-    "nested": b'{"inputs": {"text": [["a"], ["b"]]}}',
-    "a string": b'{"inputs": {"text": "a"}}',
-    "an object": b'{"inputs": {"text": [{"a": "b"}]}}',
-    "bad base64": b'{"inputs": {"text": [{"b64": "?"}]}}',
-    "another input": b'{"inputs": {"txt": ["a"]}}',
-    "two inputs": b'{"inputs": {"text": ["a"], "more": ["b"]}}',
-    "mixed rows": b'{"instances": [{"text": "a"}, "b"]}',
-    "rows and columns": b'{"instances": ["a"], "inputs": ["a"]}',
-    "neither": b"{}",
-    "no rows": b'{"instances": []}',
-    "no object": b"[]",
-    "nothing": b"",
-    "half": b'{"inputs": {"text": ["a"',
-    "deep": DEEP,
-    "half of a pair": b'{"inputs": {"text": ["\\ud800"]}}',
-    "signature": b'{"signature_name": "x", "inputs": ["a"]}',
-    "signature of a kind": b'{"signature_name": [], "inputs": ["a"]}',
-    "sources alone": b'{"signature_name": "score", "inputs": {"source": ["a"]}}',
-    "uneven": b'{"signature_name": "score", "inputs": {"source": ["a"], "target": ["b", "c"]}}',
-    "10,000 strings": json.dumps({"inputs": {"text": ["wir"] * 10_000}}).encode(),
-}
 FLAGGED_REST = {
     "no texts": (b'{"inputs": {"text": []}}', []),
     "an empty string": (b'{"inputs": {"text": [""]}}', [""]),
@@ -143,14 +89,11 @@ FLAGGED_REST = {
 }
 
 
-def post(server, body, path="/v1/models/translator:predict"):
-    """Returns the status and the JSON of an answer."""
-    request = urllib.request.Request(server.rest + path, body, method="POST")
-    try:
-        with urllib.request.urlopen(request, timeout=120) as response:
-            return response.status, json.loads(response.read())
-    except urllib.error.HTTPError as error:
-        return error.code, json.loads(error.read())
+def post(server, body):
+    """Returns the JSON of an answer."""
+    request = urllib.request.Request(f"{server.rest}/v1/models/translator:predict", body)
+    with urllib.request.urlopen(request, timeout=120) as response:
+        return json.load(response)
 
 
 @pytest.fixture
@@ -181,18 +124,9 @@ def neighbours(server, answers):
     assert not wrong
 
 
-def test_hostile_requests_by_rest_are_refused_clearly(server, neighbours):
-    for name, body in HOSTILE_REST.items():
-        status, answer = post(server, body)
-        assert (name, status, list(answer)) == (name, 400, ["error"])
-        assert 5 < len(answer["error"]) < 2000, name
-
-
 def test_odd_requests_by_rest_are_answered_and_flagged(server, neighbours):
     for name, (body, expected) in FLAGGED_REST.items():
-        status, answer = post(server, body)
-        assert (name, status) == (name, 200)
-        flags = answer["outputs"]["flags"]
+        flags = post(server, body)["outputs"]["flags"]
         assert len(flags) == len(expected)
         for said, flag in zip(flags, expected, strict=True):
             assert flag in said.split(", ") if flag else not said, name
@@ -200,26 +134,6 @@ def test_odd_requests_by_rest_are_answered_and_flagged(server, neighbours):
 
 def tensor(texts, shape=None):
     return make_tensor_proto([text.encode() for text in texts], DT_STRING, shape or [len(texts)])
-
-
-HOSTILE_GRPC = {
-    "numbers": {"text": make_tensor_proto([1, 2])},
-    "nested": {"text": tensor(["a", "b"], [2, 1])},
-    "a scalar": {"text": make_tensor_proto("a")},
-    "another input": {"txt": tensor(["a"])},
-    "no input": {},
-    "two inputs": {"text": tensor(["a"]), "more": tensor(["b"])},
-    "no tensor": {"text": TensorProto()},
-    "10,000 strings": {"text": tensor(["wir"] * 10_000)},
-}
-
-
-def test_hostile_requests_by_grpc_are_refused_clearly(server, neighbours):
-    for name, inputs in HOSTILE_GRPC.items():
-        with pytest.raises(grpc.RpcError) as error:
-            raise AssertionError((name, predict(server, inputs)))
-        assert (name, error.value.code()) == (name, grpc.StatusCode.INVALID_ARGUMENT)
-        assert error.value.details(), name
 
 
 def test_odd_requests_by_grpc_are_answered_and_flagged(server, neighbours):
@@ -284,25 +198,3 @@ def test_a_new_version_under_load_fails_no_request_and_mixes_no_answer(tmp_path,
         version for version, before in zip(seen[1:], seen, strict=False) if version != before
     ]
     assert {*seen} == {*"1234"} and "4" in changes
-
-
-@pytest.mark.parametrize("protocol", ["rest", pytest.param("grpc", marks=pytest.mark.prove)])
-def test_what_runs_while_its_version_is_replaced_ends_well(tmp_path, protocol):
-    write_scripted(tmp_path, 1, "1: ", turns=300_000)
-    with stand_in(tmp_path) as server, ThreadPoolExecutor(1) as pool:
-        client = server.client(protocol)
-        slow = pool.submit(client.translate, ["x"])
-        time.sleep(0.2)
-        write_scripted(tmp_path, 2, "2: ")
-        wait_until(lambda: server.client(protocol).translate(["x"]) == ["2: x"])
-        assert slow.result() == ["1: x"]
-
-
-def test_a_version_that_cannot_be_loaded_leaves_the_old_one_serving(tmp_path):
-    write_scripted(tmp_path, 1, "1: ")
-    with stand_in(tmp_path) as server:
-        (tmp_path / "2").mkdir()
-        client = server.client()
-        wait_until(lambda: len(client.status()) == 2 and client.status()[0].state == "END")
-        assert client.status()[0].error
-        assert client.translate(["x"]) == ["1: x"]

@@ -74,12 +74,6 @@ STATUS = {"version": "1", "state": "AVAILABLE", "status": {"error_message": ""}}
 TENSOR = {"dtype": "DT_STRING", "tensor_shape": {"dim": [{"size": "-1"}]}}
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    for name in ("http_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def asked(client, method):
     texts = [["a"], ["b"]] if method == "score" else [["a"]]
     if method == "beam":

@@ -6,18 +6,16 @@ python serve_saved_model.py FOLDER  < JSON [[signature, {input: texts}], ...]
 Bytes that are no UTF-8 are lone surrogates in JSON.
 """
 
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import tensorflow as tf
 
+from support.serving.operations import sentencepiece_library
+
 folder = sys.argv[1]
 requests = json.load(sys.stdin)
-tensorflow_text = Path(importlib.util.find_spec("tensorflow_text").origin).parent
-[ops] = tensorflow_text.rglob("_sentencepiece_tokenizer.so")
-tf.load_op_library(str(ops))
+tf.load_op_library(str(sentencepiece_library()))
 
 
 def listed(values):

@@ -83,19 +83,13 @@ def wait_until(true, seconds=60):
         time.sleep(0.02)
 
 
-def write_scripted(folder, version, sign, turns=0):
-    """Writes a model that only puts `sign` before each text, as the next version of a folder.
-
-    Args:
-        turns: Of an idle loop, for each batch; 100,000 take about a second.
-    """
+def write_scripted(folder, version, sign):
+    """Writes a model that only puts `sign` before each text, as the next version of a folder."""
     import tensorflow as tf
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
     def translate(text):
-        turned = tf.while_loop(lambda i: i < turns, lambda i: [i + 1], [0])
-        with tf.control_dependencies(turned):
-            said = tf.strings.join([sign, text])
+        said = tf.strings.join([sign, text])
         return {
             "translation": said,
             "score": -tf.cast(tf.strings.length(said), tf.float32),

@@ -7,7 +7,6 @@ input does: with whoever started it. SIGUSR1 has the allocator give back what no
 """
 
 import ctypes
-import importlib.util
 import json
 import os
 import re
@@ -18,7 +17,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import unquote
 
 import grpc
@@ -32,6 +30,7 @@ from tensorflow_serving.apis.get_model_status_pb2 import GetModelStatusResponse
 from tensorflow_serving.apis.model_pb2 import ModelSpec
 from tensorflow_serving.apis.predict_pb2 import PredictResponse
 
+from support.serving.operations import sentencepiece_library
 from support.serving.rest_json import array, as_text, columns
 from support.serving.versions import Versions
 
@@ -162,8 +161,7 @@ class Rest(BaseHTTPRequestHandler):
 
 
 def main(folder, options="{}"):
-    package = Path(importlib.util.find_spec("tensorflow_text").origin).parent
-    tf.load_op_library(str(*package.rglob("_sentencepiece_tokenizer.so")))
+    tf.load_op_library(str(sentencepiece_library()))
     signal.signal(signal.SIGUSR1, lambda *_: ctypes.CDLL(None).malloc_trim(0))
     versions = Rest.versions = Versions(folder, **json.loads(options))
     versions.look()
