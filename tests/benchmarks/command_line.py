@@ -21,14 +21,29 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}\n")
 
-    def check_positive(self, option: str, value: int):
-        if value < 1:
-            self.error(f"`{option}` must be positive. Received: {option} {value}.")
+    def parse_args(self, *args):
+        """Returns the options; numbers must be positive, files must exist."""
+        chosen = super().parse_args(*args)
+        for option, given in vars(chosen).items():
+            for value in given if isinstance(given, list) else [given]:
+                if isinstance(value, int) and value < 1:
+                    self.error(f"`--{option}` must be positive. Received: --{option} {value}.")
+                if isinstance(value, Path) and not value.is_file():
+                    self.error(f"There must be such a file. Received: {str(value)!r}.")
+        return chosen
 
-    def check_files(self, *paths: Path | None):
-        for path in filter(None, paths):
-            if not path.is_file():
-                self.error(f"There must be such a file. Received: {str(path)!r}.")
+    def check_together(self, chosen, one: str, other: str):
+        """Ends with an error if only one of two options was given."""
+        values = getattr(chosen, one), getattr(chosen, other)
+        if values.count(None) == 1:
+            self.error(
+                f"`--{one}` and `--{other}` belong together. "
+                f"Received: --{one} {values[0]} --{other} {values[1]}."
+            )
+
+
+def show(line: str):
+    print(f"  {line}", flush=True)
 
 
 def show_machine():

@@ -24,6 +24,14 @@ def best(measured: dict[str, list[dict]], prefix: str) -> str | None:
     return min(names, key=lambda name: seconds(measured[name]), default=None)
 
 
+def ratio_line(measured: dict[str, list[dict]], ours: str, theirs: str) -> str:
+    """Returns the ratio of two contenders as a line of a report."""
+    times = ratio(measured[ours], measured[theirs])
+    return (
+        f"{ours} is {times.median:.2f} x {theirs}; by round {times.least:.2f} to {times.most:.2f}"
+    )
+
+
 def seconds(rounds: list[dict]) -> float:
     """Returns the median duration."""
     return median(report["seconds"] for report in rounds)

@@ -14,7 +14,7 @@ from benchmarks.round_robin import round_robin
 from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training import batches as batch_files
 from benchmarks.training import report
-from benchmarks.training.__main__ import check_first_loss, main
+from benchmarks.training.__main__ import check_first_loss
 from benchmarks.training.batches import Batch, random_batches, target_tokens
 from benchmarks.training.contenders import PEAK
 from benchmarks.training.keras_fit import dataset
@@ -197,22 +197,3 @@ def test_random_batches_have_no_padding_and_their_inputs_lag_by_one():
 def test_padding_is_no_token():
     ids = np.array([[5, 6, 0], [7, 0, 0]], np.int32)
     assert target_tokens([Batch(ids, ids, ids)] * 2) == 6
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--rounds", "0"], "`--rounds` must be positive. Received: --rounds 0."),
-        (["--source", "a"], "belong together. Received: --source a --target None."),
-        (["--source", "a", "--target", "b"], "There must be such a file. Received: 'a'."),
-        (["--sizes", "huge"], "invalid choice: 'huge'"),
-    ],
-)
-def test_wrong_options_are_one_line(options, message, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["bench", *options])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    said = capsys.readouterr()
-    assert ended.value.code == 2 and said.out == ""
-    assert said.err.startswith("bench-train: ") and said.err.count("\n") == 1
-    assert message in said.err

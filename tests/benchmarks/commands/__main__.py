@@ -16,11 +16,12 @@ to do.
 import tempfile
 from pathlib import Path
 
-from benchmarks.command_line import Parser, show_machine
+from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.commands import report
 from benchmarks.commands.command import Command
-from benchmarks.commands.contenders import PRECISIONS, commands
+from benchmarks.commands.contenders import commands
 from benchmarks.decoding.agreement import Agreement
+from benchmarks.decoding.contenders import PRECISIONS
 from benchmarks.preparation import prepare
 from benchmarks.round_robin import round_robin
 
@@ -34,13 +35,7 @@ def arguments():
     parser.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=PRECISIONS)
     parser.add_argument("--batch", type=int, default=32, help="of a .tflite file with batches")
     parser.add_argument("--rounds", type=int, default=5, help="that count, after one to warm up")
-    chosen = parser.parse_args()
-    for option in ("sentences", "batch", "rounds"):
-        parser.check_positive(f"--{option}", getattr(chosen, option))
-    for beam_size in chosen.beams:
-        parser.check_positive("--beams", beam_size)
-    parser.check_files(chosen.model, chosen.source)
-    return chosen
+    return parser.parse_args()
 
 
 def main():
@@ -71,10 +66,6 @@ def measure(beam_size, folder, chosen):
     lines = [*report.ratios(measured), *agreement.unfair]
     print("", *report.table(measured, sentences), *lines, sep="\n", flush=True)
     return lines
-
-
-def show(line):
-    print(f"  {line}", flush=True)
 
 
 if __name__ == "__main__":

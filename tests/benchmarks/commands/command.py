@@ -1,7 +1,6 @@
 """A command as a contender: a round is a run of it."""
 
 import os
-import resource
 import subprocess
 import time
 from pathlib import Path
@@ -47,10 +46,6 @@ class Command:
         lines = output.read_text("utf-8").split("\n")[:-1]
         return {
             "seconds": seconds,
-            "peak_bytes": _bytes(used),
+            "peak_bytes": used.ru_maxrss * 1024,  # Linux counts in KiB.
             "ids": [line.split() for line in lines],
         }
-
-
-def _bytes(used: resource.struct_rusage) -> int:
-    return used.ru_maxrss * 1024  # Linux counts in KiB.

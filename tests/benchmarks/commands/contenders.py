@@ -5,9 +5,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.commands.command import OUTPUT
-
-RIVAL = "ctranslate2"
-PRECISIONS = ("float32", "int8")
+from benchmarks.decoding.contenders import RIVAL
 
 
 def tflite(precision: str, batched: bool) -> str:

@@ -1,7 +1,7 @@
 """What the runs say: seconds, sentences a second, memory and ratios."""
 
-from benchmarks.commands.contenders import PRECISIONS, RIVAL
-from benchmarks.medians import best, gibibytes, ratio, seconds
+from benchmarks.decoding.contenders import PRECISIONS, RIVAL
+from benchmarks.medians import best, gibibytes, ratio_line, seconds
 
 
 def table(measured: dict[str, list[dict]], sentences: int) -> list[str]:
@@ -24,9 +24,5 @@ def ratios(measured: dict[str, list[dict]]) -> list[str]:
         theirs = best(measured, f"{precision} {RIVAL}")
         for ours in measured:
             if theirs and ours.startswith(precision) and RIVAL not in ours:
-                times = ratio(measured[ours], measured[theirs])
-                lines.append(
-                    f"{ours} is {times.median:.2f} x {theirs}; "
-                    f"by run {times.least:.2f} to {times.most:.2f}"
-                )
+                lines.append(ratio_line(measured, ours, theirs))
     return lines

@@ -7,10 +7,11 @@ import argparse
 from pathlib import Path
 
 import kformer
-from benchmarks.commands.contenders import RIVAL, tflite
+from benchmarks.commands.contenders import tflite
+from benchmarks.decoding.contenders import RIVAL
 from benchmarks.decoding.ctranslate2_weights import write_ctranslate2
 from benchmarks.decoding.process import LENGTH_PENALTY
-from benchmarks.decoding.write_models import check_ids
+from benchmarks.decoding.write_models import check_ids, sentences_of
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.export import export_saved_model, export_tflite
 
@@ -25,7 +26,8 @@ def main():
     chosen = parser.parse_args()
     folder, translator = chosen.folder, kformer.load(chosen.model)
     check_ids(translator)
-    write_text(chosen.source, chosen.sentences, folder / "source")
+    lines = sentences_of(chosen.source, chosen.sentences)
+    (folder / "source").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     (folder / "source.model").write_bytes(translator.tokenizer.model)
     (folder / "target.model").write_bytes(translator.target_tokenizer.model)
     search = (chosen.beam_size, LENGTH_PENALTY)
@@ -39,14 +41,6 @@ def main():
         for batch_size in (1, chosen.batch_size):
             path = folder / tflite(precision, batched=batch_size > 1)
             export_tflite(translator, path, *search, precision=precision, batch_size=batch_size)
-
-
-def write_text(source, sentences, path):
-    """Writes the first sentences of a file that are not blank."""
-    lines = [line for line in map(str.strip, source.read_text("utf-8").split("\n")) if line]
-    if not lines:
-        raise ValueError(f"The file must have sentences to translate. Received: {str(source)!r}.")
-    path.write_text("".join(f"{line}\n" for line in lines[:sentences]), "utf-8")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from benchmarks.command_line import Parser, show_machine
+from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.contender import Contender, ContenderFailed
 from benchmarks.decoding import report, workloads
 from benchmarks.decoding.agreement import Agreement
@@ -52,16 +52,7 @@ def arguments():
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--rounds", type=int, default=5, help="that count, after one to warm up")
     chosen = parser.parse_args()
-    for option in ("beams", "threads"):
-        for value in getattr(chosen, option):
-            parser.check_positive(f"--{option}", value)
-    parser.check_positive("--rounds", chosen.rounds)
-    if (chosen.model is None) != (chosen.source is None):
-        parser.error(
-            "`--model` and `--source` belong together. "
-            f"Received: --model {chosen.model} --source {chosen.source}."
-        )
-    parser.check_files(chosen.model, chosen.source)
+    parser.check_together(chosen, "model", "source")
     return chosen
 
 
@@ -109,10 +100,6 @@ def measure(model, case, beam_size, folder, chosen):
     table = report.table(measured, loads, agreement.tokens, workload.sentences)
     print("", *table, *lines, sep="\n", flush=True)
     return lines
-
-
-def show(line):
-    print(f"  {line}", flush=True)
 
 
 def start(racing, folder, workload, beam_size, running):

@@ -3,7 +3,7 @@
 from statistics import median
 
 from benchmarks.decoding.contenders import FORMS, PRECISIONS, RIVAL, prefix
-from benchmarks.medians import best, gibibytes, ratio
+from benchmarks.medians import best, gibibytes, ratio_line
 
 
 def table(
@@ -40,9 +40,5 @@ def ratios(measured: dict[str, list[dict]]) -> list[str]:
             ours = best(measured, prefix(form, precision))
             if form == RIVAL or not ours or not theirs:
                 continue
-            times = ratio(measured[ours], measured[theirs])
-            lines.append(
-                f"{ours} is {times.median:.2f} x {theirs}; "
-                f"by round {times.least:.2f} to {times.most:.2f}"
-            )
+            lines.append(ratio_line(measured, ours, theirs))
     return lines

@@ -64,14 +64,18 @@ def check_ids(translator):
             )
 
 
+def sentences_of(source, most):
+    """Returns the first lines of a file that are not blank."""
+    lines = [line for line in map(str.strip, source.read_text("utf-8").split("\n")) if line]
+    if not lines:
+        raise ValueError(f"The file must have sentences to translate. Received: {str(source)!r}.")
+    return lines[:most]
+
+
 def workload_of_text(translator, source, case):
     """Returns the sentences of a file that are not blank, as ids."""
-    lines = source.read_text("utf-8").split("\n")
-    texts = [line for line in map(str.strip, lines) if line]
-    if not texts:
-        raise ValueError(f"The file must have sentences to translate. Received: {str(source)!r}.")
     most, _ = workloads.CASES["file"]
-    rows = translator.source_rows(texts[:most])
+    rows = translator.source_rows(sentences_of(source, most))
     return workloads.text_workload(case, rows, EXTRA_LENGTH)
 
 

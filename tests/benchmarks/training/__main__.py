@@ -21,7 +21,7 @@ import math
 import tempfile
 from pathlib import Path
 
-from benchmarks.command_line import Parser, show_machine
+from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.contender import Contender, ContenderFailed
 from benchmarks.preparation import prepare
 from benchmarks.round_robin import round_robin
@@ -41,13 +41,7 @@ def arguments():
     parser.add_argument("--source", type=Path, help="real text to train on, too")
     parser.add_argument("--target", type=Path, help="its translation, line by line")
     chosen = parser.parse_args()
-    parser.check_positive("--rounds", chosen.rounds)
-    if (chosen.source is None) != (chosen.target is None):
-        parser.error(
-            "`--source` and `--target` belong together. "
-            f"Received: --source {chosen.source} --target {chosen.target}."
-        )
-    parser.check_files(chosen.source, chosen.target)
+    parser.check_together(chosen, "source", "target")
     return chosen
 
 
@@ -103,12 +97,7 @@ def measure(title, size, dtype, file, chosen):
             log = file.with_name(f"{name}.log")
             contender = Contender(command(name, size, dtype, file), log)
             contenders[name] = running.enter_context(contextlib.closing(contender))
-        measured = round_robin(
-            contenders,
-            chosen.rounds,
-            check_first_loss,
-            lambda line: print(f"  {line}", flush=True),
-        )
+        measured = round_robin(contenders, chosen.rounds, check_first_loss, show)
     print("", *report.table(measured, tokens, flops), sep="\n", flush=True)
     return measured
 
