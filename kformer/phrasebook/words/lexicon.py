@@ -202,18 +202,14 @@ schneien    -       -            -      be_snowing -           weather       -  
 )
 
 
-def _by_kind(words):
-    kinds = sorted({kind for word in words for kind in word.kinds})
-    return {kind: tuple(w for w in words if kind in w.kinds) for kind in kinds}
+def _grouped(words, keys_of):
+    """Returns the words by key; `keys_of` returns the keys of a word."""
+    keys = sorted({key for word in words for key in keys_of(word)})
+    return {key: tuple(word for word in words if key in keys_of(word)) for key in keys}
 
 
-def _by_frame(verbs):
-    frames = sorted({verb.frame for verb in verbs})
-    return {frame: tuple(v for v in verbs if v.frame == frame) for frame in frames}
-
-
-NOUNS_OF = _by_kind(NOUNS)
-VERBS_OF = _by_frame(VERBS)
+NOUNS_OF = _grouped(NOUNS, lambda noun: noun.kinds)
+VERBS_OF = _grouped(VERBS, lambda verb: [verb.frame])
 ADJECTIVES_FOR = {
     noun.name: tuple(a for a in ADJECTIVES if set(a.kinds) & set(noun.kinds)) for noun in NOUNS
 }
