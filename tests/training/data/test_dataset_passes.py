@@ -25,8 +25,10 @@ def test_a_pass_depends_only_on_its_number_and_the_seed(write, tokenizer):
         epoch.assign(number)
         return bits(dataset)
 
-    assert batches(7) == batches(7)
-    assert len({str(batches(*which)) for which in [(7,), (8,), (2**40,), (7, other_seed)]}) == 4
+    first = batches(7)
+    assert batches(7) == first
+    others = [batches(*which) for which in [(8,), (2**40,), (7, other_seed)]]
+    assert len({str(one) for one in (first, *others)}) == 4
 
 
 def spelled(*args, **kwargs):
@@ -79,14 +81,14 @@ def test_every_pass_respells_other_pieces_in_the_same_number_of_batches(write, t
     pairs = many_pairs(300)
     dataset = spelled(*write(pairs), tokenizer)
     spellings = []
-    for _ in range(3):
+    for _ in range(2):
         batches = list(dataset)
         assert len(batches) == dataset.cardinality()
         spellings.append(sorted(rows_of(batches, tokenizer)))
         sources, targets = zip(*spellings[-1], strict=True)
         text = zip(in_words(sources, tokenizer), in_words(targets, tokenizer), strict=True)
         assert Counter(text) == Counter((a.strip(), b.strip()) for a, b in pairs)
-    assert spellings[0] != spellings[1] != spellings[2]
+    assert spellings[0] != spellings[1]
 
 
 def in_words(rows, tokenizer):

@@ -35,29 +35,18 @@ def test_without_validation_text_there_are_no_batches_of_it(files, tiny_recipe, 
     assert "Validation" not in text.report(tiny_recipe, tokenizer)
 
 
-def test_a_weight_of_two_reads_every_pair_twice(files, tiny_recipe, tokenizer):
-    once, twice = (
-        number_of_pairs(
-            TextOfRun(*files[:2], weights=weights).batches(tiny_recipe, tokenizer, epoch())[0]
-        )
-        for weights in (None, [2.0])
-    )
-    assert twice == 2 * once
-
-
-def test_the_recipe_limits_the_ratio_of_lengths(files, tiny_recipe, tokenizer, tmp_path):
+def test_weights_and_the_limit_of_the_ratio_of_lengths_are_used(tiny_recipe, tokenizer, tmp_path):
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_text("der hund\nder hund\n", "utf-8")
     target.write_text(f"the dog\n{'the dog ' * 9}\n", "utf-8")
-    text = TextOfRun([source], [target])
+    text = TextOfRun([source], [target], weights=[2.0])
+    limited = dataclasses.replace(tiny_recipe, max_length_ratio=2.0)
     kept = [
         number_of_pairs(text.batches(recipe, tokenizer, epoch())[0])
-        for recipe in (tiny_recipe, dataclasses.replace(tiny_recipe, max_length_ratio=2.0))
+        for recipe in (tiny_recipe, limited)
     ]
-    assert kept == [2, 1]
-    assert "1 of unlike lengths" in text.report(
-        dataclasses.replace(tiny_recipe, max_length_ratio=2.0), tokenizer
-    )
+    assert kept == [4, 2]
+    assert "1 of unlike lengths" in text.report(limited, tokenizer)
 
 
 @pytest.mark.prove
