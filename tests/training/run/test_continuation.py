@@ -95,6 +95,7 @@ def test_a_run_that_lost_its_checkpoints_can_be_restarted(again, broken_off):
 def test_overwriting_resumes_an_unfinished_run_of_the_same_settings(
     again, broken_off, tiny_run, capsys
 ):
+    (broken_off / ".translator-0123abcd.keras").touch()  # As if it had been killed.
     again(broken_off, overwrite=True)
     assert capsys.readouterr().out.startswith("Resuming after epoch 1.\n")
     assert_same_run(broken_off, tiny_run[0])

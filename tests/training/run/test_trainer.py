@@ -16,8 +16,8 @@ import kformer
 from kformer.training import Perplexity, Recipe, train, translation_dataset
 from kformer.training.run import execution
 from kformer.training.run.folder import clear
-from support.disturbances import PowerCut, Spoil
-from support.same_run import assert_same_run, read
+from support.disturbances import Spoil
+from support.same_run import read
 
 
 def test_the_folder_holds_the_translator_its_history_and_the_run_config(tiny_run):
@@ -124,19 +124,6 @@ def test_the_report_on_the_text_comes_before_the_first_step(stopped_run):
     lines = stopped_run[2].splitlines()
     assert lines[0].startswith("300 pairs;")
     assert next(i for i, line in enumerate(lines) if line.startswith("epoch 1/9 done")) > 5
-
-
-@pytest.mark.prove
-def test_an_interrupted_run_stays_unfinished_and_is_resumed(again, tiny_run, tmp_path, capsys):
-    """With files that have moved."""
-    with pytest.raises(ZeroDivisionError, match="power cut"):
-        again(tmp_path / "run", callbacks=[PowerCut(epoch=1)])
-    assert read(tmp_path / "run" / "run.json")["finished"] is False
-    assert len(read(tmp_path / "run" / "history.json")["loss"]) == 1
-    (tmp_path / "run" / ".translator-0123abcd.keras").touch()  # As if it had been killed.
-    again(tmp_path / "run")
-    assert "Resuming after epoch 1.\n" in capsys.readouterr().out
-    assert_same_run(tmp_path / "run", tiny_run[0])
 
 
 @pytest.mark.prove
