@@ -9,7 +9,7 @@ import tensorflow as tf
 import kformer
 from kformer import Beam, SearchOptions, Tokenizer, Transformer, Translator
 from kformer.arguments import as_texts, check_integer, check_number
-from kformer.decoding.search import NoRepeat, RepetitionPenalty
+from kformer.decoding.search.constraints import NoRepeat, RepetitionPenalty
 from kformer.export import export_saved_model, export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.serving import Client

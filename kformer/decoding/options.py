@@ -40,7 +40,7 @@ class SearchOptions:
         max_length_ratio: Largest number of ids for each id of the source; None for no limit.
             Without this and `max_length`, a translation may have 50 ids more than its source.
         no_repeat_ngram: Length of n-grams that may not occur twice; 0 for none.
-        repetition_penalty: See `kformer.decoding.search.RepetitionPenalty`; 1 for none.
+        repetition_penalty: See `kformer.decoding.search.constraints.RepetitionPenalty`; 1 for none.
 
     Raises:
         TypeError: A value has the wrong type; NumPy's integers are allowed, 2.0 is not.

@@ -9,16 +9,11 @@ from keras import ops
 
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.runtime import GRAPH, Runtime
-from kformer.decoding.search import (
-    Beam,
-    Greedy,
-    MinLength,
-    NoRepeat,
-    Prefix,
-    RepetitionPenalty,
-    Sample,
-    SearchOutput,
-)
+from kformer.decoding.search.beam import Beam
+from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix, RepetitionPenalty
+from kformer.decoding.search.greedy import Greedy
+from kformer.decoding.search.loop import SearchOutput
+from kformer.decoding.search.sampling import Sample
 from kformer.decoding.step import DecoderStep, start_decoding
 
 
@@ -78,8 +73,8 @@ def search_of_options(
     Args:
         options: `SearchOptions`.
         tokenizer: That of the target.
-        minimum: int32 tensor (B,), see `kformer.decoding.search.MinLength`; or None.
-        prefix: int32 tensor (B, P), see `kformer.decoding.search.Prefix`; or None.
+        minimum: int32 tensor (B,), see `kformer.decoding.search.constraints.MinLength`; or None.
+        prefix: int32 tensor (B, P), see `kformer.decoding.search.constraints.Prefix`; or None.
         keys: uint32 tensor (B, T), see `kformer.Sample`; needed for sampling alone.
     """
     constraints = []

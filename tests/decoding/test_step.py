@@ -8,7 +8,7 @@ import pytest
 
 from kformer import Transformer
 from kformer.decoding.runtime import GRAPH, LITERT, XLA
-from kformer.decoding.search import Step
+from kformer.decoding.search.step import Step
 from kformer.decoding.step import start_decoding
 from support.reference import perturbed
 

@@ -8,8 +8,8 @@ weights of its own over the source.
 import numpy as np
 from keras import ops
 
-from kformer.decoding.search import Step, StepOutput
 from kformer.decoding.search.compaction import compact_at_half
+from kformer.decoding.search.step import Step, StepOutput
 
 START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
 

@@ -12,23 +12,3 @@ The state of a search has fixed shapes, so that one `while_loop` runs it in Pyth
 on a phone; compaction alone changes the number of rows. A row is never influenced by the others:
 it ends by itself, at its end id or its own largest length.
 """
-
-from kformer.decoding.search.beam import Beam
-from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix, RepetitionPenalty
-from kformer.decoding.search.greedy import Greedy
-from kformer.decoding.search.loop import SearchOutput
-from kformer.decoding.search.sampling import Sample
-from kformer.decoding.search.step import Step, StepOutput
-
-__all__ = [
-    "Beam",
-    "Greedy",
-    "MinLength",
-    "NoRepeat",
-    "Prefix",
-    "RepetitionPenalty",
-    "Sample",
-    "SearchOutput",
-    "Step",
-    "StepOutput",
-]

@@ -2,7 +2,8 @@
 
 import kformer.decoding.search_ids
 from benchmarks.decoding.process import LENGTH_PENALTY
-from kformer.decoding.search import Beam, Greedy
+from kformer.decoding.search.beam import Beam
+from kformer.decoding.search.greedy import Greedy
 
 
 def search_of(beam_size: int):

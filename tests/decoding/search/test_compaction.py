@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer import Beam, Greedy, Sample
-from kformer.decoding.search import MinLength, NoRepeat, Prefix
 from kformer.decoding.search.compaction import compact_at_half, compact_in_halves
+from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix
 from support.scripted import (
     END,
     FunctionStep,

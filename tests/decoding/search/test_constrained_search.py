@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer import Beam, Greedy, Sample
-from kformer.decoding.search import MinLength, NoRepeat, Prefix, RepetitionPenalty
+from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix, RepetitionPenalty
 from kformer.decoding.search.continuations import NEG_INF
 from support.scripted import (
     END,

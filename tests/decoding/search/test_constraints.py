@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.decoding.search import MinLength, NoRepeat, Prefix, RepetitionPenalty
+from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix, RepetitionPenalty
 
 B, K, T, V = 2, 3, 7, 5
 END = 3

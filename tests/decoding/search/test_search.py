@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from keras import ops
 
 from kformer import Beam, Greedy
-from kformer.decoding.search import StepOutput
+from kformer.decoding.search.step import StepOutput
 from support.scripted import (
     END,
     START,

@@ -7,7 +7,7 @@ import pytest
 
 from kformer import Translator, bleu
 from kformer.cli.checked_exports import Exports, write_exports
-from kformer.decoding.search import Step
+from kformer.decoding.search.step import Step
 from kformer.decoding.step import DecoderStep, start_decoding
 from kformer.export import Verifier
 from kformer.export.verify.agreement import TIE
