@@ -141,11 +141,11 @@ def check_writable(path):
     """
     path = Path(path)
     if path.is_dir():
-        raise IsADirectoryError(f"A folder is not replaced. Received: {str(path)!r}.")
+        raise IsADirectoryError(f"An existing folder is not replaced. Received: {str(path)!r}.")
     above = next(above for above in path.absolute().parents if os.path.lexists(above))
     if not above.is_dir():
         raise NotADirectoryError(
-            f"What is above must be a folder. Received: {str(path)!r}, and {str(above)!r} is none."
+            f"Every parent must be a folder. Received: {str(path)!r}, and {str(above)!r} is not."
         )
     if not os.access(above, os.W_OK | os.X_OK):
         raise PermissionError(

@@ -200,7 +200,7 @@ def test_what_cannot_be_written_is_known_before(tmp_path, monkeypatch):
     check_writable(tmp_path / "file")
     with pytest.raises(IsADirectoryError, match=f"Received: '{tmp_path}'"):
         check_writable(tmp_path)
-    with pytest.raises(NotADirectoryError, match=f"and '{tmp_path / 'file'}' is none"):
+    with pytest.raises(NotADirectoryError, match=f"and '{tmp_path / 'file'}' is not"):
         check_writable(tmp_path / "file" / "new" / "a.txt")
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # As nobody is to root.
     with pytest.raises(PermissionError, match=f"and '{tmp_path}' is not"):

@@ -79,7 +79,7 @@ def test_numbers_must_make_sense(refused, training, option, value, message):
     "options, message",
     [
         (("--weight", 1, "--temperature", 2), "by `weights` or by `temperature`, not by both."),
-        (("--new-vocabulary",), "is an option of a warm start"),
+        (("--new-vocabulary",), "`new_vocabulary` needs `warm_start`"),
         (("--warm-start", "a.keras", "--d-model", 32), "no such file. Received: 'a.keras'."),
     ],
 )

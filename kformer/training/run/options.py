@@ -33,7 +33,7 @@ class RunOptions:
         """Raises ValueError if the options contradict each other, or a run of `corpora` files."""
         if self.new_vocabulary and self.warm_start is None:
             raise ValueError(
-                "A new vocabulary is an option of a warm start; other runs have one in any case. "
+                "`new_vocabulary` needs `warm_start`; other runs learn a vocabulary in any case. "
                 f"Received: new_vocabulary=True, warm_start={self.warm_start}."
             )
         if self.tokenizer is None and self.target_tokenizer is not None:
@@ -43,7 +43,7 @@ class RunOptions:
             )
         if self.vocabulary is not None and (self.new_vocabulary or recipe.target_vocab_size):
             raise ValueError(
-                "Where a vocabulary exists already, none is learned. Received: tokenizer="
+                "With an existing vocabulary, none is learned. Received: tokenizer="
                 f"{self.tokenizer and str(self.tokenizer)!r}, "
                 f"new_vocabulary={self.new_vocabulary}, "
                 f"target_vocab_size={recipe.target_vocab_size}."

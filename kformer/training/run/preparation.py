@@ -135,7 +135,7 @@ def _with_sizes_of_warm_start(recipe, options):
     differing = _differing(recipe, sizes, options.exact_sizes)
     if differing:
         raise ValueError(
-            "A model has the sizes of the one that it starts from. "
+            "A model must have the sizes of the one that it starts from. "
             f"Received: {differing}, for {str(path)!r}."
         )
     return dataclasses.replace(recipe, **sizes)
