@@ -9,9 +9,8 @@ from .callbacks.translation_scores import TranslationScores
 from .data.corpus_report import CorpusReport
 from .data.dataset import translation_dataset
 from .data.dropped_pairs import DroppedPairs
-from .data.pair_filter import count_dropped_pairs
 from .data.parallel_files import check_parallel
-from .data.preflight import check_corpus
+from .data.preflight import check_corpus, count_dropped_pairs
 from .objective.average import WithAverage
 from .objective.loss import MaskedCrossEntropy
 from .objective.metrics import MaskedAccuracy, Perplexity, Tokens

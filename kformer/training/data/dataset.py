@@ -15,8 +15,8 @@ from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching
 from kformer.training.data.byte_fallback import ByteFallbackAugmentation
+from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
-from kformer.training.data.pair_filter import PairFilter
 from kformer.training.data.subword_regularization import SubwordRegularization
 
 
@@ -145,7 +145,7 @@ class _Windows:
             for tokenizer, text in zip(self._tokenizers, (source, target), strict=True)
         ]
         lengths = _lengths(rows)
-        fit = tf.where(self._filter(*lengths) == 0)[:, 0]
+        fit = tf.where(self._filter(*lengths, library=tf) == 0)[:, 0]
         bucket = tf.gather(self._batching.bucket(*lengths), fit)
         chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         rows = [tf.gather(side, chosen) for side in rows]

@@ -30,6 +30,45 @@ class DroppedPairs:
     unlike_lengths: int
 
 
+class PairFilter:
+    """Finds the pairs to drop, by the lengths of their sides.
+
+    Args:
+        max_length: Maximum ids per sentence, the end id included.
+        max_length_ratio: Maximum ratio of the longer side to the shorter, in ids without the end
+            ids. Sides that differ by at most 8 ids always pass. None for any ratio.
+
+    Raises:
+        ValueError: The ratio is less than 1.
+    """
+
+    def __init__(self, max_length: int, max_length_ratio: float | None = None):
+        if max_length_ratio is not None and not max_length_ratio >= 1:
+            raise ValueError(
+                "`max_length_ratio` is that of the longer side to the shorter, so at least 1. "
+                f"Received: max_length_ratio={max_length_ratio}."
+            )
+        self._max_length = max_length
+        self._max_length_ratio = max_length_ratio
+
+    def __call__(self, source_lengths, target_lengths, library=np):
+        """Returns the index into `REASONS` of each pair, int (N,).
+
+        Args:
+            source_lengths, target_lengths: int arrays or tensors (N,), end ids included.
+            library: `numpy` or `tensorflow`, for arrays or tensors.
+        """
+        longer = library.maximum(source_lengths, target_lengths) - 1
+        shorter = library.minimum(source_lengths, target_lengths) - 1
+        reasons = library.zeros_like(longer)
+        if self._max_length_ratio is not None:
+            ratio = longer / library.maximum(shorter, 1)
+            unlike = (ratio > self._max_length_ratio) & (longer - shorter > _SPARED)
+            reasons = library.where(unlike, REASONS.index("unlike_lengths"), reasons)
+        reasons = library.where(longer >= self._max_length, REASONS.index("too_long"), reasons)
+        return library.where(shorter == 0, REASONS.index("blank"), reasons)
+
+
 def check_some_are_left(
     source: list[str],
     target: list[str],
@@ -47,6 +86,7 @@ def check_some_are_left(
     Raises:
         ValueError: All pairs are dropped; the message has their number for each reason.
     """
+    find = PairFilter(max_length, max_length_ratio)
     libraries = [vocabulary.read(model) for model in models]
     lines = [itertools.chain(*map(read_lines, files)) for files in (source, target)]
     pairs = zip(*lines, strict=True)
@@ -56,7 +96,7 @@ def check_some_are_left(
             np.array([len(ids) + 1 for ids in library.encode(list(side))])
             for library, side in zip(libraries, zip(*read, strict=True), strict=True)
         ]
-        counts += np.bincount(drop_reasons(*lengths, max_length, max_length_ratio, np), minlength=4)
+        counts += np.bincount(find(*lengths), minlength=len(REASONS))
         if counts[0]:
             return
     dropped = DroppedPairs(*counts.tolist())
@@ -65,24 +105,3 @@ def check_some_are_left(
         f"too long, {dropped.unlike_lengths:,} are of unlike lengths. Received: "
         f"max_length={max_length}, max_length_ratio={max_length_ratio}, source files {source}."
     )
-
-
-def drop_reasons(
-    source_lengths, target_lengths, max_length: int, max_length_ratio: float | None, library
-):
-    """Returns the index into `REASONS` of each pair, int (N,).
-
-    Args:
-        source_lengths, target_lengths: int arrays or tensors (N,), end ids included.
-        max_length, max_length_ratio: See `PairFilter`.
-        library: `numpy` or `tensorflow`, for arrays or tensors.
-    """
-    longer = library.maximum(source_lengths, target_lengths) - 1
-    shorter = library.minimum(source_lengths, target_lengths) - 1
-    reasons = library.zeros_like(longer)
-    if max_length_ratio is not None:
-        ratio = longer / library.maximum(shorter, 1)
-        unlike = (ratio > max_length_ratio) & (longer - shorter > _SPARED)
-        reasons = library.where(unlike, REASONS.index("unlike_lengths"), reasons)
-    reasons = library.where(longer >= max_length, REASONS.index("too_long"), reasons)
-    return library.where(shorter == 0, REASONS.index("blank"), reasons)

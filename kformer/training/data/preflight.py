@@ -1,19 +1,19 @@
-"""Reads a parallel corpus once before training, and reports what is in it."""
+"""Reads a parallel corpus once before training: reports on it, and counts the dropped pairs."""
 
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import tensorflow as tf
 
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching
 from kformer.training.data.byte_fallback import BYTE, SPACE
 from kformer.training.data.corpus_report import CorpusReport, SideReport, ValidationReport
-from kformer.training.data.dropped_pairs import DroppedPairs
+from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
 from kformer.training.data.mixture import Mixture
-from kformer.training.data.pair_filter import PairFilter
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.data.text_statistics import read_statistics, sum_of
 
@@ -76,6 +76,31 @@ def check_corpus(
         validation=validation,
         vocabulary=vocabulary,
     )
+
+
+def count_dropped_pairs(
+    source_files: str | Path | Sequence[str | Path],
+    target_files: str | Path | Sequence[str | Path],
+    tokenizer: Tokenizer,
+    target_tokenizer: Tokenizer | None = None,
+    *,
+    max_length: int = 128,
+    max_length_ratio: float | None = None,
+) -> DroppedPairs:
+    """Counts the pairs that `translation_dataset` keeps and drops; see there for the arguments."""
+    filter_pairs = PairFilter(max_length, max_length_ratio)
+
+    def count(source, target, _):
+        lengths = (
+            side.with_end(side.tokenize(text)).row_lengths()
+            for side, text in ((tokenizer, source), (target_tokenizer or tokenizer, target))
+        )
+        reasons = filter_pairs(*(tf.cast(length, tf.int32) for length in lengths), library=tf)
+        return tf.math.bincount(reasons, minlength=len(REASONS))
+
+    windows = Mixture(source_files, target_files).windows()
+    counts = np.sum(list(windows.map(count).as_numpy_iterator()), axis=0)
+    return DroppedPairs(**dict(zip(REASONS, counts.tolist(), strict=True)))
 
 
 def _side(tokenizer, counts, longest, longest_at):

@@ -65,7 +65,7 @@ def read_statistics(source_file, target_file, tokenizers, filter_pairs, batching
             side.tokenize(text) for side, text in zip(tokenizers, (source, target), strict=True)
         ]
         lengths = [tf.cast(side.row_lengths(), tf.int32) + 1 for side in rows]
-        reasons = filter_pairs(*lengths)
+        reasons = filter_pairs(*lengths, library=tf)
         kept = [tf.boolean_mask(length, reasons == 0) for length in lengths]
         text = reasons != REASONS.index("blank")
         same = tf.strings.strip(source) == tf.strings.strip(target)
