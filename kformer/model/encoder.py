@@ -25,8 +25,8 @@ class EncoderLayer(Block):
     Call arguments:
         x: float tensor (B, S, D).
         attention_mask: boolean tensor (B, H, S, S), (B, S, S) or (S, S), or None.
-        mask, x_mask: boolean tensor (B, S), the mask that Keras attached to `x`, if any; it fills
-            in the one or the other.
+        mask, x_mask: boolean tensor (B, S), the mask that Keras attached to `x`, if any; Keras
+            passes it as one of the two.
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.
@@ -77,8 +77,8 @@ class Encoder(Stack):
     Call arguments:
         x: float tensor (B, S, D).
         attention_mask: boolean tensor (B, H, S, S), (B, S, S) or (S, S), or None.
-        mask, x_mask: boolean tensor (B, S), the mask that Keras attached to `x`, if any; it fills
-            in the one or the other.
+        mask, x_mask: boolean tensor (B, S), the mask that Keras attached to `x`, if any; Keras
+            passes it as one of the two.
 
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.

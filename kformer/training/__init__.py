@@ -12,8 +12,8 @@ from kformer import lazy_names
 
 if __name__ != "kformer.training":  # The link of that name, at the top of the repository.
     raise ImportError(
-        "The package is `kformer.training`: import that. (Under two names its Keras classes would "
-        f"be registered twice.) Received: import {__name__}."
+        "Import `kformer.training` instead: under two names, its Keras classes would be registered "
+        f"twice. Received: import {__name__}."
     )
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
