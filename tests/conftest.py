@@ -1,5 +1,6 @@
 """What all tests share: a quiet TensorFlow, fixed seeds, and examples that never vary."""
 
+import collections
 import dataclasses
 import io
 import os
@@ -33,9 +34,21 @@ from support.made_once import MadeOnce
 from support.reference import perturbed
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
-hypothesis.settings.register_profile("kformer", max_examples=25, **same_for_all)
+hypothesis.settings.register_profile("kformer", max_examples=10, **same_for_all)
 hypothesis.settings.register_profile("prove", max_examples=1000, **same_for_all)  # `make prove`
 hypothesis.settings.load_profile("kformer")
+
+
+@pytest.hookimpl(tryfirst=True)  # Before `-m` chooses.
+def pytest_collection_modifyitems(items):
+    """Marks all but every n-th case of a test with `sample(n)` as a long proof."""
+    cases = collections.Counter()
+    for item in items:
+        if sample := item.get_closest_marker("sample"):
+            name = item.path, item.originalname
+            if cases[name] % sample.args[0]:
+                item.add_marker("prove")
+            cases[name] += 1
 
 
 @pytest.fixture(autouse=True)
@@ -51,17 +64,20 @@ def made_once(tmp_path_factory, worker_id):
 
 
 @pytest.fixture(scope="session")
-def parallel_text(tmp_path_factory):
+def parallel_text(made_once):
     """Paths by name, "train.de" and so on: 300 sentences to train on, 40 to validate."""
-    folder = tmp_path_factory.mktemp("parallel")
-    pairs = dict.fromkeys(pair for pair, _ in islice(phrasebook.sample(random.Random(0)), 400))
-    pairs = list(pairs)[:340]
-    paths = {}
-    for part, of_part in {"train": pairs[:300], "valid": pairs[300:]}.items():
-        for language, sentences in zip(("de", "en"), zip(*of_part, strict=True), strict=True):
-            path = paths[f"{part}.{language}"] = folder / f"{part}.{language}"
-            path.write_text("".join(f"{line}\n" for line in sentences), encoding="utf-8")
-    return paths
+
+    def write(folder):
+        pairs = dict.fromkeys(pair for pair, _ in islice(phrasebook.sample(random.Random(0)), 400))
+        pairs = list(pairs)[:340]
+        paths = {}
+        for part, of_part in {"train": pairs[:300], "valid": pairs[300:]}.items():
+            for language, sentences in zip(("de", "en"), zip(*of_part, strict=True), strict=True):
+                path = paths[f"{part}.{language}"] = folder / f"{part}.{language}"
+                path.write_text("".join(f"{line}\n" for line in sentences), encoding="utf-8")
+        return paths
+
+    return made_once("parallel_text", write)
 
 
 @pytest.fixture(scope="session")
@@ -86,6 +102,8 @@ def toy_exports(toy_run, made_once):
         return toy.run_command(
             *("export", toy_run.folder / "translator.keras"),
             *("--saved-model", folder / "served", "--tflite", folder / "toy.tflite"),
+            *("--source-language", "de", "--target-language", "en"),
+            *("--licence", "CC0", "--citation", "Nobody (2026)"),
         )
 
     return made_once("toy_exports", export)
@@ -154,13 +172,14 @@ def training(toy_run, tmp_path):
     ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def toy_keras(toy_run):
     return toy_run.folder / "translator.keras"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def toy_tflite(toy_run, toy_exports):
+    assert toy_exports.returncode == 0, toy_exports.stderr
     return toy_run.folder.parent / "toy.tflite"
 
 
@@ -192,7 +211,7 @@ def toy_beam_saved_model(toy_translator, made_once):
 def short_tflite(toy_translator, made_once):
     """A function that returns the path of a `.tflite` file for sources of `toy.SHORT` ids."""
 
-    def path(beam_size=1, precision="float32"):
+    def path(beam_size=1, precision="float32", batch_size=1):
         def export(folder):
             return export_tflite(
                 toy_translator,
@@ -200,11 +219,12 @@ def short_tflite(toy_translator, made_once):
                 beam_size=beam_size,
                 max_source_length=toy.SHORT,
                 precision=precision,
+                batch_size=batch_size,
                 examples=[" ".join(toy.SOURCES[:20]), *toy.SOURCES],
                 about={"licence": "CC0"},
             )
 
-        return made_once(f"tflite_{precision}_beam{beam_size}", export)
+        return made_once(f"tflite_{precision}_beam{beam_size}_batch{batch_size}", export)
 
     return path
 
@@ -226,16 +246,20 @@ def tiny_recipe():
 
 
 @pytest.fixture(scope="session")
-def tiny_run(parallel_text, tiny_recipe, tmp_path_factory):
-    """The folder of a run and the translator that it returned."""
-    folder = tmp_path_factory.mktemp("runs") / "tiny"
-    source, target, valid_source, valid_target = parallel_text.values()
-    return folder, train(tiny_recipe, source, target, folder, valid_source, valid_target)
+def tiny_run(again, made_once):
+    """The folder of a run, and its translator."""
+
+    def run(folder):
+        again(folder / "run")
+        return folder / "run"
+
+    folder = made_once("tiny_run", run)
+    return folder, kformer.load(folder / "translator.keras")
 
 
 @pytest.fixture(scope="session")
 def again(parallel_text, tiny_recipe):
-    """Trains as in `tiny_run`, with some changes."""
+    """Trains with `tiny_recipe` and some changes."""
 
     options = "overwrite", "restart", "tensorboard", "callbacks"
 

@@ -253,7 +253,3 @@ def test_the_front_page_leads_to_every_guide():
     assert {guide for guide in GUIDES if guide != "README.md"} <= {
         Path(os.path.normpath(link)).as_posix() for link in linked
     }
-
-
-def test_the_front_page_is_short():
-    assert len(GUIDES["README.md"].splitlines()) <= 150

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from browser.chromium import Chromium, NotHere, installed_packages, served
-from support import toy
+from kformer.export import export_web_page
 
 
 @pytest.fixture(scope="session")
@@ -34,21 +34,9 @@ def browser(packages):
 
 
 @pytest.fixture(scope="session")
-def folder(toy_run, browser, litert_js, made_once):
-    """The folder of a page, as the command writes it."""
-
-    def export(folder):
-        page = folder / "page"
-        result = toy.run_command(
-            *("export", toy_run.folder / "translator.keras", "--web", page),
-            *("--litert-js", litert_js, "--source-language", "de", "--target-language", "en"),
-            *("--licence", "CC0", "--citation", "Nobody (2026)"),
-        )
-        assert result.returncode == 0, result.stderr
-        assert result.stdout.endswith(f"Written: {page}\n")
-        return page
-
-    return made_once("page", export)
+def folder(browser, toy_tflite, litert_js, made_once):
+    """The folder of a page."""
+    return made_once("page", lambda folder: export_web_page(toy_tflite, folder / "page", litert_js))
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,7 @@ def test_every_form_of_a_model_scores_the_same(
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "text, number",
     [

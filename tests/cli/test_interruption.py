@@ -60,6 +60,7 @@ def test_a_signal_saves_and_the_same_command_goes_on(command_line, first, then):
     assert int(later[2] or later[3]) >= int(place[2] or place[3])
 
 
+@pytest.mark.prove
 def test_a_full_disk_is_said_in_one_line(command_line, tmp_path):
     """As if it were full in the middle of a checkpoint."""
 
@@ -80,6 +81,7 @@ def test_a_full_disk_is_said_in_one_line(command_line, tmp_path):
     ]
 
 
+@pytest.mark.prove
 def test_learning_that_diverges_is_said_in_one_line_and_its_advice_helps(command, command_line):
     result = command(*command_line, "--learning-rate-scale", 1e30)
     assert result.returncode == 2

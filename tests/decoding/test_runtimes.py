@@ -51,6 +51,7 @@ def expected(transformer, search, source):
     return [np.array(part) for part in output]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("compact_batch", [None, compact_in_halves], ids=["whole batch", "halves"])
 @pytest.mark.parametrize("cache", CACHES)
 def test_the_translations_are_the_same(transformer, search, source, expected, cache, compact_batch):
@@ -62,6 +63,7 @@ def test_the_translations_are_the_same(transformer, search, source, expected, ca
     np.testing.assert_array_equal(ended, expected[2])
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("cache", CACHES)
 def test_a_row_alone_ends_as_it_does_among_others(transformer, search, source, expected, cache):
     runtime = LITERT._replace(**CACHES[cache])

@@ -99,6 +99,7 @@ def test_a_signal_leaves_nothing(toy_keras, tmp_path, moment, seconds, number):
         [
             *(sys.executable, "-m", "kformer", "export", toy_keras),
             *("--saved-model", served, "--tflite", tmp_path / "mount" / "a.tflite"),
+            *("--max-source-length", "32"),
         ],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -70,6 +70,7 @@ def numbers(tensor):
     return ops.convert_to_numpy(ops.cast(tensor, "float64"))
 
 
+@pytest.mark.sample(5)
 @every_form
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 def test_a_step_computes_what_the_whole_sequence_does(form, norm_first):
@@ -83,6 +84,7 @@ def test_a_step_computes_what_the_whole_sequence_does(form, norm_first):
         assert error <= FORMS[form] * np.abs(expected).max()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("form", ["int8", "bfloat16", "float64"])
 def test_beams_score_what_scoring_scores(form, tokenizer):
     translator = Translator(tokenizer, new_transformer(form, tokenizer.vocab_size))
@@ -93,6 +95,7 @@ def test_beams_score_what_scoring_scores(form, tokenizer):
     assert len(translator.translate(TEXTS, 3, coverage_penalty=0.2, max_length=7)) == 3
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("form", ["int8", "int4", "lora", "int8 with lora", "float64"])
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "not compiled"])
 def test_a_file_brings_it_back(form, compiled, tokenizer, tmp_path):
@@ -124,6 +127,7 @@ def test_what_was_traced_before_is_not_used_after(form, tokenizer):
     assert scores == of_fresh != of_before
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("layer_class", "settings", "shapes"),
     [case for case in CASES if issubclass(case[0], HoldsDense)],
@@ -158,6 +162,7 @@ def test_the_float32_copy_has_the_values_of_the_quantized_weights(mode):
         np.testing.assert_allclose(bias, original_bias, rtol=0.01, atol=1e-6)
 
 
+@pytest.mark.sample(4)
 @every_form
 def test_the_copy_to_export_says_nearly_the_same(form):
     transformer = new_transformer(form)
@@ -206,6 +211,7 @@ def test_another_model_starts_from_one_with_lora(tokenizer):
         assert one.log_probability == pytest.approx(other.log_probability, abs=1e-3)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("dtype", "optimizer"),
     [

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.pocket.text import text_in
 from support import SAVED, toy
@@ -26,10 +25,9 @@ def exported(short_tflite):
 
 
 @pytest.fixture(scope="module")
-def batched(toy_translator, tmp_path_factory):
+def batched(short_tflite):
     """A file of several lengths and batches."""
-    path = tmp_path_factory.mktemp("batched") / "toy.tflite"
-    return export_tflite(toy_translator, path, max_source_length=40, batch_size=5)
+    return short_tflite(batch_size=5)
 
 
 @pytest.fixture
@@ -68,8 +66,8 @@ def test_it_translates_as_python_does(exported, toy_translator, beam_size):
 def test_batches_and_several_workers_do_not_change_translations(
     toy_translator, batched, count, workers
 ):
-    places = [i % len(toy.SOURCES) for i in range(count)]
-    texts = [" ".join(toy.SOURCES[i : i + 1 + i % 2]) for i in places]
+    sources = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(count)]
+    texts = [" ".join(source.split()[: 2 + i % 6]) for i, source in enumerate(sources)]
     done = []
     translations = PocketTranslator(batched, workers).translate(texts, progress=done.append)
     assert translations == toy_translator.translate(texts)

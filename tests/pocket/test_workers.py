@@ -5,7 +5,6 @@ import gc
 import numpy as np
 import pytest
 
-from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.pocket import process as module
 from kformer.pocket.workers import InterpreterWorker, ProcessWorker
@@ -21,9 +20,8 @@ INPUTS = {
 
 
 @pytest.fixture(scope="module")
-def path(toy_translator, tmp_path_factory):
-    path = tmp_path_factory.mktemp("workers") / "toy.tflite"
-    return export_tflite(toy_translator, path, max_source_length=S)
+def path(short_tflite):
+    return short_tflite()
 
 
 def inputs_of(signature):

@@ -57,7 +57,7 @@ def test_odd_characters_are_answered(translator, text):
 
 
 @pytest.mark.filterwarnings("ignore:.*over the limit")
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings.default.max_examples))
 @given(st.lists(any_text, max_size=4))
 def test_any_text_is_answered(translator, texts):
     assert_answered(translator.translations(texts), texts)

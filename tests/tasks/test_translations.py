@@ -53,6 +53,7 @@ def first_ids(translations):
     return [one.tokens for one, *_ in translations]
 
 
+@pytest.mark.sample(2)
 @ways
 def test_a_translation_is_what_the_strings_are(translator, options):
     several = translator.translations(TEXTS, options, details=False)
@@ -67,6 +68,7 @@ def test_a_translation_is_what_the_strings_are(translator, options):
         assert row[0].token_log_probabilities is row[0].attention is row[0].alignment is None
 
 
+@pytest.mark.sample(2)
 @ways
 def test_details_are_of_every_token(translator, options):
     for one in itertools.chain(*translator.translations(TEXTS, options)):
@@ -82,6 +84,7 @@ def test_details_are_of_every_token(translator, options):
             assert sum(one.token_log_probabilities) == pytest.approx(one.score, abs=1e-3)
 
 
+@pytest.mark.sample(2)
 @ways
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), data=st.data())
@@ -125,6 +128,7 @@ def test_lengths_have_their_limits(translator, beam_size):
         assert 1.5 * pieces <= len(one.tokens) <= 2 * (pieces + 1)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
     prefixes = ["the dog", "", "of a blank line", "no no no no no no", "y" * 70]
@@ -145,6 +149,7 @@ def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "options",
     [

@@ -115,6 +115,7 @@ def test_batches_hold_every_row_once_the_longest_first(lengths, batch_size):
     assert [lengths[row] for row in rows] == sorted(lengths, reverse=True)
 
 
+@pytest.mark.sample(2)
 @beams
 def test_a_translation_does_not_depend_on_its_neighbours(
     ids_translator, transformer, tokenizer, sentences, beam_size

@@ -47,6 +47,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.sample(5)
 @ways
 @pytest.mark.parametrize("name", SEARCHES)
 @given(max_lengths=batches)

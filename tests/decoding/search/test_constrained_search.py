@@ -84,7 +84,7 @@ def assert_found(found, expected, n_best):
     assert (scores[len(expected) : n_best] == NEG_INF).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=min(50, settings.default.max_examples))
 @given(seeds, st.integers(1, T), st.sampled_from([0.2, 1.0, 3.0]), st.data())
 def test_a_beam_prefers_what_covers_its_source(seed, max_length, coverage_penalty, data):
     beam_size = data.draw(st.integers(1, 5))
@@ -103,7 +103,7 @@ def test_a_beam_prefers_what_covers_its_source(seed, max_length, coverage_penalt
     assert_found(search(beam, votes, [max_length], looks), expected, n_best)
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings.default.max_examples))
 @given(seeds, st.lists(st.integers(0, T), min_size=2, max_size=4))
 def test_the_coverage_of_a_row_does_not_depend_on_other_rows(seed, max_lengths):
     votes, looks = random_votes(len(max_lengths), seed), random_looks(len(max_lengths), S, seed)
@@ -128,8 +128,9 @@ def test_coverage_decides_between_two_equally_likely_sequences():
     assert ids[0, 0].tolist() == [1, END, 0, 0]
 
 
+@pytest.mark.sample(2)
 @each_constraint
-@settings(max_examples=25)
+@settings(max_examples=min(25, settings.default.max_examples))
 @given(seed=seeds, max_length=st.integers(1, T))
 def test_greedy_search_obeys(constraint, constrain, seed, max_length):
     votes = random_votes(1, seed)
@@ -139,8 +140,9 @@ def test_greedy_search_obeys(constraint, constrain, seed, max_length):
     assert scores[0, 0] == pytest.approx(expected_score, abs=1e-4)
 
 
+@pytest.mark.sample(2)
 @each_constraint
-@settings(max_examples=25)
+@settings(max_examples=min(25, settings.default.max_examples))
 @given(seed=seeds, max_length=st.integers(1, T), data=st.data())
 def test_a_beam_obeys(constraint, constrain, seed, max_length, data):
     beam_size = data.draw(st.integers(1, 5))
@@ -151,8 +153,9 @@ def test_a_beam_obeys(constraint, constrain, seed, max_length, data):
     assert_found(search(beam, votes, [max_length]), expected, n_best)
 
 
+@pytest.mark.sample(2)
 @each_constraint
-@settings(max_examples=25)
+@settings(max_examples=min(25, settings.default.max_examples))
 @given(seed=seeds)
 def test_sampling_obeys(constraint, constrain, seed):
     votes = random_votes(1, seed)

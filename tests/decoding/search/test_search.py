@@ -95,7 +95,7 @@ def test_one_beam_is_greedy(seed, max_lengths):
         np.testing.assert_allclose(greedy, beam, atol=1e-5)
 
 
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings.default.max_examples))
 @given(seeds, st.integers(1, 5), st.lists(st.integers(0, T), min_size=2, max_size=4))
 def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, max_lengths):
     votes = random_votes(len(max_lengths), seed)
@@ -108,7 +108,7 @@ def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, max_lengths):
             assert not together[0][row, :, max_length:].any()
 
 
-@settings(max_examples=50)
+@settings(max_examples=min(50, settings.default.max_examples))
 @given(seeds, st.integers(2, 6), st.data())
 def test_the_n_best_differ_and_are_sorted(seed, beam_size, data):
     n_best = data.draw(st.integers(2, beam_size))

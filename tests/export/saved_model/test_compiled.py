@@ -44,11 +44,19 @@ def test_shapes_are_filled_up_to_few():
     assert seen == [(1, 16), (4, 16), (4, 32), (16, 50)]
 
 
-@pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=pytest.mark.prove)])
-def test_the_compiled_loop_translates_as_python_does(toy_translator, tmp_path, beam_size):
+@pytest.mark.parametrize(
+    ("beam_size", "requests"),
+    [
+        (1, [toy.SOURCES[:3]]),
+        pytest.param(1, [toy.SOURCES[:5], toy.SOURCES[:1], ODD, []], marks=pytest.mark.prove),
+        pytest.param(3, [toy.SOURCES[:5], toy.SOURCES[:1], ODD, []], marks=pytest.mark.prove),
+    ],
+    ids=["few texts", "greedy", "beam"],
+)
+def test_the_compiled_loop_translates_as_python_does(toy_translator, tmp_path, beam_size, requests):
     path = export_saved_model(toy_translator, tmp_path, beam_size, xla=True)
     served = ServedTranslator(path)
-    for texts in (toy.SOURCES[:5], toy.SOURCES[:1], ODD, []):
+    for texts in requests:
         assert served.translate(texts) == toy_translator.translate(texts, beam_size)
     saved = SavedModel.FromString((path / "saved_model.pb").read_bytes())
     functions = saved.meta_graphs[0].graph_def.library.function

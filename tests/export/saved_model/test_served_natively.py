@@ -102,6 +102,7 @@ def test_all_warmup_requests_are_answered(program, toy_saved_model, tmp_path):
     assert_same_answers(found, expected)
 
 
+@pytest.mark.prove
 def test_hostile_requests_are_refused_and_harm_no_other(program, toy_saved_model, tmp_path):
     harmless = prediction_log("serving_default", {"text": ["wir ruft uns ."]})
     hostile = {
@@ -126,6 +127,7 @@ def test_hostile_requests_are_refused_and_harm_no_other(program, toy_saved_model
     assert others[0]["flags"] == [""]
 
 
+@pytest.mark.prove
 def test_a_megabyte_and_nothing_at_all_are_answered(program, toy_saved_model, tmp_path):
     records = [
         prediction_log(name, dict.fromkeys(keys, texts))

@@ -226,10 +226,18 @@ def test_every_file_says_how_to_keep_it(folder):
         assert not re.search(r"\$[a-z]", text)  # Nothing was left to be filled in.
 
 
-@pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=pytest.mark.prove)])
-def test_the_readme_has_requests_whose_responses_are_those(toy_translator, tmp_path, beam_size):
-    path = export_saved_model(toy_translator, tmp_path / "x", beam_size, examples=["", "wir 's"])
-    readme = (tmp_path / "x" / "README.md").read_text("utf-8")
+@pytest.mark.prove
+def test_the_readme_of_a_beam_quotes_its_text_for_the_shell(toy_translator, tmp_path):
+    path = export_saved_model(toy_translator, tmp_path / "x", 3, examples=["", "wir 's"])
+    assert_readme_shows_responses(path, "wir 's")
+
+
+def test_the_readme_has_requests_whose_responses_are_those(toy_saved_model):
+    assert_readme_shows_responses(toy_saved_model, toy.SOURCES[0])
+
+
+def assert_readme_shows_responses(path, text):
+    readme = (path.parent / "README.md").read_text("utf-8")
     signatures = signatures_of(path)
     commands = re.findall(r"^    (curl .*:predict .*)\n\n    (.*)$", readme, re.MULTILINE)
     assert len(commands) == len(signatures) == 5
@@ -239,7 +247,7 @@ def test_the_readme_has_requests_whose_responses_are_those(toy_translator, tmp_p
         body, shown = json.loads(data), response.replace(", ...]", "]")
         name = body.get("signature_name", "serving_default")
         inputs = body.get("inputs", {"text": body.get("instances")})
-        assert {*inputs.values().__iter__().__next__()} == {"wir 's"}
+        assert {*next(iter(inputs.values()))} == {text}
         columns = asked(signatures, name, **inputs)
         found = json.loads(shown)
         if "predictions" in found:
@@ -253,14 +261,15 @@ def test_the_readme_has_requests_whose_responses_are_those(toy_translator, tmp_p
 
 
 def test_an_export_into_an_older_tree_disturbs_nothing(toy_translator, tmp_path):
-    (tmp_path / "1").mkdir()
+    for name in ("1", "notes"):
+        (tmp_path / name).mkdir()
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"old")
     (tmp_path / "compose.yaml").write_text("services: {}\n")
-    export_saved_model(toy_translator, tmp_path, examples=toy.SOURCES)
+    assert export_saved_model(toy_translator, tmp_path) == tmp_path / "2"
     assert (tmp_path / "1" / "saved_model.pb").read_bytes() == b"old"
     assert (tmp_path / "compose.yaml").read_text() == "services: {}\n"
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"1", "2", *NAMES}
+    assert names == {"1", "2", "notes", *NAMES}
 
 
 def test_the_report_says_what_was_exported(toy_saved_model, toy_translator):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kformer.cli.checked_exports import Exports, write_exports
 from kformer.export.verify.agreement import SENTENCES, agreement
 from support import toy
 from support.serving.warmup_requests import signatures_of
@@ -45,14 +44,11 @@ def test_a_difference_is_refused(toy_translator, signatures, signature, output):
         agreement(toy_translator, {**signatures, signature: wrong}, TEXTS, 4, 0.6)
 
 
-def test_the_report_in_an_export_says_what_was_compared(toy_translator, tmp_path):
-    [_, report] = write_exports(
-        toy_translator, toy.SOURCES[:9], toy.TARGETS[:9], Exports(saved_model=tmp_path / "x")
-    )
-    written = json.loads((tmp_path / "x" / "1" / "assets.extra" / "kformer.json").read_text())
-    checked = written["checked"]
-    assert checked["sentences"] == checked["equal"] + checked["ties"] == 9
-    assert checked["bleu"] == report.bleu
-    assert checked["other_signatures"]["sentences"] == 9
+def test_the_report_in_an_export_says_what_was_compared(toy_run, toy_exports):
+    served = toy_run.folder.parent / "served"
+    checked = json.loads((served / "1" / "assets.extra" / "kformer.json").read_text())["checked"]
+    assert checked["sentences"] == checked["equal"] + checked["ties"] == 16
+    assert f"{checked['bleu']:.2f}  16 of 16\n" in toy_exports.stdout
+    assert checked["other_signatures"]["sentences"] == 16
     assert len(checked["sentences_sha256"]) == 64
-    assert toy.SOURCES[0] in (tmp_path / "x" / "README.md").read_text("utf-8")
+    assert toy.SOURCES[toy.HELD_OUT][0] in (served / "README.md").read_text("utf-8")

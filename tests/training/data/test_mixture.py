@@ -32,7 +32,7 @@ def windows_of(mixture):
     ]
 
 
-@settings(max_examples=20)
+@settings(max_examples=min(20, settings.default.max_examples))
 @given(
     corpora=st.lists(
         st.tuples(st.integers(1, 30), st.sampled_from([0.2, 0.5, 1.0, 1.3, 2.0])),
