@@ -37,6 +37,7 @@ def test_every_constructor_argument_is_an_attribute(layer_class, settings, shape
     assert settings.keys() <= arguments
 
 
+@pytest.mark.sample(4)
 @every_layer
 def test_a_keras_file_brings_it_back(layer_class, settings, shapes, tmp_path):
     layer, inputs = layer_class(**settings), inputs_of(shapes)
@@ -56,6 +57,7 @@ def test_a_transformer_is_a_keras_file_by_itself(tmp_path):
     np.testing.assert_array_equal(transformer(tuple(inputs)), loaded(tuple(inputs)))
 
 
+@pytest.mark.sample(4)
 @every_layer
 def test_the_symbolic_output_is_that_of_a_call(layer_class, settings, shapes):
     layer, inputs = layer_class(**settings), inputs_of(shapes)
@@ -66,6 +68,7 @@ def test_the_symbolic_output_is_that_of_a_call(layer_class, settings, shapes):
         assert all(s in (None, t) for s, t in zip(symbol.shape, tensor.shape, strict=True))
 
 
+@pytest.mark.sample(4)
 @every_layer
 def test_it_runs_in_mixed_precision(layer_class, settings, shapes):
     layer, inputs = layer_class(**settings, dtype="mixed_bfloat16"), inputs_of(shapes)
@@ -75,6 +78,7 @@ def test_it_runs_in_mixed_precision(layer_class, settings, shapes):
     assert all(weight.dtype == "float32" for weight in layer.weights if "seed" not in weight.path)
 
 
+@pytest.mark.sample(4)
 @every_layer
 def test_it_says_nearly_the_same_in_mixed_precision(layer_class, settings, shapes):
     layer, inputs = layer_class(**settings), inputs_of(shapes)

@@ -92,11 +92,13 @@ def test_the_graph_of_a_server_says_the_same(translator, translations):
     ]
 
 
+@pytest.mark.prove
 def test_a_pocket_translator_says_the_same(tflite, translations):
     found = PocketTranslator(tflite).translations(TEXTS)
     assert found == [[(best.text, best.flags)] for best in translations]
 
 
+@pytest.mark.prove
 def test_bytes_given_to_the_file_say_the_same(tflite, expected):
     translate = Interpreter(str(tflite)).get_signature_runner("translate")
     found = [answer(translate, text.encode()) for text in TEXTS]
@@ -104,11 +106,13 @@ def test_bytes_given_to_the_file_say_the_same(tflite, expected):
     assert {truncated for _, _, truncated in found} == {0}
 
 
+@pytest.mark.prove
 def test_a_program_in_c_says_the_same(tflite, expected, tmp_path):
     found = answers(compiled_program(tmp_path), tflite, [text.encode() for text in TEXTS])
     assert [one.text for one in found] == expected
 
 
+@pytest.mark.prove
 def test_zeros_at_the_end_never_make_a_text_too_long(translator, tflite):
     """Warnings are errors."""
     texts = ["ein bier", "ein bier" + "\0" * 200_000]

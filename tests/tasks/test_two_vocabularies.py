@@ -24,12 +24,7 @@ def files(parallel_text):
 
 @pytest.fixture(scope="module")
 def run(recipe, files, tmp_path_factory):
-    """The folder of a run that the power cut short, and that went on."""
     folder = tmp_path_factory.mktemp("run")
-    with pytest.raises(ZeroDivisionError, match="power cut"):
-        train(recipe, *files, folder, callbacks=[PowerCut(epoch=1)])
-    kept = {path.name for path in (folder / "checkpoints").glob("*.model")}
-    assert kept == {"tokenizer.model", "target_tokenizer.model"}
     train(recipe, *files, folder)
     return folder
 
@@ -45,9 +40,13 @@ def test_each_side_is_written_in_its_own_vocabulary(run, files):
 
 @pytest.mark.prove
 def test_a_run_that_was_cut_short_ends_with_the_same_weights(run, recipe, files, tmp_path):
-    whole = train(recipe, *files, tmp_path)
+    with pytest.raises(ZeroDivisionError, match="power cut"):
+        train(recipe, *files, tmp_path, callbacks=[PowerCut(epoch=1)])
+    kept = {path.name for path in (tmp_path / "checkpoints").glob("*.model")}
+    assert kept == {"tokenizer.model", "target_tokenizer.model"}
+    resumed = train(recipe, *files, tmp_path)
     weights = load(run / "translator.keras").transformer.get_weights()
-    for one, other in zip(weights, whole.transformer.get_weights(), strict=True):
+    for one, other in zip(weights, resumed.transformer.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -54,6 +54,7 @@ def test_the_layers_have_4_bits_and_the_vocabulary_8(short_tflite, toy_translato
     assert {(True, schema.TensorType.INT8), (False, schema.TensorType.INT4)} <= kinds
 
 
+@pytest.mark.prove
 def test_the_file_is_smaller_and_still_translates(short_tflite):
     eight, four = (short_tflite(precision=precision) for precision in ("int8", "int4"))
     assert four.stat().st_size < eight.stat().st_size

@@ -127,6 +127,7 @@ def test_at_the_edges_are_int32_uint8_and_float32_in_static_shapes(exported):
     assert expected.items() <= shapes.items()
 
 
+@pytest.mark.prove
 def test_two_vocabularies_make_two_codecs(two_vocabularies, tmp_path):
     path = export_tflite(two_vocabularies, tmp_path / "two.tflite", max_source_length=S)
     said = read_metadata(path)
