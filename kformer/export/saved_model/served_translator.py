@@ -66,7 +66,7 @@ class ServedTranslator:
 
         def answered(batch):
             outputs = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
-            outputs = {name: _listed(tensor) for name, tensor in outputs.items()}
+            outputs = {name: as_lists(tensor) for name, tensor in outputs.items()}
             rows = rows_from_columns(outputs, len(batch), NEEDED["serving_default"])
             return [read_best(row) for row in rows]
 
@@ -87,10 +87,14 @@ class ServedTranslator:
         return translations
 
 
-def _listed(tensor):
-    """Returns a tensor as a list, with decoded strings."""
-    values = tensor.numpy().tolist()
-    return [value.decode("utf-8") for value in values] if tensor.dtype == tf.string else values
+def as_lists(tensor):
+    """Returns a tensor as nested lists, with decoded strings."""
+    if tensor.dtype != tf.string:
+        return tensor.numpy().tolist()
+    return [
+        row.decode("utf-8") if isinstance(row, bytes) else [text.decode("utf-8") for text in row]
+        for row in tensor.numpy().tolist()
+    ]
 
 
 def _max_batch_size(version):

@@ -11,7 +11,7 @@ import tensorflow as tf
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.export.saved_model.batch_limits import MAX_TEXTS, batch_limits
 from kformer.export.saved_model.report import sizes, write_report
-from kformer.export.saved_model.served_translator import versions_in
+from kformer.export.saved_model.served_translator import as_lists, versions_in
 from kformer.export.saved_model.serving_files import check_serving_folder, write_serving_files
 from kformer.export.saved_model.signatures import CHUNK_IDS, Signatures, input_names
 from kformer.export.saved_model.warmup import Request, examples_of, requests, write_warmup
@@ -124,16 +124,6 @@ def _answers(functions, examples):
         texts = {"target": examples.targets}
         request = {name: texts.get(name, examples.sources)[:1] for name in input_names(function)}
         found = function(**{name: tf.constant(texts) for name, texts in request.items()})
-        answer = {name: _listed(tensor) for name, tensor in found.items()}
+        answer = {name: as_lists(tensor) for name, tensor in found.items()}
         answers.append((Request(name, request), answer))
     return answers
-
-
-def _listed(tensor):
-    """Returns a tensor as nested lists, with decoded strings."""
-    if tensor.dtype != tf.string:
-        return tensor.numpy().tolist()
-    return [
-        row.decode("utf-8") if isinstance(row, bytes) else [text.decode("utf-8") for text in row]
-        for row in tensor.numpy().tolist()
-    ]
