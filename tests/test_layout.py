@@ -59,7 +59,7 @@ ARROWS = {
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
     },
-    "cli.terminal": {"serving"},
+    "cli.terminal": {"serving", "text"},
 }
 LAZY = {"", "training", "export"}  # They name what is public, and import nothing at once.
 

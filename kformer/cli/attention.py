@@ -11,7 +11,7 @@ from kformer.cli.terminal.quiet import quiet
 
 
 class Kind(StrEnum):
-    """Which attention of the model."""
+    """The kind of attention."""
 
     encoder = "encoder"
     decoder = "decoder"
@@ -21,14 +21,18 @@ class Kind(StrEnum):
 def attention(
     model: Annotated[Path, typer.Argument(help="A .keras file.")],
     text: Annotated[str, typer.Argument(help="The sentence to translate.")],
-    output: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")],
+    output: Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.")],
     kind: Annotated[
-        Kind, typer.Option(help="Encoder or decoder at itself, or across at the source.")
+        Kind, typer.Option(help="Self-attention of encoder or decoder, or cross-attention.")
     ] = Kind.cross,
-    layer: Annotated[int | None, typer.Option(help="Layer, from 1; else all.")] = None,
-    head: Annotated[int | None, typer.Option(help="Head, from 1; else all.")] = None,
+    layer: Annotated[
+        int | None, typer.Option(help="Number of the layer, from 1; by default all.")
+    ] = None,
+    head: Annotated[
+        int | None, typer.Option(help="Number of the head, from 1; by default all.")
+    ] = None,
 ):
-    """Draw where a model looks when it translates a sentence."""
+    """Draw the attention of a model while it translates a sentence."""
     check_is_keras(model, "shows its attention")
     if not text.strip():
         raise ValueError(f"The text must not be blank. Received: text={text!r}.")

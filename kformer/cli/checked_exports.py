@@ -1,39 +1,110 @@
 """Writes what `kformer export` and `kformer demo` export, and shows how it compares."""
 
+import dataclasses
+import enum
 import shutil
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from kformer.cli.terminal.quiet import quiet
+from kformer.decoding.options import SearchOptions
+
+Precision = enum.StrEnum("Precision", ["float32", "float16", "int8", "int4"])
+_ABOUT = ("source_language", "target_language", "licence", "citation")
+_SEARCH = {field.name: field.metadata["description"] for field in dataclasses.fields(SearchOptions)}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Exports:
-    """The forms to export, and how.
+    """The forms to export, and how: the options of `kformer export`."""
 
-    Attributes:
-        saved_model, tflite, web: Where to write each form; None leaves it out.
-        litert_js: See `kformer.export.export_web_page`.
-        beam_size, length_penalty: The search of all forms.
-        max_source_length, precision, batch_size, about: See `kformer.export.export_tflite`.
-        xla, max_batch_tokens: See `kformer.export.export_saved_model`.
-    """
+    saved_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for TensorFlow Serving. The SavedModel becomes its next version; a README "
+            "there explains how to serve it."
+        ),
+    ] = None
+    tflite: Annotated[Path | None, typer.Option(help="The .tflite file to write.")] = None
+    web: Annotated[
+        Path | None,
+        typer.Option(
+            help="New folder for a web page that translates in the browser with a .tflite file."
+        ),
+    ] = None
+    litert_js: Annotated[
+        Path | None,
+        typer.Option(
+            help="For --web: folder of the npm package @litertjs/core; by default the one in "
+            "node_modules, here or in a folder above."
+        ),
+    ] = None
+    beam_size: Annotated[int, typer.Option(help=_SEARCH["beam_size"])] = SearchOptions.beam_size
+    length_penalty: Annotated[float, typer.Option(help=_SEARCH["length_penalty"])] = (
+        SearchOptions.length_penalty
+    )
+    max_source_length: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of ids of a source in the .tflite file, which has room for 6 "
+            "bytes per id; by default 128."
+        ),
+    ] = None
+    precision: Annotated[
+        Precision,
+        typer.Option(
+            help="Precision of the weights in the .tflite file. float16: half the size. int8: "
+            "smaller and faster, but some translations differ; the table shows how many. int4: "
+            "smaller still."
+        ),
+    ] = Precision.float32
+    batch: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Number of sentences that the .tflite file can translate at once."
+        ),
+    ] = 1
+    xla: Annotated[
+        bool,
+        typer.Option(
+            "--xla",
+            help="Compile the SavedModel for a server with --xla_cpu_compilation_enabled: faster, "
+            "but a new shape takes seconds.",
+        ),
+    ] = False
+    max_batch_tokens: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of ids in all texts of a request to the SavedModel; by default "
+            "that of 64 of the longest sources and targets."
+        ),
+    ] = None
+    licence: Annotated[
+        str | None, typer.Option(help="Licence of the translator, kept in the .tflite file.")
+    ] = None
+    citation: Annotated[
+        str | None, typer.Option(help="How to cite it, kept in the .tflite file.")
+    ] = None
+    source_language: Annotated[
+        str | None, typer.Option(help="Such as de, kept in the .tflite file.")
+    ] = None
+    target_language: Annotated[
+        str | None, typer.Option(help="Such as en, kept in the .tflite file.")
+    ] = None
 
-    saved_model: Path | None = None
-    tflite: Path | None = None
-    web: Path | None = None
-    litert_js: Path | None = None
-    beam_size: int = 1
-    length_penalty: float = 0.6
-    max_source_length: int | None = None
-    precision: str = "float32"
-    batch_size: int = 1
-    xla: bool = False
-    max_batch_tokens: int | None = None
-    about: dict[str, str] = field(default_factory=dict)
+    @property
+    def paths(self):
+        """The paths of the forms to write."""
+        return [path for path in (self.saved_model, self.tflite, self.web) if path]
+
+    @property
+    def about(self):
+        """The metadata of the translator that was given, by name."""
+        values = {name: getattr(self, name) for name in _ABOUT}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def write_exports(translator, texts, references, exports):
@@ -81,7 +152,7 @@ def _check(translator, exports):
             exports.tflite or Path("translator.tflite"),
             exports.max_source_length,
             exports.precision,
-            exports.batch_size,
+            exports.batch,
         )
 
 
@@ -108,7 +179,7 @@ def _write_tflite(translator, exports, verifier, together, say):
             exports.length_penalty,
             exports.max_source_length,
             exports.precision,
-            exports.batch_size,
+            exports.batch,
             check,
             examples=verifier.texts,
             about=exports.about,

@@ -18,18 +18,16 @@ MADE = ("text", "run", "served", "translator", "attention")  # Stems of what a d
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for all that the demo makes.")] = Path(
-        "demo"
-    ),
+    output: Annotated[Path, typer.Option(help="Folder for the files of the demo.")] = Path("demo"),
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A smaller model, in a minute: quality is not the point."),
+        typer.Option("--quick", help="Train a smaller model in a minute; it translates badly."),
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier demo in the folder.")
     ] = False,
 ):
-    """Train, evaluate, export and translate, on the built-in German-English phrasebook."""
+    """Train, evaluate, export and translate with the built-in German-English phrasebook."""
     run = output / "run"
     _check_folder(output)
     check_output(run, overwrite)

@@ -5,35 +5,37 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, BeamSize, LengthPenalty, open_model
+from kformer.cli.model import AnyModel, open_model
+from kformer.cli.options import with_options_of
 from kformer.cli.terminal.lines import translate_lines
+from kformer.decoding.options import SearchOptions
 from kformer.tasks.loading import saved_form
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 
 
+@with_options_of(SearchOptions, "Search, for a .keras file", ["beam_size", "length_penalty"])
 def evaluate(
     model: AnyModel,
     source: Annotated[Path, typer.Option(help="Text to translate.")],
-    reference: Annotated[Path, typer.Option(help="Its true translation, line for line.")],
-    beam_size: BeamSize = None,
-    length_penalty: LengthPenalty = None,
+    reference: Annotated[Path, typer.Option(help="Its reference translation, line by line.")],
     moses: Annotated[
         str | None,
         typer.Option(
             metavar="LANGUAGE",
-            help="Also print the BLEU of lowercased text that Moses tokenised by the rules of "
-            "this language (de, en, ...), as many papers give it.",
+            help="Also print the BLEU that many papers report: lowercased, tokenised by Moses for "
+            "this language (de, en, ...).",
         ),
     ] = None,
+    **search,
 ):
-    """Translate a text and compare with the true translation: BLEU and chrF, by sacreBLEU."""
+    """Translate a text and compare it with its reference translation: BLEU and chrF (sacreBLEU)."""
     saved_form(model)  # Raises if it is none.
     check_parallel(source, reference)
     if moses is not None:
         _check_moses(moses)
     texts, references = list(read_lines(source)), list(read_lines(reference))
-    translate = open_model(model, beam_size, length_penalty)
+    translate = open_model(model, **search)
     translations = list(translate_lines(translate, texts, len(texts)))
 
     from kformer.text.scores import bleu, chrf, exact, moses_bleu

@@ -1,4 +1,4 @@
-"""MODEL on the command line: any of the three saved forms, told apart by what it is.
+"""MODEL on the command line: any of the three saved forms.
 
 The form decides what runs it, and nothing is converted in a run: LiteRT runs a `.tflite` file,
 TensorFlow the others. Seconds for 1,000 sentences with the tiny model on two cores, from the start
@@ -27,22 +27,13 @@ import kformer
 from kformer.cli.terminal.quiet import quiet
 from kformer.tasks.loading import saved_form
 
-# Arguments of the commands that take any form.
 AnyModel = Annotated[
     Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")
 ]
-BeamSize = Annotated[
-    int | None, typer.Option(help="Sequences kept at every step; 1 is greedy search.")
-]
-LengthPenalty = Annotated[
-    float | None, typer.Option(help="0 prefers short translations, 1 long ones.")
-]
 
 
-def open_model(path: Path, beam_size: int | None = None, length_penalty: float | None = None):
+def open_model(path: Path, **settings):
     """Returns a callable (texts, progress) -> translations, for the form at `path`."""
-    settings = {"beam_size": beam_size, "length_penalty": length_penalty}
-    settings = {name: value for name, value in settings.items() if value is not None}
     if saved_form(path) != "keras":
         check_no_options(path, settings)
     translator = open_translator(path)
@@ -69,12 +60,12 @@ def _a_core_for_each_batch():
 
 
 def check_no_options(path: Path, names):
-    """Refuses options with a form that has its search in it."""
+    """Refuses options for the search or the output of an export."""
     if names:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
         raise ValueError(
-            "The search of a SavedModel or a .tflite file is chosen when it is exported, and it "
-            f"gives text alone. Received: {options} with {str(path)!r}."
+            "A SavedModel or a .tflite file has the search of its export, and writes text alone. "
+            f"Received: {options} with {str(path)!r}."
         )
 
 

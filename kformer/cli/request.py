@@ -1,85 +1,84 @@
 """`kformer request`."""
 
 import functools
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kformer.cli.terminal.lines import check_output, in_chunks, one_line, writing
-from kformer.cli.terminal.output_format import (
-    OutputFormat,
-    check_format,
-    warn_of_flags,
-    written,
+from kformer.cli.terminal.lines import (
+    Input,
+    Output,
+    check_output,
+    in_chunks,
+    lines_to_translate,
+    one_line,
 )
+from kformer.cli.terminal.output_format import OutputFormat, check_format, write_translations
 from kformer.cli.terminal.quiet import quiet
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
-from kformer.text.text_files import decoded, read_lines
 
 
 def request(
     url: Annotated[
         str,
         typer.Argument(
-            help="Of the server: http://host:8501 for REST, grpc://host:8500 for gRPC; https and "
-            "grpcs for encrypted connections."
+            help="URL of the server: http://host:8501 for REST, grpc://host:8500 for gRPC; https "
+            "and grpcs encrypt."
         ),
     ],
     texts: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT]...", help="What to translate.")
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Texts to translate.")
     ] = None,
-    input: Annotated[Path | None, typer.Option(help="Text to translate, else stdin.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Where to write, else stdout.")] = None,
+    input: Input = None,
+    output: Output = None,
     format: Annotated[
         OutputFormat,
         typer.Option(
-            help="text: a line for a line; tsv: number of the line, score, text; jsonl: all that "
-            "the server tells."
+            help="text: one translation per line; tsv: line number, score and text; jsonl: "
+            "everything that the server returns."
         ),
     ] = OutputFormat.text,
     n_best: Annotated[
         int,
         typer.Option(
-            help="Translations of each line, with --format tsv or jsonl; not more than the export "
-            "has.",
+            help="Number of translations of each line, with --format tsv or jsonl; at most as many "
+            "as the export returns.",
             min=1,
         ),
     ] = 1,
-    model: Annotated[str, typer.Option(help="Its name on the server.")] = MODEL,
+    model: Annotated[str, typer.Option(help="Name of the model on the server.")] = MODEL,
     model_version: Annotated[
-        int | None, typer.Option(help="A version by its number, else the newest.")
+        int | None, typer.Option(help="Number of the version; by default the newest.")
     ] = None,
-    label: Annotated[str | None, typer.Option(help="A version by its label.")] = None,
+    label: Annotated[str | None, typer.Option(help="Label of the version.")] = None,
     status: Annotated[
-        bool, typer.Option("--status", help="Print how each version is, and translate nothing.")
+        bool,
+        typer.Option("--status", help="Only print the state of each version."),
     ] = False,
     timeout: Annotated[
-        float, typer.Option(help="Seconds for a chunk of lines, with all attempts.")
+        float, typer.Option(help="Maximum seconds for a chunk of lines, with all retries.")
     ] = 60.0,
-    retries: Annotated[
-        int, typer.Option(help="How often what a busy server refused is tried again.")
-    ] = 5,
-    batch_size: Annotated[int, typer.Option(help="Most lines in a request.")] = 32,
-    connections: Annotated[int, typer.Option(help="Most requests at the same time.")] = 4,
+    retries: Annotated[int, typer.Option(help="Maximum number of retries of a request.")] = 5,
+    batch_size: Annotated[int, typer.Option(help="Maximum number of lines per request.")] = 32,
+    connections: Annotated[int, typer.Option(help="Maximum number of requests at a time.")] = 4,
     header: Annotated[
         list[str] | None,
-        typer.Option(help='Header of each request, "Name: value"; can be given several times.'),
+        typer.Option(help='Header of each request, "Name: value"; may be repeated.'),
     ] = None,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="KFORMER_TOKEN",
-            help="Sent as Authorization: Bearer TOKEN; others see it less easily in the variable.",
+            help="Sent as Authorization: Bearer TOKEN. The variable is harder for others to read.",
         ),
     ] = None,
     ca_file: Annotated[
-        Path | None, typer.Option(help="Certificates to trust, else those of the system.")
+        Path | None, typer.Option(help="File of trusted certificates; by default the system's.")
     ] = None,
 ):
-    """Ask a server for translations: TensorFlow Serving, with what `kformer export` wrote."""
+    """Translate with TensorFlow Serving and a SavedModel of `kformer export`."""
     check_output(output)
     check_format(format, n_best)
     options = {
@@ -99,11 +98,7 @@ def request(
         chunk = batch_size * connections
         work = functools.partial(client.translations, n_best=n_best)
         results = in_chunks(work, *_lines(texts, input), chunk=chunk)
-        with writing(output) as out:
-            for number, translations in enumerate(results, start=1):
-                warn_of_flags(number, translations[0])
-                for line in written(format, number, translations):
-                    out.write(line.encode("utf-8") + b"\n")
+        write_translations(results, format, output)
 
 
 def _client(url, model, options):
@@ -129,23 +124,18 @@ def _headers(lines, token):
 
 
 def _lines(texts, input):
-    """The lines to translate, and how many, if that is known."""
+    """Returns the lines to translate, and their number, if known."""
     if texts and input:
         raise ValueError(
             f"Give texts or --input, not both. Received: {texts[0]!r}, {str(input)!r}."
         )
-    if texts:
-        return texts, len(texts)
-    if input:
-        lines = list(read_lines(input))
-        return lines, len(lines)
-    return decoded(sys.stdin.buffer, "stdin"), None
+    return (texts, len(texts)) if texts else lines_to_translate(input)
 
 
 def _show_status(client, model):
     versions = client.status()
     for one in versions:
-        told = f"{one.version}\t{one.state}" + (f"\t{one.error}" if one.error else "")
-        typer.echo(printable(one_line(told)))
+        parts = filter(None, (str(one.version), one.state, one.error))
+        typer.echo(printable(one_line("\t".join(parts))))
     if not any(one.state == "AVAILABLE" for one in versions):
-        raise ValueError(f"No version of the model can be asked. Received: model={model!r}.")
+        raise ValueError(f"No version of the model is available. Received: model={model!r}.")

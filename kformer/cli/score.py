@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.model import check_is_keras, open_translator
-from kformer.cli.terminal.lines import check_output, in_chunks, writing
+from kformer.cli.terminal.lines import Output, check_output, in_chunks, writing
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 
@@ -15,17 +15,17 @@ _CHUNK = 500  # Pairs of lines in memory at once.
 
 def score(
     model: Annotated[Path, typer.Argument(help="A .keras file.")],
-    source: Annotated[Path, typer.Option(help="Text.")],
-    target: Annotated[Path, typer.Option(help="Its translation, line for line.")],
-    output: Annotated[Path | None, typer.Option(help="Where to write, else stdout.")] = None,
+    source: Annotated[Path, typer.Option(help="Source text.")],
+    target: Annotated[Path, typer.Option(help="Its translation, line by line.")],
+    output: Output = None,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Print the perplexity of the whole, and no lines.")
+        bool, typer.Option("--summary", help="Print only the perplexity of the whole text.")
     ] = False,
 ):
-    """Tell how likely a model finds a given translation: log-probability, and that of a token.
+    """Score given translations by their log-probability.
 
-    A line for a line: the natural logarithm of the translation's probability, a tab, the mean for
-    a token. Both count the end of the line as a token.
+    Prints for each line the natural logarithm of the translation's probability, a tab, and the mean
+    per token. The end of the line counts as a token.
     """
     check_is_keras(model, "can score")
     check_output(output)

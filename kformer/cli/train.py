@@ -1,12 +1,11 @@
 """`kformer train`."""
 
-import dataclasses
-import inspect
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import SIZES, Recipe, recipe_names
 from kformer.training.resumption.interruption import Interrupted
@@ -15,33 +14,9 @@ from kformer.training.run.folder import TRANSLATOR, locked
 _Files = list[Path]
 
 
-def _with_recipe_options(command):
-    """Adds an option per field of `Recipe` to `command`, which takes them as `**numbers`."""
-    options = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                field.type | None,
-                typer.Option(
-                    help=field.metadata["description"],
-                    rich_help_panel="Numbers that replace those of the recipe",
-                    show_default=False,
-                ),
-            ],
-        )
-        for field in dataclasses.fields(Recipe)
-    ]
-    signature = inspect.signature(command)
-    *own, _numbers = signature.parameters.values()
-    command.__signature__ = signature.replace(parameters=[*own, *options])
-    return command
-
-
-@_with_recipe_options
+@with_options_of(Recipe, "Numbers that replace those of the recipe")
 def train(
-    source: Annotated[_Files, typer.Option(help="Text to translate from; may be repeated.")],
+    source: Annotated[_Files, typer.Option(help="Source text; may be repeated.")],
     target: Annotated[_Files, typer.Option(help="Its translation, line by line.")],
     output: Annotated[Path, typer.Option(help="Folder for the translator and its history.")],
     valid_source: Annotated[
@@ -61,7 +36,7 @@ def train(
     ] = None,
     warm_start: Annotated[
         Path | None,
-        typer.Option(help="A .keras translator to start from; the model has its sizes."),
+        typer.Option(help="A .keras file to start from; the new model has its sizes."),
     ] = None,
     new_vocabulary: Annotated[
         bool,
@@ -69,42 +44,39 @@ def train(
     ] = False,
     tokenizer: Annotated[
         Path | None,
-        typer.Option(
-            help="A SentencePiece model, or a .keras translator, whose vocabulary to use."
-        ),
+        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
     ] = None,
     target_tokenizer: Annotated[
-        Path | None, typer.Option(help="The same for the target, if it has its own vocabulary.")
+        Path | None, typer.Option(help="The same for a target with its own vocabulary.")
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Check and describe the text and the run; write nothing."),
+        typer.Option("--dry-run", help="Check and describe the text and the run only."),
     ] = False,
     overwrite: Annotated[
         bool,
         typer.Option(
             "--overwrite",
-            help="Replace a finished run in the folder, or one of other settings. An unfinished "
-            "run of the same settings is resumed.",
+            help="Replace a finished run in the folder, or a run with other settings. An "
+            "unfinished run with the same settings is resumed.",
         ),
     ] = False,
     restart: Annotated[
         bool,
         typer.Option(
             "--restart",
-            help="Start again, and replace even an unfinished run of the same settings.",
+            help="Start again, and replace even an unfinished run with the same settings.",
         ),
     ] = False,
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Write logs for TensorBoard, too.")
+        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
     ] = False,
-    **numbers,
+    **changes,
 ):
     """Train a translator on parallel text, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
-    changes = {name: value for name, value in numbers.items() if value is not None}
     arguments = (
         Recipe.named(recipe, **changes),
         *(source, target, output, valid_source, valid_target),

@@ -1,106 +1,52 @@
 """`kformer translate`."""
 
 import itertools
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kformer.cli.model import (
-    AnyModel,
-    BeamSize,
-    LengthPenalty,
-    check_no_options,
-    open_translator,
+from kformer.cli.model import AnyModel, check_no_options, open_translator
+from kformer.cli.options import with_options_of
+from kformer.cli.terminal.lines import (
+    Input,
+    Output,
+    check_output,
+    in_chunks,
+    lines_to_translate,
 )
-from kformer.cli.terminal.lines import check_output, in_chunks, one_line, writing
-from kformer.cli.terminal.output_format import (
-    OutputFormat,
-    check_format,
-    warn_of_flags,
-    written,
-)
+from kformer.cli.terminal.output_format import OutputFormat, check_format, write_translations
 from kformer.decoding.options import SearchOptions
 from kformer.tasks.loading import saved_form
-from kformer.text.text_files import decoded, read_lines
+from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 
+SEARCH = "Search, for a .keras file"
 _DETAILED = 200  # Lines in memory at once, where all of their attention is.
 
 
-def _option(help, *flag):
-    return typer.Option(*flag, help=help, rich_help_panel="Search, for a .keras file")
-
-
+@with_options_of(SearchOptions, SEARCH)
 def translate(
     model: AnyModel,
-    input: Annotated[Path | None, typer.Option(help="Text to translate, else stdin.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Where to write, else stdout.")] = None,
+    input: Input = None,
+    output: Output = None,
     format: Annotated[
         OutputFormat,
         typer.Option(
-            help="text: a line for a line; tsv: number of the line, score, text; jsonl: all that "
-            "is known. Others than text are for a .keras file."
+            help="text: one translation per line; tsv: line number, score and text; jsonl: "
+            "everything known of a translation. tsv and jsonl need a .keras file."
         ),
     ] = OutputFormat.text,
     prefix: Annotated[
         Path | None,
-        _option("What the translations must begin with, line for line; all of a blank line's."),
+        typer.Option(
+            help="File with the beginning of each line's translation; a blank line leaves it open.",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
-    beam_size: BeamSize = None,
-    length_penalty: LengthPenalty = None,
-    coverage_penalty: Annotated[
-        float | None, _option("0 for none; more for beams that look at all of the source.")
-    ] = None,
-    n_best: Annotated[
-        int | None, _option("Translations, or samples, of each line; with --format tsv or jsonl.")
-    ] = None,
-    sample: Annotated[bool, _option("Draw by chance, instead of the best.", "--sample")] = False,
-    temperature: Annotated[
-        float | None, _option("Of sampling: under 1 likely ids become likelier.")
-    ] = None,
-    top_k: Annotated[int | None, _option("Draw among so many of the likeliest ids.")] = None,
-    top_p: Annotated[
-        float | None, _option("Draw among the likeliest ids of this probability together.")
-    ] = None,
-    seed: Annotated[
-        int | None, _option("Of sampling: the same seed and line give the same samples again.")
-    ] = None,
-    min_length: Annotated[int | None, _option("Fewest ids of a translation.")] = None,
-    max_length: Annotated[int | None, _option("Most ids of a translation.")] = None,
-    min_length_ratio: Annotated[
-        float | None, _option("Fewest ids of a translation for one of its source.")
-    ] = None,
-    max_length_ratio: Annotated[
-        float | None, _option("Most ids of a translation for one of its source.")
-    ] = None,
-    no_repeat_ngram: Annotated[
-        int | None, _option("No sequence of so many ids comes twice.")
-    ] = None,
-    repetition_penalty: Annotated[
-        float | None, _option("Over 1 makes what came before less likely to come again.")
-    ] = None,
+    **given,
 ):
-    """Translate text, a line for a line."""
-    given = {
-        "beam_size": beam_size,
-        "length_penalty": length_penalty,
-        "coverage_penalty": coverage_penalty,
-        "n_best": n_best,
-        "sample": sample or None,
-        "temperature": temperature,
-        "top_k": top_k,
-        "top_p": top_p,
-        "seed": seed,
-        "min_length": min_length,
-        "max_length": max_length,
-        "min_length_ratio": min_length_ratio,
-        "max_length_ratio": max_length_ratio,
-        "no_repeat_ngram": no_repeat_ngram,
-        "repetition_penalty": repetition_penalty,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
+    """Translate text line by line."""
     form = saved_form(model)
     check_output(output)
     if form != "keras":
@@ -108,23 +54,13 @@ def translate(
         check_no_options(model, [*given, *(name for name, value in others.items() if value)])
     options = SearchOptions(**given)
     check_format(format, options.n_best)
-    lines, total = _lines(input)
+    lines, total = lines_to_translate(input)
     if form == "keras":
         pairs = _with_prefixes(lines, input, prefix)
         results = _search(open_translator(model), pairs, total, options, format)
     else:
-        results = _as_exported(open_translator(model), lines, total)
-    with writing(output) as out:
-        for result in results:
-            out.write(result.encode("utf-8") + b"\n")
-
-
-def _lines(input):
-    """The lines to translate, and how many, if that is known."""
-    if input:
-        lines = list(read_lines(input))
-        return lines, len(lines)
-    return decoded(sys.stdin.buffer, "stdin"), None
+        results = in_chunks(open_translator(model).translations, lines, total)
+    write_translations(results, format, output)
 
 
 def _with_prefixes(lines, input, prefix):
@@ -148,21 +84,11 @@ def _paired(lines, prefixes, file):
 
 
 def _search(translator, pairs, total, options, format):
-    """Yields what is to be written, and warns of what may be no translation."""
+    """Yields the translations of each pair of a line and its prefix."""
     details = format == OutputFormat.jsonl
 
     def work(pairs, progress):
         texts, prefixes = zip(*pairs, strict=True)
         return translator.translations(texts, options, prefixes, progress=progress, details=details)
 
-    chunk = _DETAILED if details else None
-    for number, translations in enumerate(in_chunks(work, pairs, total, chunk), start=1):
-        warn_of_flags(number, translations[0])
-        yield from written(format, number, translations)
-
-
-def _as_exported(translator, lines, total):
-    """As `_search`, by the search that a SavedModel or a .tflite file has in it."""
-    for number, [best] in enumerate(in_chunks(translator.translations, lines, total), start=1):
-        warn_of_flags(number, best)
-        yield one_line(best.text)
+    return in_chunks(work, pairs, total, _DETAILED if details else None)

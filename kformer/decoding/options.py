@@ -11,10 +11,15 @@ EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, 
 MAX_LENGTH = 100_000  # Ids of a translation, whatever is asked for: this bounds memory.
 
 
-def _option(default, check, **limits):
-    """Declares an option by its default and the check of its values."""
-    metadata = {"check": functools.partial(check, **limits)}
+def _option(default, description, check, **limits):
+    """Declares an option by its default, its description and the check of its values."""
+    metadata = {"description": description, "check": functools.partial(check, **limits)}
     return dataclasses.field(default=default, metadata=metadata)
+
+
+_positive = functools.partial(_option, check=check_integer, least=1)
+_count = functools.partial(_option, check=check_integer, least=0)
+_number = functools.partial(_option, check=check_number, least=0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,46 +27,60 @@ class SearchOptions:
     """How to search for translations.
 
     Lengths are numbers of ids. The end id counts in a source's length and in largest lengths;
-    `min_length` counts the ids before it.
+    `min_length` counts the ids before it. Without `max_length` and `max_length_ratio`, a
+    translation may have 50 ids more than its source.
 
-    Attributes:
-        beam_size: 1 takes the best id at every step; more beams search wider, and slower.
-        length_penalty: See `kformer.Beam`; for more than one beam.
-        coverage_penalty: See `kformer.Beam`; needs more than one beam.
-        n_best: Translations of each sentence, best first; at most `beam_size`. With `sample`, the
-            number of samples; a larger number begins with the same samples.
-        sample: Whether to draw each id by its probability instead of taking the best.
-        temperature, top_k, top_p: See `kformer.Sample`; they need `sample`.
-        seed: Seed of sampling. A sample depends on the seed, the sentence and the sample's number,
-            not on what else is translated.
-        min_length: Smallest number of ids of a translation.
-        max_length: Largest number of ids of a translation; None for no limit.
-        min_length_ratio: Smallest number of ids for each id of the source.
-        max_length_ratio: Largest number of ids for each id of the source; None for no limit.
-            Without this and `max_length`, a translation may have 50 ids more than its source.
-        no_repeat_ngram: Length of n-grams that may not occur twice; 0 for none.
-        repetition_penalty: See `kformer.decoding.search.constraints.RepetitionPenalty`; 1 for none.
+    `kformer.Beam` explains `length_penalty` and `coverage_penalty`, `kformer.Sample` sampling, and
+    `kformer.decoding.search.constraints.RepetitionPenalty` the penalty of that name. A sample
+    depends on the seed, the sentence and the sample's number, not on what else is translated.
 
     Raises:
         TypeError: A value has the wrong type; NumPy's integers are allowed, 2.0 is not.
         ValueError: A value is out of range, or contradicts another.
     """
 
-    beam_size: int = _option(1, check_integer, least=1)
-    length_penalty: float = _option(0.6, check_number, least=0)
-    coverage_penalty: float = _option(0.0, check_number, least=0)
-    n_best: int = _option(1, check_integer, least=1)
-    sample: bool = _option(False, check_flag)
-    temperature: float = _option(1.0, check_number, above=0)
-    top_k: int = _option(0, check_integer, least=0)
-    top_p: float = _option(1.0, check_number, above=0, most=1)
-    seed: int = _option(0, check_integer, least=0)
-    min_length: int = _option(0, check_integer, least=0)
-    max_length: int | None = _option(None, check_integer, least=1, most=MAX_LENGTH)
-    min_length_ratio: float = _option(0.0, check_number, least=0)
-    max_length_ratio: float | None = _option(None, check_number, above=0)
-    no_repeat_ngram: int = _option(0, check_integer, least=0)
-    repetition_penalty: float = _option(1.0, check_number, least=1)
+    beam_size: int = _positive(1, "Number of sequences kept at each step; 1 is greedy search.")
+    length_penalty: float = _number(
+        0.6, "With several beams: 0 prefers short translations, 1 long ones."
+    )
+    coverage_penalty: float = _number(
+        0.0,
+        "With several beams: higher values prefer translations that cover the whole source; 0 for "
+        "none.",
+    )
+    n_best: int = _positive(
+        1, "Number of translations, best first; at most `beam_size`. With `sample`, of samples."
+    )
+    sample: bool = _option(
+        False, "Draw each id at random by its probability instead of taking the best.", check_flag
+    )
+    temperature: float = _option(
+        1.0,
+        "For sampling: below 1, likely ids are drawn more often; above 1, less often.",
+        check_number,
+        above=0,
+    )
+    top_k: int = _count(0, "For sampling: number of the likeliest ids to draw from; 0 for all.")
+    top_p: float = _option(
+        1.0,
+        "For sampling: total probability of the likeliest ids to draw from.",
+        check_number,
+        above=0,
+        most=1,
+    )
+    seed: int = _count(0, "For sampling: the same seed and text give the same samples.")
+    min_length: int = _count(0, "Minimum number of ids of a translation.")
+    max_length: int | None = _positive(
+        None, "Maximum number of ids of a translation.", most=MAX_LENGTH
+    )
+    min_length_ratio: float = _number(0.0, "Minimum number of ids for each id of the source.")
+    max_length_ratio: float | None = _option(
+        None, "Maximum number of ids for each id of the source.", check_number, above=0
+    )
+    no_repeat_ngram: int = _count(0, "Length of n-grams that may not occur twice; 0 for none.")
+    repetition_penalty: float = _number(
+        1.0, "Above 1, ids that occurred before become less likely; 1 for none.", least=1
+    )
 
     def __post_init__(self):
         self._check_each()
@@ -131,3 +150,9 @@ class SearchOptions:
         varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
         varying += ["n_best"] if self.sample else []
         return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})
+
+
+SearchOptions.__doc__ += "\n\nAttributes:\n" + "\n".join(
+    f"    {field.name}: {field.metadata['description']}"
+    for field in dataclasses.fields(SearchOptions)
+)

@@ -14,6 +14,7 @@ import pytest
 import typer
 
 import kformer
+from kformer import SearchOptions
 from kformer.cli import app, main
 from kformer.cli.terminal import lines
 from kformer.pocket import PocketTranslator
@@ -256,11 +257,10 @@ def test_help_lists_every_subcommand(command, arguments):
         assert re.search(rf"^\W+{name} +[A-Z]", result.stdout, re.MULTILINE)
 
 
-def test_every_number_of_a_recipe_is_an_option_of_train():
-    options = {
-        option.name: option for option in typer.main.get_command(app).commands["train"].params
-    }
-    for field in dataclasses.fields(Recipe):
+@pytest.mark.parametrize(("name", "kind"), [("train", Recipe), ("translate", SearchOptions)])
+def test_every_field_is_an_option_with_its_description(name, kind):
+    options = {option.name: option for option in typer.main.get_command(app).commands[name].params}
+    for field in dataclasses.fields(kind):
         assert options[field.name].help == field.metadata["description"]
 
 

@@ -4,14 +4,28 @@ import contextlib
 import re
 import sys
 import warnings
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from kformer.files import replacing
 from kformer.serving.errors import printable
+from kformer.text.text_files import decoded, read_lines
 
 CHUNK = 2000  # Lines in memory at once, sorted by length among themselves,
 CHUNK_CHARACTERS = 4_000_000  # or fewer, if they have so many characters.
+
+Input = Annotated[Path | None, typer.Option(help="Text to translate; by default stdin.")]
+Output = Annotated[Path | None, typer.Option(help="File to write; by default stdout.")]
+
+
+def lines_to_translate(input):
+    """Returns the lines of a file, or of stdin if that is None, and their number, if known."""
+    if input is None:
+        return decoded(sys.stdin.buffer, "stdin"), None
+    lines = list(read_lines(input))
+    return lines, len(lines)
 
 
 def translate_lines(translate, lines, total=None):

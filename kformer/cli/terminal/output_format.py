@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import typer
 
-from kformer.cli.terminal.lines import one_line
+from kformer.cli.terminal.lines import one_line, writing
 
 _WHAT_FLAGS_SAY = {
     "length limit": "was cut at its largest length",
@@ -40,7 +40,16 @@ def check_format(format, n_best):
         )
 
 
-def written(format, number, translations):
+def write_translations(results, format, output):
+    """Writes the translations of each line, best first, and warns of degenerate ones on stderr."""
+    with writing(output) as out:
+        for number, translations in enumerate(results, start=1):
+            _warn_of_flags(number, translations[0])
+            for line in _lines(format, number, translations):
+                out.write(line.encode("utf-8") + b"\n")
+
+
+def _lines(format, number, translations):
     """Yields the lines for line `number`'s translations, best first.
 
     Text has the best alone. TSV has the line's number, the score and the text; JSON lines have
@@ -61,7 +70,7 @@ def _fields(number, translation):
     return {"line": number, **{name: getattr(translation, name) for name in names}}
 
 
-def warn_of_flags(number, best):
+def _warn_of_flags(number, best):
     """Writes what is wrong with the best translation of line `number`, if anything, to stderr."""
     wrong = [_WHAT_FLAGS_SAY[flag] for flag in best.flags if flag in _WHAT_FLAGS_SAY]
     if wrong:

@@ -1,0 +1,57 @@
+"""Options of a command from a dataclass: names, types, descriptions and defaults live there."""
+
+import dataclasses
+import functools
+import inspect
+from typing import Annotated
+
+import typer
+
+
+def with_options_of(kind, panel=None, names=None):
+    """Returns a decorator that adds an option to a command for each field of a dataclass.
+
+    The command takes the options that were given as `**given`.
+
+    Args:
+        kind: The dataclass. The type of each field is `Annotated` with a `typer.Option`, or the
+            metadata of the field have a `description`; then its default does not count as given.
+        panel: Heading of the options in the help, if they get one of their own.
+        names: Names of the fields; None for all.
+    """
+    fields = [field for field in dataclasses.fields(kind) if names is None or field.name in names]
+
+    def with_options(command):
+        signature = inspect.signature(command)
+        *own, _given = signature.parameters.values()
+
+        @functools.wraps(command)
+        def run(**arguments):
+            given = {name: value for name, value in arguments.items() if value is not None}
+            return command(**given)
+
+        added = [_parameter(field, panel) for field in fields]
+        run.__signature__ = signature.replace(parameters=[*own, *added])
+        return run
+
+    return with_options
+
+
+def _parameter(field, panel):
+    """Returns the parameter of a command for a field."""
+    if "description" not in field.metadata:
+        return _keyword(field.name, field.default, field.type)
+    flag = [f"--{field.name.replace('_', '-')}"] if field.default is False else []
+    shown = field.default is not dataclasses.MISSING and bool(field.default)  # Not what is off.
+    option = typer.Option(
+        *flag,
+        help=field.metadata["description"],
+        rich_help_panel=panel,
+        show_default=str(field.default) if shown else False,
+    )
+    return _keyword(field.name, None, Annotated[field.type | None, option])
+
+
+def _keyword(name, default, annotation):
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
