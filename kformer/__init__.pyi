@@ -3,6 +3,7 @@ from .decoding.scoring import Scored, perplexity
 from .decoding.search.beam import Beam
 from .decoding.search.greedy import Greedy
 from .decoding.search.sampling import Sample
+from .export.loading import SavedTranslator, load
 from .model.attention import MultiHeadAttention, scaled_dot_product_attention
 from .model.decoder import Decoder, DecoderLayer
 from .model.embedding import PositionalEncoding, TokenEmbedding
@@ -11,7 +12,6 @@ from .model.feed_forward import FeedForward
 from .model.masks import causal_mask, padding_mask
 from .model.transformer import Transformer
 from .plot import plot_attention
-from .tasks.loading import SavedTranslator, load
 from .tasks.translation import Translation
 from .tasks.translator import Translator
 from .text.scores import bleu, chrf

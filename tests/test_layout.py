@@ -31,7 +31,7 @@ ARROWS = {
     "model": {"backend"},
     "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
-    "tasks": {"decoding", "model", "pocket", "text"},
+    "tasks": {"decoding", "model", "text"},
     "pocket": {"decoding", "text"},
     "serving": set(),
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},
@@ -47,6 +47,7 @@ ARROWS = {
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
         "training.resumption",
     },
+    "export": {"pocket"},
     "export.saved_model": {"decoding", "decoding.search", "serving", "tasks", "text"},
     "export.tflite": {
         *("decoding", "decoding.search", "export.tflite.byte_codec", "model", "pocket", "tasks"),
@@ -55,7 +56,7 @@ ARROWS = {
     "export.web": {"pocket"},
     "export.verify": {"decoding", "export.tflite.byte_codec", "model", "tasks", "text"},
     "cli": {
-        *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "tasks", "text"),
+        *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
     },
@@ -105,7 +106,7 @@ def arrows_from(name):
 
 
 def test_every_room_is_named_here():
-    assert {room(module) for module in MODULES} - LAZY == ARROWS.keys()
+    assert {room(module) for module in MODULES} - LAZY == ARROWS.keys() - LAZY
 
 
 @pytest.mark.parametrize("name", ARROWS)

@@ -9,7 +9,7 @@ from kformer.cli.model import AnyModel, open_model
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.lines import translate_lines
 from kformer.decoding.options import SearchOptions
-from kformer.tasks.loading import saved_form
+from kformer.export.loading import saved_form
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 

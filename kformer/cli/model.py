@@ -25,7 +25,7 @@ import typer
 
 import kformer
 from kformer.cli.terminal.quiet import quiet
-from kformer.tasks.loading import saved_form
+from kformer.export.loading import saved_form
 
 AnyModel = Annotated[
     Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")

@@ -17,7 +17,7 @@ from kformer.cli.terminal.lines import (
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_translations
 from kformer.decoding.options import SearchOptions
-from kformer.tasks.loading import saved_form
+from kformer.export.loading import saved_form
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 

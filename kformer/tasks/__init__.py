@@ -2,6 +2,5 @@
 
 - `translator`: `Translator`, from text to text.
 - `translation`: `Translation`, one answer of it.
-- `loading`: `kformer.load`, for any saved form, and `SavedTranslator`, what all forms can do.
 - `keras_file`: reads the settings in a translator's `.keras` file without loading its weights.
 """

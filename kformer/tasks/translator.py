@@ -315,3 +315,12 @@ class Translator(keras.Model):
             Tokenizer() if config["own_target_tokenizer"] else None,
             config["max_source_length"],
         )
+
+
+def check_is_translator(name, value):
+    """Refuses other forms with a TypeError, where the whole model of a `.keras` file is needed."""
+    if not isinstance(value, Translator):
+        raise TypeError(
+            f"`{name}` must be a kformer.Translator, which only a .keras file holds. "
+            f"Received: {name}={value!r:.99}."
+        )

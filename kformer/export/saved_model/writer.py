@@ -16,7 +16,7 @@ from kformer.export.saved_model.serving_files import check_serving_folder, write
 from kformer.export.saved_model.signatures import CHUNK_IDS, Signatures, input_names
 from kformer.export.saved_model.warmup import Request, examples_of, requests, write_warmup
 from kformer.files import Publication, part_of
-from kformer.tasks.loading import check_is_translator
+from kformer.tasks.translator import check_is_translator
 
 
 def export_saved_model(

@@ -26,7 +26,7 @@ from kformer.export.tflite.signatures import Signatures
 from kformer.files import check_writable, json_text, replacing
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
 from kformer.pocket.translator import SIGNATURE, PocketTranslator
-from kformer.tasks.loading import check_is_translator
+from kformer.tasks.translator import check_is_translator
 
 PRECISIONS = ("float32", "float16", "int8", "int4")
 _INTEGER = ("int8", "int4")  # The converter's dynamic-range quantization.

@@ -14,7 +14,7 @@ from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import TIE, agreement
 from kformer.model.copying import is_float32
-from kformer.tasks.loading import check_is_translator
+from kformer.tasks.translator import check_is_translator
 from kformer.text.scores import bleu
 
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.

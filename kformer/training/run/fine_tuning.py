@@ -4,8 +4,7 @@ import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
-from kformer.tasks.loading import check_is_translator
-from kformer.tasks.translator import Translator
+from kformer.tasks.translator import Translator, check_is_translator
 from kformer.training.recipes.recipe import SIZES
 
 

@@ -94,14 +94,3 @@ def saved_form(path) -> str:
         "A translator is a .keras file, a SavedModel folder or a .tflite file. "
         f"Received: path={str(path)!r}, which is none of them."
     )
-
-
-def check_is_translator(name, value):
-    """Refuses other forms with a TypeError, where the whole model of a `.keras` file is needed."""
-    from kformer import Translator
-
-    if not isinstance(value, Translator):
-        raise TypeError(
-            f"`{name}` must be a kformer.Translator, which only a .keras file holds. "
-            f"Received: {name}={value!r:.99}."
-        )
