@@ -171,7 +171,8 @@ def expected_rows(transformer, batches, beam_size):
     return [[words_of(row) for row in translate(batch).ids[:, 0].numpy()] for batch in batches]
 
 
-@pytest.mark.parametrize("beam_size", [1, pytest.param(4, marks=pytest.mark.prove)])
+@pytest.mark.prove
+@pytest.mark.parametrize("beam_size", [1, 4])
 def test_a_random_model_never_ends_and_does_not_say_the_same_to_all(beam_size, monkeypatch):
     monkeypatch.setattr("kformer.decoding.search_ids.EXTRA_LENGTH", workloads.STEPS_BEYOND)
     source = workloads.random_workload("batch").batches[0][:5]
@@ -188,6 +189,7 @@ def test_no_weight_of_a_random_model_could_be_left_out_unseen():
             assert len(np.unique(weight.numpy())) > 1, weight.path
 
 
+@pytest.mark.prove
 def test_the_tflite_file_says_what_python_says_of_batches_that_are_not_full(tmp_path):
     transformer = random_transformer(SMALL, VOCAB_SIZE)
     workload = Workload([sentences(3, 7), sentences(2, 5)], EXTRA_LENGTH)

@@ -196,6 +196,7 @@ def test_attention_draws_a_picture_of_each_kind(command, toy_run, tmp_path, kind
     assert path.read_text().startswith("<?xml")
 
 
+@pytest.mark.prove
 def test_attention_draws_the_head_that_is_asked_for(command, toy_run, tmp_path):
     """The first in a process of its own, so that it shows what libraries write on stderr."""
     model = toy_run.folder / "translator.keras"

@@ -37,6 +37,7 @@ def run_until_the_first_epoch(arguments, number):
     return process.returncode, said, errors
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("first", "then"),
     [

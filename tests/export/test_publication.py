@@ -77,10 +77,12 @@ def test_limits_and_search_are_checked_before_anything_is_written(refused, toy_k
         assert received in refused("export", toy_keras, *both, option, value)
 
 
-MOMENTS = [  # A line on stderr, or a path that exists; then seconds more.
-    (".1-*", 0, signal.SIGTERM),
+MOMENTS = [  # A line on stderr, or a path that exists; then seconds more; and what is written.
+    (".1-*", 0, signal.SIGTERM, ["--saved-model"]),
     *(
-        pytest.param(moment, seconds, number, marks=pytest.mark.prove)
+        pytest.param(
+            moment, seconds, number, ["--saved-model", "--tflite"], marks=pytest.mark.prove
+        )
         for moment, seconds, number in itertools.product(
             ["Translating", "Converting", "Writing the SavedModel", ".1-*", ".1-*/assets.extra/*"],
             [0, 1],
@@ -90,15 +92,16 @@ MOMENTS = [  # A line on stderr, or a path that exists; then seconds more.
 ]
 
 
-@pytest.mark.parametrize(("moment", "seconds", "number"), MOMENTS)
-def test_a_signal_leaves_nothing(toy_keras, tmp_path, moment, seconds, number):
+@pytest.mark.parametrize(("moment", "seconds", "number", "forms"), MOMENTS)
+def test_a_signal_leaves_nothing(toy_keras, tmp_path, moment, seconds, number, forms):
     served, scratch = tmp_path / "mount" / "served", tmp_path / "scratch"
+    places = {"--saved-model": served, "--tflite": tmp_path / "mount" / "a.tflite"}
     served.mkdir(parents=True)
     scratch.mkdir()
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "kformer", "export", toy_keras),
-            *("--saved-model", served, "--tflite", tmp_path / "mount" / "a.tflite"),
+            *(word for form in forms for word in (form, places[form])),
             *("--max-source-length", "32"),
         ],
         stderr=subprocess.PIPE,
@@ -116,7 +119,7 @@ def test_a_signal_leaves_nothing(toy_keras, tmp_path, moment, seconds, number):
     _, errors = process.communicate(timeout=120)
     left = contents(tmp_path / "mount")
     if process.returncode == 0:  # It was done before.
-        assert "served/1" in left and "a.tflite" in left
+        assert all(places[form].exists() for form in forms)
     else:
         assert process.returncode == 128 + number, errors
         assert left == ["served"]

@@ -46,6 +46,7 @@ def assert_answered(translations, texts):
 
 
 @pytest.mark.filterwarnings("ignore:.*over the limit")
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text)[:20])
 def test_odd_characters_are_answered(translator, text):
     texts = [text, "ein bier", text]

@@ -29,6 +29,7 @@ def run(recipe, files, tmp_path_factory):
     return folder
 
 
+@pytest.mark.prove
 def test_each_side_is_written_in_its_own_vocabulary(run, files):
     translator = load(run / "translator.keras")
     assert translator.tokenizer.model == Tokenizer.train(files[0], 390).model

@@ -149,6 +149,7 @@ def test_the_newest_version_is_the_one_of_the_highest_number(tmp_path):
     for name in ("notes", "7", "10", "9"):
         (tmp_path / name).mkdir()
     assert newest_version(tmp_path) == tmp_path / "10"
+    (tmp_path / "9" / "saved_model.pb").touch()
     assert newest_version(tmp_path / "9") == tmp_path / "9"
 
 

@@ -253,6 +253,7 @@ def test_no_batch_that_a_server_merges_is_over_a_limit(longest, xla):
         batch_limits(longest, row - 1, xla)
 
 
+@pytest.mark.prove
 def test_a_lower_limit_holds_everywhere(toy_translator, tmp_path):
     long, said = ["ruft " * 400] * 9, []
 

@@ -30,7 +30,9 @@ def transformer():
     return transformer
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["greedy", "beam"])
+@pytest.fixture(
+    scope="module", params=[1, pytest.param(3, marks=pytest.mark.prove)], ids=["greedy", "beam"]
+)
 def search(request):
     return search_of(request.param)
 

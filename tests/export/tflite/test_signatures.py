@@ -15,7 +15,9 @@ S = toy.SHORT  # Most ids of a source.
 SIGNATURES = ["decode_step", "detokenize", "encode", "tokenize", "translate", "translate_ids"]
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["greedy", "beam"])
+@pytest.fixture(
+    scope="module", params=[1, pytest.param(3, marks=pytest.mark.prove)], ids=["greedy", "beam"]
+)
 def exported(request, short_tflite):
     """A search's number of beams, and the file that has it."""
     return request.param, short_tflite(request.param)

@@ -140,7 +140,7 @@ def test_a_finished_run_is_only_overwritten_on_request(again, tiny_run):
     folder, _ = tiny_run
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     for numbers in ({}, {"epochs": 1}, {"learning_rate_scale": 0.5}):  # Nothing is left to train.
-        with pytest.raises(FileExistsError, match="tiny', which holds a run that is finished"):
+        with pytest.raises(FileExistsError, match="run', which holds a run that is finished"):
             again(folder, **numbers)
     assert before == {path: path.read_bytes() for path in folder.rglob("*.*")}
 

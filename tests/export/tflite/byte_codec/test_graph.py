@@ -90,6 +90,7 @@ def assert_ids_are_those_of_the_library(name, texts):
     assert asked > 100
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", TRIED)
 def test_the_ids_are_those_of_the_library(name):
     assert_ids_are_those_of_the_library(name, odd_text.texts(1000, WORDS))
