@@ -73,6 +73,7 @@ class LayerStep:
         self._query_key_value = _joined(parts)
         self._query = _affine(across.query_projection, dtype, scale)
         self._inner = _affine(layer.feed_forward.inner, dtype)
+        self._activate = layer.feed_forward.activate
         self._own = _FusedResidual(layer.self_residual, own.output_projection, dtype, before)
         self._across = _FusedResidual(
             layer.cross_residual, across.output_projection, dtype, self._own.last_norm
@@ -115,7 +116,7 @@ class LayerStep:
         x = self._across.leave(x, heads)
 
         # FeedForward.call: equation 2.
-        inner = ops.relu(self._inner(self._feed_forward.enter(x)))
+        inner = self._activate(self._inner(self._feed_forward.enter(x)))
         return self._feed_forward.leave(x, inner), tail, weights
 
 

@@ -26,7 +26,7 @@ class DecoderLayer(Block):
     Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
 
     Args:
-        d_model, num_heads, d_ff, dropout, norm_first: As for `EncoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `EncoderLayer`.
 
     Call arguments:
         x: float tensor (B, T, D).
@@ -96,7 +96,7 @@ class Decoder(Stack):
 
     Args:
         num_layers: Number of layers L.
-        d_model, num_heads, d_ff, dropout, norm_first: As for `DecoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `DecoderLayer`.
 
     Call arguments:
         x: float tensor (B, T, D).

@@ -21,6 +21,7 @@ class EncoderLayer(Block):
         d_ff: Inner width of the feed-forward network.
         dropout: Dropout rate of each sub-layer's output.
         norm_first: Whether to normalise before each sub-layer instead of after.
+        activation: Of the feed-forward network; see `kformer.FeedForward`.
 
     Call arguments:
         x: float tensor (B, S, D).
@@ -72,7 +73,7 @@ class Encoder(Stack):
 
     Args:
         num_layers: Number of layers L.
-        d_model, num_heads, d_ff, dropout, norm_first: As for `EncoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `EncoderLayer`.
 
     Call arguments:
         x: float tensor (B, S, D).

@@ -3,19 +3,30 @@
 import keras
 from keras import ops
 
-from kformer.arguments import check_integer
+from kformer.arguments import check_choice, check_integer
 from kformer.model.dense import HoldsDense
+
+
+def _gelu(x):
+    # `ops.gelu` rounds the square root to float32 in float64, too.
+    return 0.5 * x * (1.0 + ops.erf(x * 0.5**0.5))
+
+
+ACTIVATIONS = {"relu": ops.relu, "gelu": _gelu, "swish": ops.silu}
 
 
 @keras.saving.register_keras_serializable(package="kformer")
 class FeedForward(HoldsDense, keras.layers.Layer):
-    """max(0, x W1 + b1) W2 + b2, the same at every position.
+    """activation(x W1 + b1) W2 + b2, the same at every position.
 
-    Equation 2 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+    With "relu", equation 2 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
 
     Args:
         d_model: Width of input and output.
         d_ff: Width between the two matrices.
+        activation: "relu", max(0, x), as in the paper; "gelu", x times the normal distribution
+            function of x, [Hendrycks and Gimpel, 2016](https://arxiv.org/abs/1606.08415); or
+            "swish", x times the logistic function of x, also called SiLU.
 
     Call arguments:
         vectors: float tensor (B, T, D).
@@ -24,10 +35,11 @@ class FeedForward(HoldsDense, keras.layers.Layer):
         float tensor (B, T, D).
     """
 
-    def __init__(self, d_model: int, d_ff: int, **kwargs):
+    def __init__(self, d_model: int, d_ff: int, activation: str = "relu", **kwargs):
         super().__init__(**kwargs)
         self.d_model = check_integer("d_model", d_model, least=1)
         self.d_ff = check_integer("d_ff", d_ff, least=1)
+        self.activation = check_choice("activation", activation, ACTIVATIONS)
         self.supports_masking = True
         self.inner = keras.layers.Dense(d_ff, name="inner", dtype=self.dtype_policy)
         self.outer = keras.layers.Dense(d_model, name="outer", dtype=self.dtype_policy)
@@ -41,7 +53,16 @@ class FeedForward(HoldsDense, keras.layers.Layer):
         self.outer.build((None, None, self.d_ff))
 
     def call(self, vectors):
-        return self.outer(ops.relu(self.inner(vectors)))
+        return self.outer(self.activate(self.inner(vectors)))
+
+    def activate(self, inner):
+        """Applies the activation to the output of the first matrix, float (..., d_ff)."""
+        return ACTIVATIONS[self.activation](inner)
 
     def get_config(self):
-        return {**super().get_config(), "d_model": self.d_model, "d_ff": self.d_ff}
+        return {
+            **super().get_config(),
+            "d_model": self.d_model,
+            "d_ff": self.d_ff,
+            "activation": self.activation,
+        }

@@ -17,7 +17,7 @@ class Block(HoldsDense, keras.layers.Layer):
     """Base class of `EncoderLayer` and `DecoderLayer`, and of stacks of them.
 
     Args:
-        d_model, num_heads, d_ff, dropout, norm_first: As for `EncoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `EncoderLayer`.
     """
 
     def __init__(
@@ -27,6 +27,7 @@ class Block(HoldsDense, keras.layers.Layer):
         d_ff: int,
         dropout: float = DROPOUT,
         norm_first: bool = False,
+        activation: str = "relu",
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -35,6 +36,7 @@ class Block(HoldsDense, keras.layers.Layer):
         self.d_ff = d_ff
         self.dropout = dropout
         self.norm_first = norm_first
+        self.activation = activation
         self.supports_masking = True
         self._make_sublayers()
 
@@ -45,7 +47,9 @@ class Block(HoldsDense, keras.layers.Layer):
         return MultiHeadAttention(self.d_model, self.num_heads, name=name, dtype=self.dtype_policy)
 
     def _feed_forward(self, name):
-        return FeedForward(self.d_model, self.d_ff, name=name, dtype=self.dtype_policy)
+        return FeedForward(
+            self.d_model, self.d_ff, self.activation, name=name, dtype=self.dtype_policy
+        )
 
     def _residual(self, name):
         return Residual(self.dropout, self.norm_first, name=name, dtype=self.dtype_policy)
@@ -73,6 +77,7 @@ class Block(HoldsDense, keras.layers.Layer):
             "d_ff": self.d_ff,
             "dropout": self.dropout,
             "norm_first": self.norm_first,
+            "activation": self.activation,
         }
 
 
@@ -89,16 +94,15 @@ class Stack(Block):
         d_ff: int,
         dropout: float = DROPOUT,
         norm_first: bool = False,
+        activation: str = "relu",
         **kwargs,
     ):
-        super().__init__(d_model, num_heads, d_ff, dropout, norm_first, **kwargs)
+        settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+        super().__init__(*settings, **kwargs)
         self.num_layers = check_integer("num_layers", num_layers, least=1)
         dtype = self.dtype_policy
         self.layers = [
-            self.layer_class(
-                d_model, num_heads, d_ff, dropout, norm_first, name=f"layer_{i}", dtype=dtype
-            )
-            for i in range(num_layers)
+            self.layer_class(*settings, name=f"layer_{i}", dtype=dtype) for i in range(num_layers)
         ]
         self.norm = LayerNorm(name="norm", dtype=dtype) if norm_first else None
 

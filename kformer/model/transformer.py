@@ -37,7 +37,8 @@ class Transformer(HoldsDense, keras.Model):
 
     Args:
         vocab_size: Number of ids V of the source, and of the target without `target_vocab_size`.
-        num_layers: Number of layers of the encoder, and of the decoder.
+        num_layers: Number of layers of the encoder, and of the decoder without
+            `num_decoder_layers`.
         d_model: Width D of the vectors; even, and a multiple of `num_heads`.
         num_heads: Attention heads in each layer.
         d_ff: Inner width of the feed-forward networks.
@@ -45,6 +46,10 @@ class Transformer(HoldsDense, keras.Model):
         norm_first: Whether to normalise before each sub-layer (pre-norm) instead of after.
         target_vocab_size: Number of target ids, if they are not those of the source.
         padding_id: The id that fills short rows, on both sides.
+        activation: Of the feed-forward networks: "relu" as in the paper, "gelu" or "swish"; see
+            `kformer.FeedForward`.
+        num_decoder_layers: Number of layers of the decoder, if it is another. Few make decoding
+            fast: a deep encoder runs once, the decoder for every id.
 
     Call arguments:
         inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
@@ -65,6 +70,8 @@ class Transformer(HoldsDense, keras.Model):
         norm_first: bool = False,
         target_vocab_size: int | None = None,
         padding_id: int = 0,
+        activation: str = "relu",
+        num_decoder_layers: int | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -76,8 +83,10 @@ class Transformer(HoldsDense, keras.Model):
         self.norm_first = norm_first
         self.padding_id = padding_id
         self.target_vocab_size = target_vocab_size
+        self.activation = activation
+        self.num_decoder_layers = num_decoder_layers
         dtype = self.dtype_policy
-        sizes = (num_layers, d_model, num_heads, d_ff, dropout, norm_first)
+        settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
         self.source_embedding = TokenEmbedding(
             vocab_size, d_model, name="source_embedding", dtype=dtype
         )
@@ -88,8 +97,9 @@ class Transformer(HoldsDense, keras.Model):
             )
         self.positions = PositionalEncoding(name="positions", dtype=dtype)
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
-        self.encoder = Encoder(*sizes, name="encoder", dtype=dtype)
-        self.decoder = Decoder(*sizes, name="decoder", dtype=dtype)
+        self.encoder = Encoder(num_layers, *settings, name="encoder", dtype=dtype)
+        layers = num_layers if num_decoder_layers is None else num_decoder_layers
+        self.decoder = Decoder(layers, *settings, name="decoder", dtype=dtype)
         # Every shape is known here, so that `encode` and the others work before any call.
         of_ids, of_vectors = (None, None), (None, None, d_model)
         self.source_embedding.build(of_ids)
@@ -212,6 +222,8 @@ class Transformer(HoldsDense, keras.Model):
             "norm_first": self.norm_first,
             "target_vocab_size": self.target_vocab_size,
             "padding_id": self.padding_id,
+            "activation": self.activation,
+            "num_decoder_layers": self.num_decoder_layers,
         }
 
 

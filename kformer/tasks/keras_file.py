@@ -6,7 +6,8 @@ import zipfile
 from kformer.files import check_file
 from kformer.text.vocabulary import ASSET
 
-FORMAT = 1  # Of the `.keras` file; readers refuse what is newer than they are.
+FORMAT = 2  # Of the `.keras` file; readers refuse what is newer than they are.
+_ADDED = {"activation": "relu", "num_decoder_layers": None}  # Settings that format 1 lacks.
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 
@@ -42,7 +43,7 @@ def transformer_config(path) -> dict:
     check_file(path)
     check_translator(path)
     with zipfile.ZipFile(path) as archive:
-        return json.loads(archive.read("config.json"))["config"]["transformer"]
+        return _ADDED | json.loads(archive.read("config.json"))["config"]["transformer"]
 
 
 def tokenizer_models(path) -> tuple[bytes, bytes | None]:

@@ -14,10 +14,17 @@ from support.reference import perturbed
 
 B, S, T, V = 2, 7, 5, 13
 SOURCE = np.array([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]])  # (B, S)
-SIZES = {  # num_layers, d_model, num_heads, d_ff, target_vocab_size
-    "one layer": (1, 6, 1, 5, None),
-    "three layers": (3, 18, 3, 11, None),
-    "two vocabularies": (2, 14, 7, 3, 17),
+SIZES = {
+    "one layer": {"num_layers": 1, "d_model": 6, "num_heads": 1, "d_ff": 5},
+    "three layers": {"num_layers": 3, "d_model": 18, "num_heads": 3, "d_ff": 11},
+    "two vocabularies": {
+        **{"num_layers": 2, "d_model": 14, "num_heads": 7, "d_ff": 3},
+        **{"target_vocab_size": 17, "activation": "gelu"},
+    },
+    "a shallow decoder": {
+        **{"num_layers": 3, "d_model": 10, "num_heads": 5, "d_ff": 7},
+        **{"num_decoder_layers": 1, "activation": "swish"},
+    },
 }
 RUNTIMES = {
     "graph": GRAPH,
@@ -29,10 +36,7 @@ RUNTIMES = {
 
 @functools.cache
 def transformer_of(size, norm_first):
-    *sizes, target_vocab_size = SIZES[size]
-    return perturbed(
-        Transformer(V, *sizes, norm_first=norm_first, target_vocab_size=target_vocab_size)
-    )
+    return perturbed(Transformer(V, **SIZES[size], norm_first=norm_first))
 
 
 def decode(step, cache, ids, parents, masked):

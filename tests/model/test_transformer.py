@@ -48,6 +48,31 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
     assert logits.shape == (B, T, target_vocab_size or V)
 
 
+@norms
+@pytest.mark.parametrize("activation", reference.ACTIVATIONS)
+def test_activation_and_number_of_decoder_layers_are_arguments(norm_first, activation):
+    settings = {"norm_first": norm_first, "activation": activation, "num_decoder_layers": 1}
+    transformer = small_transformer(**settings, dtype="float64")
+    expected = reference.transformer(
+        SOURCE, TARGET, Model(weights_of(transformer), H, L, **settings)
+    )
+    np.testing.assert_allclose(transformer((SOURCE, TARGET)), expected, rtol=1e-9, atol=1e-9)
+    assert (len(transformer.encoder.layers), len(transformer.decoder.layers)) == (L, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "received"),
+    [
+        ({"activation": "tanh"}, "activation='tanh'"),
+        ({"activation": None}, "activation=None"),
+        ({"num_decoder_layers": 0}, "num_layers=0"),
+    ],
+)
+def test_another_activation_or_no_layer_is_refused(wrong, received):
+    with pytest.raises((TypeError, ValueError), match=f"Received: {received}"):
+        small_transformer(**wrong)
+
+
 def test_the_caller_chooses_the_runtime():
     written = []
 

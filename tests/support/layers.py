@@ -18,7 +18,7 @@ from kformer import (
 B, S, T, H, D, F, V, L = 2, 7, 5, 3, 18, 11, 13, 2
 STACK = {"num_layers": L, "d_model": D, "num_heads": H, "d_ff": F}
 LAYER = {"d_model": D, "num_heads": H, "d_ff": F}
-CHANGED = {"dropout": 0.3, "norm_first": True}
+CHANGED = {"dropout": 0.3, "norm_first": True, "activation": "swish"}
 
 # A layer, its settings, and the shapes that it is called on.
 CASES = [
@@ -26,6 +26,7 @@ CASES = [
     (PositionalEncoding, {}, [(T, D)]),
     (MultiHeadAttention, {"d_model": D, "num_heads": H}, [(T, D), (S, D)]),
     (FeedForward, {"d_model": D, "d_ff": F}, [(T, D)]),
+    (FeedForward, {"d_model": D, "d_ff": F, "activation": "gelu"}, [(T, D)]),
     (EncoderLayer, LAYER, [(S, D)]),
     (EncoderLayer, LAYER | CHANGED, [(S, D)]),
     (Encoder, STACK, [(S, D)]),
@@ -36,6 +37,7 @@ CASES = [
     (Decoder, STACK | CHANGED, [(T, D), (S, D)]),
     (Transformer, STACK | {"vocab_size": V}, [(S,), (T,)]),
     (Transformer, STACK | CHANGED | {"vocab_size": V, "target_vocab_size": 17}, [(S,), (T,)]),
+    (Transformer, STACK | {"vocab_size": V, "num_decoder_layers": 1}, [(S,), (T,)]),
     (Transformer, STACK | {"vocab_size": V, "padding_id": 12}, [(S,), (T,)]),
 ]
 

@@ -7,6 +7,7 @@ Axes: B batch, S source length, T target length, Q queries, K keys, D d_model.
 Masks are boolean (B, Q, K); True means "may attend".
 """
 
+import math
 from typing import NamedTuple
 
 import keras
@@ -18,6 +19,15 @@ class Model(NamedTuple):
     num_heads: int
     num_layers: int = 1
     norm_first: bool = False
+    activation: str = "relu"
+    num_decoder_layers: int | None = None
+
+
+ACTIVATIONS = {
+    "relu": lambda x: np.maximum(0, x),
+    "gelu": lambda x: x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2,
+    "swish": lambda x: x / (1 + np.exp(-x)),
+}
 
 
 def perturbed(layer):
@@ -70,8 +80,9 @@ def multi_head_attention(query, value, mask, model, path):
 
 
 def feed_forward(x, model, path):
-    """Equation 2: max(0, x W1 + b1) W2 + b2."""
-    return linear(np.maximum(0, linear(x, model, f"{path}/inner")), model, f"{path}/outer")
+    """Equation 2: max(0, x W1 + b1) W2 + b2; or with another activation."""
+    inner = ACTIVATIONS[model.activation](linear(x, model, f"{path}/inner"))
+    return linear(inner, model, f"{path}/outer")
 
 
 def layer_norm(x, model, path):
@@ -121,7 +132,7 @@ def encoder(x, mask, model):
 
 
 def decoder(x, memory, self_mask, memory_mask, model):
-    for i in range(model.num_layers):
+    for i in range(model.num_decoder_layers or model.num_layers):
         x = decoder_layer(x, memory, self_mask, memory_mask, model, f"decoder/layer_{i}")
     return layer_norm(x, model, "decoder") if model.norm_first else x
 

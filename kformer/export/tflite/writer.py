@@ -138,9 +138,10 @@ def _sizes(translator):
     transformer = translator.transformer
     source, target = translator.tokenizer, translator.target_tokenizer
     config = transformer.get_config()
-    sizes = ("num_layers", "d_model", "num_heads", "d_ff")
+    sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation")
     return {
         **{name: config[name] for name in sizes},
+        "num_decoder_layers": transformer.decoder.num_layers,
         "parameters": transformer.count_params(),
         "source_vocab_size": source.vocab_size,
         "target_vocab_size": target.vocab_size,

@@ -76,17 +76,20 @@ def training_cost(
         speed: Floating point operations per second of a large matrix product; by default it is
             measured, in 0.3 s.
     """
-    d, ff, layers = recipe.d_model, recipe.d_ff, recipe.num_layers
+    d, ff, encoder_layers = recipe.d_model, recipe.d_ff, recipe.num_layers
+    decoder_layers = recipe.num_decoder_layers or encoder_layers
     vocab = recipe.target_vocab_size or recipe.vocab_size  # Width of the logits.
     feed_forward = 2 * d * ff
-    encoder, decoder = layers * (4 * d * d + feed_forward), layers * (8 * d * d + feed_forward)
-    vectors = layers * (2 * (ff + d) + 12 * d + 10 * d)  # Biases and layer normalisation.
+    encoder = encoder_layers * (4 * d * d + feed_forward)
+    decoder = decoder_layers * (8 * d * d + feed_forward)
+    # Biases and layer normalisation.
+    vectors = encoder_layers * (ff + d + 4 * d + 4 * d) + decoder_layers * (ff + d + 8 * d + 6 * d)
     parameters = encoder + decoder + vectors + vocab * d
     if recipe.target_vocab_size:
         parameters += recipe.vocab_size * d
     copies = (5 if recipe.ema_momentum else 4) + _TEMPORARY
-    of_layer = _OF_WIDTH * d + _OF_INNER_WIDTH * ff
-    floats = copies * parameters + recipe.tokens_per_batch * (_LOGITS * vocab + layers * of_layer)
+    kept = (encoder_layers + decoder_layers) / 2 * (_OF_WIDTH * d + _OF_INNER_WIDTH * ff)
+    floats = copies * parameters + recipe.tokens_per_batch * (_LOGITS * vocab + kept)
     # A multiplication and an addition for each weight; the backward pass is two more of these.
     operations = 3 * 2 * (source_tokens * encoder + target_tokens * (decoder + vocab * d))
     efficiency = d / (d + _HALF_EFFICIENT_WIDTH)

@@ -9,7 +9,16 @@ from pathlib import Path
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
 
 _FOLDER = Path(__file__).parent
-SIZES = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first")  # Of the model.
+SIZES = (  # Of the model.
+    *("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff"),
+    *("norm_first", "activation"),
+)
+
+
+def sizes_in(config: dict) -> dict:
+    """Returns, by name, the `SIZES` in the config of a `kformer.Transformer`."""
+    layers = config["num_decoder_layers"] or config["num_layers"]
+    return {name: config[name] for name in SIZES} | {"num_decoder_layers": layers}
 
 
 def _number(description: str, check, **limits):
@@ -30,12 +39,19 @@ class Recipe:
 
     vocab_size: int = _positive("Ids of the joint vocabulary, or of the source's own.")
     target_vocab_size: int = _not_negative("Ids of the target's own vocabulary; 0 for a joint one.")
-    num_layers: int = _positive("Layers of the encoder, and of the decoder.")
+    num_layers: int = _positive("Layers of the encoder.")
+    num_decoder_layers: int = _not_negative(
+        "Layers of the decoder; 0 for as many as the encoder has. Few decode fast."
+    )
     d_model: int = _positive("Width of the model.")
     num_heads: int = _positive("Attention heads per layer.")
     d_ff: int = _positive("Width of the feed-forward networks.")
     dropout: float = _share("Dropout rate.")
     norm_first: bool = _number("Normalize before each sub-layer instead of after it.", check_flag)
+    activation: str = _choice(
+        "Activation of the feed-forward networks: relu, gelu or swish.",
+        among=("relu", "gelu", "swish"),
+    )
     epochs: int = _positive("Passes over the text.")
     tokens_per_batch: int = _positive("Ids per batch on its longer side, with padding.")
     max_length: int = _positive("Maximum ids per sentence, the end id included.", least=2)

@@ -5,7 +5,7 @@ from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
 from kformer.tasks.translator import Translator, check_is_translator
-from kformer.training.recipes.recipe import SIZES
+from kformer.training.recipes.recipe import sizes_in
 
 
 def warm_start(translator: Translator, other: Translator):
@@ -43,8 +43,7 @@ def warm_start(translator: Translator, other: Translator):
 
 def sizes(transformer) -> dict:
     """Returns, by name, the sizes that a model must share to start from `transformer`."""
-    config = transformer.get_config()
-    return {name: config[name] for name in SIZES}
+    return sizes_in(transformer.get_config())
 
 
 def _check_sizes(new, old):

@@ -69,6 +69,8 @@ def compiled_transformer(recipe: Recipe, padding_id: int = 0) -> Transformer:
         recipe.norm_first,
         target_vocab_size=recipe.target_vocab_size or None,
         padding_id=padding_id,
+        activation=recipe.activation,
+        num_decoder_layers=recipe.num_decoder_layers or None,
         dtype=_DTYPES[recipe.precision],
     )
     transformer.compile(

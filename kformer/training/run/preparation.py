@@ -8,7 +8,7 @@ from kformer.tasks.keras_file import transformer_config
 from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import check_some_are_left
 from kformer.training.data.parallel_files import check_parallel
-from kformer.training.recipes.recipe import SIZES, Recipe
+from kformer.training.recipes.recipe import Recipe, sizes_in
 from kformer.training.run.continuation import check_output
 from kformer.training.run.folder import CHECKPOINTS
 from kformer.training.run.options import RunOptions
@@ -129,7 +129,7 @@ def _with_sizes_of_warm_start(recipe, options):
     if path is None:
         return recipe
     config = transformer_config(Path(path))
-    sizes = {name: config[name] for name in SIZES}
+    sizes = sizes_in(config)
     if options.tokenizer is None and not options.new_vocabulary:
         sizes["vocab_size"] = config["vocab_size"]
     differing = _differing(recipe, sizes, options.exact_sizes)

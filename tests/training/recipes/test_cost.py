@@ -25,10 +25,17 @@ print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 """
 
 
-@pytest.mark.parametrize(("name", "target_vocab_size"), [("tiny", 0), ("tiny", 500), ("base", 0)])
-def test_the_parameters_are_those_of_the_model(name, target_vocab_size):
-    changes = {"num_layers": 2, "vocab_size": 1000, "target_vocab_size": target_vocab_size}
-    recipe = Recipe.named(name, **changes)
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("tiny", {}),
+        ("tiny", {"target_vocab_size": 500}),
+        ("tiny", {"num_decoder_layers": 1}),
+        ("base", {}),
+    ],
+)
+def test_the_parameters_are_those_of_the_model(name, changes):
+    recipe = Recipe.named(name, num_layers=2, vocab_size=1000, **changes)
     assert training_cost(recipe, 0, 0, speed=1.0).parameters == (
         compiled_transformer(recipe).count_params()
     )
