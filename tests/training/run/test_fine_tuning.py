@@ -187,7 +187,10 @@ def test_one_vocabulary_may_become_two_but_not_two_one(two_vocabularies):
     [
         ({"d_model": 16}, "d_model=16 instead of 32"),
         ({"num_heads": 4}, "num_heads=4 instead of 2"),
-        ({"num_layers": 2, "d_ff": 7}, "num_layers=2 instead of 1, d_ff=7 instead of 64"),
+        (
+            {"num_layers": 2, "d_ff": 7},
+            "num_layers=2 instead of 1, num_decoder_layers=2 instead of 1, d_ff=7 instead of 64",
+        ),
         ({"norm_first": False}, "norm_first=False instead of True"),
     ],
 )
