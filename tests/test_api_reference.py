@@ -2,25 +2,19 @@
 
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
 import kformer
 import kformer.export
 import kformer.training
+from support.processes import run_python
 
 
 @pytest.mark.prove
 def test_every_public_name_is_in_the_api_reference(tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "support.api_reference", tmp_path],
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    program = ("-W", "error", "-m", "support.api_reference", tmp_path)
+    result = run_python(*program, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
     assert result.returncode == 0, result.stderr
     assert "Warn" not in result.stderr
     for package in (kformer, kformer.training, kformer.export):

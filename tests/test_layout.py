@@ -2,7 +2,6 @@
 
 import ast
 import subprocess
-import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import kformer.pocket
 import kformer.serving
 import kformer.training
 from support import REPOSITORY, TESTS
+from support.processes import run_python
 
 PACKAGE = REPOSITORY / "kformer"
 TOP_LEVEL = {
@@ -148,7 +148,7 @@ def test_a_room_says_what_it_is_for(name):
 @pytest.mark.parametrize("package", ["kformer", "kformer.serving", "kformer.pocket"])
 def test_importing_it_costs_neither_tensorflow_nor_keras(package):
     code = f"import sys, {package}; print({{'tensorflow', 'keras'}} & {{*sys.modules}})"
-    assert run(code).stdout.strip() == "set()"
+    assert run_python("-c", code).stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize("package", [kformer, kformer.training, kformer.export])
@@ -177,7 +177,7 @@ def test_the_version_is_that_of_the_installed_package():
 )
 def test_what_needs_tensorflow_says_so_where_it_is_not_installed(name):
     missing = "import sys; sys.modules['tensorflow'] = sys.modules['tensorflow_text'] = None; "
-    result = run(f"{missing}import kformer.export, kformer.training; kformer.{name}")
+    result = run_python("-c", f"{missing}import kformer.export, kformer.training; kformer.{name}")
     last = result.stderr.splitlines()[-1]
     assert last.startswith(f"ImportError: `kformer.{name}` needs TensorFlow")
     assert last.endswith("Received: no module named 'tensorflow'.")
@@ -192,7 +192,7 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_the_links_are_for_reading_and_not_for_importing(name):
     link = REPOSITORY / name
     assert link.is_symlink() and link.readlink() == Path("kformer", name)
-    result = run(f"import {name}")
+    result = run_python("-c", f"import {name}")
     assert result.returncode == 1
     assert "ImportError" in result.stderr and f"kformer.{name}" in result.stderr
 
@@ -206,9 +206,3 @@ def test_the_top_level_holds_what_the_design_lists():
     top_level = {line.split("/")[0] for line in listed.stdout.splitlines()}
     assert {name for name in top_level if not name.startswith(".")} <= TOP_LEVEL
     assert {"kformer", "tests", "training", "export"} <= top_level
-
-
-def run(code):
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )

@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from support.processes import printed_by
+
 ROOT = Path(__file__).parent.parent
 SOURCES = ["pyproject.toml", "README.md", "LICENSE", "kformer", "training", "export", "tests"]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -97,16 +99,9 @@ def test_the_wheel_works_from_an_empty_folder(wheel, tmp_path):
         "print(kformer.__file__, kformer.__version__, *recipe.recipe_names())\n"
         "print(importlib.util.find_spec('training'), importlib.util.find_spec('export'))\n"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=elsewhere,
-        env={**os.environ, "PYTHONPATH": str(target)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    file, version, *recipes, no_training, no_export = result.stdout.split()
+    environment = {**os.environ, "PYTHONPATH": str(target)}
+    printed = printed_by("-c", code, cwd=elsewhere, env=environment)
+    file, version, *recipes, no_training, no_export = printed.split()
     assert Path(file) == target / "kformer" / "__init__.py"
     assert version == VERSION
     assert recipes == ["base", "big", "demo", "multi30k", "quick", "tiny"]

@@ -1,11 +1,10 @@
-import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from kformer.plot import plot_attention, plot_history, save_figure
+from support.processes import printed_by
 
 PIECES = [
     "▁Grüße",
@@ -217,7 +216,4 @@ def test_a_picture_that_fails_leaves_the_old_one_and_nothing_else(tmp_path, monk
 def test_pictures_need_neither_tensorflow_nor_pyplot():
     heavy = {"tensorflow", "keras", "matplotlib.pyplot"}
     code = f"import sys, kformer.plot; print({heavy} & {{*sys.modules}})"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "set()"
+    assert printed_by("-c", code).strip() == "set()"

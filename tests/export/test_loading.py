@@ -1,8 +1,5 @@
 """`kformer.load` takes every saved form, and what it returns has one interface."""
 
-import subprocess
-import sys
-
 import pytest
 
 import kformer
@@ -10,6 +7,7 @@ from kformer.export import Verifier, export_saved_model, export_tflite
 from kformer.serving import Client
 from kformer.training import warm_start
 from support import toy
+from support.processes import run_python
 
 TEXTS = [*toy.SOURCES[:3], ""]
 
@@ -37,7 +35,7 @@ def test_a_tflite_file_is_loaded_without_tensorflow(toy_tflite):
         "import sys, kformer; kformer.load(sys.argv[1]).translate(sys.argv[2:]);"
         "print({'tensorflow', 'keras'} & {*sys.modules})"
     )
-    assert in_a_process(code, toy_tflite, *TEXTS).stdout.strip() == "set()"
+    assert run_python("-c", code, toy_tflite, *TEXTS).stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize(("form", "name"), [("keras", "Translator"), ("", "ServedTranslator")])
@@ -47,7 +45,7 @@ def test_the_others_say_that_they_need_tensorflow(tmp_path, form, name):
         path = tmp_path / "model.keras"
         path.write_bytes(b"PK")
     missing = "import sys; sys.modules['tensorflow'] = sys.modules['tensorflow_text'] = None; "
-    result = in_a_process(f"{missing}import kformer; kformer.load(sys.argv[1])", path)
+    result = run_python("-c", f"{missing}import kformer; kformer.load(sys.argv[1])", path)
     assert f"{name}` needs TensorFlow" in result.stderr.splitlines()[-1]
 
 
@@ -71,8 +69,3 @@ def test_what_needs_the_whole_model_refuses_other_forms(toy_tflite, toy_translat
     ):
         with pytest.raises(TypeError, match=r"only a \.keras file holds\. .*=<kformer\.pocket"):
             call()
-
-
-def in_a_process(code, *arguments):
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from kformer.pocket import PocketTranslator
 from kformer.pocket.text import text_in
 from support import SAVED, toy
+from support.processes import printed_by
 
 S = toy.SHORT
 
@@ -128,14 +127,7 @@ def test_it_runs_where_tensorflow_is_never_imported(exported, toy_translator):
         "assert not {'tensorflow', 'keras', 'sentencepiece', 'google'} & {*sys.modules}\n"
     )
     texts = toy.SOURCES[:5]
-    result = subprocess.run(
-        [sys.executable, "-c", code, exported, *texts],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout) == toy_translator.translate(texts)
+    assert json.loads(printed_by("-c", code, exported, *texts)) == toy_translator.translate(texts)
 
 
 def test_its_file_may_move_and_be_renamed(copied, toy_translator):

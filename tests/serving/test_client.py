@@ -1,14 +1,12 @@
 """The client against a stand-in for TensorFlow Serving, over REST and over gRPC."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 from kformer import SearchOptions
 from kformer.serving import Client, ServedTranslation, ServerError, Tensor
 from support import toy
+from support.processes import printed_by
 from support.serving.server_process import (
     BATCHING,
     batching_of,
@@ -218,5 +216,4 @@ def test_rest_needs_neither_tensorflow_nor_keras():
         "import sys; from kformer.serving import Client; Client('http://127.0.0.1:1', 'm')\n"
         "print({'tensorflow', 'keras', 'numpy', 'grpc'} & {*sys.modules})"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.stdout.strip() == "set()", result.stderr
+    assert printed_by("-c", code).strip() == "set()"

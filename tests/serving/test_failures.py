@@ -11,6 +11,7 @@ import pytest
 
 from kformer.serving import Client, ServedTranslation, ServerError, deadline
 from kformer.serving.rows import read_several
+from support.processes import run_python
 from support.serving.script import SERVERS, Script
 
 BUSY = {"rest": [429, 503], "grpc": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"]}
@@ -186,7 +187,7 @@ def test_a_failed_request_ends_the_wait_for_one_that_hangs(tmp_path):
     )
     with SERVERS["rest"](Script(30.0, 400)) as url:
         start = time.monotonic()
-        result = subprocess.run([sys.executable, "-c", code, url], capture_output=True, text=True)
+        result = run_python("-c", code, url)
         assert time.monotonic() - start < 20
     assert result.stdout == "told\n", result.stderr
 

@@ -5,6 +5,7 @@
 - `disturbances`, `same_run`, `train_on_replicas`: runs that are interrupted, compared, or in a
   process of their own.
 - `native`: programs in C++, other versions of LiteRT and an emulated Arm processor.
+- `processes`: Python in a process of its own.
 - `serving`: a stand-in for TensorFlow Serving, and requests to it.
 """
 

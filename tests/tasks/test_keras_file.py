@@ -1,8 +1,6 @@
 """One `.keras` file holds the translator, and nothing else is needed to use it."""
 
 import json
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import kformer
 from kformer import Tokenizer, Transformer, Translator
 from kformer.tasks.translator import FORMAT
 from kformer.training import MaskedCrossEntropy
+from support.processes import printed_by
 from support.reference import perturbed
 
 TEXTS = ["ich möchte ein bier", "", "das haus ist groß", "👍🏽 ᚠ"]
@@ -68,16 +67,8 @@ answers = kformer.load(sys.argv[1]).translate(json.loads(sys.stdin.readline()))
 learning = [name for name in sys.modules if name.startswith("kformer.training")]
 print(json.dumps({"answers": answers, "learning": learning}))
 """
-    result = subprocess.run(
-        [sys.executable, "-c", code, path],
-        input=json.dumps(TEXTS),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout) == {"answers": expected, "learning": []}
+    printed = printed_by("-c", code, path, input=json.dumps(TEXTS), cwd=tmp_path)
+    assert json.loads(printed) == {"answers": expected, "learning": []}
 
 
 def test_all_settings_come_back(translator, two_vocabularies, tmp_path):

@@ -1,11 +1,11 @@
 """Requests to signatures, and ways to have them answered: in Python, and as a server does."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import tensorflow as tf
+
+from support.processes import printed_by
 
 
 def loader_of_a_server(path, requests):
@@ -18,15 +18,8 @@ def loader_of_a_server(path, requests):
     Returns:
         list of {output: values}.
     """
-    result = subprocess.run(
-        [sys.executable, "-m", "support.serving.serve_saved_model", path],
-        input=json.dumps(requests),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    program = ("-m", "support.serving.serve_saved_model", path)
+    return json.loads(printed_by(*program, input=json.dumps(requests)))
 
 
 def signatures_of(path):

@@ -2,8 +2,6 @@
 
 import ast
 import gc
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
@@ -12,6 +10,7 @@ import tensorflow as tf
 
 from kformer.training import translation_dataset
 from support.pairs import WORDS, expected_rows, many_pairs, rows_of
+from support.processes import printed_by
 
 
 def test_a_pass_depends_only_on_its_number_and_the_seed(write, tokenizer):
@@ -57,14 +56,9 @@ def test_another_process_with_another_global_seed_makes_the_same_pass(write, tok
         "piece_splitting=0.1, byte_spelling=0.1, epoch=epoch);"
         "print([(*[x.tolist() for x in i], t.tolist()) for i, t in dataset.as_numpy_iterator()])"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code, *files, str(tmp_path / "model")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    printed = printed_by("-c", code, *files, tmp_path / "model")
     epoch = tf.Variable(3, dtype=tf.int64)
-    assert ast.literal_eval(result.stdout) == bits(spelled(*files, tokenizer, epoch=epoch))
+    assert ast.literal_eval(printed) == bits(spelled(*files, tokenizer, epoch=epoch))
 
 
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])

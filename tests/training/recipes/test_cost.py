@@ -1,7 +1,6 @@
 """The estimate of memory and time, against measurements."""
 
 import json
-import subprocess
 import sys
 
 import pytest
@@ -9,6 +8,7 @@ import tensorflow as tf
 
 from kformer.training import Recipe, TrainingCost, training_cost
 from kformer.training.run.learner import compiled_transformer
+from support.processes import printed_by
 
 # One epoch of batches in which every slot is a token.
 RUN = """
@@ -52,9 +52,7 @@ def test_the_parameters_are_those_of_the_model(name, changes):
     ],
 )
 def test_the_memory_is_within_a_third(name, changes):
-    code = [sys.executable, "-c", RUN, name, json.dumps(changes)]
-    result = subprocess.run(code, capture_output=True, text=True, check=True)
-    measured = 1024 * int(result.stdout)
+    measured = 1024 * int(printed_by("-c", RUN, name, json.dumps(changes)))
     assert 0.7 < training_cost(Recipe.named(name, **changes), 0, 0, 1.0).memory / measured < 1.3
 
 

@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
 
 import pytest
 import sentencepiece
@@ -14,6 +12,7 @@ from kformer.text import vocabulary
 from kformer.training import Recipe
 from kformer.training.run.preparation import prepare
 from support import pairs, toy
+from support.processes import run_python
 
 RECIPE = Recipe.named("tiny")
 
@@ -139,12 +138,7 @@ def test_problems_of_the_text_are_reported_before_tensorflow_loads(
     code = "import sys\nfrom kformer.cli import main\ntry:\n    main()\n"
     code += "finally:\n    print('tensorflow' in sys.modules, 'keras' in sys.modules)"
     arguments = ["--source", files[0], "--target", files[1], "--output", tmp_path / "run"]
-    result = subprocess.run(
-        [sys.executable, "-c", code, "train", *map(str, arguments), *options],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = run_python("-c", code, "train", *arguments, *options)
     assert result.returncode == 2 and message in result.stderr
     assert result.stdout == "False False\n"
     assert not (tmp_path / "run").exists()

@@ -1,13 +1,11 @@
 """Training under `tf.distribute.MirroredStrategy` against training on one device."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from support import train_on_replicas
+from support.processes import printed_by
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +13,7 @@ def trained(tmp_path_factory):
     """What came out on one device and on two replicas, by name."""
     path = tmp_path_factory.mktemp("replicas") / "two.npz"
     # In a process of its own, since devices are divided before TensorFlow starts.
-    command = [sys.executable, train_on_replicas.__file__, path]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    printed_by(train_on_replicas.__file__, path)
     return train_on_replicas.train(tf.distribute.get_strategy()), dict(np.load(path))
 
 
