@@ -25,6 +25,7 @@ import pytest
 import sentencepiece
 
 import kformer
+from browser.chromium import NotHere, installed_packages
 from kformer import Tokenizer, Transformer, Translator, phrasebook
 from kformer.cli import main
 from kformer.export import export_saved_model, export_tflite
@@ -32,6 +33,7 @@ from kformer.training import Recipe, train
 from support import toy
 from support.made_once import MadeOnce
 from support.reference import perturbed
+from support.serving.server_process import batching_of, stand_in
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
 hypothesis.settings.register_profile("kformer", max_examples=10, **same_for_all)
@@ -178,9 +180,32 @@ def toy_keras(toy_run):
 
 
 @pytest.fixture(scope="session")
-def toy_tflite(toy_run, toy_exports):
+def toy_served(toy_run, toy_exports):
+    """The folder of versions that TensorFlow Serving mounts."""
     assert toy_exports.returncode == 0, toy_exports.stderr
-    return toy_run.folder.parent / "toy.tflite"
+    return toy_run.folder.parent / "served"
+
+
+@pytest.fixture(scope="session")
+def toy_tflite(toy_served):
+    return toy_served.with_name("toy.tflite")
+
+
+@pytest.fixture(scope="session")
+def toy_server(toy_served):
+    """A server of it, with the batching that an export recommends."""
+    with stand_in(toy_served, batching=batching_of(toy_served)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def packages(request, made_once):
+    """The npm packages that the web page and its tests need."""
+    cache = request.config.cache.mkdir("browser")
+    try:
+        return made_once("browser_packages", lambda _: installed_packages(cache))
+    except NotHere as reason:
+        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from browser.chromium import NotHere, installed_packages
 from kformer.cli import app
 from support import REPOSITORY, TESTS, toy
-from support.serving.server_process import batching_of, stand_in
 
 GUIDES = {
     path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
@@ -68,37 +66,18 @@ def small(script):
 
 
 @pytest.fixture
-def folder(toy_run, toy_exports, tmp_path, monkeypatch):
+def folder(toy_run, toy_served, toy_tflite, tmp_path, monkeypatch):
     """A folder with the files that the guides name, in which the test runs."""
-    assert toy_exports.returncode == 0, toy_exports.stderr
     for part, named in (("train", "train"), ("valid", "val"), ("valid", "test")):
         for language in ("de", "en"):
             lines = toy_run.files[f"{part}.{language}"].read_text("utf-8").splitlines()
             text = "".join(f"{line}\n" for line in lines[:320])
             (tmp_path / f"{named}.{language}").write_text(text, "utf-8")
-    made = toy_run.folder.parent
     shutil.copytree(toy_run.folder, tmp_path / "runs" / "de-en")
-    shutil.copytree(made / "served", tmp_path / "served" / "de-en")
-    shutil.copy(made / "toy.tflite", tmp_path / "de-en.tflite")
+    shutil.copytree(toy_served, tmp_path / "served" / "de-en")
+    shutil.copy(toy_tflite, tmp_path / "de-en.tflite")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture(scope="session")
-def server(toy_run, toy_exports):
-    served = toy_run.folder.parent / "served"
-    with stand_in(served, batching=batching_of(served)) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def packages(request, made_once):
-    """The npm packages, LiteRT.js among them."""
-    cache = request.config.cache.mkdir("browser")
-    try:
-        return made_once("browser_packages", lambda _: installed_packages(cache))
-    except NotHere as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture
@@ -107,7 +86,7 @@ def addressed(request):
 
     def address(text):
         if "localhost:850" in text:
-            server = request.getfixturevalue("server")
+            server = request.getfixturevalue("toy_server")
             text = text.replace("http://localhost:8501", server.rest)
             text = text.replace("grpc://localhost:8500", server.grpc)
         return text

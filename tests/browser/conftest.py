@@ -5,17 +5,8 @@ import shutil
 
 import pytest
 
-from browser.chromium import Chromium, NotHere, installed_packages, served
+from browser.chromium import Chromium, NotHere, served
 from kformer.export import export_web_page
-
-
-@pytest.fixture(scope="session")
-def packages(request, made_once):
-    cache = request.config.cache.mkdir("browser")
-    try:
-        return made_once("browser_packages", lambda _: installed_packages(cache))
-    except NotHere as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="session")

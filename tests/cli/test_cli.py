@@ -114,20 +114,21 @@ def test_a_line_gives_a_line(command, toy_model, toy_translator, text, number):
     assert result.stdout.split("\n")[:-1] == toy_translator.translate(texts)
 
 
-def test_input_and_output_may_be_files(command, toy_run, toy_exports, toy_translator, tmp_path):
-    model = toy_run.folder.parent / "toy.tflite"
+def test_input_and_output_may_be_files(command, toy_run, toy_tflite, toy_translator, tmp_path):
     output = tmp_path / "new" / "folder" / "out.en"
-    result = command("translate", model, "--input", toy_run.files["valid.de"], "--output", output)
+    result = command(
+        *("translate", toy_tflite, "--input", toy_run.files["valid.de"], "--output", output)
+    )
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     expected = toy_translator.translate(toy.SOURCES[toy.HELD_OUT])
     assert output.read_bytes().decode() == "".join(f"{line}\n" for line in expected)
     assert list(output.parent.iterdir()) == [output]
 
 
-def test_input_may_be_gzip(command, toy_run, toy_exports, toy_translator, tmp_path):
+def test_input_may_be_gzip(command, toy_tflite, toy_translator, tmp_path):
     path = tmp_path / "in.de.gz"
     path.write_bytes(gzip.compress(f"{SENTENCE}\n".encode()))
-    result = command("translate", toy_run.folder.parent / "toy.tflite", "--input", path)
+    result = command("translate", toy_tflite, "--input", path)
     assert result.stdout.splitlines() == toy_translator.translate([SENTENCE])
 
 
@@ -162,11 +163,10 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
     assert expected.items() <= said.items() and "target_language" not in said
 
 
-def test_an_export_leaves_a_report(toy_run, toy_exports, toy_translator):
-    path = toy_run.folder.parent / "toy.tflite"
-    report = json.loads(path.with_name("toy.tflite.json").read_text())
+def test_an_export_leaves_a_report(toy_tflite):
+    report = json.loads(toy_tflite.with_name("toy.tflite.json").read_text())
     assert report["file"] == "toy.tflite" and report["precision"] == "float32"
-    assert report["bytes"] == path.stat().st_size
+    assert report["bytes"] == toy_tflite.stat().st_size
     assert report["sentences"] == report["equal_to_python"] == 16
     assert report["bleu"] == report["bleu_of_python"] > 0
     assert report["bleu_difference"] == 0
@@ -208,9 +208,9 @@ def test_attention_draws_the_head_that_is_asked_for(command, toy_run, tmp_path):
     assert all_of_them.read_bytes() != one.read_bytes()
 
 
-def test_a_reader_that_has_enough_is_no_error(toy_run, toy_exports):
+def test_a_reader_that_has_enough_is_no_error(toy_tflite):
     process = subprocess.Popen(
-        [sys.executable, "-m", "kformer", "translate", toy_run.folder.parent / "toy.tflite"],
+        [sys.executable, "-m", "kformer", "translate", toy_tflite],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -223,10 +223,10 @@ def test_a_reader_that_has_enough_is_no_error(toy_run, toy_exports):
     process.stderr.close()
 
 
-def test_a_terminal_sees_the_progress(toy_run, toy_exports):
+def test_a_terminal_sees_the_progress(toy_tflite):
     terminal, its_other_end = pty.openpty()
     result = subprocess.run(
-        [sys.executable, "-m", "kformer", "translate", toy_run.folder.parent / "toy.tflite"],
+        [sys.executable, "-m", "kformer", "translate", toy_tflite],
         input=SENTENCE.encode(),
         stdout=subprocess.PIPE,
         stderr=its_other_end,

@@ -90,10 +90,9 @@ def test_a_damaged_saved_model_is_named(refused, tmp_path):
     ],
 )
 def test_an_export_has_its_search_in_it_and_gives_text_alone(
-    refused, toy_run, toy_exports, options
+    refused, toy_served, toy_tflite, options
 ):
-    for name in ("served", "toy.tflite"):
-        path = toy_run.folder.parent / name
+    for path in (toy_served, toy_tflite):
         assert f"Received: {options[0]} with '{path}'" in refused("translate", path, *options)
 
 

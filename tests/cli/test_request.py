@@ -9,27 +9,19 @@ import pytest
 
 from support import toy
 from support.serving.script import Script, rest_server
-from support.serving.server_process import batching_of, stand_in, write_scripted
+from support.serving.server_process import stand_in, write_scripted
 
 TEXTS = toy.SOURCES[:5]
 TEXT = "\n".join(TEXTS).encode()
 NOWHERE = "http://127.0.0.1:1"
 
 
-@pytest.fixture(scope="module")
-def server(toy_exports, toy_run):
-    assert toy_exports.returncode == 0, toy_exports.stderr
-    folder = toy_run.folder.parent / "served"
-    with stand_in(folder, batching=batching_of(folder)) as server:
-        yield server
-
-
 @pytest.fixture(params=["rest", "grpc"])
-def ask(request, server, command):
+def ask(request, toy_server, command):
     """A function that runs `kformer request`."""
 
     def run(*arguments, stdin=b""):
-        url = server.url(request.param)
+        url = toy_server.url(request.param)
         result = command("request", url, *arguments, stdin=stdin)
         assert result.returncode == 0, result.stderr
         return result
@@ -76,8 +68,8 @@ def test_status_is_a_line_for_each_version(ask):
     assert ask("--status").stdout == "1\tAVAILABLE\n"
 
 
-def test_a_model_that_is_not_there_has_no_status(server, refused):
-    assert "other" in refused("request", server.rest, "--status", "--model", "other")
+def test_a_model_that_is_not_there_has_no_status(toy_server, refused):
+    assert "other" in refused("request", toy_server.rest, "--status", "--model", "other")
 
 
 def test_a_version_is_chosen(tmp_path_factory, command):
@@ -101,12 +93,12 @@ def test_the_token_and_headers_are_sent(command, monkeypatch):
     assert script.headers[1]["Authorization"] == "Bearer def"
 
 
-def test_errors_of_the_server_are_one_line(refused, server):
+def test_errors_of_the_server_are_one_line(refused, toy_server):
     with rest_server(Script(400, 503, 9.0)) as url:
         assert "answered 400: act 400" in refused("request", url, "x")
         assert "answered 503: act 503" in refused("request", url, "x", "--retries", 0)
         assert "Received: timeout=0.2" in refused("request", url, "x", "--timeout", 0.2)
-    for url in (server.rest, server.grpc):
+    for url in (toy_server.rest, toy_server.grpc):
         assert "Servable not found for request: Latest(nix)" in refused(
             "request", url, "x", "--model", "nix"
         )

@@ -125,11 +125,3 @@ def test_a_signal_leaves_nothing(toy_keras, tmp_path, moment, seconds, number, f
         assert left == ["served"]
     assert not any(".1-" in path for path in left)
     assert [path for path in contents(scratch) if "kformer" in path or "tflite" in path] == []
-
-
-def test_progress_is_on_stderr(toy_exports):
-    lines = toy_exports.stderr.splitlines()
-    assert [line.split()[0] for line in lines] == [
-        *("Translating", "Converting", "Translating", "Writing", "Translating")
-    ]
-    assert lines[0] == "Translating 16 sentences in Python, to compare with ..."

@@ -31,11 +31,9 @@ LOOPING = "wir ruft " * 20
 @pytest.fixture(
     scope="module", params=["alone", pytest.param("batched", marks=pytest.mark.prove), "export"]
 )
-def server(request, toy_exports, toy_run):
-    assert toy_exports.returncode == 0, toy_exports.stderr
-    folder = toy_run.folder.parent / "served"
-    batchings = {"alone": {}, "batched": BATCHING, "export": batching_of(folder)}
-    with stand_in(folder, batching=batchings[request.param]) as server:
+def server(request, toy_served):
+    batchings = {"alone": {}, "batched": BATCHING, "export": batching_of(toy_served)}
+    with stand_in(toy_served, batching=batchings[request.param]) as server:
         yield server
 
 

@@ -33,10 +33,8 @@ NO_CACHE_OF_SHAPES = {"TF_ENABLE_ONEDNN_OPTS": "0"}
 
 
 @pytest.fixture(scope="module")
-def server(toy_exports, toy_run):
-    assert toy_exports.returncode == 0, toy_exports.stderr
-    folder = toy_run.folder.parent / "served"
-    with stand_in(folder, NO_CACHE_OF_SHAPES, batching=batching_of(folder)) as server:
+def server(toy_served):
+    with stand_in(toy_served, NO_CACHE_OF_SHAPES, batching=batching_of(toy_served)) as server:
         yield server
 
 

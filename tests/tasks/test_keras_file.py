@@ -24,14 +24,6 @@ def translator(tokenizer):
     return Translator(tokenizer, perturbed(Transformer(400, 2, 16, 2, 24)), max_source_length=77)
 
 
-@pytest.fixture
-def two_vocabularies(parallel_text):
-    source = Tokenizer.train(parallel_text["train.de"], 350)
-    target = Tokenizer.train(parallel_text["train.en"], 330)
-    transformer = Transformer(350, 1, 16, 2, 24, norm_first=True, target_vocab_size=330)
-    return Translator(source, perturbed(transformer), target)
-
-
 def forged(path, replace):
     """Rewrites a `.keras` file: `replace` maps the name and bytes of a member to new bytes."""
     with zipfile.ZipFile(path) as archive:

@@ -44,11 +44,12 @@ def test_a_difference_is_refused(toy_translator, signatures, signature, output):
         agreement(toy_translator, {**signatures, signature: wrong}, TEXTS, 4, 0.6)
 
 
-def test_the_report_in_an_export_says_what_was_compared(toy_run, toy_exports):
-    served = toy_run.folder.parent / "served"
-    checked = json.loads((served / "1" / "assets.extra" / "kformer.json").read_text())["checked"]
+def test_the_report_in_an_export_says_what_was_compared(toy_served, toy_exports):
+    checked = json.loads((toy_served / "1" / "assets.extra" / "kformer.json").read_text())[
+        "checked"
+    ]
     assert checked["sentences"] == checked["equal"] + checked["ties"] == 16
     assert f"{checked['bleu']:.2f}  16 of 16\n" in toy_exports.stdout
     assert checked["other_signatures"]["sentences"] == 16
     assert len(checked["sentences_sha256"]) == 64
-    assert toy.SOURCES[toy.HELD_OUT][0] in (served / "README.md").read_text("utf-8")
+    assert toy.SOURCES[toy.HELD_OUT][0] in (toy_served / "README.md").read_text("utf-8")
