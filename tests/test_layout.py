@@ -31,7 +31,7 @@ ARROWS = {
     "model": {"backend"},
     "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
-    "tasks": {"decoding", "model", "text"},
+    "tasks": {"backend", "decoding", "model", "text"},
     "pocket": {"decoding", "text"},
     "serving": set(),
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},

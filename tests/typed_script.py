@@ -38,6 +38,8 @@ def translations(translator: kformer.Translator, texts: list[str]) -> float:
     kformer.plot_attention(np.eye(3), ["a", "b", "c"], ["a", "b", "c"]).savefig("attention.png")
     assert_type(kformer.bleu(texts, texts).value, float)
     assert_type(kformer.chrf(texts, texts).value, float)
+    assert_type(translator.encode(texts), np.ndarray)
+    assert_type(translator.token_vectors(texts), list[np.ndarray])
     scored = assert_type(translator.score(texts, texts), list[kformer.Scored])
     return assert_type(kformer.perplexity(scored), float)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_integer, check_text
@@ -16,6 +17,7 @@ from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.files import replacing
 from kformer.model.copying import weights_copy
 from kformer.model.transformer import Attention, Transformer
+from kformer.tasks.features import BatchEncoder
 from kformer.tasks.keras_file import FORMAT, check_format, check_translator
 from kformer.tasks.translation import Translation, found_flags
 from kformer.text.rows import cut_flags, read_texts, write_texts
@@ -68,6 +70,7 @@ class Translator(keras.Model):
         self.built = True
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
+        self._encoder = BatchEncoder(transformer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
             self._check_vocabularies()
 
@@ -208,6 +211,48 @@ class Translator(keras.Model):
             )
             for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
         ]
+
+    def encode(self, texts, batch_size=32, progress=None) -> np.ndarray:
+        """Returns a vector for each text, for comparing texts: the mean of `token_vectors`.
+
+        Args:
+            texts: list of N strings, or another iterable of them, as for `translate`. A blank one
+                gets the vector of its end id.
+            batch_size: Texts encoded at once. It changes speed, not results.
+            progress: Called with the number of texts done, after each batch.
+
+        Returns:
+            float32 array (N, D), where D is `transformer.d_model`.
+
+        Raises:
+            TypeError: An argument, or one of the texts, is not what it should be.
+            ValueError: `batch_size` is less than 1.
+
+        Warns:
+            UserWarning: A text was over `max_source_length` ids; only its beginning was encoded.
+        """
+        check_integer("batch_size", batch_size, least=1)
+        rows = self._read(as_texts(texts, "texts"), "Sentence", "encoded").ids
+        return self._encoder.sentence_vectors(rows, batch_size, progress)
+
+    def token_vectors(self, texts, batch_size=32, progress=None) -> list[np.ndarray]:
+        """Returns what the encoder makes of each id of each text: its pieces and the end id.
+
+        Args:
+            texts, batch_size, progress: As for `encode`.
+
+        Returns:
+            list of N float32 arrays (S, D), where S is the number of ids of the text.
+
+        Raises:
+            TypeError, ValueError: As `encode`.
+
+        Warns:
+            UserWarning: As `encode`.
+        """
+        check_integer("batch_size", batch_size, least=1)
+        rows = self._read(as_texts(texts, "texts"), "Sentence", "encoded").ids
+        return self._encoder.token_vectors(rows, batch_size, progress)
 
     def source_rows(self, texts):
         """Returns the ids of each text, pieces and end; warns of what it had to cut."""

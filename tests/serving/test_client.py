@@ -97,6 +97,7 @@ def test_vectors_are_means_of_the_memory(server, toy_translator, protocol):
     for text, vector in zip(texts, vectors, strict=True):
         alone = toy_translator.transformer.encode(toy_translator.tokenizer.encode([text]))
         np.testing.assert_allclose(vector, np.mean(alone[0], axis=0), atol=1e-4)
+    np.testing.assert_allclose(vectors, toy_translator.encode(texts), atol=1e-5)
     assert server.client(protocol).encode([]).shape == (0, 0)
 
 

@@ -7,7 +7,6 @@ Axes: B batch, N sequences a text, S source length, T target length, D d_model.
 import inspect
 
 import tensorflow as tf
-from keras import ops
 
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.scoring import likelihood
@@ -17,6 +16,7 @@ from kformer.export.saved_model.chunks import map_in_chunks
 from kformer.export.saved_model.compiled import BATCH_CLASSES, class_of, length_classes
 from kformer.export.saved_model.reading import characters_read, joined, read
 from kformer.export.saved_model.translating import Translating
+from kformer.tasks.features import sentence_vectors
 
 BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
 CHUNK_ROWS = BATCH_CLASSES[-1]  # Rows decoded at once.
@@ -138,15 +138,11 @@ class Signatures:
         [rows] = self._within_limits(self._read(self._source, text, self._longest))
         width = self._transformer.source_embedding.table.shape[1]
 
-        def mean(ids):
-            source = self._filled(ids)
-            real = ops.not_equal(source, self._source.padding_id)[..., tf.newaxis]
-            memory = tf.where(real, self._transformer.encode(source), 0.0)
-            count = tf.cast(ids.row_lengths(), tf.float32)[:, tf.newaxis]
-            return {"vector": tf.reduce_sum(memory, axis=1) / count}
+        def encode(ids):
+            return {"vector": sentence_vectors(self._transformer, self._filled(ids))}
 
         spec = {"vector": tf.TensorSpec([None, width], tf.float32)}
-        found = map_in_chunks(mean, spec, self._at_once(rows), rows.ids)
+        found = map_in_chunks(encode, spec, self._at_once(rows), rows.ids)
         return {**found, "flags": joined(rows.flags("source"))}
 
     def tokenize(self, text):

@@ -135,6 +135,7 @@ def test_a_vector_is_the_mean_of_the_memory(signatures, toy_translator):
     for text, vector in zip(TEXTS, vectors, strict=True):
         memory = toy_translator.transformer.encode(np.array(toy_translator.source_rows([text])))
         np.testing.assert_allclose(vector, np.mean(memory[0], axis=0), atol=1e-4)
+    np.testing.assert_allclose(vectors, toy_translator.encode(TEXTS), atol=1e-5)
     assert len(np.unique(vectors.round(3), axis=0)) == len(TEXTS) - 1  # Two of them are blank.
 
 
