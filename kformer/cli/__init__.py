@@ -16,6 +16,7 @@ import typer
 import kformer
 from kformer.cli.attention import attention
 from kformer.cli.demo import demo
+from kformer.cli.encode import encode
 from kformer.cli.evaluate import evaluate
 from kformer.cli.export import export
 from kformer.cli.request import request
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, translate, evaluate, score, export, request, attention, demo):
+for command in (train, translate, evaluate, score, encode, export, request, attention, demo):
     app.command()(command)
 
 

@@ -1,0 +1,34 @@
+"""`kformer encode`."""
+
+import io
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.cli.model import check_is_keras, open_translator
+from kformer.cli.terminal.lines import check_output, in_chunks, lines_to_translate, writing
+
+
+def encode(
+    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    output: Annotated[Path, typer.Option(help="NumPy file to write, .npy.")],
+    input: Annotated[Path | None, typer.Option(help="Text to encode; by default stdin.")] = None,
+):
+    """Write a vector for each line of text, for comparing lines.
+
+    The file contains a float32 array with a row for each line: the mean of the encoder's output
+    over the pieces and the end id. A blank line has one, too.
+    """
+    check_is_keras(model, "can encode")
+    check_output(output)
+    lines, total = lines_to_translate(input)
+    translator = open_translator(model)
+
+    import numpy as np
+
+    rows = in_chunks(translator.encode, lines, total, label="Encoding")
+    content = io.BytesIO()  # NumPy cannot write to a pipe.
+    np.save(content, np.vstack([translator.encode([]), *rows]))  # (N, D), also for no lines.
+    with writing(output) as file:
+        file.write(content.getbuffer())
