@@ -89,26 +89,39 @@ class _Ended(BaseException):
 
 @contextlib.contextmanager
 def _ended_by_exceptions():
-    """Has SIGTERM and SIGHUP raise `_Ended`, as SIGINT raises KeyboardInterrupt."""
+    """Has SIGTERM and SIGHUP raise `_Ended`, as SIGINT raises KeyboardInterrupt.
+
+    The C code of a library may lose such an exception and raise another. The signal still counts.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def end(number, frame):
-        raise _Ended(number)
+    received = []
 
-    default = [
-        number
-        for number in (signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) == signal.SIG_DFL  # `nohup` ignores SIGHUP.
+    def end(number, frame):
+        received.append(number)
+        raise KeyboardInterrupt if number == signal.SIGINT else _Ended(number)
+
+    handlers = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,  # `nohup` ignores it.
+    }
+    replaced = [
+        number for number, handler in handlers.items() if signal.getsignal(number) == handler
     ]
-    for number in default:
+    for number in replaced:
         signal.signal(number, end)
     try:
         yield
+    except Exception as error:
+        if received:
+            raise _Ended(received[0]) from error
+        raise
     finally:
-        for number in default:
-            signal.signal(number, signal.SIG_DFL)
+        for number in replaced:
+            signal.signal(number, handlers[number])
 
 
 def _complain(error) -> int:

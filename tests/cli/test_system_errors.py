@@ -2,12 +2,14 @@
 
 import errno
 import os
+import signal
 import stat
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
 
+from kformer import cli
 from kformer.cli.terminal import system_errors
 from kformer.training.run import execution
 
@@ -127,3 +129,17 @@ def test_a_pipe_is_written_to(command, toy_keras, tmp_path):
     assert result.returncode == 0
     assert os.read(reader, 100) == b"\n\n"
     os.close(reader)
+
+
+def test_a_signal_whose_exception_a_library_loses_ends_the_command_all_the_same(
+    command, monkeypatch
+):
+    def lose(standalone_mode):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+        except BaseException:
+            raise AttributeError("of the library") from None
+
+    monkeypatch.setattr(cli, "app", lose)
+    assert command().returncode == 128 + signal.SIGTERM
