@@ -9,6 +9,7 @@ from .model.decoder import Decoder, DecoderLayer
 from .model.embedding import PositionalEncoding, TokenEmbedding
 from .model.encoder import Encoder, EncoderLayer
 from .model.feed_forward import FeedForward
+from .model.from_torch import from_torch
 from .model.masks import causal_mask, padding_mask
 from .model.transformer import Transformer
 from .plot import plot_attention
@@ -39,6 +40,7 @@ __all__ = [
     "bleu",
     "causal_mask",
     "chrf",
+    "from_torch",
     "load",
     "padding_mask",
     "perplexity",

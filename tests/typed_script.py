@@ -18,6 +18,7 @@ def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
     kformer.FeedForward(16, 24)(vectors)
     kformer.MultiHeadAttention(16, 2)(vectors, vectors, kformer.causal_mask(7))
     kformer.scaled_dot_product_attention(vectors, vectors, vectors)
+    kformer.from_torch({"linear1.weight": vectors}, num_heads=2, norm_first=True)
     return kformer.Transformer(400, num_layers=2, d_model=16, num_heads=2, d_ff=24)
 
 

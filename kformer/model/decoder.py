@@ -92,11 +92,10 @@ class DecoderLayer(Block):
 class Decoder(Stack):
     """A stack of `DecoderLayer`s over vectors; it adds no positions and gives no logits.
 
-    With `norm_first`, a final LayerNorm ends the stack.
-
     Args:
         num_layers: Number of layers L.
         d_model, num_heads, d_ff, dropout, norm_first, activation: As for `DecoderLayer`.
+        final_norm: Whether a LayerNorm ends the stack; if None, only with `norm_first`.
 
     Call arguments:
         x: float tensor (B, T, D).

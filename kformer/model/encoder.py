@@ -68,12 +68,12 @@ class EncoderLayer(Block):
 class Encoder(Stack):
     """A stack of `EncoderLayer`s: a feature extractor for any sequence of vectors.
 
-    It adds no positions; see `kformer.PositionalEncoding`. With `norm_first`, a final LayerNorm
-    ends the stack.
+    It adds no positions; see `kformer.PositionalEncoding`.
 
     Args:
         num_layers: Number of layers L.
         d_model, num_heads, d_ff, dropout, norm_first, activation: As for `EncoderLayer`.
+        final_norm: Whether a LayerNorm ends the stack; if None, only with `norm_first`.
 
     Call arguments:
         x: float tensor (B, S, D).

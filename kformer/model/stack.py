@@ -82,7 +82,7 @@ class Block(HoldsDense, keras.layers.Layer):
 
 
 class Stack(Block):
-    """`num_layers` layers of `layer_class`; with `norm_first`, a final LayerNorm ends them."""
+    """`num_layers` layers of `layer_class`; with `final_norm`, a LayerNorm ends them."""
 
     layer_class: type[Block]
 
@@ -95,6 +95,7 @@ class Stack(Block):
         dropout: float = DROPOUT,
         norm_first: bool = False,
         activation: str = "relu",
+        final_norm: bool | None = None,
         **kwargs,
     ):
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
@@ -104,7 +105,8 @@ class Stack(Block):
         self.layers = [
             self.layer_class(*settings, name=f"layer_{i}", dtype=dtype) for i in range(num_layers)
         ]
-        self.norm = LayerNorm(name="norm", dtype=dtype) if norm_first else None
+        self.final_norm = norm_first if final_norm is None else final_norm
+        self.norm = LayerNorm(name="norm", dtype=dtype) if self.final_norm else None
 
     @property
     def parts(self):
@@ -122,4 +124,8 @@ class Stack(Block):
         return self.norm(x, training=training) if self.norm else x
 
     def get_config(self):
-        return {**super().get_config(), "num_layers": self.num_layers}
+        return {
+            **super().get_config(),
+            "num_layers": self.num_layers,
+            "final_norm": self.final_norm,
+        }
