@@ -11,10 +11,10 @@ demo: venv  ## Train, evaluate, export and translate, on the built-in phrasebook
 	$(BIN)/kformer demo --output demo --overwrite
 
 test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" runs one room.
-	$(BIN)/pytest $(if $(ARGS),,-n 2) -m "not prove" $(ARGS)
+	$(BIN)/pytest $(if $(ARGS),,-n 2 --dist worksteal) -m "not prove" $(ARGS)
 
 prove: venv lint .venv/arm/downloaded  ## Run all tests, however long they take; ARGS= as above.
-	$(BIN)/pytest -n 2 --hypothesis-profile=prove $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile=prove $(ARGS)
 
 docs: venv  ## Build the API reference from the docstrings, in build/docs.
 	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 \

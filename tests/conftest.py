@@ -43,7 +43,13 @@ hypothesis.settings.load_profile("kformer")
 
 @pytest.hookimpl(tryfirst=True)  # Before `-m` chooses.
 def pytest_collection_modifyitems(items):
-    """Marks all but every n-th case of a test with `sample(n)` as a long proof."""
+    """Marks all but every n-th case of a test with `sample(n)` as a long proof.
+
+    The tests that need the toy translator come first, so that the process of another half of the
+    tests does not wait until it is trained.
+    """
+    toys = {item.path for item in items if "toy_run" in item.fixturenames}
+    items.sort(key=lambda item: item.path not in toys)
     cases = collections.Counter()
     for item in items:
         if sample := item.get_closest_marker("sample"):
@@ -214,13 +220,9 @@ def toy_translator(toy_run):
 
 
 @pytest.fixture(scope="session")
-def toy_saved_model(toy_translator, made_once):
-    """The folder of version 1 of an export, in a folder `toy`; by greedy search."""
-
-    def export(folder):
-        return export_saved_model(toy_translator, folder / "toy", examples=toy.SOURCES)
-
-    return made_once("toy_saved_model", export)
+def toy_saved_model(toy_served):
+    """The folder of its version 1; by greedy search."""
+    return toy_served / "1"
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ GUIDES = {
         TESTS / "README.md",
     )
 }
+LONG = [f"kformer/{room}/README.md" for room in ("cli", "decoding", "training")]  # To run.
 COMMANDS = typer.main.get_command(app)
 SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
 SMALL_NUMBERS = {
@@ -110,7 +111,10 @@ def parsed(words):
     command.make_context(name, rest, parent=context)
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+@pytest.mark.parametrize(
+    "guide",
+    [pytest.param(guide, marks=pytest.mark.prove) if guide in LONG else guide for guide in GUIDES],
+)
 def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
     """In this process, each command once. Training is a dry run; exports are only parsed."""
     done = repeated(guide)

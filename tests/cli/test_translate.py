@@ -147,7 +147,7 @@ def test_degenerate_output_is_reported_with_its_line(command, monkeypatch, loopi
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("export", "options"),
     [(export_saved_model, {}), (export_tflite, {}), (export_tflite, {"batch_size": 3})],

@@ -47,6 +47,7 @@ def scripted(tmp_path_factory):
         yield server
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
 def test_it_translates_as_python_does(server, toy_translator, protocol, batch_size):
     texts = [*toy.SOURCES, *ODD, LOOPING]
@@ -63,6 +64,7 @@ def test_it_translates_as_python_does(server, toy_translator, protocol, batch_si
     assert any(one.flags for one in translations)
 
 
+@pytest.mark.sample(2)
 def test_several_translations_are_those_of_python(server, toy_translator, protocol):
     texts = [*toy.SOURCES[:20], "", "der"]
     several = server.client(protocol, batch_size=7).translations(texts, n_best=9)

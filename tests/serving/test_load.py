@@ -159,7 +159,8 @@ def test_the_client_splits_what_a_request_may_not_hold(server, answers, neighbou
     assert said == [answers[text] for text in texts]
 
 
-@pytest.mark.parametrize("protocol", ["rest", pytest.param("grpc", marks=pytest.mark.prove)])
+@pytest.mark.prove
+@pytest.mark.parametrize("protocol", ["rest", "grpc"])
 def test_a_new_version_under_load_fails_no_request_and_mixes_no_answer(tmp_path, protocol):
     write_scripted(tmp_path, 1, "1: ")
     seen, over = [], threading.Event()

@@ -48,6 +48,7 @@ def with_config(path, change):
     return forged(path, replace)
 
 
+@pytest.mark.prove
 def test_a_fresh_process_gives_the_same_answers(two_vocabularies, tmp_path):
     path = tmp_path / "translator.keras"
     two_vocabularies.save(path)

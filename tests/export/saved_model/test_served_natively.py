@@ -75,6 +75,7 @@ def served(program, path, records, folder):
     return found
 
 
+@pytest.mark.prove
 def test_every_signature_agrees_with_python(program, toy_saved_model, tmp_path):
     signatures = signatures_of(toy_saved_model)
     assert {*signatures} == {*INPUTS}

@@ -29,6 +29,7 @@ def test_no_more_sentences_than_are_needed_are_compared(toy_translator, signatur
     assert agreement(toy_translator, signatures, [], 4, 0.6) == {"sentences": 0}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("signature", "output"),
     [("beam", "score"), ("score", "log_probability"), ("encode", "vector"), ("tokenize", "ids")],

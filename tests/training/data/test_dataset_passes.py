@@ -61,6 +61,7 @@ def test_another_process_with_another_global_seed_makes_the_same_pass(write, tok
     assert ast.literal_eval(printed) == bits(spelled(*files, tokenizer, epoch=epoch))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
 def test_skipping_batches_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
     epoch = tf.Variable(2, dtype=tf.int64)
@@ -90,6 +91,7 @@ def in_words(rows, tokenizer):
     return [text.decode() for text in texts.numpy()]
 
 
+@pytest.mark.prove
 def test_passes_are_counted_from_zero_by_default(write, tokenizer):
     files = write(many_pairs(100))
     epoch = tf.Variable(0, dtype=tf.int64)

@@ -189,6 +189,7 @@ def test_a_signal_at_the_end_of_the_last_epoch_changes_nothing(undisturbed, tmp_
     assert_same(Session(tmp_path / "run", callbacks=[callback]).fit(), undisturbed)
 
 
+@pytest.mark.prove
 def test_a_second_signal_ends_it_at_once(tmp_path):
     def twice(_):
         signal.raise_signal(signal.SIGINT)

@@ -13,13 +13,18 @@ from support.same_run import assert_same_run, read
 
 
 @pytest.fixture(scope="module")
-def unfinished(again, tmp_path_factory):
+def unfinished(again, made_once):
     """The folder of a run of 2 epochs that diverged in the second."""
-    folder = tmp_path_factory.mktemp("unfinished") / "run"
-    kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* so far is {folder}/translator"
-    with pytest.raises(FloatingPointError, match=f"must stay finite.*{kept}.* loss=nan at step"):
-        again(folder, callbacks=[Spoil(epoch=1, factor=np.nan)])
-    return folder
+
+    def run(folder):
+        folder = folder / "run"
+        kept = f"last checkpoint is epoch-0001-batch-000000.npz. .* so far is {folder}/translator"
+        rule = "must stay finite"
+        with pytest.raises(FloatingPointError, match=f"{rule}.*{kept}.* loss=nan at step"):
+            again(folder, callbacks=[Spoil(epoch=1, factor=np.nan)])
+        return folder
+
+    return made_once("unfinished", run)
 
 
 @pytest.fixture
@@ -82,6 +87,7 @@ def test_a_run_that_lost_its_checkpoints_is_refused_and_unchanged(
             assert after[path] == before[path]
 
 
+@pytest.mark.prove
 def test_a_run_that_lost_its_checkpoints_can_be_restarted(again, broken_off):
     shutil.rmtree(broken_off / "checkpoints")
     with pytest.raises(ZeroDivisionError, match="power cut"):
@@ -101,6 +107,7 @@ def test_overwriting_resumes_an_unfinished_run_of_the_same_settings(
     assert_same_run(broken_off, tiny_run[0])
 
 
+@pytest.mark.prove
 def test_overwriting_replaces_an_unfinished_run_of_other_settings(again, broken_off):
     with pytest.raises(ZeroDivisionError, match="power cut"):
         again(broken_off, overwrite=True, dropout=0.2, callbacks=[PowerCut(epoch=0)])
@@ -110,6 +117,7 @@ def test_overwriting_replaces_an_unfinished_run_of_other_settings(again, broken_
     assert read(broken_off / "run.json")["recipe"]["dropout"] == 0.2
 
 
+@pytest.mark.prove
 def test_changed_settings_are_printed_recorded_and_used(again, broken_off, tiny_run, capsys):
     rate = {"learning_rate_scale": 0.01, "warmup_steps": 80}
     again(broken_off, **rate, patience=7, precision="bfloat16")

@@ -7,6 +7,8 @@ import tensorflow as tf
 from support import train_on_replicas
 from support.processes import printed_by
 
+pytestmark = pytest.mark.prove
+
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):

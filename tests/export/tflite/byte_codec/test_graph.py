@@ -121,6 +121,7 @@ def test_the_ids_of_20000_texts_are_those_of_the_library():
     assert_ids_are_those_of_the_library("as kformer trains", texts)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", TRIED)
 def test_the_text_of_any_ids_is_that_of_the_library(name):
     file = file_of(name)
