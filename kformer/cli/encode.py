@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import check_is_keras, open_translator
+from kformer.cli.model import AnyModel, open_translator
 from kformer.cli.terminal.lines import check_output, in_chunks, lines_to_translate, writing
 
 
 def encode(
-    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    model: AnyModel,
     output: Annotated[Path, typer.Option(help="NumPy file to write, .npy.")],
     input: Annotated[Path | None, typer.Option(help="Text to encode; by default stdin.")] = None,
 ):
@@ -20,7 +20,6 @@ def encode(
     The file contains a float32 array with a row for each line: the mean of the encoder's output
     over the pieces and the end id. A blank line has one, too.
     """
-    check_is_keras(model, "can encode")
     check_output(output)
     lines, total = lines_to_translate(input)
     translator = open_translator(model)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 
 class SavedTranslation(Protocol):
     """What every form tells of a translation; see `kformer.Translation`."""
@@ -41,6 +43,16 @@ class SavedTranslator(Protocol):
         self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
     ) -> Sequence[Sequence[SavedTranslation]]:
         """Returns for each text a list of translations with `text` and `flags`, best first.
+
+        Args:
+            texts, progress: See `translate`.
+        """
+        ...
+
+    def encode(
+        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
+    ) -> np.ndarray:
+        """Returns a vector for each of N texts, for comparing texts: float32 array (N, D).
 
         Args:
             texts, progress: See `translate`.

@@ -45,14 +45,20 @@ class TextInFile:
         result = worker("detokenize", ids=filled)
         return text_in(result["translation"]), bool(result["truncated"][0])
 
-    def why_cut(self, worker, text: str) -> str:
-        """Returns why the text or its translation was cut, for a warning."""
+    def why_cut(self, worker, text: str, did: str) -> str:
+        """Returns why the text or its translation was cut, for a warning.
+
+        Args:
+            worker: An idle one.
+            text: The text.
+            did: What was done with its beginning, "translated" or "encoded".
+        """
         result = worker("tokenize", source=self.bytes_of(text))
         count = int(result["count"][0])
         if self.too_long(text):
-            return _over(len(_utf8(text)), "bytes", self._room, self._room)
+            return _over(len(_utf8(text)), "bytes", self._room, self._room, did)
         if count > self._most:
-            return _over(count, "ids", self._most, self._most - 1)
+            return _over(count, "ids", self._most, self._most - 1, did)
         return "has too long a translation: its end was cut off."
 
 
@@ -80,10 +86,10 @@ class TextBeside:
         """See `TextInFile.decode`; the end and padding ids have no text."""
         return self._target.decode(ids.tolist()).replace("\0", ""), False
 
-    def why_cut(self, worker, text: str) -> str:
+    def why_cut(self, worker, text: str, did: str) -> str:
         """See `TextInFile.why_cut`."""
         count = len(self._source.encode(_utf8(text).decode())) + 1
-        return _over(count, "ids", self._most, self._most - 1)
+        return _over(count, "ids", self._most, self._most - 1, did)
 
 
 def text_in(translation) -> str:
@@ -91,8 +97,8 @@ def text_in(translation) -> str:
     return translation.tobytes().partition(b"\0")[0].decode("utf-8")
 
 
-def _over(count, unit, limit, kept):
-    return f"has {count} {unit}, over the limit of {limit}: only its first {kept} were translated."
+def _over(count, unit, limit, kept, did):
+    return f"has {count} {unit}, over the limit of {limit}: only its first {kept} were {did}."
 
 
 def _utf8(text):

@@ -19,6 +19,7 @@ from kformer.text.degenerate import degenerate_flags
 
 SOURCE_CUT, TRANSLATION_CUT = 1, 2  # Bits of the output `truncated`.
 SIGNATURE = "translate"
+ENCODE = "encode_text"
 
 
 class PocketTranslation(NamedTuple):
@@ -77,6 +78,45 @@ class PocketTranslator:
         """As `translate`, but with flags: for each text a list of its one translation."""
         return self._translations(texts, progress)
 
+    def encode(self, texts, progress=None) -> np.ndarray:
+        """Returns a vector for each text, for comparing texts: the mean of the encoder's output.
+
+        Args:
+            texts: list of N strings, or another iterable of them.
+            progress: Called with the number of texts done, after each of them.
+
+        Returns:
+            float32 array (N, D), where D is `manifest["d_model"]`.
+
+        Raises:
+            ValueError: The file is of kformer 0.1 and has no such signature.
+
+        Warns:
+            UserWarning: A text was too long; only its beginning was encoded.
+        """
+        if ENCODE not in self.manifest.get("signatures", ()):
+            raise ValueError(
+                f"Only a file with the signature {ENCODE!r} encodes texts: kformer 0.2 exports "
+                f"it. Received: a file of kformer {self.manifest.get('kformer', '0.1')}."
+            )
+        texts = as_texts(texts, "texts")
+        self._team.prepare(len(texts))
+        vectors = np.empty((len(texts), self.manifest["d_model"]), np.float32)
+        cuts = []
+
+        def run(worker, i):
+            result = worker(ENCODE, source=self._text.bytes_of(texts[i]))
+            cut = self._text.too_long(texts[i]) or bool(result["truncated"][0])
+            return i, result["vector"], cut
+
+        for i, vector, cut in self._team.map(run, longest_first([len(text) for text in texts])):
+            vectors[i] = vector
+            cuts += [i] if cut else []
+            if progress:
+                progress(1)
+        self._warn_of_cut(texts, cuts, "encoded")
+        return vectors
+
     def tokenize(self, text: str) -> tuple[list[int], bool]:
         """Returns the ids of a text, the end id last, and whether they are complete."""
         ids, cut = self._text.encode(self._team.first, check_text("text", text))
@@ -93,10 +133,13 @@ class PocketTranslator:
                 cuts += [i] if cut else []
             if progress:
                 progress(len(done))
-        for i in sorted(cuts):  # Not before, because the worker was busy.
-            why = self._text.why_cut(self._team.first, texts[i])
-            warnings.warn(f"Sentence {i + 1} {why}", stacklevel=3)
+        self._warn_of_cut(texts, cuts, "translated", stacklevel=4)
         return results
+
+    def _warn_of_cut(self, texts, cuts, did, stacklevel=3):
+        for i in sorted(cuts):  # Not before, because the worker was busy.
+            why = self._text.why_cut(self._team.first, texts[i], did)
+            warnings.warn(f"Sentence {i + 1} {why}", stacklevel=stacklevel)
 
     def _by_texts(self, texts):
         """Returns a function and its jobs: one text each, from bytes to bytes."""

@@ -1,6 +1,5 @@
 """A client of TensorFlow Serving, for the SavedModel that kformer exports."""
 
-import warnings
 from pathlib import Path
 from typing import Self
 
@@ -24,6 +23,7 @@ from kformer.serving.rows import (
     read_tokenized,
     read_vector,
     rows_from_columns,
+    warn_of_cut,
 )
 
 
@@ -139,7 +139,7 @@ class Client:
         import numpy as np  # The other methods do not need it.
 
         rows = self._predict("encode", {"text": texts}, read_vector, progress)
-        _warn_of_cut([flags for _, flags in rows], "read")
+        warn_of_cut([flags for _, flags in rows], "encoded")
         vectors = [vector for vector, _ in rows]
         widths = sorted({len(vector) for vector in vectors})
         if len(widths) > 1:
@@ -174,7 +174,7 @@ class Client:
         check_integer("n_best", n_best, least=1)
         signature, read = ("serving_default", read_best) if n_best == 1 else ("beam", read_several)
         results = self._predict(signature, {"text": texts}, read, progress)
-        _warn_of_cut([several[0].flags for several in results], "translated", stacklevel=4)
+        warn_of_cut([several[0].flags for several in results], "translated", stacklevel=4)
         return [several[:n_best] for several in results]
 
     def _ask(self, question):
@@ -224,13 +224,3 @@ def _transport(address):
             f"Received: {error}."
         ) from error
     return Rpc
-
-
-def _warn_of_cut(flags, did, stacklevel=3):
-    for number, raised in enumerate(flags, start=1):
-        if "source cut" in raised:
-            warnings.warn(
-                f"Sentence {number} is over the model's limit of ids: only its beginning was "
-                f"{did}.",
-                stacklevel=stacklevel,
-            )

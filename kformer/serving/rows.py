@@ -1,5 +1,8 @@
 """Checks texts for a request, and reads the rows of a server's answer."""
 
+import warnings
+from collections.abc import Iterable
+
 from kformer.arguments import as_texts, replace_lone_surrogates
 from kformer.serving.answers import ServedScore, ServedTranslation, Tokenized
 from kformer.serving.errors import MalformedAnswer
@@ -53,6 +56,23 @@ def rows_from_columns(outputs: dict, number: int, needed) -> list[dict]:
         if not isinstance(values, list) or len(values) != number:
             raise MalformedAnswer.of(name, f"a list of {number}, one for each text", values)
     return [dict(zip(outputs, row, strict=True)) for row in zip(*outputs.values(), strict=True)]
+
+
+def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str, stacklevel: int = 3):
+    """Warns of each text that was cut.
+
+    Args:
+        flags: Of each text.
+        did: What was done with its beginning, "translated" or "encoded".
+        stacklevel: Of `warnings.warn`; 3 for the caller of a public method.
+    """
+    for number, raised in enumerate(flags, start=1):
+        if "source cut" in raised:
+            warnings.warn(
+                f"Sentence {number} is over the model's limit of ids: only its beginning was "
+                f"{did}.",
+                stacklevel=stacklevel,
+            )
 
 
 def read_best(row) -> list[ServedTranslation]:

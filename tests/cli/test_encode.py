@@ -24,6 +24,13 @@ def test_every_line_has_its_vector(toy_keras, toy_translator, tmp_path):
     assert [path.name for path in output.parent.iterdir()] == ["vectors.npy"]
 
 
+def test_every_form_encodes(command, toy_model, toy_translator, tmp_path):
+    output = tmp_path / "vectors.npy"
+    result = command("encode", toy_model, "--output", output, stdin="\n".join(LINES).encode())
+    assert (result.returncode, result.stderr) == (0, "")
+    np.testing.assert_allclose(np.load(output), toy_translator.encode(LINES), atol=1e-4)
+
+
 def test_it_reads_stdin_which_may_have_no_line(command, toy_keras, toy_translator, tmp_path):
     output = tmp_path / "vectors.npy"
     for lines in (["wir"], []):
@@ -58,7 +65,7 @@ def test_bad_input_is_one_line_and_writes_nothing(refused, toy_keras, tmp_path):
     (tmp_path / "broken").write_bytes(b"wir\n\xff\n")
     assert "'--output'" in refused("encode", toy_keras)
     assert "'no.keras'" in refused("encode", "no.keras", *output)
-    assert "can encode" in refused("encode", tmp_path, *output)
+    assert "saved_model.pb" in refused("encode", tmp_path, *output)
     assert "'missing'" in refused("encode", toy_keras, "--input", "missing", *output)
     assert "line 2 is not" in refused("encode", toy_keras, "--input", tmp_path / "broken", *output)
     assert "stdin, where line 1 is not" in refused("encode", toy_keras, *output, stdin=b"\xff")

@@ -1,5 +1,6 @@
 """`kformer.load` takes every saved form, and what it returns has one interface."""
 
+import numpy as np
 import pytest
 
 import kformer
@@ -23,7 +24,10 @@ def test_every_form_has_one_interface(toy_model, toy_translator):
     assert [[(one.text, one.flags) for one in several] for several in found] == [
         [(best.text, best.flags)] for [best] in expected
     ]
-    assert sum(done) == 2 * len(TEXTS)
+    vectors = loaded.encode(TEXTS, progress=done.append)
+    np.testing.assert_allclose(vectors, toy_translator.encode(TEXTS), atol=1e-4)
+    assert sum(done) == 3 * len(TEXTS)
+    assert loaded.encode([]).shape == (0, 32)
 
 
 def test_the_client_of_a_server_has_it_too():

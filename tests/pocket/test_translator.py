@@ -51,6 +51,24 @@ def change_manifest(path, **changes):
     path.with_suffix(".tflite.json").write_text(json.dumps(manifest))
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_vectors_are_those_of_python(exported, toy_translator, workers):
+    texts, done = [*toy.SOURCES[:9], "", "das häus 🐕", "wir ruft\0uns ."], []
+    vectors = PocketTranslator(exported, workers).encode(texts, done.append)
+    assert vectors.dtype == np.float32 and sum(done) == len(texts)
+    np.testing.assert_allclose(vectors, toy_translator.encode(texts), atol=1e-4)
+    with pytest.warns(UserWarning, match=rf"Sentence 2 has \d+ ids, .* of {S}: .* were encoded"):
+        [_, cut] = PocketTranslator(exported).encode(["wir", "wir " * 40])
+    assert np.abs(cut).max() > 0
+
+
+def test_vectors_of_an_int8_file_are_nearly_those(short_tflite, toy_translator):
+    vectors = PocketTranslator(short_tflite(precision="int8")).encode(toy.SOURCES)
+    expected = toy_translator.encode(toy.SOURCES)
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(expected, axis=1)
+    assert (np.sum(vectors * expected, axis=1) / norms).min() > 0.99
+
+
 @pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=pytest.mark.prove)])
 def test_it_translates_as_python_does(short_tflite, toy_translator, beam_size):
     texts = [*toy.SOURCES, "", "  ", "das häus 🐕", "e\u0301 ﬁ ½ \u2581", "wir \ud800 ruft"]
@@ -159,6 +177,11 @@ def test_it_returns_the_ids_of_a_text(exported, toy_translator):
     assert ids == toy_translator.tokenizer.encode(["wir ruft uns ."])[0].numpy().tolist()
     ids, whole = translator.tokenize(" ".join(toy.SOURCES[:9]))
     assert len(ids) == S and not whole
+
+
+def test_a_file_of_format_1_encodes_no_texts(old):
+    with pytest.raises(ValueError, match=r"signature 'encode_text' .* a file of kformer 0\.1"):
+        PocketTranslator(old).encode(["wir"])
 
 
 def test_it_reads_files_of_format_1(old):

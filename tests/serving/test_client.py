@@ -125,7 +125,7 @@ def test_no_texts_need_no_server(scheme):
 def test_cut_texts_are_flagged(server, protocol):
     client = server.client(protocol)
     texts = ["wir", toy.SOURCES[0] * 99]
-    for ask, did in ((client.translate, "translated"), (client.encode, "read")):
+    for ask, did in ((client.translate, "translated"), (client.encode, "encoded")):
         with pytest.warns(UserWarning, match=f"Sentence 2 is over the .* beginning was {did}"):
             ask(texts)
     for n_best in (1, 2):

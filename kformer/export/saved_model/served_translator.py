@@ -1,9 +1,9 @@
 """Runs an exported SavedModel in Python."""
 
 import json
-import warnings
 from pathlib import Path
 
+import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
@@ -13,7 +13,14 @@ from kformer.decoding.runtime import max_parallel_batches
 from kformer.export.saved_model.batch_limits import MAX_TEXTS
 from kformer.export.saved_model.report import FILE
 from kformer.serving import ServedTranslation
-from kformer.serving.rows import NEEDED, checked, read_best, rows_from_columns
+from kformer.serving.rows import (
+    NEEDED,
+    checked,
+    read_best,
+    read_vector,
+    rows_from_columns,
+    warn_of_cut,
+)
 
 
 class ServedTranslator:
@@ -45,7 +52,6 @@ class ServedTranslator:
                 "The SavedModel must be a kformer export, with a signature from `text` to "
                 f"`translation`. Received: path={str(path)!r}."
             )
-        self._signature = signature
         self.max_batch_size = _max_batch_size(path)
         self.signatures = dict(self._model.signatures)
 
@@ -59,32 +65,40 @@ class ServedTranslator:
         """As `translate`, but with scores and flags: for each text a list of its best one."""
         return self._translations(texts, batch_size, progress)
 
+    def encode(self, texts, batch_size: int = 32, progress=None) -> np.ndarray:
+        """Returns a vector for each text; see `kformer.Translator.encode`."""
+        rows = self._answers("encode", read_vector, texts, batch_size, progress)
+        warn_of_cut([flags for _, flags in rows], "encoded")
+        width = self.signatures["encode"].structured_outputs["vector"].shape[-1]
+        return np.array([vector for vector, _ in rows], np.float32).reshape(-1, width)
+
     def _translations(self, texts, batch_size, progress):
+        found = self._answers("serving_default", read_best, texts, batch_size, progress)
+        warn_of_cut([best.flags for [best] in found], "translated", stacklevel=4)
+        return found
+
+    def _answers(self, signature, read, texts, batch_size, progress):
+        """Returns `read` of each row of a signature's outputs."""
         check_integer("batch_size", batch_size, least=1)
         texts = checked({"texts": texts})["texts"]
-        translations = [None] * len(texts)
+        answers = [None] * len(texts)
 
         def answered(batch):
-            outputs = self._signature(text=tf.constant([texts[i] for i in batch], tf.string))
+            text = tf.constant([texts[i] for i in batch], tf.string)
+            outputs = self.signatures[signature](text=text)
             outputs = {name: as_lists(tensor) for name, tensor in outputs.items()}
-            rows = rows_from_columns(outputs, len(batch), NEEDED["serving_default"])
-            return [read_best(row) for row in rows]
+            rows = rows_from_columns(outputs, len(batch), NEEDED[signature])
+            return [read(row) for row in rows]
 
         batch_size = min(batch_size, self.max_batch_size)
         batches = list(batches_by_length([len(text) for text in texts], batch_size))
         outputs = in_parallel(answered, batches, max_parallel_batches())
-        for batch, answers in zip(batches, outputs, strict=True):
-            for i, [best] in zip(batch, answers, strict=True):
-                translations[i] = [best]
-                if "source cut" in best.flags:
-                    warnings.warn(
-                        f"Sentence {i + 1} is over the model's limit of ids: only its beginning "
-                        "was translated.",
-                        stacklevel=3,
-                    )
+        for batch, found in zip(batches, outputs, strict=True):
+            for i, answer in zip(batch, found, strict=True):
+                answers[i] = answer
             if progress:
                 progress(len(batch))
-        return translations
+        return answers
 
 
 def as_lists(tensor):

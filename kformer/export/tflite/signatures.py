@@ -18,6 +18,7 @@ from kformer.export.tflite.byte_codec.codec import ByteCodec
 from kformer.model.attention import KeysValues
 from kformer.model.masks import padding_mask
 from kformer.pocket.translator import SOURCE_CUT, TRANSLATION_CUT
+from kformer.tasks.features import sentence_vectors
 
 
 class Signatures(tf.Module):
@@ -40,6 +41,7 @@ class Signatures(tf.Module):
         self._target = ByteCodec(translator.target_tokenizer)
         self.functions = {
             "translate": self._translate(),
+            "encode_text": self._encode_text(),
             "translate_ids": self._translate_ids(),
             "tokenize": self._tokenize(),
             "detokenize": self._detokenize(),
@@ -74,6 +76,25 @@ class Signatures(tf.Module):
             }
 
         return translate
+
+    def _encode_text(self):
+        limits = self._limits
+
+        @_signature(source=((limits.source_bytes,), tf.uint8))
+        def encode_text(source):
+            tokens = self._source.tokenize(source, limits.source_length)
+            ids = tf.expand_dims(tokens.ids, 0)
+
+            def encoder(length):
+                return lambda: sentence_vectors(
+                    self._transformer, tf.slice(ids, [0, 0], [1, length])
+                )
+
+            vector = self._by_length(tokens.count, [*map(encoder, limits.lengths)])
+            truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
+            return {"vector": tf.reshape(vector, [-1]), "truncated": _vector(truncated)}
+
+        return encode_text
 
     def _translate_ids(self):
         @_signature(source=((1, self._limits.source_length), tf.int32))
@@ -175,10 +196,14 @@ class Signatures(tf.Module):
 
             return search
 
-        *shorter, longest = zip(self._limits.lengths, self._searches, strict=True)
-        shortest = within(*longest)
-        for length, find in reversed(shorter):
-            shortest = _either(count <= length, within(length, find), shortest)
+        return self._by_length(count, [*map(within, self._limits.lengths, self._searches)])
+
+    def _by_length(self, count, branches):
+        """Runs the first of `branches`, one for each length, that has room for `count` ids."""
+        *shorter, longest = zip(self._limits.lengths, branches, strict=True)
+        _, shortest = longest
+        for length, branch in reversed(shorter):
+            shortest = _either(count <= length, branch, shortest)
         return shortest()
 
     def _traced_once(self, length):

@@ -59,9 +59,10 @@ def export_tflite(
     are padding, and a translation contains none. No character is cut in two. It also returns the
     ids of both texts: `source_ids`, int32 (S,), and `ids`, int32 (T,).
 
-    The other signatures share its weights: `translate_ids`, `tokenize`, `detokenize`, `encode`,
-    `decode_step` and, with batches, `translate_ids_BxS`; see `kformer.export.tflite.signatures`.
-    Every shape is static, every op built in.
+    The other signatures share its weights: `encode_text`, which takes `source`, too, and returns
+    `vector`, float32 (D,), see `kformer.Translator.encode`, and `truncated`; `translate_ids`,
+    `tokenize`, `detokenize`, `encode`, `decode_step` and, with batches, `translate_ids_BxS`; see
+    `kformer.export.tflite.signatures`. Every shape is static, every op built in.
 
     Args:
         translator: `kformer.Translator`.
@@ -106,6 +107,7 @@ def export_tflite(
         "max_target_length": limits.target_length,
         "max_source_bytes": limits.source_bytes,
         "max_target_bytes": limits.target_bytes,
+        "signatures": [*signatures.functions],
         "batches": signatures.batches,
     }
     content = _converted(signatures, precision)
