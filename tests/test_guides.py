@@ -36,6 +36,7 @@ SMALL_NUMBERS = {
     "d_model=128": "d_model=16",
     "d_ff=256": "d_ff=24",
     "epochs=20": "epochs=1",
+    "num_layers=6, d_model=512": "num_layers=2, d_model=64",
 }
 MADE_BY_OPTION = ("--output", "--saved-model", "--tflite", "--web")
 FROM_ELSEWHERE = {"--help", "--xla_cpu_compilation_enabled"}  # Flags that others define.
