@@ -164,11 +164,9 @@ def _write_tflite(translator, exports, verifier, together, say):
 
     def check(path):
         say(f"Translating {len(verifier.texts):,} sentences with the .tflite file ...")
-        pocket = PocketTranslator(path)
-        length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
         exact = exports.precision == "float32"
         form = ".tflite" if exact else f".tflite {exports.precision}"
-        verifier.verify(form, pocket, path, length, exact, room, pocket.tokenize)
+        verifier.verify_pocket(form, PocketTranslator(path), path, exact)
 
     say(f"Converting to a .tflite file, {exports.precision} ...")
     with tempfile.TemporaryDirectory() as folder:

@@ -181,7 +181,7 @@ def test_exports_of_a_quantized_translator_say_what_they_are_checked_against(toy
     verifier = Verifier(translator, texts)
 
     def check(path):
-        verifier.verify(".tflite", PocketTranslator(path), path)
+        verifier.verify_pocket(".tflite", PocketTranslator(path), path)
 
     export_tflite(translator, tmp_path / "a.tflite", max_source_length=32, check=check)
     assert verifier.reports[-1].equal == 4

@@ -3,6 +3,8 @@
 Axes: B batch, N sequences a text.
 """
 
+import warnings
+
 import numpy as np
 import tensorflow as tf
 
@@ -70,6 +72,33 @@ def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
         "beam": sum(map(list.__eq__, found, said)),
         "largest_differences": differences,
     }
+
+
+def check_vectors(translator, model, texts):
+    """Compares the vectors of a form with Python's, of texts that both split into the same ids.
+
+    Args:
+        translator: `kformer.Translator`, the one that was exported.
+        model: `kformer.pocket.PocketTranslator` of it.
+        texts: Sentences.
+
+    Raises:
+        ValueError: A number differs by more than rounding explains.
+    """
+    chosen = texts[:SENTENCES]
+    with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, again.
+        rows = translator.source_rows(chosen)
+    same = [
+        text for text, row in zip(chosen, rows, strict=True) if model.tokenize(text) == (row, True)
+    ]
+    if not same:
+        return
+    difference = _largest(model.encode(same) - _means(translator, same), 1)
+    if not difference <= TIE:
+        raise ValueError(
+            "The vectors of an export must be those of Python. Received: a difference of "
+            f"{difference}."
+        )
 
 
 def _largest(differences, lengths) -> float:

@@ -12,7 +12,7 @@ from kformer.decoding.search_ids import make_search, search_ids
 from kformer.decoding.sequential import sequential
 from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.ties import are_tied
-from kformer.export.verify.agreement import TIE, agreement
+from kformer.export.verify.agreement import TIE, agreement, check_vectors
 from kformer.model.copying import is_float32
 from kformer.tasks.translator import check_is_translator
 from kformer.text.scores import bleu
@@ -123,6 +123,14 @@ class Verifier:
             len(tied),
         )
         self.reports.append(report)
+        return report
+
+    def verify_pocket(self, form, pocket, path, exact=True) -> Report:
+        """As `verify`, of a `PocketTranslator`, and its vectors if it must be exact."""
+        length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
+        report = self.verify(form, pocket, path, length, exact, room, pocket.tokenize)
+        if exact:
+            check_vectors(self.translator, pocket, self.texts)
         return report
 
     def verify_served(self, served, path) -> dict:

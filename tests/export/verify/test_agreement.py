@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kformer.export.verify.agreement import SENTENCES, agreement
+from kformer.export.verify.agreement import SENTENCES, agreement, check_vectors
+from kformer.pocket import PocketTranslator
 from support import toy
 from support.serving.warmup_requests import signatures_of
 
@@ -43,6 +44,16 @@ def test_a_difference_is_refused(toy_translator, signatures, signature, output):
 
     with pytest.raises(ValueError, match=r"what Python says\. Received: largest"):
         agreement(toy_translator, {**signatures, signature: wrong}, TEXTS, 4, 0.6)
+
+
+def test_other_vectors_of_a_file_are_refused(toy_translator, short_tflite, monkeypatch):
+    pocket = PocketTranslator(short_tflite())
+    check_vectors(toy_translator, pocket, [*TEXTS, "wir " * 99])  # The last one is cut.
+    monkeypatch.setattr(pocket, "encode", lambda texts: toy_translator.encode(texts) + 0.01)
+    with pytest.raises(
+        ValueError, match=r"must be those of Python\. Received: a difference of 0\.0"
+    ):
+        check_vectors(toy_translator, pocket, TEXTS)
 
 
 def test_the_report_in_an_export_says_what_was_compared(toy_served, toy_exports):
