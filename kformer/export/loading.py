@@ -5,9 +5,10 @@ Each form is imported when it is loaded, so that a `.tflite` file needs no Tenso
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
+if TYPE_CHECKING:  # The command line imports this module, also for --help.
+    import numpy as np
 
 
 class SavedTranslation(Protocol):
@@ -51,7 +52,7 @@ class SavedTranslator(Protocol):
 
     def encode(
         self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
-    ) -> np.ndarray:
+    ) -> "np.ndarray":
         """Returns a vector for each of N texts, for comparing texts: float32 array (N, D).
 
         Args:
