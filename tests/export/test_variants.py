@@ -16,7 +16,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.sample(3)  # One form of each variant: another one.
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("beam_size", [1, 3])
 @pytest.mark.parametrize("form", ["tflite", "saved_model", "keras", "tflite int8"])
 @pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS.keys())
