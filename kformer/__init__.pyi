@@ -9,12 +9,17 @@ from .model.decoder import Decoder, DecoderLayer
 from .model.embedding import PositionalEncoding, TokenEmbedding
 from .model.encoder import Encoder, EncoderLayer
 from .model.feed_forward import FeedForward
-from .model.from_torch import from_torch
 from .model.masks import causal_mask, padding_mask
-from .model.transformer import Transformer
+from .model.networks.from_torch import from_torch
+from .model.networks.sequence_classifier import SequenceClassifier
+from .model.networks.transformer import Transformer
+from .model.networks.transformer_encoder import TransformerEncoder
 from .plot import plot_attention
+from .tasks.text_classifier import TextClassifier
+from .tasks.text_encoder import TextEncoder
 from .tasks.translation import Translation
 from .tasks.translator import Translator
+from .text.labels import Predictions
 from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
 
@@ -28,13 +33,18 @@ __all__ = [
     "Greedy",
     "MultiHeadAttention",
     "PositionalEncoding",
+    "Predictions",
     "Sample",
     "SavedTranslator",
     "Scored",
     "SearchOptions",
+    "SequenceClassifier",
+    "TextClassifier",
+    "TextEncoder",
     "TokenEmbedding",
     "Tokenizer",
     "Transformer",
+    "TransformerEncoder",
     "Translation",
     "Translator",
     "bleu",

@@ -30,6 +30,16 @@ def translator(transformer: kformer.Transformer, model: bytes) -> kformer.Transl
     return kformer.Translator(kformer.Tokenizer(model), transformer, max_source_length=64)
 
 
+def classifier(transformer: kformer.Transformer, tokenizer: kformer.Tokenizer) -> list[str]:
+    encoder = kformer.TransformerEncoder.from_transformer(transformer)
+    assert_type(kformer.TextEncoder(tokenizer, encoder).encode(["ein bier"]), np.ndarray)
+    network = kformer.SequenceClassifier(encoder, num_classes=2, pooling="first")
+    kformer.TextClassifier(tokenizer, network, labels=["bad", "good"]).save("classifier.keras")
+    model = assert_type(kformer.TextClassifier.load("classifier.keras"), kformer.TextClassifier)
+    found: kformer.Predictions = model.predict(["ein bier"])
+    return assert_type(found.labels, list[str])
+
+
 def translations(translator: kformer.Translator, texts: list[str]) -> float:
     options = kformer.SearchOptions(beam_size=4, n_best=2)
     assert_type(translator.translate(texts, beam_size=4), list[str])

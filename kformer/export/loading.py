@@ -1,11 +1,11 @@
-"""Loads any saved form of a translator: `kformer.load`, and what all forms can do.
+"""Loads any saved form of any model: `kformer.load`, and what all forms of a translator can do.
 
 Each form is imported when it is loaded, so that a `.tflite` file needs no TensorFlow.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
@@ -23,7 +23,7 @@ class SavedTranslation(Protocol):
 
 @runtime_checkable
 class SavedTranslator(Protocol):
-    """What every saved form can do: `kformer.load` returns such an object.
+    """What every saved form of a translator can do: `kformer.load` returns such an object.
 
     `kformer.Translator` can do more, as can `kformer.export.ServedTranslator` and
     `kformer.pocket.PocketTranslator`. `kformer.serving.Client` has these methods, too.
@@ -61,20 +61,21 @@ class SavedTranslator(Protocol):
         ...
 
 
-def load(path) -> SavedTranslator:
-    """Loads a translator of any saved form: a `.keras` file, a SavedModel or a `.tflite` file.
+def load(path) -> Any:
+    """Loads any saved form: a `.keras` file, a SavedModel or a `.tflite` file.
 
-    `kformer.Translator.load` loads `.keras` files alone.
+    `load` of `kformer.Translator` and of the other classes loads `.keras` files of its own alone.
 
     Returns:
-        `kformer.Translator` for a `.keras` file; `kformer.export.ServedTranslator` for a
-        SavedModel, a folder of one version or of several; `kformer.pocket.PocketTranslator` for a
-        `.tflite` file. The search of the last two was chosen when they were exported.
+        What the file holds. Of a `.keras` file: `kformer.Translator`, `kformer.TextClassifier` or
+        `kformer.TextEncoder`. Of a translator's SavedModel, a folder of one version or of several:
+        `kformer.export.ServedTranslator`; of its `.tflite` file: `kformer.pocket.PocketTranslator`.
+        The search of the last two was chosen when they were exported.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
         ImportError: The form needs TensorFlow, which is not installed; a `.tflite` file needs none.
-        ValueError: It holds no translator, or a damaged one, or one of a newer format.
+        ValueError: It holds none of these, is damaged, or has a newer format.
     """
     form = saved_form(path)
     if form == "tflite":
@@ -85,9 +86,10 @@ def load(path) -> SavedTranslator:
         from kformer.export import ServedTranslator
 
         return ServedTranslator(path)
-    from kformer import Translator
+    import kformer
+    from kformer.tasks.keras_file import kind_in
 
-    return Translator.load(path)
+    return getattr(kformer, kind_in(path) or "Translator").load(path)
 
 
 def saved_form(path) -> str:

@@ -7,8 +7,8 @@ In the order of the paper, [Vaswani et al., 2017](https://arxiv.org/abs/1706.037
 - `attention`: scaled dot-product and multi-head attention (section 3.2).
 - `feed_forward`: the position-wise feed-forward network (section 3.3).
 - `residual`, `layer_norm`, `dropout`, `dense`, `stack`: what surrounds each sub-layer.
-- `encoder`, `decoder`, `transformer`: layers, stacks and the whole model (section 3.1).
-- `copying`: a float32 copy of a model, for export.
+- `encoder`, `decoder`: layers and stacks (section 3.1).
+- `networks`: whole networks, `Transformer` among them.
 
 These layers are also the reference for `kformer.decoding`, which computes the same for one
 position at a time.

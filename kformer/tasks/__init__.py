@@ -1,7 +1,11 @@
-"""Tasks: a model with its tokenizers, from text to an answer.
+"""Tasks: a network with its tokenizers, from text to an answer.
 
+- `text_model`: `TextModel`, what every task shares: its `.keras` file, and vectors of texts.
 - `translator`: `Translator`, from text to text.
 - `translation`: `Translation`, one answer of it.
-- `features`: vectors of texts, from a model's encoder.
-- `keras_file`: reads the settings in a translator's `.keras` file without loading its weights.
+- `text_classifier`: `TextClassifier`, from text to a label.
+- `text_encoder`: `TextEncoder`, from text to vectors.
+- `features`: vectors of rows of ids, from a network's encoder.
+- `batches`: `InBatches`, which computes something of any number of rows.
+- `keras_file`: reads what a `.keras` file holds, without loading its weights.
 """

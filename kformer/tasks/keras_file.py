@@ -1,80 +1,97 @@
-"""The format of a translator's `.keras` file, read without loading it."""
+"""What a `.keras` file of ours holds, read without loading it."""
 
 import json
 import zipfile
+from pathlib import Path
 
 from kformer.files import check_file
 from kformer.text.vocabulary import ASSET
 
+KINDS_IN_WORDS = {
+    "Translator": "translator",
+    "TextClassifier": "classifier",
+    "TextEncoder": "text encoder",
+}  # By the name of the class.
+KINDS = {f"kformer>{name}": name for name in KINDS_IN_WORDS}  # By the name in the file.
 FORMAT = 2  # Of the `.keras` file; readers refuse what is newer than they are.
 _ADDED = {"activation": "relu", "num_decoder_layers": None}  # Settings that format 1 lacks.
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 
 
-def format_of(path):
-    """Returns the format of the translator in a `.keras` file; None, if there is none in it."""
+def kind_in(path) -> str | None:
+    """Returns which of `KINDS` a `.keras` file holds; None if it is another file."""
+    held = _held(Path(path))
+    return KINDS.get(held["registered_name"]) if held else None
+
+
+def _held(path):
+    """Returns the class, its config among it, of what a `.keras` file of ours holds, or None."""
     if path.suffix != ".keras" or not path.is_file():
         return None
     try:
         with zipfile.ZipFile(path) as archive:
             held = json.loads(archive.read("config.json"))
-        return held["config"]["format"] if held["registered_name"] == "kformer>Translator" else None
+        held["config"]["format"]  # Of a model of ours.
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError):
         return None
+    return held if held.get("registered_name") in KINDS else None
 
 
 def check_format(received):
     """Refuses a format that is newer than this kformer."""
     if received > FORMAT:
         raise ValueError(
-            f"This kformer reads translators up to format {FORMAT}; update it. "
+            f"This kformer reads models up to format {FORMAT}; update it. "
             f"Received: format={received}."
         )
 
 
 def transformer_config(path) -> dict:
-    """Reads the settings of the transformer in a translator's `.keras` file.
+    """Reads the settings of the `Transformer` in a translator's `.keras` file.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: The file holds no translator, or one of a newer format.
     """
     check_file(path)
-    check_translator(path)
-    with zipfile.ZipFile(path) as archive:
-        return _ADDED | json.loads(archive.read("config.json"))["config"]["transformer"]
+    check_kind(path, "Translator")
+    return _ADDED | _held(Path(path))["config"]["transformer"]
 
 
 def tokenizer_models(path) -> tuple[bytes, bytes | None]:
-    """Reads the SentencePiece models of a translator's `.keras` file, without loading the rest.
+    """Reads the SentencePiece models in a `.keras` file, without loading the rest.
 
     Returns:
         That of the source; and that of the target, if it has a tokenizer of its own, else None.
 
     Raises:
-        ValueError: The file holds no translator, or one of a newer format.
+        ValueError: The file holds no model of ours, or one of a newer format.
     """
-    check_translator(path)
+    path = Path(path)
+    kind = kind_in(path) or "Translator"
+    check_kind(path, kind)
+    own_target = _held(path)["config"].get("own_target_tokenizer", False)
+    names = _TOKENIZERS if own_target else _TOKENIZERS[:1]
     try:
         with zipfile.ZipFile(path) as archive:
-            own_target = json.loads(archive.read("config.json"))["config"]["own_target_tokenizer"]
-            names = _TOKENIZERS if own_target else _TOKENIZERS[:1]
             source, *target = (archive.read(f"{_ASSETS}/{name}/{ASSET}") for name in names)
     except (zipfile.BadZipFile, KeyError) as error:
         raise ValueError(
-            "The file must hold a whole translator, as `Translator.save` writes it. "
+            f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "
             f"Received: path={str(path)!r} ({error})."
         ) from error
     return source, target[0] if target else None
 
 
-def check_translator(path):
-    """Raises a ValueError unless `path` holds a translator of a format that this kformer reads."""
-    received = format_of(path)
-    if received is None:
+def check_kind(path, kind: str):
+    """Raises a ValueError unless `path` holds `kind`, in a format that this kformer reads."""
+    held = _held(Path(path))
+    found = KINDS.get(held["registered_name"]) if held else None
+    if found != kind:
+        other = f"a {KINDS_IN_WORDS[found]}" if found else "none"
         raise ValueError(
-            "A translator is a .keras file, as `Translator.save` writes it. "
-            f"Received: path={str(path)!r}, which holds none."
+            f"A {KINDS_IN_WORDS[kind]} is a .keras file, as `{kind}.save` writes it. "
+            f"Received: path={str(path)!r}, which holds {other}."
         )
-    check_format(received)
+    check_format(held["config"]["format"])

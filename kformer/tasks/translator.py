@@ -3,22 +3,18 @@
 Axes: B batch, S source length, N sequences a row, T target length.
 """
 
-from pathlib import Path
 from typing import NamedTuple
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_integer, check_text
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.scoring import BatchLikelihood, Scored
-from kformer.files import replacing
-from kformer.model.copying import weights_copy
-from kformer.model.transformer import Attention, Transformer
-from kformer.tasks.features import BatchEncoder
-from kformer.tasks.keras_file import FORMAT, check_format, check_translator
+from kformer.model.networks.transformer import Attention, Transformer
+from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import Translation, found_flags
 from kformer.text.rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
@@ -33,7 +29,7 @@ class AttentionMaps(NamedTuple):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Translator(keras.Model):
+class Translator(TextModel):
     """A tokenizer, a Transformer and a search.
 
     Args:
@@ -52,27 +48,24 @@ class Translator(keras.Model):
         max_source_length: int = 256,
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        check_integer("max_source_length", max_source_length, least=2)  # A piece and the end id.
-        for name, value, kind in (
-            ("tokenizer", tokenizer, Tokenizer),
-            ("transformer", transformer, Transformer),
-            ("target_tokenizer", target_tokenizer, Tokenizer),
-        ):
-            if not isinstance(value, kind) and (value, name) != (None, "target_tokenizer"):
-                raise TypeError(
-                    f"`{name}` must be a {kind.__name__}. Received: {name}={value!r:.99}."
-                )
-        self.tokenizer = tokenizer
+        super().__init__(tokenizer, max_source_length, **kwargs)
+        check_kinds(
+            transformer=(transformer, Transformer),
+            target_tokenizer=(
+                tokenizer if target_tokenizer is None else target_tokenizer,
+                Tokenizer,
+            ),
+        )
         self.target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
         self.transformer = transformer
-        self.max_source_length = max_source_length
-        self.built = True
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
-        self._encoder = BatchEncoder(transformer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
             self._check_vocabularies()
+
+    @property
+    def network(self):
+        return self.transformer
 
     def _check_vocabularies(self):
         have = (
@@ -212,52 +205,6 @@ class Translator(keras.Model):
             for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
         ]
 
-    def encode(self, texts, batch_size=32, progress=None) -> np.ndarray:
-        """Returns a vector for each text, for comparing texts: the mean of `token_vectors`.
-
-        Args:
-            texts: list of N strings, or another iterable of them, as for `translate`. A blank one
-                gets the vector of its end id.
-            batch_size: Texts encoded at once. It changes speed, not results.
-            progress: Called with the number of texts done, after each batch.
-
-        Returns:
-            float32 array (N, D), where D is `transformer.d_model`.
-
-        Raises:
-            TypeError: An argument, or one of the texts, is not what it should be.
-            ValueError: `batch_size` is less than 1.
-
-        Warns:
-            UserWarning: A text was over `max_source_length` ids; only its beginning was encoded.
-        """
-        check_integer("batch_size", batch_size, least=1)
-        rows = self._read(as_texts(texts, "texts"), "Sentence", "encoded").ids
-        return self._encoder.sentence_vectors(rows, batch_size, progress)
-
-    def token_vectors(self, texts, batch_size=32, progress=None) -> list[np.ndarray]:
-        """Returns what the encoder makes of each id of each text: its pieces and the end id.
-
-        Args:
-            texts, batch_size, progress: As for `encode`.
-
-        Returns:
-            list of N float32 arrays (S, D), where S is the number of ids of the text.
-
-        Raises:
-            TypeError, ValueError: As `encode`.
-
-        Warns:
-            UserWarning: As `encode`.
-        """
-        check_integer("batch_size", batch_size, least=1)
-        rows = self._read(as_texts(texts, "texts"), "Sentence", "encoded").ids
-        return self._encoder.token_vectors(rows, batch_size, progress)
-
-    def source_rows(self, texts):
-        """Returns the ids of each text, pieces and end; warns of what it had to cut."""
-        return self._read(as_texts(texts, "texts"), "Sentence", "translated").ids
-
     def _search(self, texts, options, prefixes, batch_size, progress):
         """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
         check_integer("batch_size", batch_size, least=1)
@@ -273,10 +220,6 @@ class Translator(keras.Model):
             sources.ids, options, forced.ids if forced else None, batch_size, progress
         )
         return sources, forced, found
-
-    def _read(self, texts, name, did, stacklevel=0):
-        most = self.max_source_length
-        return read_texts(self.tokenizer, texts, most, name, did, stacklevel + 4)
 
     def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
         most = self.max_source_length + extra_length
@@ -299,44 +242,6 @@ class Translator(keras.Model):
             self.target_tokenizer.pieces(read[0].numpy()),
             attention,
         )
-
-    def save(self, path):
-        """Writes one `.keras` file that holds all that `load` needs; no optimizer."""
-        if Path(path).suffix != ".keras":
-            raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
-        translator = self
-        if getattr(self.transformer, "optimizer", None) is not None:
-            translator = self._with(weights_copy(self.transformer))
-        with replacing(path) as temporary:
-            keras.saving.save_model(translator, temporary)
-
-    @classmethod
-    def load(cls, path) -> "Translator":
-        """Reads a `.keras` file, and runs no code from it (Keras's safe mode).
-
-        `kformer.load` reads the other saved forms, too.
-
-        Raises:
-            FileNotFoundError: There is no such file.
-            ValueError: The file holds no translator, or a damaged one, or one of a newer format.
-        """
-        path = Path(path)
-        if not path.exists():
-            raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
-        check_translator(path)
-        try:
-            translator = keras.saving.load_model(path, compile=False, safe_mode=True)
-            translator._check_vocabularies()
-        except Exception as error:  # Keras, h5py and zipfile each have their own.
-            raise ValueError(
-                "The file must hold a whole translator, as `Translator.save` writes it. Received: "
-                f"path={str(path)!r} ({type(error).__name__}: {str(error).split(chr(10))[0]})."
-            ) from error
-        return translator
-
-    def copy(self):
-        """Returns a translator with a float32 copy of the transformer: what is exported."""
-        return self._with(self.transformer.copy())
 
     def _with(self, transformer):
         own = self.target_tokenizer is not self.tokenizer

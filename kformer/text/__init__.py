@@ -4,6 +4,7 @@
 - `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `rows`: lists of strings to lists of ids, truncated where they are too long.
+- `labels`: the labels of a classifier, and its predictions.
 - `degenerate`: finds output that repeats itself or is far too long.
 - `scores`: BLEU, chrF and exact matches.
 """

@@ -13,7 +13,7 @@ from kformer.decoding.sequential import sequential
 from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import TIE, agreement, check_vectors
-from kformer.model.copying import is_float32
+from kformer.model.networks.copying import is_float32
 from kformer.tasks.translator import check_is_translator
 from kformer.text.scores import bleu
 

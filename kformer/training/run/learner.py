@@ -4,7 +4,7 @@ import dataclasses
 
 import keras
 
-from kformer.model.transformer import Transformer
+from kformer.model.networks.transformer import Transformer
 from kformer.tasks.translator import Translator
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.objective.loss import MaskedCrossEntropy

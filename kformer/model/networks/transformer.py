@@ -8,14 +8,12 @@ from typing import NamedTuple
 import keras
 from keras import ops
 
-from kformer.backend import is_tensorflow
-from kformer.model.copying import float32_copy
 from kformer.model.decoder import Decoder
-from kformer.model.dense import HoldsDense
 from kformer.model.dropout import Dropout
 from kformer.model.embedding import PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
 from kformer.model.masks import causal_mask, padding_mask
+from kformer.model.networks.network import Network
 from kformer.model.stack import DROPOUT
 
 
@@ -28,7 +26,7 @@ class Attention(NamedTuple):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Transformer(HoldsDense, keras.Model):
+class Transformer(Network):
     """The encoder-decoder Transformer of "Attention Is All You Need".
 
     [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); the defaults are its base model.
@@ -108,16 +106,10 @@ class Transformer(HoldsDense, keras.Model):
         for layer in (self.positions, self.dropout, self.encoder, self.decoder):
             layer.build(of_vectors)
         self.built = True
-        # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
-        # processor; Keras's other backends compile in any case.
-        self.supports_jit = not is_tensorflow()
 
     @property
     def parts(self):
         return self.encoder, self.decoder
-
-    def build(self, input_shape=None):
-        """Does nothing: all weights exist from the start."""
 
     def __call__(self, *args, **kwargs):
         # Keras would use a second tensor as `training`, without an error that names it.
@@ -135,22 +127,6 @@ class Transformer(HoldsDense, keras.Model):
         mask = padding_mask(source, self.padding_id)
         memory = self.encode(source, training=training)
         return self.decode(target, memory, mask, training=training)
-
-    def _maybe_symbolic_build(self, iterator=None, data_batch=None):
-        """Builds the state of `fit` as Keras does, but from the share of one replica.
-
-        Keras takes the mean of all replicas' shares of the first batch, only to learn its shape.
-        That fails where the shares have different shapes. There is no public way to change this;
-        a test in `tests/model/test_transformer.py` checks that Keras still has this method.
-        """
-        strategy = self.distribute_strategy
-        if iterator is not None and strategy.num_replicas_in_sync > 1:
-            first = next(next(iter(iterator))[-1])
-            data_batch = keras.tree.map_structure(
-                lambda shares: strategy.experimental_local_results(shares)[0], first
-            )
-            iterator = None
-        super()._maybe_symbolic_build(iterator, data_batch)
 
     def encode(self, source, training=None):
         """Returns the memory, float (B, S, D), of `source`, integer (B, S)."""
@@ -180,13 +156,6 @@ class Transformer(HoldsDense, keras.Model):
         _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
         return Attention(encoder_self, *weights)
 
-    def copy(self):
-        """Returns a float32 copy with the same weights and without an optimizer, for export.
-
-        LoRA is merged; quantized weights become floats of the same values.
-        """
-        return float32_copy(self)
-
     def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kw):
         """As `keras.Model.export`, for batches and lengths of any size: ids in, logits out.
 
@@ -198,9 +167,6 @@ class Transformer(HoldsDense, keras.Model):
             )
             input_signature = [(source, target)]
         return super().export(filepath, format, verbose, input_signature, **kw)
-
-    def _embed(self, embedding, ids, training=None):
-        return self.dropout(self.positions(embedding(ids)), training=training)
 
     def _target_mask(self, target):
         """Lets every position attend to itself and all earlier ones, as each step of a search does.

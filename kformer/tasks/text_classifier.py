@@ -1,0 +1,123 @@
+"""The classifier: text in, a label and its probability out, in one `.keras` file.
+
+Axes: B batch, S length in ids, N texts, C classes.
+"""
+
+import keras
+import numpy as np
+
+from kformer.model.networks.sequence_classifier import SequenceClassifier
+from kformer.model.stack import DROPOUT
+from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.text_model import TextModel
+from kformer.text.labels import Predictions, check_labels, predictions
+from kformer.text.tokenizer import Tokenizer
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class TextClassifier(TextModel):
+    """A tokenizer, an encoder and a head: the probability of each label.
+
+    It trains as any Keras model: `compile` it with a loss of logits, and `fit` it to
+    `kformer.training.classification_dataset`. `kformer.training.train_classifier` does both.
+
+    Args:
+        tokenizer: `Tokenizer`.
+        encoder: `TransformerEncoder` with the tokenizer's vocabulary; `from_transformer` takes that
+            of a translator. Or a `SequenceClassifier`, with its head, for as many classes as
+            `labels`; then `pooling` and `dropout` are its own.
+        labels: C distinct strings.
+        pooling: "mean" over the vectors of a text, or "first", that of its first piece.
+        dropout: Dropout rate of the pooled vector.
+        max_source_length: Maximum number of ids of a text, its end id included; of what is longer,
+            the beginning is classified, with a warning.
+
+    Call arguments:
+        source: integer tensor (B, S), ids as `tokenizer` gives them, the end id last.
+
+    Returns:
+        logits: float32 tensor (B, C).
+    """
+
+    def __init__(
+        self,
+        tokenizer,
+        encoder,
+        labels,
+        pooling: str = "mean",
+        dropout: float = DROPOUT,
+        max_source_length: int = 256,
+        **kwargs,
+    ):
+        super().__init__(tokenizer, max_source_length, **kwargs)
+        self.labels = check_labels(labels)
+        self.classifier = encoder
+        if not isinstance(encoder, SequenceClassifier):
+            self.classifier = SequenceClassifier(encoder, len(self.labels), pooling, dropout)
+        if self.classifier.num_classes != len(self.labels):
+            raise ValueError(
+                "There must be a label for each class. Received: "
+                f"{len(self.labels)} labels, {self.classifier.num_classes} classes."
+            )
+        self.supports_jit = self.classifier.supports_jit
+        if tokenizer.model is not None:  # Else `load_assets` follows.
+            self._check_vocabularies()
+
+    @property
+    def network(self):
+        return self.classifier
+
+    def call(self, source, training=None):
+        return self.classifier(source, training=training)
+
+    def predict(self, texts, batch_size=32, progress=None) -> Predictions:
+        """Classifies any number of texts; sorts them by length, keeps their order.
+
+        Args:
+            texts: list of N strings, or another iterable of them; see `encode`.
+            batch_size: Texts classified at once. It changes speed, not answers.
+            progress: Called with the number of texts done, after each batch.
+
+        Returns:
+            `Predictions`: `labels`, a list of N strings, and `probabilities`, float32 (N, C), in
+            the order of the classifier's `labels`.
+
+        Raises:
+            TypeError: An argument, or one of the texts, is not what it should be.
+            ValueError: `batch_size` is less than 1.
+
+        Warns:
+            UserWarning: A text was over `max_source_length` ids; only its beginning was read.
+        """
+        rows = self._rows(texts, "classified", batch_size)
+        found = np.empty((len(rows), len(self.labels)), np.float32)
+        for batch, outputs in self._in_batches(_probabilities, rows, batch_size, progress):
+            found[batch] = outputs
+        return predictions(self.labels, found)
+
+    def _with(self, network):
+        return TextClassifier(
+            self.tokenizer, network, self.labels, max_source_length=self.max_source_length
+        )
+
+    def get_config(self):
+        return {
+            "format": FORMAT,
+            "classifier": self.classifier.get_config(),
+            "labels": list(self.labels),
+            "max_source_length": self.max_source_length,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        check_format(config["format"])
+        return cls(
+            Tokenizer(),
+            SequenceClassifier.from_config(config["classifier"]),
+            config["labels"],
+            max_source_length=config["max_source_length"],
+        )
+
+
+def _probabilities(network, source):
+    return network.probabilities(source)

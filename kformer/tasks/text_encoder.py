@@ -1,0 +1,51 @@
+"""The text encoder: text in, vectors out, in one `.keras` file."""
+
+import keras
+
+from kformer.model.networks.transformer_encoder import TransformerEncoder
+from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.text_model import TextModel, check_kinds
+from kformer.text.tokenizer import Tokenizer
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class TextEncoder(TextModel):
+    """A tokenizer and an encoder, a feature extractor: see `encode` and `token_vectors`.
+
+    Args:
+        tokenizer: `Tokenizer`.
+        encoder: `TransformerEncoder` with the tokenizer's vocabulary.
+        max_source_length: Maximum number of ids of a text, its end id included; of what is longer,
+            the beginning is encoded, with a warning.
+    """
+
+    def __init__(self, tokenizer, encoder, max_source_length: int = 256, **kwargs):
+        super().__init__(tokenizer, max_source_length, **kwargs)
+        check_kinds(encoder=(encoder, TransformerEncoder))
+        self.encoder = encoder
+        if tokenizer.model is not None:  # Else `load_assets` follows.
+            self._check_vocabularies()
+
+    @property
+    def network(self):
+        return self.encoder
+
+    def call(self, source, training=None):
+        """Returns the vectors, float (B, S, D), of `source`, integer (B, S)."""
+        return self.encoder(source, training=training)
+
+    def _with(self, network):
+        return TextEncoder(self.tokenizer, network, self.max_source_length)
+
+    def get_config(self):
+        return {
+            "format": FORMAT,
+            "encoder": self.encoder.get_config(),
+            "max_source_length": self.max_source_length,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        check_format(config["format"])
+        encoder = TransformerEncoder.from_config(config["encoder"])
+        return cls(Tokenizer(), encoder, config["max_source_length"])

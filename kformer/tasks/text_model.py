@@ -1,0 +1,174 @@
+"""What every task shares: a tokenizer and a network in one `.keras` file, and vectors of texts.
+
+Axes: N texts, S length in ids, D d_model.
+"""
+
+from pathlib import Path
+from typing import Self
+
+import keras
+import numpy as np
+
+from kformer.arguments import as_texts, check_integer
+from kformer.files import replacing
+from kformer.model.networks.copying import weights_copy
+from kformer.tasks.batches import InBatches
+from kformer.tasks.features import sentence_vectors, token_vectors
+from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind
+from kformer.text.rows import read_texts
+from kformer.text.tokenizer import Tokenizer
+
+
+class TextModel(keras.Model):
+    """A tokenizer and a network; base class of `Translator`, `TextClassifier` and `TextEncoder`.
+
+    A subclass creates its network, and says with `_with` how to make another of the same settings.
+
+    Args:
+        tokenizer: `Tokenizer` of the text that the network reads.
+        max_source_length: Maximum number of ids of a text, its end id included; what is longer is
+            cut, with a warning.
+    """
+
+    def __init__(self, tokenizer, max_source_length: int = 256, **kwargs):
+        super().__init__(**kwargs)
+        check_integer("max_source_length", max_source_length, least=2)  # A piece and the end id.
+        check_kinds(tokenizer=(tokenizer, Tokenizer))
+        self.tokenizer = tokenizer
+        self.max_source_length = max_source_length
+        self.built = True
+        self._batches = None
+
+    @property
+    def network(self):
+        """The network, a Keras model of ids: what is trained, copied and exported."""
+        raise NotImplementedError
+
+    def _check_vocabularies(self):
+        """Raises a ValueError unless the network has the ids of the tokenizer."""
+        have, need = self.network.vocab_size, self.tokenizer.vocab_size
+        if have != need:
+            raise ValueError(
+                "The encoder must have the vocabulary of the tokenizer. Received: vocabulary size "
+                f"{have} of the encoder, {need} of the tokenizer."
+            )
+        if self.network.padding_id != self.tokenizer.padding_id:
+            raise ValueError(
+                "The encoder must have the padding id of the tokenizer. Received: padding_id="
+                f"{self.network.padding_id} of the encoder, {self.tokenizer.padding_id} of the "
+                "tokenizer."
+            )
+
+    def encode(self, texts, batch_size=32, progress=None) -> np.ndarray:
+        """Returns a vector for each text, for comparing texts: the mean of `token_vectors`.
+
+        Args:
+            texts: list of N strings, or another iterable of them, as a NumPy array, a pandas Series
+                or a string tensor (N,). A blank one gets the vector of its end id.
+            batch_size: Texts encoded at once. It changes speed, not results.
+            progress: Called with the number of texts done, after each batch.
+
+        Returns:
+            float32 array (N, D), where D is the width of the network.
+
+        Raises:
+            TypeError: An argument, or one of the texts, is not what it should be.
+            ValueError: `batch_size` is less than 1.
+
+        Warns:
+            UserWarning: A text was over `max_source_length` ids; only its beginning was encoded.
+        """
+        rows = self._rows(texts, "encoded", batch_size)
+        vectors = np.empty((len(rows), self.network.d_model), np.float32)
+        for batch, outputs in self._in_batches(sentence_vectors, rows, batch_size, progress):
+            vectors[batch] = outputs
+        return vectors
+
+    def token_vectors(self, texts, batch_size=32, progress=None) -> list[np.ndarray]:
+        """Returns what the encoder makes of each id of each text: its pieces and the end id.
+
+        Args:
+            texts, batch_size, progress: As for `encode`.
+
+        Returns:
+            list of N float32 arrays (S, D), where S is the number of ids of the text.
+
+        Raises:
+            TypeError, ValueError: As `encode`.
+
+        Warns:
+            UserWarning: As `encode`.
+        """
+        rows = self._rows(texts, "encoded", batch_size)
+        vectors = [np.empty(0)] * len(rows)
+        for batch, outputs in self._in_batches(token_vectors, rows, batch_size, progress):
+            for i, of_row in zip(batch, outputs, strict=True):
+                vectors[i] = of_row[: len(rows[i])].copy()  # The batch is not kept.
+        return vectors
+
+    def source_rows(self, texts):
+        """Returns the ids of each text, pieces and end; warns of what it had to cut."""
+        return self._read(as_texts(texts, "texts"), "Sentence", "translated").ids
+
+    def _rows(self, texts, did, batch_size):
+        check_integer("batch_size", batch_size, least=1)
+        return self._read(as_texts(texts, "texts"), "Sentence", did, stacklevel=1).ids
+
+    def _read(self, texts, name, did, stacklevel=0):
+        most = self.max_source_length
+        return read_texts(self.tokenizer, texts, most, name, did, stacklevel + 4)
+
+    def _in_batches(self, function, rows, batch_size, progress):
+        """See `InBatches`."""
+        if self._batches is None:
+            self._batches = InBatches(self.network)
+        return self._batches(function, rows, batch_size, progress)
+
+    def save(self, path) -> None:
+        """Writes one `.keras` file that holds all that `load` needs; no optimizer."""
+        if Path(path).suffix != ".keras":
+            raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
+        compiled = any(getattr(one, "optimizer", None) for one in (self, self.network))
+        model = self._with(weights_copy(self.network)) if compiled else self
+        with replacing(path) as temporary:
+            keras.saving.save_model(model, temporary)
+
+    @classmethod
+    def load(cls, path) -> Self:
+        """Reads a `.keras` file, and runs no code from it (Keras's safe mode).
+
+        `kformer.load` reads the other saved forms, too.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            ValueError: The file holds something else, is damaged, or has a newer format.
+        """
+        path = Path(path)
+        if not path.exists():
+            raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
+        kind = cls.__name__
+        check_kind(path, kind)
+        try:
+            model = keras.saving.load_model(path, compile=False, safe_mode=True)
+            model._check_vocabularies()
+        except Exception as error:  # Keras, h5py and zipfile each have their own.
+            raise ValueError(
+                f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "
+                f"Received: path={str(path)!r} "
+                f"({type(error).__name__}: {str(error).split(chr(10))[0]})."
+            ) from error
+        return model
+
+    def copy(self) -> Self:
+        """Returns a model with a float32 copy of the network: what is exported."""
+        return self._with(self.network.copy())
+
+    def _with(self, network) -> Self:
+        raise NotImplementedError
+
+
+def check_kinds(**arguments):
+    """Raises a TypeError unless each argument, a pair (value, class), is of its class."""
+    for name, (value, kind) in arguments.items():
+        if not isinstance(value, kind):
+            raise TypeError(f"`{name}` must be a {kind.__name__}. Received: {name}={value!r:.99}.")
