@@ -44,9 +44,13 @@ ARROWS = {
     "training.callbacks": {"tasks", "text"},
     "training.resumption": {"training.callbacks", "training.objective"},
     "training.run": {
-        *("model.networks", "plot", "tasks", "text"),
+        *("plot", "tasks", "text"),
+        *("training.callbacks", "training.objective", "training.recipes", "training.resumption"),
+    },
+    "training.translation": {
+        *("model.networks", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
-        "training.resumption",
+        "training.run",
     },
     "export": {"pocket", "tasks"},
     "export.saved_model": {"decoding", "decoding.search", "serving", "tasks", "text"},
@@ -60,6 +64,7 @@ ARROWS = {
         *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
+        "training.translation",
     },
     "cli.terminal": {"serving", "text"},
 }
@@ -83,7 +88,7 @@ def imports_of(name):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name} has a relative import"
-            # `from kformer.training.run import trainer` may mean the module or a name in it.
+            # `from kformer.training.run import folder` may mean the module or a name in it.
             found |= {
                 whole if whole in MODULES else node.module
                 for whole in (f"{node.module}.{alias.name}" for alias in node.names)
@@ -92,7 +97,7 @@ def imports_of(name):
 
 
 def room(module):
-    """kformer.training.run.trainer -> training.run; kformer.files -> files; kformer -> ''."""
+    """kformer.training.run.folder -> training.run; kformer.files -> files; kformer -> ''."""
     name = module.removeprefix("kformer").removeprefix(".")
     if name == "__main__":
         return "cli"
@@ -128,7 +133,7 @@ def test_no_module_imports_itself_in_a_circle():
 def test_the_reader_of_imports_sees_some():
     """The tests above must not pass because nothing was read."""
     assert imports_of("kformer.model.encoder") == {"kformer.model.masks", "kformer.model.stack"}
-    assert room("kformer.training.run.trainer") == room("kformer.training.run") == "training.run"
+    assert room("kformer.training.run.folder") == room("kformer.training.run") == "training.run"
     assert room("kformer.files") == "files"
 
 

@@ -11,7 +11,7 @@ from kformer.cli.checked_exports import Exports, show_reports, write_exports
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.continuation import check_output
-from kformer.training.run.run_config import RUN_CONFIG
+from kformer.training.run.folder import RUN_CONFIG
 
 SHOWN = 5  # Held-out sentences printed in full, of each part.
 MADE = ("text", "run", "served", "translator", "attention")  # Stems of what a demo leaves.
@@ -38,7 +38,7 @@ def demo(
     files = phrasebook.write(output / "text")
     recipe = Recipe.named("quick" if quick else "demo")
     with quiet():
-        from kformer.training.run import trainer
+        from kformer.training.translation import trainer
 
     translator = trainer.train(
         recipe,

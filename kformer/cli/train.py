@@ -9,7 +9,7 @@ from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import SIZES, Recipe, recipe_names
 from kformer.training.resumption.interruption import Interrupted
-from kformer.training.run.folder import TRANSLATOR, locked
+from kformer.training.run.folder import locked
 
 _Files = list[Path]
 
@@ -92,14 +92,27 @@ def train(
         "overwrite": overwrite,
         "restart": restart,
     }
-    from kformer.training.run.preparation import prepare  # Imports NumPy, so only `train` does it.
+    from kformer.training.translation.task import prepare  # Imports NumPy, so only `train` does it.
 
+    train_as_prepared(lambda: prepare(*arguments, **options), output, dry_run, restart, tensorboard)
+
+
+def train_as_prepared(prepare, output, dry_run=False, restart=False, tensorboard=False):
+    """Trains a run of any kind in the folder `output`, or describes it.
+
+    Args:
+        prepare: Function that checks the run and returns it, a `Prepared`.
+        output: The folder.
+        dry_run: Whether to print what the run would print before its first step, and no more.
+        restart: Whether the user asked to start again.
+        tensorboard: Whether to write logs for TensorBoard.
+    """
     if dry_run:
-        _report(prepare(*arguments, **options))
+        _report(prepare())
         return
     try:
         with locked(output):
-            prepared = prepare(*arguments, **options)
+            prepared = prepare()
             with quiet():
                 from kformer.training.run.execution import run
 
@@ -108,15 +121,14 @@ def train(
         again = "Run the same command" + (", without --restart," if restart else "")
         typer.echo(f"kformer: {stopped} {again} to resume.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
-    typer.echo(f"The translator is {output / TRANSLATOR}")
+    task = prepared.task
+    typer.echo(f"The {task.model} is {output / task.model_file}")
 
 
 def _report(prepared):
     """Prints what the run would print before its first step."""
     with quiet():
-        from kformer.training.run.text import report
-
-        found = report(prepared)
-    typer.echo(found)
+        found = [*prepared.notes(), prepared.task.report(prepared)]
+    typer.echo("\n".join(found))
     resumed = f" {str(prepared.output)!r} holds this run, which would be resumed."
     typer.echo(f"Dry run: nothing was written.{resumed * prepared.resumes}")

@@ -21,7 +21,7 @@ from .recipes.recipe import Recipe
 from .resumption.interruption import Interrupted
 from .resumption.resume import resumable_fit
 from .run.fine_tuning import warm_start
-from .run.trainer import train
+from .translation.trainer import train
 
 __all__ = [
     "AveragedAdam",

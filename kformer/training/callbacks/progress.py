@@ -74,7 +74,7 @@ class Progress(keras.callbacks.Callback):
             [
                 f"epoch {epoch}/{self.epochs} {where}",
                 *(
-                    f"{value:,.0f} {name}" if name == "tokens/s" else f"{name} {value:.4g}"
+                    f"{value:,.0f} {name}" if name.endswith("/s") else f"{name} {value:.4g}"
                     for name, value in (logs or {}).items()
                 ),
                 *([f"{self._seconds(left, timed)} left"] if timed or not left else ()),

@@ -1,4 +1,4 @@
-"""Training speed, in target tokens per second."""
+"""Training speed, in tokens per second."""
 
 import time
 
@@ -12,10 +12,14 @@ class TokensPerSecond(ValidationCallback):
 
     The model must be compiled with the metric `kformer.training.Tokens`, whose counts this
     replaces in the logs.
+
+    Args:
+        counted: Name of that metric, if it counts something else, as "texts".
     """
 
-    def __init__(self) -> None:
+    def __init__(self, counted: str = "tokens") -> None:
         super().__init__()
+        self.counted = counted
         self._before = 0.0  # Seconds that earlier processes spent on the epoch.
         self._start = None  # None between a validation and the next batch.
 
@@ -28,19 +32,19 @@ class TokensPerSecond(ValidationCallback):
             self._start = time.perf_counter()
 
     def on_train_batch_end(self, batch, logs=None):
-        if "tokens" not in logs:
+        if self.counted not in logs:
             raise ValueError(
                 "Compile the model with the metric `kformer.training.Tokens()`, so that tokens "
                 f"can be counted. Received: metrics {sorted(logs)}."
             )
-        self._speed = logs.pop("tokens") / (time.perf_counter() - self._start)
-        logs["tokens/s"] = self._speed
+        self._speed = logs.pop(self.counted) / (time.perf_counter() - self._start)
+        logs[f"{self.counted}/s"] = self._speed
 
     def on_validation(self, epoch: float, logs: dict | None = None):
         """Adds the speed since the previous validation to the logs."""
-        logs.pop("tokens", None)
-        logs.pop("val_tokens", None)
-        logs["tokens/s"] = self._speed
+        logs.pop(self.counted, None)
+        logs.pop(f"val_{self.counted}", None)
+        logs[f"{self.counted}/s"] = self._speed
         self._start = None
 
     def get_state(self) -> float:

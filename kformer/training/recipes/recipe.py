@@ -82,7 +82,9 @@ class Recipe:
         among=("float32", "bfloat16"),
     )
     monitor: str = _choice(
-        "Validation score that chooses the best model: loss or bleu.", among=("loss", "bleu")
+        "Validation score that chooses the best model: loss; bleu of a translator, or accuracy of "
+        "a classifier.",
+        among=("loss", "bleu", "accuracy"),
     )
     patience: int = _not_negative(
         "Validations in a row without a new best score that end training; 0 for never."
@@ -119,7 +121,7 @@ class Recipe:
         """Raises ValueError if the recipe needs validation text and `files` is empty."""
         if (self.patience or self.monitor != "loss") and not files:
             raise ValueError(
-                "Early stopping and `monitor`='bleu' need validation text. "
+                "Early stopping and another `monitor` than 'loss' need validation text. "
                 f"Received: patience={self.patience}, monitor={self.monitor!r} without any."
             )
 

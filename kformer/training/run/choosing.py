@@ -1,4 +1,4 @@
-"""Chooses the translator of a run: the best model, or an average of the best ones."""
+"""Chooses the model of a run: the best one, or an average of the best ones."""
 
 import math
 import shutil
@@ -7,49 +7,37 @@ import sys
 from kformer.files import replacing
 from kformer.training.callbacks.best_model import KeepBest
 from kformer.training.callbacks.early_stopping import StopWithoutImprovement
-from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.objective.average import WithAverage
-from kformer.training.run.folder import MODELS, TRANSLATOR
+from kformer.training.run.folder import MODELS
 from kformer.training.run.kept_models import AVERAGE, KeepModels, average_of
-
-SCORES = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}  # By the recipe's `monitor`.
 
 
 class Choice:
     """The callbacks that compare the models of a run, and the choice at its end.
 
     Args:
-        recipe: `Recipe`.
-        translator: `Translator` of the model in training.
-        output: The folder of the run.
-        data: `tf.data.Dataset` of the validation text, or None.
-        lines: Function that returns the lines of the validation text: a list of sources, and one
-            of targets.
+        prepared: `Prepared`.
+        learner: `Learner`.
 
     Attributes:
         callbacks: Callbacks for `fit`. They use the averaged weights, if there are any.
     """
 
-    def __init__(self, recipe, translator, output, data, lines):
-        self._recipe = recipe
-        self._translator = translator
-        self._output = output
-        self._data = data
-        self._score, self._mode = SCORES[recipe.monitor]
-        by = self._score, self._mode
+    def __init__(self, prepared, learner):
+        self._recipe, self._output = recipe, output = prepared.recipe, prepared.output
+        self._model, self._data, self._scores = learner.model, learner.validation, learner.scores
+        self._file = output / prepared.task.model_file
+        self._load = prepared.task.load
+        self._score, self._mode = by = prepared.task.scores[recipe.monitor]
         kept = max(recipe.keep_best, recipe.average)
-        self._models = KeepModels(translator, output / MODELS, kept, *by)
-        self._bleu = None
-        callbacks = [KeepBest(translator, output / TRANSLATOR, *by), self._models]
-        if recipe.monitor == "bleu":
-            self._bleu = TranslationScores(translator, *lines())
-            callbacks.insert(0, self._bleu)
-        if data is not None:  # Always, because the patience may change when the run is resumed.
+        self._models = KeepModels(self._model, output / MODELS, kept, *by)
+        callbacks = [*self._scores, KeepBest(self._model, self._file, *by), self._models]
+        if self._data is not None:  # Always: the patience may change when the run is resumed.
             callbacks.append(StopWithoutImprovement(recipe.patience or sys.maxsize, *by))
         self.callbacks = [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
 
     def average(self) -> dict | None:
-        """Averages the best models; the average becomes the translator if it is better.
+        """Averages the best models; the average becomes the model of the run if it is better.
 
         It is saved as "average.keras" in any case. Without validation text it counts as better.
         The weights of the model in training are replaced.
@@ -61,12 +49,12 @@ class Choice:
         files = self._models.files(self._recipe.average)
         if len(files) < 2:
             return None
-        self._translator.transformer.set_weights(average_of(files))
+        self._model.network.set_weights(average_of(files, self._load))
         score, before = self._validate(), self._models.score(files[0])
         better = score is None or (score < before if self._mode == "min" else score > before)
         average = self._output / MODELS / AVERAGE
-        self._translator.save(average)
-        with replacing(self._output / TRANSLATOR) as temporary:
+        self._model.save(average)
+        with replacing(self._file) as temporary:
             shutil.copyfile(average if better else files[0], temporary)
         names = [path.name for path in files]
         scores = {} if score is None else {self._score: score, "best": before}
@@ -76,17 +64,17 @@ class Choice:
         """Returns the current score of the model; None without validation text."""
         if self._data is None:
             return None
-        scores = self._translator.transformer.evaluate(self._data, verbose=0, return_dict=True)
+        scores = self._model.network.evaluate(self._data, verbose=0, return_dict=True)
         logs = {f"val_{name}": value for name, value in scores.items()}
-        if self._bleu:
-            self._bleu.on_validation(0, logs)
+        for callback in self._scores:
+            callback.on_validation(0, logs)
         return logs[self._score] if math.isfinite(logs[self._score]) else math.nan
 
 
-def in_words(average: dict) -> str:
-    """Describes the result of `Choice.average` in a sentence."""
+def in_words(average: dict, file: str) -> str:
+    """Describes the result of `Choice.average` in a sentence; `file` is that of the model."""
     number, better = len(average["models"]), average["better"]
-    chosen = f"{TRANSLATOR} is {'the average' if better else 'the best of them'}"
+    chosen = f"{file} is {'the average' if better else 'the best of them'}"
     scores = [name for name in average if name.startswith("val_")]
     compared = "".join(
         f": {name} {average[name]:.4g}, of the best alone {average['best']:.4g}" for name in scores

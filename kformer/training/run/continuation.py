@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from kformer.training.run.folder import CHECKPOINTS, HISTORY, TRANSLATOR, content
+from kformer.training.run.folder import CHECKPOINTS, HISTORY, MODEL_FILES, RUN_CONFIG, content
 from kformer.training.run.run_config import (
-    RUN_CONFIG,
     changed_settings,
     difference,
     read_run_config,
@@ -76,7 +75,7 @@ def _more_to_train(output, earlier, config):
         return False
     raise FileNotFoundError(
         "A finished run is extended from its last checkpoint, and there is none: start another run "
-        f"from its translator, with --warm-start. Received: {str(Path(output) / CHECKPOINTS)!r}."
+        f"from its model, with --warm-start. Received: {str(Path(output) / CHECKPOINTS)!r}."
     )
 
 
@@ -88,7 +87,7 @@ def check_can_go_on(output: Path):
     """
     from kformer.training.resumption.checkpoint import checkpoint_files, damaged_files  # NumPy.
 
-    kept = [output / name for name in (TRANSLATOR, HISTORY) if (output / name).exists()]
+    kept = [output / name for name in (*MODEL_FILES, HISTORY) if (output / name).exists()]
     kept += damaged_files(output / CHECKPOINTS)
     if kept and not checkpoint_files(output / CHECKPOINTS):
         raise FileNotFoundError(
@@ -108,8 +107,8 @@ def how_to_go_on(output: Path, precision: str, error) -> str:
         lower += ", --precision float32"
     files = checkpoint_files(output / CHECKPOINTS)
     kept = f", whose last checkpoint is {files[-1].name}" if files else ""
-    translator = output / TRANSLATOR
-    best = f" The best translator so far is {translator}." if translator.exists() else ""
+    [*models] = (output / name for name in MODEL_FILES if (output / name).exists())
+    best = f" The best model so far is {models[0]}." if models else ""
     return (
         f"{error.rule} Run the command again with {lower}: it resumes this run{kept}. "
         f"With --restart it starts again.{best} Received: {error.received}."

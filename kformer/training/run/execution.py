@@ -1,13 +1,13 @@
 """Executes a prepared run: fits the model, and writes the files of the run."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from kformer.files import write_json
-from kformer.tasks.translator import Translator
 from kformer.training.callbacks.divergence import Diverged, StopWhenDiverged
 from kformer.training.callbacks.history import KeepHistory
 from kformer.training.callbacks.progress import Progress
@@ -19,7 +19,7 @@ from kformer.training.resumption.checkpoint import (
     keep_newest,
 )
 from kformer.training.resumption.resume import resumable_fit
-from kformer.training.run.choosing import SCORES, Choice
+from kformer.training.run.choosing import Choice
 from kformer.training.run.choosing import in_words as average_in_words
 from kformer.training.run.continuation import check_can_go_on, how_to_go_on
 from kformer.training.run.folder import (
@@ -27,14 +27,12 @@ from kformer.training.run.folder import (
     HISTORY,
     LOGS,
     PICTURE,
-    TRANSLATOR,
+    RUN_CONFIG,
     clear,
     clear_unfinished,
 )
-from kformer.training.run.learner import new_translator, tokenizers_of, warm_start_of
 from kformer.training.run.preparation import Prepared
-from kformer.training.run.run_config import RUN_CONFIG, in_words, with_changes
-from kformer.training.run.text import report, text_of
+from kformer.training.run.run_config import in_words, with_changes
 from kformer.training.run.validation import ValidateEvery
 from kformer.training.run.vocabularies import save_vocabularies
 
@@ -45,24 +43,24 @@ def run(
     checkpoint_seconds: float = 60.0,
     tensorboard: bool = False,
     callbacks: Sequence[keras.callbacks.Callback] = (),
-) -> Translator:
-    """Trains the run that `prepare` returned; the caller holds the lock of the folder."""
-    recipe, output = prepared.recipe, prepared.output
-    tokenizer, target_tokenizer = tokenizers_of(prepared)
-    other = warm_start_of(prepared)
+) -> Any:
+    """Trains the run that `prepare` returned; the caller holds the lock of the folder.
+
+    Returns:
+        The best model, a `TextModel`, as saved.
+    """
+    recipe, output, task = prepared.recipe, prepared.output, prepared.task
     if not prepared.resumes:
-        print(report(prepared, other), flush=True)
-    text = text_of(prepared)
+        print("\n".join([*prepared.notes(), task.report(prepared)]), flush=True)
     with tf.device("CPU:0"):  # Where the data is read.
         epoch = tf.Variable(0, trainable=False, dtype=tf.int64)
-    batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
-    translator = new_translator(recipe, tokenizer, other, target_tokenizer)
+    learner = task.learner(prepared, epoch)
     _begin(prepared)
     history = KeepHistory(output / HISTORY)
-    choice = Choice(recipe, translator, output, validation, text.validation_lines)
-    number = int(batches.cardinality())
+    choice = Choice(prepared, learner)
+    number = int(learner.batches.cardinality())
     observers = [
-        TokensPerSecond(),
+        TokensPerSecond(learner.examples),
         StopWhenDiverged(),
         *choice.callbacks,
         *callbacks,
@@ -72,20 +70,20 @@ def run(
     ]
     try:
         resumable_fit(
-            translator.transformer,
-            batches,
+            learner.model.network,
+            learner.batches,
             output / CHECKPOINTS,
             epochs=recipe.epochs,
             epoch=epoch,
             every_seconds=checkpoint_seconds,
             every_steps=recipe.validate_every,
-            validation_data=validation,
+            validation_data=learner.validation,
             verbose=0,
             resumed=lambda step: _resume(prepared, step),
             ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
             callbacks=[
                 *observers,
-                ValidateEvery(recipe.validate_every, validation, number, observers),
+                ValidateEvery(recipe.validate_every, learner.validation, number, observers),
             ],
         )
     except NoWholeCheckpoint:
@@ -94,7 +92,7 @@ def run(
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     _finish(prepared, choice, history.history)
-    return Translator.load(output / TRANSLATOR)
+    return task.load(output / task.model_file)
 
 
 def _begin(prepared):
@@ -117,17 +115,17 @@ def _resume(prepared, step):
 
 
 def _finish(prepared, choice, history):
-    """Chooses the translator, draws the history and marks the run as finished."""
-    output, config = prepared.output, prepared.config
-    if not (output / TRANSLATOR).exists():
+    """Chooses the model, draws the history and marks the run as finished."""
+    output, config, task = prepared.output, prepared.config, prepared.task
+    if not (output / task.model_file).exists():
         raise FloatingPointError(
             "No validation gave a finite score: start again, with --restart and a lower "
             f"--learning-rate-scale or a longer --warmup-steps. Received: {history}."
         )
-    _draw(history, output / PICTURE, *SCORES[prepared.recipe.monitor])
+    _draw(history, output / PICTURE, *task.scores[prepared.recipe.monitor])
     config.pop("average", None)  # That of the run before it was extended.
     if average := choice.average():
-        print(average_in_words(average), flush=True)
+        print(average_in_words(average, task.model_file), flush=True)
         config["average"] = average
     _write_config(prepared, finished=True)
     keep_newest(output / CHECKPOINTS)  # The run may be extended.

@@ -6,9 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-from kformer.training.run.run_config import RUN_CONFIG
-
-TRANSLATOR = "translator.keras"
+RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
+MODEL_FILES = ("translator.keras", "classifier.keras")  # The best model, by its kind.
 HISTORY = "history.json"
 PICTURE = "history.png"
 CHECKPOINTS = "checkpoints"  # All that is needed to resume an unfinished run.
@@ -16,7 +15,7 @@ TOKENIZER = "tokenizer.model"  # In the folder of the checkpoints.
 TARGET_TOKENIZER = "target_tokenizer.model"  # The same, if the target has its own.
 LOGS = "logs"  # Logs for TensorBoard.
 MODELS = "models"  # The best models, and the last one.
-_FILES = (RUN_CONFIG, TRANSLATOR, HISTORY, PICTURE)
+_FILES = (RUN_CONFIG, *MODEL_FILES, HISTORY, PICTURE)
 _EVENTS = "events.out.tfevents.*"
 
 

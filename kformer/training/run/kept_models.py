@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.tasks.translator import Translator
 from kformer.training.callbacks.validation import ValidationCallback
 
 AVERAGE = "average.keras"
@@ -19,15 +18,15 @@ class KeepModels(ValidationCallback):
     best.
 
     Args:
-        translator: `kformer.Translator` of the model in training.
+        model: `TextModel` of the network in training.
         folder: Folder for these files alone.
         number: Number of the best models; 0 to keep no models.
         monitor, mode: See `KeepBest`.
     """
 
-    def __init__(self, translator, folder, number: int, monitor="val_loss", mode="min"):
+    def __init__(self, model, folder, number: int, monitor="val_loss", mode="min"):
         super().__init__()
-        self.translator = translator
+        self.saved = model
         self.folder = Path(folder)
         self.number = number
         self.monitor = monitor
@@ -39,7 +38,7 @@ class KeepModels(ValidationCallback):
         if not self.number:
             return
         step = int(self.model.optimizer.iterations)
-        self.translator.save(self._path(step))
+        self.saved.save(self._path(step))
         scores = {name: value for name, value in (logs or {}).items() if name.startswith("val_")}
         self._kept = [one for one in self._kept if one[0] != step] + [[step, scores]]
         stay = {step, *self.best()}
@@ -91,15 +90,11 @@ def model_files(folder) -> list[Path]:
     return [*folder.glob("step-*.keras"), *folder.glob(".step-*.keras")]
 
 
-def average_of(paths) -> list[np.ndarray]:
-    """Returns the mean of each weight of the translators at `paths`, float32."""
+def average_of(paths, load) -> list[np.ndarray]:
+    """Returns the mean of each weight of the networks at `paths`, which `load` reads; float32."""
     first, *others = paths
-    total = [weight.astype("float64") for weight in _weights(first)]
+    total = [weight.astype("float64") for weight in load(first).network.get_weights()]
     for path in others:
-        for part, weight in zip(total, _weights(path), strict=True):
+        for part, weight in zip(total, load(path).network.get_weights(), strict=True):
             part += weight
     return [(weight / len(paths)).astype("float32") for weight in total]
-
-
-def _weights(path):
-    return Translator.load(path).transformer.get_weights()

@@ -4,20 +4,16 @@ import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
-from kformer.training.data.corpus_weights import check_weights
 from kformer.training.recipes.recipe import Recipe
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The optional arguments that `kformer.training.train` documents."""
+    """The optional arguments of every kind of run; `kformer.training.train` documents them."""
 
-    weights: list[float] | None = None
-    temperature: float | None = None
     warm_start: str | Path | None = None
     new_vocabulary: bool = False
     tokenizer: str | Path | None = None
-    target_tokenizer: str | Path | None = None
     exact_sizes: Collection[str] = ()
     overwrite: bool = False
     restart: bool = False
@@ -29,17 +25,20 @@ class RunOptions:
             return self.warm_start
         return self.tokenizer
 
-    def check(self, recipe: Recipe, corpora: int):
-        """Raises ValueError if the options contradict each other, or a run of `corpora` files."""
+    def recorded(self) -> dict:
+        """Returns what the run config records; files as `pathlib.Path`."""
+        return {
+            "new_vocabulary": self.new_vocabulary,
+            "warm_start": self.warm_start and Path(self.warm_start),
+            "tokenizer": self.tokenizer and Path(self.tokenizer),
+        }
+
+    def check(self, recipe: Recipe):
+        """Raises ValueError if the options contradict each other or the recipe."""
         if self.new_vocabulary and self.warm_start is None:
             raise ValueError(
                 "`new_vocabulary` needs `warm_start`; other runs learn a vocabulary in any case. "
                 f"Received: new_vocabulary=True, warm_start={self.warm_start}."
-            )
-        if self.tokenizer is None and self.target_tokenizer is not None:
-            raise ValueError(
-                "A tokenizer of the target needs one of the source beside it. "
-                f"Received: tokenizer=None, target_tokenizer={str(self.target_tokenizer)!r}."
             )
         if self.vocabulary is not None and (self.new_vocabulary or recipe.target_vocab_size):
             raise ValueError(
@@ -48,4 +47,3 @@ class RunOptions:
                 f"new_vocabulary={self.new_vocabulary}, "
                 f"target_vocab_size={recipe.target_vocab_size}."
             )
-        check_weights(corpora, self.weights, self.temperature)

@@ -4,21 +4,13 @@ import dataclasses
 import hashlib
 from pathlib import Path
 
-from kformer.tasks.keras_file import transformer_config
-from kformer.text.text_files import as_list
-from kformer.training.data.dropped_pairs import check_some_are_left
-from kformer.training.data.parallel_files import check_parallel
-from kformer.training.recipes.recipe import Recipe, sizes_in
+from kformer.arguments import check_choice
+from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.continuation import check_output
 from kformer.training.run.folder import CHECKPOINTS
-from kformer.training.run.options import RunOptions
 from kformer.training.run.run_config import changed_settings, read_run_config, run_config
-from kformer.training.run.vocabularies import (
-    Vocabularies,
-    learn_vocabularies,
-    read_vocabularies,
-    saved_vocabularies,
-)
+from kformer.training.run.task import Task
+from kformer.training.run.vocabularies import Vocabularies, saved_vocabularies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,10 +18,9 @@ class Prepared:
     """A training run that can begin or resume.
 
     Attributes:
-        recipe: The recipe of the user, with the sizes of the translator that the run starts from.
+        task: The kind of model, its files and its options.
+        recipe: The recipe of the user, with the sizes of the model that the run starts from.
         replaced: The user's sizes that those replaced, by name.
-        files: Lists of paths by "source", "target", "valid_source", "valid_target".
-        options: The optional arguments of the user.
         output: The folder.
         resumes: Whether the folder holds a run to resume; see `check_output`.
         changed: The settings that change when it is resumed; see `changed_settings`.
@@ -39,10 +30,9 @@ class Prepared:
             ids, or "given" by a file.
     """
 
+    task: Task
     recipe: Recipe
     replaced: dict[str, int]
-    files: dict[str, list[str]]
-    options: RunOptions
     output: Path
     resumes: bool
     changed: dict[str, list]
@@ -58,7 +48,7 @@ class Prepared:
                 f"{name}={getattr(self.recipe, name)} instead of {before}"
                 for name, before in self.replaced.items()
             )
-            path = self.options.warm_start
+            path = self.task.options.warm_start
             notes.append(f"The model has the sizes of {path}: {', '.join(sizes)}.")
         if self.origin == "all":
             notes += [
@@ -70,73 +60,59 @@ class Prepared:
         return notes
 
 
-def prepare(
-    recipe: Recipe, source, target, output, valid_source=None, valid_target=None, **options
-) -> Prepared:
+def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
     """Checks the files, the output folder and the text, and provides the vocabularies of a run.
 
-    Writes nothing. The arguments and errors are those of `kformer.training.train`; `options` are
-    the fields of `RunOptions`.
+    Writes nothing. The errors are those of `kformer.training.train`.
     """
-    options = RunOptions(**options)
-    asked, recipe = recipe, _with_sizes_of_warm_start(recipe, options)
+    options = task.options
+    asked, recipe = recipe, _with_sizes_to_start_from(recipe, task)
     before, after = dataclasses.asdict(asked), dataclasses.asdict(recipe)
     replaced = {name: value for name, value in before.items() if value != after[name]}
-    recipe.check_validation(valid_source)
+    check_choice("monitor", recipe.monitor, [*task.scores])
+    recipe.check_validation(task.validation_files)
     output = Path(output)
-    files = {
-        "source": as_list(source),
-        "target": as_list(target),
-        "valid_source": as_list(valid_source or []),
-        "valid_target": as_list(valid_target or []),
-    }
-    config = run_config(recipe, files, options)
+    config = run_config(recipe, task)
     resumes, changed = check_output(output, options.overwrite, config, options.restart), {}
     if resumes:
         earlier = read_run_config(output)
         changed = changed_settings(earlier, config)
         config = {**earlier, **config}  # The files may have moved.
     else:
-        config["pairs"] = _check_text(files)
+        config |= task.read_examples()
     saved = saved_vocabularies(output) if resumes and "tokenizer" in config else None
     if options.vocabulary is not None:
-        vocabularies = saved or read_vocabularies(options.vocabulary, options.target_tokenizer)
+        vocabularies = saved or task.given_vocabularies()
         _check_sizes(recipe, vocabularies.sizes(), options.exact_sizes)
         origin = "given"
     else:
-        sides = files["source"], files["target"]
-        vocabularies = saved or learn_vocabularies(recipe, *sides, options.exact_sizes)
+        vocabularies = saved or task.learn_vocabularies(recipe)
         sizes = vocabularies.sizes()
         as_asked = all(size == getattr(recipe, name) for name, size in sizes.items())
         origin = "learned" if as_asked else "all"
     _add_vocabularies(config, vocabularies, output)
     if not resumes:
-        _check_some_pairs_are_left(files, vocabularies, recipe)
+        task.check_some_are_left(recipe, vocabularies)
     return Prepared(
-        *(recipe, replaced, files, options, output),
-        *(resumes, changed, config, vocabularies, origin),
+        *(task, recipe, replaced, output, resumes, changed, config, vocabularies, origin)
     )
 
 
-def _with_sizes_of_warm_start(recipe, options):
-    """Returns `recipe` with the sizes of the translator that the run starts from, if any.
+def _with_sizes_to_start_from(recipe, task):
+    """Returns `recipe` with the sizes of the model that the run starts from, if any.
 
     Raises:
-        FileNotFoundError, ValueError: The translator cannot be read; or it differs in a size that
-            `options.exact_sizes` names.
+        FileNotFoundError, ValueError: The model cannot be read; or it differs in a size that
+            `exact_sizes` names.
     """
-    path = options.warm_start
-    if path is None:
+    if task.options.warm_start is None:
         return recipe
-    config = transformer_config(Path(path))
-    sizes = sizes_in(config)
-    if options.tokenizer is None and not options.new_vocabulary:
-        sizes["vocab_size"] = config["vocab_size"]
-    differing = _differing(recipe, sizes, options.exact_sizes)
+    sizes = task.sizes_to_start_from()
+    differing = _differing(recipe, sizes, task.options.exact_sizes)
     if differing:
         raise ValueError(
             "A model must have the sizes of the one that it starts from. "
-            f"Received: {differing}, for {str(path)!r}."
+            f"Received: {differing}, for {str(task.options.warm_start)!r}."
         )
     return dataclasses.replace(recipe, **sizes)
 
@@ -157,13 +133,6 @@ def _check_sizes(recipe, sizes, exact):
         raise ValueError(f"An existing vocabulary keeps its size. Received: {differing}.")
 
 
-def _check_text(files):
-    """Returns the number of pairs to train on; raises the errors of `check_parallel`."""
-    if files["valid_source"] or files["valid_target"]:
-        check_parallel(files["valid_source"], files["valid_target"])
-    return check_parallel(files["source"], files["target"])
-
-
 def _add_vocabularies(config, vocabularies, output):
     """Adds the hashes and sizes of the vocabularies to `config`.
 
@@ -179,11 +148,3 @@ def _add_vocabularies(config, vocabularies, output):
                 f"Received: '{output / CHECKPOINTS / name}.model', which has changed."
             )
     config["vocab_sizes"] = vocabularies.sizes()
-
-
-def _check_some_pairs_are_left(files, vocabularies, recipe):
-    models = vocabularies.source, vocabularies.target or vocabularies.source
-    limits = recipe.max_length, recipe.max_length_ratio or None
-    check_some_are_left(files["source"], files["target"], models, *limits)
-    if files["valid_source"]:
-        check_some_are_left(files["valid_source"], files["valid_target"], models, *limits)

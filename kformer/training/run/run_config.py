@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kformer.files import check_file
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.options import RunOptions
+from kformer.training.run.folder import RUN_CONFIG
+from kformer.training.run.task import Task
 
-RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
 CHANGEABLE = (
     *("epochs", "patience", "monitor"),
     *("learning_rate_scale", "warmup_steps", "precision"),
@@ -17,28 +17,25 @@ CHANGEABLE = (
 )  # Numbers of a recipe that may change when a run is resumed.
 
 
-def run_config(recipe: Recipe, files: dict[str, list[str]], options: RunOptions) -> dict:
+def run_config(recipe: Recipe, task: Task) -> dict:
     """Returns the settings of a run, as JSON holds them.
 
     Args:
         recipe: All numbers.
-        files: Paths for each of "source", "target", "valid_source", "valid_target".
-        options: The optional arguments.
+        task: The kind of model, its files and its options.
 
     Raises:
         FileNotFoundError: A file is missing.
         ValueError: The options contradict each other.
     """
-    options.check(recipe, len(files["source"]))
-    weights = options.weights
-    paths = ("warm_start", "tokenizer", "target_tokenizer")
+    task.check(recipe)
+    files = task.files
     return {
+        "task": task.name,
         "recipe": dataclasses.asdict(recipe),
         "options": {
-            "weights": None if weights is None else [float(weight) for weight in weights],
-            "temperature": options.temperature,
-            "new_vocabulary": options.new_vocabulary,
-            **{name: path and sha256(path) for name in paths for path in [getattr(options, name)]},
+            name: sha256(value) if isinstance(value, Path) else value
+            for name, value in task.options.recorded().items()
         },
         "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
         "sha256": {side: [sha256(file) for file in files[side]] for side in files},
@@ -72,6 +69,9 @@ def read_run_config(folder: str | Path) -> dict:
 
 def difference(earlier: dict, config: dict) -> str | None:
     """Lists the settings that differ and may not change; returns None if there are none."""
+    kinds = [one.get("task", "translation") for one in (earlier, config)]  # Early ones lack it.
+    if kinds[0] != kinds[1]:
+        return f"of another kind, {kinds[0]} instead of {kinds[1]}"
     options = config["options"]  # Early run configs lack the options.
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
     wanted = {**config["recipe"], **options}

@@ -120,3 +120,13 @@ def save_vocabularies(folder: Path, vocabularies: Vocabularies):
 
 def _paths(folder):
     return [folder / CHECKPOINTS / name for name in (TOKENIZER, TARGET_TOKENIZER)]
+
+
+def tokenizers_of(prepared) -> list:
+    """Returns the `kformer.Tokenizer`s of source and target of a `Prepared` run.
+
+    That of the target is None if both sides share one.
+    """
+    from kformer.text.tokenizer import Tokenizer  # TensorFlow.
+
+    return [model and Tokenizer(model) for model in prepared.vocabularies]

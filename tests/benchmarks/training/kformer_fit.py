@@ -5,7 +5,7 @@ from benchmarks.training.keras_fit import fit
 from benchmarks.training.process import serve
 from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH
 from kformer.training import Recipe, TokensPerSecond
-from kformer.training.run.learner import compiled_transformer
+from kformer.training.translation.learner import compiled_transformer
 
 
 def train(size, dtype, options, batches, rounds):

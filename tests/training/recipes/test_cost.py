@@ -7,14 +7,14 @@ import pytest
 import tensorflow as tf
 
 from kformer.training import Recipe, TrainingCost, training_cost
-from kformer.training.run.learner import compiled_transformer
+from kformer.training.translation.learner import compiled_transformer
 from support.processes import printed_by
 
 # One epoch of batches in which every slot is a token.
 RUN = """
 import json, re, sys, numpy as np, tensorflow as tf
 from kformer.training import Recipe
-from kformer.training.run.learner import compiled_transformer
+from kformer.training.translation.learner import compiled_transformer
 changes = json.loads(sys.argv[2])
 recipe = Recipe.named(sys.argv[1], **changes)
 model = compiled_transformer(recipe)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kformer.training.run.text import TextOfRun
+from kformer.training.translation.text import TextOfRun
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from kformer.tasks.translator import Translator
 from kformer.text.text_files import read_lines
 from kformer.training.data.dataset import translation_dataset
 from kformer.training.data.preflight import check_corpus
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.learner import recipe_from, tokenizers_of, warm_start_of
 from kformer.training.run.preparation import Prepared
+from kformer.training.run.vocabularies import tokenizers_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +74,15 @@ class TextOfRun:
         return [[line for file in side for line in read_lines(file)] for side in files]
 
 
+def recipe_from(recipe: Recipe, tokenizer, target_tokenizer=None) -> Recipe:
+    """Returns `recipe` with the sizes of the vocabularies."""
+    return dataclasses.replace(
+        recipe,
+        vocab_size=tokenizer.vocab_size,
+        target_vocab_size=target_tokenizer.vocab_size if target_tokenizer else 0,
+    )
+
+
 def _sizes(recipe):
     return {
         "tokens_per_batch": recipe.tokens_per_batch,
@@ -85,20 +93,12 @@ def _sizes(recipe):
 
 def text_of(prepared: Prepared) -> TextOfRun:
     """Returns the text to train and to validate on."""
-    options = prepared.options
-    return TextOfRun(*prepared.files.values(), options.weights, options.temperature)
+    options = prepared.task.options
+    return TextOfRun(*prepared.task.files.values(), options.weights, options.temperature)
 
 
-def report(prepared: Prepared, other: Translator | None = None) -> str:
-    """Describes the text of a run and its cost, and warns of problems.
-
-    Args:
-        prepared: The run.
-        other: The `Translator` at `prepared.options.warm_start`; by default it is loaded.
-    """
-    if other is None:
-        other = warm_start_of(prepared)
+def report(prepared: Prepared) -> str:
+    """Describes the text of a run and its cost, and warns of problems."""
     tokenizer, target_tokenizer = tokenizers_of(prepared)
-    recipe = recipe_from(prepared.recipe, tokenizer, other, target_tokenizer)
-    text = text_of(prepared).report(recipe, tokenizer, target_tokenizer, prepared.origin)
-    return "\n".join([*prepared.notes(), text])
+    recipe = recipe_from(prepared.recipe, tokenizer, target_tokenizer)
+    return text_of(prepared).report(recipe, tokenizer, target_tokenizer, prepared.origin)

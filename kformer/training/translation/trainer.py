@@ -9,7 +9,7 @@ from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
 from kformer.training.run.folder import locked
-from kformer.training.run.preparation import prepare
+from kformer.training.translation.task import prepare
 
 Paths = str | Path | list[str | Path]
 

@@ -1,0 +1,26 @@
+"""Compiles a network as section 5.3 of the paper trains it."""
+
+from kformer.training.objective.optimizer import AveragedAdam
+from kformer.training.objective.schedule import WarmupSchedule
+from kformer.training.recipes.recipe import Recipe
+
+DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
+
+
+def compile_network(network, recipe: Recipe, loss, metrics):
+    """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe."""
+    accumulated = recipe.gradient_accumulation
+    network.compile(
+        optimizer=AveragedAdam(
+            WarmupSchedule(recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale),
+            beta_1=0.9,
+            beta_2=0.98,
+            epsilon=1e-9,
+            average_momentum=recipe.ema_momentum,
+            gradient_accumulation_steps=accumulated if accumulated > 1 else None,
+        ),
+        loss=loss,
+        metrics=metrics,
+    )
+    # Otherwise its variables are created in the first trace, and `fit` traces a second time.
+    network.optimizer.build(network.trainable_variables)

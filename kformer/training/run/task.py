@@ -1,0 +1,100 @@
+"""`Task`: what a kind of model says of its training runs; the rest is the same for all kinds."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.options import RunOptions
+from kformer.training.run.vocabularies import Vocabularies, read_vocabularies
+
+
+class Learner(NamedTuple):
+    """What a run trains, and on what.
+
+    Attributes:
+        model: A `TextModel` whose `network` is compiled.
+        batches: `tf.data.Dataset` of training.
+        validation: The same, of the validation text; or None.
+        scores: Callbacks that add the score to monitor to the logs of a validation, if Keras does
+            not compute it.
+        examples: Name of what is counted for the speed: "tokens" or "texts", that of a metric.
+    """
+
+    model: Any
+    batches: Any
+    validation: Any
+    scores: list
+    examples: str
+
+
+class Task:
+    """A kind of model, with the text and the options of one run of it.
+
+    Methods above `learner` are called before TensorFlow loads.
+
+    Args:
+        files: Lists of paths by name, as the run config has them.
+        options: The optional arguments.
+
+    Attributes:
+        name: Of the kind, in the run config.
+        model: What is trained, in words.
+        model_file: Name of the file of the best model, in the folder of the run.
+        scores: By the recipe's `monitor`, the name of the score in the logs, and "min" or "max".
+    """
+
+    name: str
+    model: str
+    model_file: str
+    scores: ClassVar[dict[str, tuple[str, str]]]
+
+    def __init__(self, files: dict[str, list[str]], options: RunOptions):
+        self.files = files
+        self.options = options
+
+    def check(self, recipe: Recipe):
+        """Raises ValueError if the recipe and the options contradict each other."""
+        self.options.check(recipe)
+
+    @property
+    def validation_files(self) -> list[str]:
+        """Paths of the validation text; empty for no validation."""
+        raise NotImplementedError
+
+    def read_examples(self) -> dict:
+        """Reads and checks all text; returns what the run config records of it."""
+        raise NotImplementedError
+
+    def learn_vocabularies(self, recipe: Recipe) -> Vocabularies:
+        """Learns the vocabularies from the text."""
+        raise NotImplementedError
+
+    def given_vocabularies(self) -> Vocabularies:
+        """Reads the vocabularies that the options name."""
+        return read_vocabularies(self.options.vocabulary)
+
+    def check_some_are_left(self, recipe: Recipe, vocabularies: Vocabularies):
+        """Raises ValueError if no example can be used."""
+        raise NotImplementedError
+
+    def sizes_to_start_from(self) -> dict:
+        """Returns the sizes, by their names in the recipe, of the model to start from."""
+        raise NotImplementedError
+
+    def learner(self, prepared, epoch) -> Learner:
+        """Returns the model, with its first weights, and its batches.
+
+        Args:
+            prepared: `Prepared`.
+            epoch: Number of the pass, an int64 variable.
+        """
+        raise NotImplementedError
+
+    def report(self, prepared) -> str:
+        """Describes the text of a run and its cost, and warns of problems."""
+        raise NotImplementedError
+
+    @property
+    def load(self) -> Callable:
+        """The function that loads a model of this kind from its file."""
+        raise NotImplementedError

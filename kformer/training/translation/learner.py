@@ -1,0 +1,76 @@
+"""The translator that a run trains: with random weights, or with those of another."""
+
+import keras
+
+from kformer.model.networks.transformer import Transformer
+from kformer.tasks.translator import Translator
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.callbacks.translation_scores import TranslationScores
+from kformer.training.objective.loss import MaskedCrossEntropy
+from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.compiling import DTYPES, compile_network
+from kformer.training.run.fine_tuning import warm_start
+from kformer.training.run.preparation import Prepared
+from kformer.training.run.task import Learner
+from kformer.training.run.vocabularies import tokenizers_of
+from kformer.training.translation.text import recipe_from, text_of
+
+
+def learner(prepared: Prepared, epoch) -> Learner:
+    """Returns what the run trains; `epoch` is that of `translation_dataset`."""
+    recipe, text = prepared.recipe, text_of(prepared)
+    tokenizer, target_tokenizer = tokenizers_of(prepared)
+    start = prepared.task.options.warm_start
+    other = None if start is None else Translator.load(start)
+    batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
+    translator = new_translator(recipe, tokenizer, other, target_tokenizer)
+    scores = []
+    if recipe.monitor == "bleu":
+        scores = [TranslationScores(translator, *text.validation_lines())]
+    return Learner(translator, batches, validation, scores, "tokens")
+
+
+def new_translator(
+    recipe: Recipe,
+    tokenizer: Tokenizer,
+    other: Translator | None = None,
+    target_tokenizer: Tokenizer | None = None,
+) -> Translator:
+    """Returns a translator ready for `fit`.
+
+    Args:
+        recipe: All numbers, with the sizes of `other`.
+        tokenizer: `kformer.Tokenizer` of the source, or of both sides.
+        other: `Translator` to start from.
+        target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
+    """
+    keras.utils.set_random_seed(recipe.seed)
+    recipe = recipe_from(recipe, tokenizer, target_tokenizer)
+    transformer = compiled_transformer(recipe, tokenizer.padding_id)
+    translator = Translator(tokenizer, transformer, target_tokenizer)
+    if other is not None:
+        warm_start(translator, other)
+    return translator
+
+
+def compiled_transformer(recipe: Recipe, padding_id: int = 0) -> Transformer:
+    """Returns a new compiled model of the recipe."""
+    transformer = Transformer(
+        recipe.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+        target_vocab_size=recipe.target_vocab_size or None,
+        padding_id=padding_id,
+        activation=recipe.activation,
+        num_decoder_layers=recipe.num_decoder_layers or None,
+        dtype=DTYPES[recipe.precision],
+    )
+    loss = MaskedCrossEntropy(recipe.label_smoothing, padding_id)
+    metrics = [metric(padding_id) for metric in (MaskedAccuracy, Perplexity, Tokens)]
+    compile_network(transformer, recipe, loss, metrics)
+    return transformer

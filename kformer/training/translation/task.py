@@ -1,0 +1,122 @@
+"""A training run of a translator, before TensorFlow loads."""
+
+import dataclasses
+from pathlib import Path
+from typing import ClassVar
+
+from kformer.tasks.keras_file import transformer_config
+from kformer.text.text_files import as_list
+from kformer.training.data.corpus_weights import check_weights
+from kformer.training.data.dropped_pairs import check_some_are_left
+from kformer.training.data.parallel_files import check_parallel
+from kformer.training.recipes.recipe import Recipe, sizes_in
+from kformer.training.run.options import RunOptions
+from kformer.training.run.preparation import Prepared
+from kformer.training.run.preparation import prepare as prepare_run
+from kformer.training.run.task import Task
+from kformer.training.run.vocabularies import learn_vocabularies, read_vocabularies
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TranslationOptions(RunOptions):
+    """The optional arguments that `kformer.training.train` documents."""
+
+    weights: list[float] | None = None
+    temperature: float | None = None
+    target_tokenizer: str | Path | None = None
+
+    def recorded(self):
+        weights = None if self.weights is None else [float(weight) for weight in self.weights]
+        return {
+            **super().recorded(),
+            "weights": weights,
+            "temperature": self.temperature,
+            "target_tokenizer": self.target_tokenizer and Path(self.target_tokenizer),
+        }
+
+    def check(self, recipe):
+        if self.tokenizer is None and self.target_tokenizer is not None:
+            raise ValueError(
+                "A tokenizer of the target needs one of the source beside it. "
+                f"Received: tokenizer=None, target_tokenizer={str(self.target_tokenizer)!r}."
+            )
+        super().check(recipe)
+
+
+class TranslationTask(Task):
+    """A translator, trained on parallel text: "source" and "target", "valid_source" and so on."""
+
+    name = "translation"
+    model = "translator"
+    model_file = "translator.keras"
+    scores: ClassVar = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}
+    options: TranslationOptions
+
+    def check(self, recipe):
+        super().check(recipe)
+        options = self.options
+        check_weights(len(self.files["source"]), options.weights, options.temperature)
+
+    @property
+    def validation_files(self):
+        return self.files["valid_source"]
+
+    def read_examples(self):
+        if self.files["valid_source"] or self.files["valid_target"]:
+            check_parallel(self.files["valid_source"], self.files["valid_target"])
+        return {"pairs": check_parallel(self.files["source"], self.files["target"])}
+
+    def learn_vocabularies(self, recipe):
+        sides = self.files["source"], self.files["target"]
+        return learn_vocabularies(recipe, *sides, self.options.exact_sizes)
+
+    def given_vocabularies(self):
+        return read_vocabularies(self.options.vocabulary, self.options.target_tokenizer)
+
+    def check_some_are_left(self, recipe, vocabularies):
+        models = vocabularies.source, vocabularies.target or vocabularies.source
+        limits = recipe.max_length, recipe.max_length_ratio or None
+        check_some_are_left(self.files["source"], self.files["target"], models, *limits)
+        if self.validation_files:
+            valid = self.files["valid_source"], self.files["valid_target"]
+            check_some_are_left(*valid, models, *limits)
+
+    def sizes_to_start_from(self):
+        config = transformer_config(Path(self.options.warm_start))
+        sizes = sizes_in(config)
+        if self.options.tokenizer is None and not self.options.new_vocabulary:
+            sizes["vocab_size"] = config["vocab_size"]
+        return sizes
+
+    def learner(self, prepared, epoch):
+        from kformer.training.translation.learner import learner  # TensorFlow.
+
+        return learner(prepared, epoch)
+
+    def report(self, prepared):
+        from kformer.training.translation.text import report  # TensorFlow.
+
+        return report(prepared)
+
+    @property
+    def load(self):
+        from kformer.tasks.translator import Translator  # TensorFlow.
+
+        return Translator.load
+
+
+def prepare(
+    recipe: Recipe, source, target, output, valid_source=None, valid_target=None, **options
+) -> Prepared:
+    """Checks a run and provides its vocabularies, as `kformer.training.run.preparation.prepare`.
+
+    The arguments and errors are those of `kformer.training.train`; `options` are the fields of
+    `TranslationOptions`.
+    """
+    files = {
+        "source": as_list(source),
+        "target": as_list(target),
+        "valid_source": as_list(valid_source or []),
+        "valid_target": as_list(valid_target or []),
+    }
+    return prepare_run(TranslationTask(files, TranslationOptions(**options)), recipe, output)
