@@ -25,8 +25,13 @@ PANELS = {  # Titles of the first learning curves, in their order.
     "perplexity": "perplexity",
     "learning_rate": "learning rate",
     "tokens/s": "tokens/s",
+    "texts/s": "texts/s",
 }
-FROM_ZERO = ("learning_rate", "tokens/s")  # Axes from 0, so that small changes do not look large.
+FROM_ZERO = (
+    "learning_rate",
+    "tokens/s",
+    "texts/s",
+)  # Axes from 0, so that small changes do not look large.
 
 
 def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
@@ -179,10 +184,45 @@ def _plot_metric(ax, history, metric, where, best):
     return lines
 
 
+def plot_confusion(matrix, labels) -> Figure:
+    """Draws a confusion matrix: right labels down, predicted ones across.
+
+    Args:
+        matrix: int array (C, C), numbers of texts; see `kformer.text.class_scores.ClassScores`.
+        labels: The C labels.
+
+    Returns:
+        `Figure` of one axes. The darker a cell, the larger its share of the texts of its row.
+    """
+    matrix = np.asarray(matrix)
+    shares = matrix / np.maximum(1, matrix.sum(axis=1, keepdims=True))
+    size = float(np.clip(6 / len(labels), 0.4, 0.9)) * len(labels)  # Inches.
+    margin = 1.2 + 0.08 * max(map(len, labels))
+    figure = Figure(figsize=(size + margin, size + margin), layout="constrained")
+    ax = figure.add_subplot()
+    ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    _rule(ax, *matrix.shape)
+    text = {"family": FONT, "parse_math": False}
+    ax.set_xticks(
+        range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor", **text
+    )
+    ax.set_yticks(range(len(labels)), labels, **text)
+    ax.set_xlabel("predicted label")
+    ax.set_ylabel("right label")
+    for (row, column), count in np.ndenumerate(matrix):
+        color = "white" if shares[row, column] > 0.5 else "0.2"
+        ax.text(column, row, f"{count:,}", ha="center", va="center", color=color, fontsize=9)
+    return figure
+
+
+def check_picture(path) -> None:
+    """Raises ValueError unless a picture can have this name."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise ValueError(f"A picture's name must end in one of {SUFFIXES}. Received: path={path}.")
+
+
 def save_figure(figure: Figure, path) -> None:
     """Writes `figure` as PNG, SVG or PDF, by the suffix of `path`, completely or not at all."""
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"A picture's name must end in one of {SUFFIXES}. Received: path={path}.")
+    check_picture(path)
     with replacing(path) as partial:
         figure.savefig(partial, dpi=150, bbox_inches="tight", pad_inches=0.1)

@@ -47,6 +47,10 @@ ARROWS = {
         *("plot", "tasks", "text"),
         *("training.callbacks", "training.objective", "training.recipes", "training.resumption"),
     },
+    "training.classification": {
+        *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
+        *("training.recipes", "training.run"),
+    },
     "training.translation": {
         *("model.networks", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),

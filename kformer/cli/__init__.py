@@ -14,6 +14,7 @@ from pathlib import Path
 import typer
 
 import kformer
+from kformer.cli import classify
 from kformer.cli.attention import attention
 from kformer.cli.demo import demo
 from kformer.cli.encode import encode
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 for command in (train, translate, evaluate, score, encode, export, request, attention, demo):
     app.command()(command)
+app.add_typer(classify.app, name="classify")
 
 
 def _print_version(wanted: bool):

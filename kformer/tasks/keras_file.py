@@ -59,6 +59,21 @@ def transformer_config(path) -> dict:
     return _ADDED | _held(Path(path))["config"]["transformer"]
 
 
+def encoder_config(path) -> dict:
+    """Reads the settings of the encoder in a `.keras` file of any kind; see `transformer_config`.
+
+    Returns:
+        The config of a `Transformer` or of a `TransformerEncoder`.
+    """
+    check_file(path)
+    kind = kind_in(path) or "Translator"
+    check_kind(path, kind)
+    config = _held(Path(path))["config"]
+    if kind == "Translator":
+        return _ADDED | config["transformer"]
+    return config["classifier"]["encoder"] if kind == "TextClassifier" else config["encoder"]
+
+
 def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     """Reads the SentencePiece models in a `.keras` file, without loading the rest.
 

@@ -6,6 +6,8 @@ from .callbacks.progress import Progress
 from .callbacks.speed import TokensPerSecond
 from .callbacks.tensorboard import TensorBoardLogs
 from .callbacks.translation_scores import TranslationScores
+from .classification.dataset import classification_dataset
+from .classification.trainer import train_classifier
 from .data.corpus_report import CorpusReport
 from .data.dataset import translation_dataset
 from .data.dropped_pairs import DroppedPairs
@@ -46,9 +48,11 @@ __all__ = [
     "WithAverage",
     "check_corpus",
     "check_parallel",
+    "classification_dataset",
     "count_dropped_pairs",
     "resumable_fit",
     "train",
+    "train_classifier",
     "training_cost",
     "translation_dataset",
     "warm_start",

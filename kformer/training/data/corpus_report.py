@@ -31,6 +31,45 @@ class SideReport:
     longest: int
     longest_at: str
 
+    def __str__(self):
+        return (
+            f"{_ratio(self.pieces, self.words)} pieces per word, "
+            f"{share(self.unknown, self.pieces)} unknown, "
+            f"{share(self.byte_pieces, self.pieces)} spelled in bytes; the longest sentence has "
+            f"{self.longest:,} ids ({self.longest_at})."
+        )
+
+    def problems(self, name: str, vocabulary: str):
+        """Yields whether there is a problem, and the sentence about it.
+
+        Args:
+            name: "source", "target" or "text".
+            vocabulary: Origin of the vocabulary; see `check_corpus`.
+        """
+        yield (
+            1000 * self.unknown > self.pieces,
+            f"{share(self.unknown, self.pieces)} of the {name}'s pieces are unknown: use a "
+            f"vocabulary with byte fallback; {_NEW_VOCABULARY}.",
+        )
+        yield (
+            50 * self.byte_pieces > self.pieces,
+            f"{share(self.byte_pieces, self.pieces)} of the {name}'s pieces spell single bytes of "
+            "characters that the vocabulary lacks: "
+            + (
+                f"{_NEW_VOCABULARY}."
+                if vocabulary == "given"
+                else "check the text for characters that do not belong there."
+            ),
+        )
+        # Only more text gives longer pieces if the text supports no more ids.
+        yield (
+            vocabulary != "all"
+            and self.pieces > 4 * self.words
+            and 2 * self.word_pieces > self.pieces,
+            f"A word of the {name} takes {_ratio(self.pieces, self.words)} pieces: "
+            + (f"{_NEW_VOCABULARY}." if vocabulary == "given" else "raise --vocab-size."),
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class ValidationReport:
@@ -86,7 +125,7 @@ class CorpusReport:
         text = self.pairs - self.dropped.blank
         yield (
             3 * self.identical > text,
-            f"{_share(self.identical, text)} of the pairs have the same text on both sides: "
+            f"{share(self.identical, text)} of the pairs have the same text on both sides: "
             "check that the target files are translations and not copies of the source files.",
         )
         if valid := self.validation:
@@ -97,18 +136,18 @@ class CorpusReport:
             )
             yield (
                 100 * valid.seen > valid.pairs,
-                f"{_share(valid.seen, valid.pairs)} of the validation pairs are training pairs, "
+                f"{share(valid.seen, valid.pairs)} of the validation pairs are training pairs, "
                 "too, so that scores will look better than they are: take them out.",
             )
         yield (
             10 * self.duplicates > self.pairs,
-            f"{_share(self.duplicates, self.pairs)} of the pairs repeat an earlier pair: "
+            f"{share(self.duplicates, self.pairs)} of the pairs repeat an earlier pair: "
             "`paste` the files and `sort -u` them, so that a pass is shorter.",
         )
         spelled = any(4 * side.byte_pieces > side.pieces for side in (self.source, self.target))
         yield (
             20 * self.dropped.too_long > self.pairs,
-            f"{_share(self.dropped.too_long, self.pairs)} of the pairs are too long"
+            f"{share(self.dropped.too_long, self.pairs)} of the pairs are too long"
             + (
                 ", spelled in bytes as they are."
                 if spelled
@@ -117,36 +156,14 @@ class CorpusReport:
         )
         yield (
             5 * self.dropped.unlike_lengths > self.pairs,
-            f"{_share(self.dropped.unlike_lengths, self.pairs)} of the pairs are unlike in length: "
+            f"{share(self.dropped.unlike_lengths, self.pairs)} of the pairs are unlike in length: "
             "check that the files belong together line by line, or raise the ratio.",
         )
 
     def _problems_of_sides(self):
         """Yields whether there is a problem, and the sentence about it."""
         for name, side in (("source", self.source), ("target", self.target)):
-            yield (
-                1000 * side.unknown > side.pieces,
-                f"{_share(side.unknown, side.pieces)} of the {name}'s pieces are unknown: use a "
-                f"vocabulary with byte fallback; {_NEW_VOCABULARY}.",
-            )
-            yield (
-                50 * side.byte_pieces > side.pieces,
-                f"{_share(side.byte_pieces, side.pieces)} of the {name}'s pieces spell single "
-                "bytes of characters that the vocabulary lacks: "
-                + (
-                    f"{_NEW_VOCABULARY}."
-                    if self.vocabulary == "given"
-                    else "check the text for characters that do not belong there."
-                ),
-            )
-            # Only more text gives longer pieces if the text supports no more ids.
-            yield (
-                self.vocabulary != "all"
-                and side.pieces > 4 * side.words
-                and 2 * side.word_pieces > side.pieces,
-                f"A word of the {name} takes {_ratio(side.pieces, side.words)} pieces: "
-                + (f"{_NEW_VOCABULARY}." if self.vocabulary == "given" else "raise --vocab-size."),
-            )
+            yield from side.problems(name, self.vocabulary)
 
     def lines(self) -> list[str]:
         """Returns the lines of the report, the warnings last."""
@@ -159,12 +176,7 @@ class CorpusReport:
             "both sides.",
         ]
         for name, side in (("Source", self.source), ("Target", self.target)):
-            found.append(
-                f"{name}: {_ratio(side.pieces, side.words)} pieces per word, "
-                f"{_share(side.unknown, side.pieces)} unknown, "
-                f"{_share(side.byte_pieces, side.pieces)} spelled in bytes; the longest sentence "
-                f"has {side.longest:,} ids ({side.longest_at})."
-            )
+            found.append(f"{name}: {side}")
         if valid := self.validation:
             found.append(
                 f"Validation: {valid.pairs:,} pairs, {valid.seen:,} of them also in the training "
@@ -177,7 +189,8 @@ class CorpusReport:
         return "\n".join(self.lines())
 
 
-def _share(part, whole):
+def share(part, whole) -> str:
+    """Returns a share in per cent, with two digits if it is small."""
     percent = 100 * part / max(1, whole)
     return f"{percent:.2g} %" if 0 < percent < 9.5 else f"{percent:.0f} %"
 

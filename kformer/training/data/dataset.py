@@ -1,8 +1,5 @@
 """Streams parallel text as batches for `model.fit`: tokenized in graph and batched by length.
 
-Text is read in windows of 100,000 pairs. Each operation processes all pairs of a window at once,
-because the overhead of `tf.data` per element is larger than the time of the tokenizer.
-
 Axes: B batch, S source length, T target length.
 """
 
@@ -18,6 +15,7 @@ from kformer.training.data.byte_fallback import ByteFallbackAugmentation
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.subword_regularization import SubwordRegularization
+from kformer.training.data.windows import Windows
 
 
 def translation_dataset(
@@ -93,122 +91,33 @@ def translation_dataset(
             f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
         )
     tokenizers = tokenizer, target_tokenizer or tokenizer
+    batching = Batching(tokens_per_batch, max_length)
+    respelled = {side: respellings(side, piece_splitting, byte_spelling) for side in {*tokenizers}}
+
+    def batch(source, target):
+        target_in = tokenizers[1].with_start(target[:, :-1])
+        source = batching.pad(source, tokenizers[0].padding_id)
+        target_in, target_out = (
+            batching.pad(rows, tokenizers[1].padding_id) for rows in (target_in, target)
+        )
+        return (source, target_in), target_out
+
+    return Windows(
+        tokenizers,
+        mixture,
+        PairFilter(max_length, max_length_ratio),
+        batching,
+        batch,
+        [respelled[side] for side in tokenizers],
+        shuffle,
+        seed,
+    ).dataset(epoch)
+
+
+def respellings(tokenizer: Tokenizer, piece_splitting: float, byte_spelling: float) -> list:
+    """Returns functions that spell rows of ids otherwise; the arguments are those above."""
     kinds = (
         (SubwordRegularization, piece_splitting),
         (ByteFallbackAugmentation, byte_spelling),
     )
-    windows = _Windows(
-        tokenizers,
-        mixture,
-        PairFilter(max_length, max_length_ratio),
-        {side: [kind(side, rate) for kind, rate in kinds if rate] for side in {*tokenizers}},
-        Batching(tokens_per_batch, max_length),
-        shuffle,
-        seed,
-    )
-    dataset = _number_of_pass(epoch)
-    # The next window is prepared while the batches of a window are used.
-    dataset = dataset.flat_map(
-        lambda number: windows.of_pass(number).prefetch(1).flat_map(windows.batches)
-    )
-    # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
-    number = _count_batches(windows.of_pass(tf.constant(0, tf.int64)), max_length)
-    dataset = dataset.prefetch(tf.data.AUTOTUNE)
-    return dataset.apply(tf.data.experimental.assert_cardinality(number))
-
-
-class _Windows:
-    """Windows of text as ragged rows of ids, and the batches of a window."""
-
-    def __init__(self, tokenizers, mixture, filter_pairs, respellings, batching, shuffle, seed):
-        self._tokenizers = tokenizers
-        self._mixture = mixture
-        self._filter = filter_pairs
-        self._respellings = respellings
-        self._batching = batching
-        self._shuffle = shuffle
-        self._seed = seed
-
-    def of_pass(self, number):
-        """Yields the rows of each window of a pass, their order, and the limits of batches."""
-        seed = tf.stack([tf.constant(self._seed, tf.int64), number])
-        return (
-            self._mixture.windows()
-            .enumerate()
-            .map(lambda i, text: self._window(*text, tf.random.fold_in(seed, i)))
-        )
-
-    def _window(self, source, target, rounds, seed):
-        seeds = iter(tf.unstack(tf.random.split(seed, 7)))
-        rows = [
-            tokenizer.with_end(tokenizer.tokenize(text))
-            for tokenizer, text in zip(self._tokenizers, (source, target), strict=True)
-        ]
-        lengths = _lengths(rows)
-        fit = tf.where(self._filter(*lengths, library=tf) == 0)[:, 0]
-        bucket = tf.gather(self._batching.bucket(*lengths), fit)
-        chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
-        rows = [tf.gather(side, chosen) for side in rows]
-        # Before the respelling, so that every pass has the same number of batches.
-        limits = self._batching.limits(*_lengths(rows))
-        for i, tokenizer in enumerate(self._tokenizers):
-            for respell in self._respellings[tokenizer]:
-                rows[i] = respell(rows[i], next(seeds))
-        number = rows[0].nrows()
-        tie = tf.range(number)
-        if self._shuffle:
-            tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
-        order = self._batching.order(*_lengths(rows), tie)
-        if self._shuffle:
-            order, limits = _shuffle_batches(order, limits, next(seeds))
-        return *rows, order, limits
-
-    def batches(self, source, target, order, limits):
-        """Yields the batches of a window, ((source, target_in), target_out)."""
-
-        def batch(i):
-            chosen = order[limits[i] : limits[i + 1]]
-            return self._batch(tf.gather(source, chosen), tf.gather(target, chosen))
-
-        numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
-        return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
-
-    def _batch(self, source, target):
-        tokenizer, target_tokenizer = self._tokenizers
-        target_in = target_tokenizer.with_start(target[:, :-1])
-        source = self._batching.pad(source, tokenizer.padding_id)
-        target_in, target_out = (
-            self._batching.pad(rows, target_tokenizer.padding_id) for rows in (target_in, target)
-        )
-        return (source, target_in), target_out
-
-
-def _lengths(rows):
-    return [tf.cast(side.row_lengths(), tf.int32) for side in rows]
-
-
-def _shuffle_batches(order, limits, seed):
-    batches = tf.RaggedTensor.from_row_splits(order, limits, validate=False)
-    batches = tf.gather(batches, tf.argsort(tf.random.stateless_uniform([batches.nrows()], seed)))
-    return batches.values, batches.row_splits
-
-
-def _number_of_pass(epoch):
-    """Returns a data set of one element, the number of the pass that begins."""
-    begin = tf.data.Dataset.from_tensors(0)
-    if epoch is not None:
-        return begin.map(lambda _: tf.identity(epoch))
-    with tf.device("CPU:0"):  # Where `tf.data` runs.
-        passes = tf.Variable(-1, trainable=False, dtype=tf.int64)
-    return begin.map(lambda _: passes.assign_add(1))
-
-
-def _count_batches(windows, max_length):
-    batches = windows.map(lambda source, target, order, limits: tf.size(limits, tf.int64) - 1)
-    number = batches.reduce(tf.constant(0, tf.int64), tf.add).numpy()
-    if not number:
-        raise ValueError(
-            "No pair is left: every one has a blank side or is too long. "
-            f"Received: max_length={max_length}."
-        )
-    return number
+    return [kind(tokenizer, rate) for kind, rate in kinds if rate]

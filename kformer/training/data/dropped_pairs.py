@@ -48,7 +48,7 @@ class PairFilter:
                 "`max_length_ratio` is that of the longer side to the shorter, so at least 1. "
                 f"Received: max_length_ratio={max_length_ratio}."
             )
-        self._max_length = max_length
+        self.max_length = max_length
         self._max_length_ratio = max_length_ratio
 
     def __call__(self, source_lengths, target_lengths, library=np):
@@ -65,7 +65,7 @@ class PairFilter:
             ratio = longer / library.maximum(shorter, 1)
             unlike = (ratio > self._max_length_ratio) & (longer - shorter > _SPARED)
             reasons = library.where(unlike, REASONS.index("unlike_lengths"), reasons)
-        reasons = library.where(longer >= self._max_length, REASONS.index("too_long"), reasons)
+        reasons = library.where(longer >= self.max_length, REASONS.index("too_long"), reasons)
         return library.where(shorter == 0, REASONS.index("blank"), reasons)
 
 

@@ -65,8 +65,8 @@ def check_corpus(
         validation = _validation(*valid_files, tokenizers, limits, total)
     return CorpusReport(
         pairs=int(total.reasons.sum()),
-        source=_side(tokenizers[0], total.pieces[0], *total.longest[0]),
-        target=_side(tokenizers[1], total.pieces[1], *total.longest[1]),
+        source=side_report(tokenizers[0], total.pieces[0], *total.longest[0]),
+        target=side_report(tokenizers[1], total.pieces[1], *total.longest[1]),
         dropped=DroppedPairs(*total.reasons.tolist()),
         identical=int(total.identical),
         duplicates=len(total.hashes) - len(np.unique(total.hashes)),
@@ -103,7 +103,8 @@ def count_dropped_pairs(
     return DroppedPairs(**dict(zip(REASONS, counts.tolist(), strict=True)))
 
 
-def _side(tokenizer, counts, longest, longest_at):
+def side_report(tokenizer, counts, longest, longest_at) -> SideReport:
+    """Returns the report of a side; see `Statistics` for the arguments."""
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
     return SideReport(
         pieces=int(counts.sum()),

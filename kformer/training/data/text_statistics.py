@@ -50,7 +50,9 @@ class Statistics:
         )
 
 
-def read_statistics(source_file, target_file, tokenizers, filter_pairs, batching) -> Statistics:
+def read_statistics(
+    source_file, target_file, tokenizers, filter_pairs, batching, cut: bool = False
+) -> Statistics:
     """Reads the files once.
 
     Args:
@@ -58,7 +60,9 @@ def read_statistics(source_file, target_file, tokenizers, filter_pairs, batching
         tokenizers: `kformer.Tokenizer` of the source and of the target.
         filter_pairs: `PairFilter`.
         batching: `Batching`.
+        cut: Whether pairs that are too long are not dropped but cut.
     """
+    too_long = REASONS.index("too_long")
 
     def count(source, target, _):
         rows = [
@@ -66,7 +70,11 @@ def read_statistics(source_file, target_file, tokenizers, filter_pairs, batching
         ]
         lengths = [tf.cast(side.row_lengths(), tf.int32) + 1 for side in rows]
         reasons = filter_pairs(*lengths, library=tf)
-        kept = [tf.boolean_mask(length, reasons == 0) for length in lengths]
+        stays = reasons == 0
+        if cut:
+            stays |= reasons == too_long
+        most = filter_pairs.max_length  # A pair that is not cut is no longer than that.
+        kept = [tf.minimum(tf.boolean_mask(length, stays), most) for length in lengths]
         text = reasons != REASONS.index("blank")
         same = tf.strings.strip(source) == tf.strings.strip(target)
         pairs = tf.boolean_mask(tf.strings.join([source, target], "\n"), text)

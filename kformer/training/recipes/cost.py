@@ -62,7 +62,11 @@ def _duration(seconds):
 
 
 def training_cost(
-    recipe: Recipe, source_tokens: int, target_tokens: int, speed: float | None = None
+    recipe: Recipe,
+    source_tokens: int,
+    target_tokens: int,
+    speed: float | None = None,
+    classes: int = 0,
 ) -> TrainingCost:
     """Estimates the cost of training by a recipe, in float32 on the CPU.
 
@@ -75,9 +79,10 @@ def training_cost(
         source_tokens, target_tokens: Tokens per epoch, as in `CorpusReport`.
         speed: Floating point operations per second of a large matrix product; by default it is
             measured, in 0.3 s.
+        classes: Number of labels of a classifier, which has no decoder; 0 for a translator.
     """
     d, ff, encoder_layers = recipe.d_model, recipe.d_ff, recipe.num_layers
-    decoder_layers = recipe.num_decoder_layers or encoder_layers
+    decoder_layers = 0 if classes else recipe.num_decoder_layers or encoder_layers
     vocab = recipe.target_vocab_size or recipe.vocab_size  # Width of the logits.
     feed_forward = 2 * d * ff
     encoder = encoder_layers * (4 * d * d + feed_forward)
@@ -85,6 +90,9 @@ def training_cost(
     # Biases and layer normalisation.
     vectors = encoder_layers * (ff + d + 4 * d + 4 * d) + decoder_layers * (ff + d + 8 * d + 6 * d)
     parameters = encoder + decoder + vectors + vocab * d
+    if classes:
+        parameters += classes * (d + 1)
+        vocab = classes / recipe.max_length  # A row of logits for each text, not for each token.
     if recipe.target_vocab_size:
         parameters += recipe.vocab_size * d
     copies = (5 if recipe.ema_momentum else 4) + _TEMPORARY

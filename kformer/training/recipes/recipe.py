@@ -13,6 +13,7 @@ SIZES = (  # Of the model.
     *("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff"),
     *("norm_first", "activation"),
 )
+OF_TRANSLATORS = ("target_vocab_size", "num_decoder_layers", "max_length_ratio")
 
 
 def sizes_in(config: dict) -> dict:

@@ -4,6 +4,8 @@ import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
+from kformer.model.networks.sequence_classifier import SequenceClassifier
+from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import Translator, check_is_translator
 from kformer.training.recipes.recipe import sizes_in
 
@@ -39,6 +41,31 @@ def warm_start(translator: Translator, other: Translator):
             old.target_embedding,
             other.target_tokenizer,
         )
+
+
+def warm_start_encoder(model, other):
+    """Copies the weights of the encoder of `other` to that of `model`, before training.
+
+    Pieces that both vocabularies have keep their vectors; for others see `warm_start`. From a
+    classifier of the same labels, the head is copied, too.
+
+    Args:
+        model: `kformer.TextClassifier`, whose encoder has the sizes of that of `other`.
+        other: `kformer.Translator`, `kformer.TextEncoder` or `kformer.TextClassifier`.
+    """
+    new, old = _encoder_of(model.network), _encoder_of(other.copy().network)
+    for weight, start in zip(new.encoder.weights, old.encoder.weights, strict=True):
+        weight.assign(start)
+    _assign_table(new.source_embedding, model.tokenizer, old.source_embedding, other.tokenizer)
+    if isinstance(other, TextClassifier) and other.labels == model.labels:
+        head = other.copy().network.head
+        for weight, start in zip(model.network.head.weights, head.weights, strict=True):
+            weight.assign(start)
+
+
+def _encoder_of(network):
+    """Returns the network that holds the embedding and the layers of the encoder."""
+    return network.encoder if isinstance(network, SequenceClassifier) else network
 
 
 def sizes(transformer) -> dict:

@@ -4,11 +4,14 @@ import dataclasses
 import hashlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kformer.files import check_file
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.folder import RUN_CONFIG
-from kformer.training.run.task import Task
+
+if TYPE_CHECKING:  # The command line imports this module, also for --help.
+    from kformer.training.run.task import Task
 
 CHANGEABLE = (
     *("epochs", "patience", "monitor"),
@@ -17,7 +20,7 @@ CHANGEABLE = (
 )  # Numbers of a recipe that may change when a run is resumed.
 
 
-def run_config(recipe: Recipe, task: Task) -> dict:
+def run_config(recipe: Recipe, task: "Task") -> dict:
     """Returns the settings of a run, as JSON holds them.
 
     Args:

@@ -1,0 +1,212 @@
+"""`kformer classify`: train, predict and evaluate a classifier."""
+
+import dataclasses
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.cli.model import AnyModel, open_translator
+from kformer.cli.options import with_options_of
+from kformer.cli.terminal.lines import (
+    Output,
+    check_output,
+    in_chunks,
+    lines_to_translate,
+    writing,
+)
+from kformer.cli.terminal.quiet import quiet
+from kformer.cli.train import train_as_prepared
+from kformer.export.loading import saved_form
+from kformer.files import check_writable
+from kformer.training.classification.labelled_files import read_labelled
+from kformer.training.recipes.recipe import OF_TRANSLATORS, SIZES, Recipe, recipe_names
+
+_NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
+_Files = list[Path]
+_Labelled = (
+    "A label, a tab and a text on each line; or .csv with the columns label and text; may be .gz"
+)
+
+app = typer.Typer(help="Train a classifier on your own labelled text, and use it.")
+
+
+class Pooling(StrEnum):
+    """How the vectors of a text become one."""
+
+    mean = "mean"
+    first = "first"
+
+
+@app.command()
+@with_options_of(Recipe, "Numbers that replace those of the recipe", _NUMBERS)
+def train(
+    train: Annotated[_Files, typer.Option(help=f"{_Labelled}. May be repeated.")],
+    output: Annotated[Path, typer.Option(help="Folder for the classifier and its history.")],
+    valid: Annotated[
+        _Files | None, typer.Option(help="Validation text, which chooses the best model.")
+    ] = None,
+    recipe: Annotated[
+        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
+    ] = "tiny",
+    pooling: Annotated[
+        Pooling, typer.Option(help="One vector of a text: the mean of all, or the first one.")
+    ] = Pooling.mean,
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(help="A .keras file, also a translator's, whose encoder to start from."),
+    ] = None,
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="With --warm-start: train the head alone.")
+    ] = False,
+    new_vocabulary: Annotated[
+        bool,
+        typer.Option("--new-vocabulary", help="With --warm-start: learn a new vocabulary."),
+    ] = False,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check and describe the text and the run only."),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace a finished run in the folder, or a run with other settings. An "
+            "unfinished run with the same settings is resumed.",
+        ),
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart",
+            help="Start again, and replace even an unfinished run with the same settings.",
+        ),
+    ] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
+    ] = False,
+    **changes,
+):
+    """Train a classifier on labelled text, with Keras's model.fit.
+
+    The same command resumes an unfinished run.
+    """
+    numbers = Recipe.named(recipe, **changes)
+    options = {
+        "pooling": pooling.value,
+        "warm_start": warm_start,
+        "freeze": freeze,
+        "new_vocabulary": new_vocabulary,
+        "tokenizer": tokenizer,
+        "exact_sizes": {"vocab_size", *SIZES} & {*changes},
+        "overwrite": overwrite,
+        "restart": restart,
+    }
+    from kformer.training.classification.task import prepare  # Imports NumPy.
+
+    train_as_prepared(
+        lambda: prepare(numbers, train, output, valid, **options),
+        *(output, dry_run, restart, tensorboard),
+    )
+
+
+@app.command()
+def predict(
+    model: AnyModel,
+    input: Annotated[Path | None, typer.Option(help="Text to classify; by default stdin.")] = None,
+    output: Output = None,
+):
+    """Write the label of each line of text and, after a tab, its probability."""
+    check_output(output)
+    lines, total = lines_to_translate(input)
+    classifier = _open(model)
+    found = in_chunks(_labels_of(classifier), lines, total, label="Classifying")
+    with writing(output) as file:
+        for label, probability in found:
+            file.write(f"{label}\t{probability:.4f}\n".encode())
+
+
+@app.command()
+def evaluate(
+    model: AnyModel,
+    test: Annotated[_Files, typer.Option(help=f"{_Labelled}. May be repeated.")],
+    picture: Annotated[
+        Path | None, typer.Option(help="Also draw the confusion matrix: .png, .svg or .pdf.")
+    ] = None,
+):
+    """Classify labelled text: accuracy, macro F1 and the confusion matrix."""
+    saved_form(model)  # Raises if it is none.
+    if picture:
+        from kformer.plot import check_picture
+
+        check_picture(picture)
+        check_writable(picture)
+    examples = [example for file in test for example in read_labelled(file)]
+    classifier = _open(model)
+    _check_known(examples, classifier, model)
+    texts = [example.text for example in examples]
+    found = in_chunks(_labels_of(classifier), texts, len(texts), label="Classifying")
+    predicted = [label for label, _ in found]
+
+    from kformer.text.class_scores import class_scores
+
+    scores = class_scores(classifier.labels, [example.label for example in examples], predicted)
+    show_scores(scores)
+    if picture:
+        with quiet():
+            from kformer.plot import plot_confusion, save_figure
+
+            save_figure(plot_confusion(scores.matrix, scores.labels), picture)
+        typer.echo(f"The picture is {picture}")
+
+
+def _open(path: Path):
+    """Loads a classifier of any form."""
+    classifier = open_translator(path)
+    if not hasattr(classifier, "labels"):
+        raise ValueError(
+            "Only a classifier gives labels: `kformer classify train` makes one. "
+            f"Received: {str(path)!r}, which holds none."
+        )
+    return classifier
+
+
+def _labels_of(classifier):
+    """Returns a function (texts, progress) -> pairs of a label and its probability."""
+
+    def labels_of(texts, progress=None):
+        found = classifier.predict(texts, progress=progress)
+        return list(zip(found.labels, found.probabilities.max(axis=1), strict=True))
+
+    return labels_of
+
+
+def _check_known(examples, classifier, path):
+    unknown = sorted({example.label for example in examples} - {*classifier.labels})
+    if unknown:
+        raise ValueError(
+            f"The labels must be those of the classifier: {', '.join(classifier.labels)}. "
+            f"Received: {', '.join(map(repr, unknown))}, which {str(path)!r} does not know."
+        )
+
+
+def show_scores(scores):
+    """Prints `ClassScores`: accuracy, macro F1, and the confusion matrix with F1 of each label."""
+    total = int(scores.matrix.sum())
+    typer.echo(f"accuracy {100 * scores.accuracy:6.2f}  percent of {total:,} texts")
+    typer.echo(f"macro F1 {100 * scores.macro_f1:6.2f}")
+    first = max(len("right label"), *map(len, scores.labels))
+    widths = [max(7, len(label)) for label in scores.labels]
+    typer.echo(f"\n{'right label':<{first}}  {_columns(scores.labels, widths)}  {'F1':>6}")
+    for label, row, f1 in zip(scores.labels, scores.matrix, scores.f1, strict=True):
+        numbers = _columns([f"{count:,}" for count in row], widths)
+        typer.echo(f"{label:<{first}}  {numbers}  {100 * f1:6.2f}")
+
+
+def _columns(cells, widths):
+    return "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))

@@ -1,0 +1,75 @@
+"""The classifier that a run trains: with random weights, or with an encoder of another model."""
+
+import keras
+
+import kformer
+from kformer.model.networks.sequence_classifier import SequenceClassifier
+from kformer.model.networks.transformer_encoder import TransformerEncoder
+from kformer.tasks.text_classifier import TextClassifier
+from kformer.training.classification.dataset import classification_dataset
+from kformer.training.objective.loss import MaskedCrossEntropy
+from kformer.training.objective.metrics import MaskedAccuracy, Tokens
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.compiling import DTYPES, compile_network
+from kformer.training.run.fine_tuning import warm_start_encoder
+from kformer.training.run.preparation import Prepared
+from kformer.training.run.task import Learner
+from kformer.training.run.vocabularies import tokenizers_of
+
+_NO_PADDING = -1  # Every label counts.
+
+
+def learner(prepared: Prepared, epoch) -> Learner:
+    """Returns what the run trains; `epoch` is that of `classification_dataset`."""
+    recipe, task = prepared.recipe, prepared.task
+    tokenizer, _ = tokenizers_of(prepared)
+    common = {"tokens_per_batch": recipe.tokens_per_batch, "max_length": recipe.max_length}
+    batches = classification_dataset(
+        *(task.files["train"], tokenizer, task.labels),
+        piece_splitting=recipe.piece_splitting,
+        byte_spelling=recipe.byte_spelling,
+        seed=recipe.seed,
+        epoch=epoch,
+        **common,
+    )
+    validation = None
+    if task.validation_files:
+        validation = classification_dataset(
+            *(task.validation_files, tokenizer, task.labels), shuffle=False, **common
+        )
+    classifier = new_classifier(recipe, tokenizer, task.labels, task.options)
+    return Learner(classifier, batches, validation, [], "texts")
+
+
+def new_classifier(recipe: Recipe, tokenizer, labels, options) -> TextClassifier:
+    """Returns a classifier ready for `fit`.
+
+    Args:
+        recipe: All numbers, with the sizes of the model to start from.
+        tokenizer: `kformer.Tokenizer`.
+        labels: Strings.
+        options: `ClassificationOptions`.
+    """
+    keras.utils.set_random_seed(recipe.seed)
+    dtype = DTYPES[recipe.precision]
+    encoder = TransformerEncoder(
+        tokenizer.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+        tokenizer.padding_id,
+        recipe.activation,
+        dtype=dtype,
+    )
+    network = SequenceClassifier(encoder, len(labels), options.pooling, recipe.dropout, dtype=dtype)
+    classifier = TextClassifier(tokenizer, network, labels, max_source_length=recipe.max_length)
+    if options.warm_start is not None:
+        warm_start_encoder(classifier, kformer.load(options.warm_start))
+    encoder.trainable = not options.freeze
+    loss = MaskedCrossEntropy(recipe.label_smoothing, _NO_PADDING)
+    metrics = [MaskedAccuracy(_NO_PADDING), Tokens(_NO_PADDING, name="texts")]
+    compile_network(network, recipe, loss, metrics)
+    return classifier

@@ -1,0 +1,129 @@
+"""A training run of a classifier, before TensorFlow loads."""
+
+import dataclasses
+import functools
+from pathlib import Path
+from typing import ClassVar
+
+from kformer.arguments import check_choice
+from kformer.tasks.keras_file import encoder_config
+from kformer.text import vocabulary
+from kformer.text.text_files import as_list, read_lines
+from kformer.training.classification.labelled_files import (
+    Split,
+    check_known,
+    check_several,
+    split,
+)
+from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe
+from kformer.training.run.options import RunOptions
+from kformer.training.run.preparation import Prepared
+from kformer.training.run.preparation import prepare as prepare_run
+from kformer.training.run.task import Task
+from kformer.training.run.vocabularies import Vocabularies, learn_vocabularies
+
+POOLINGS = ("mean", "first")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClassificationOptions(RunOptions):
+    """The optional arguments that `kformer.training.train_classifier` documents."""
+
+    pooling: str = "mean"
+    freeze: bool = False
+
+    def recorded(self):
+        return {**super().recorded(), "pooling": self.pooling, "freeze": self.freeze}
+
+    def check(self, recipe):
+        check_choice("pooling", self.pooling, POOLINGS)
+        if self.freeze and self.warm_start is None:
+            raise ValueError(
+                "Only an encoder that was trained before can be frozen: `freeze` needs "
+                "`warm_start`. Received: freeze=True, warm_start=None."
+            )
+        wrong = [f"{name}={getattr(recipe, name)}" for name in OF_TRANSLATORS]
+        wrong = [one for one in wrong if float(one.partition("=")[2])]
+        if wrong:
+            raise ValueError(
+                f"A classifier has no target: {', '.join(OF_TRANSLATORS)} must be 0. "
+                f"Received: {', '.join(wrong)}."
+            )
+        super().check(recipe)
+
+
+class ClassificationTask(Task):
+    """A classifier, trained on labelled text: "train" and "valid"."""
+
+    name = "classification"
+    model = "classifier"
+    model_file = "classifier.keras"
+    scores: ClassVar = {"loss": ("val_loss", "min"), "accuracy": ("val_accuracy", "max")}
+    options: ClassificationOptions
+
+    @functools.cached_property
+    def training(self) -> Split:
+        """The training text."""
+        return split(self.files["train"])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the training text, in alphabetical order."""
+        return tuple(self.training.counts)
+
+    @property
+    def validation_files(self):
+        return self.files["valid"]
+
+    def read_examples(self):
+        check_several(self.files["train"])
+        if self.validation_files:
+            check_known(self.validation_files, self.labels)
+        return {"texts": sum(self.training.counts.values()), "labels": list(self.labels)}
+
+    def learn_vocabularies(self, recipe):
+        return learn_vocabularies(recipe, self.training.texts, [], self.options.exact_sizes)
+
+    def given_vocabularies(self):
+        return Vocabularies(super().given_vocabularies().source, None)
+
+    def check_some_are_left(self, recipe, vocabularies):
+        library = vocabulary.read(vocabularies.source)
+        for files in filter(None, self.files.values()):
+            texts = (text for file in split(files).texts for text in read_lines(file))
+            if not any(library.encode(text) for text in texts):
+                raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
+
+    def sizes_to_start_from(self):
+        config = encoder_config(Path(self.options.warm_start))
+        names = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first", "activation")
+        sizes = {name: config[name] for name in names}
+        if self.options.tokenizer is None and not self.options.new_vocabulary:
+            sizes["vocab_size"] = config["vocab_size"]
+        return sizes
+
+    def learner(self, prepared, epoch):
+        from kformer.training.classification.learner import learner  # TensorFlow.
+
+        return learner(prepared, epoch)
+
+    def report(self, prepared):
+        from kformer.training.classification.report import report  # TensorFlow.
+
+        return report(prepared)
+
+    @property
+    def load(self):
+        from kformer.tasks.text_classifier import TextClassifier  # TensorFlow.
+
+        return TextClassifier.load
+
+
+def prepare(recipe: Recipe, train, output, valid=None, **options) -> Prepared:
+    """Checks a run and provides its vocabulary, as `kformer.training.run.preparation.prepare`.
+
+    The arguments and errors are those of `kformer.training.train_classifier`; `options` are the
+    fields of `ClassificationOptions`.
+    """
+    files = {"train": as_list(train), "valid": as_list(valid or [])}
+    return prepare_run(ClassificationTask(files, ClassificationOptions(**options)), recipe, output)

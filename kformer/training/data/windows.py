@@ -1,0 +1,146 @@
+"""Windows of text as batches: what every data set of text for `fit` shares.
+
+Text is read in windows of 100,000 examples. Each operation processes all examples of a window at
+once, because the overhead of `tf.data` per element is larger than the time of the tokenizer.
+
+Axes: N examples of a window, B batch.
+"""
+
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+from kformer.training.data.batching import Batching
+from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.mixture import Mixture
+
+
+class Windows:
+    """Windows of two-sided text as ragged rows of ids, and the batches of a window.
+
+    Args:
+        sides: For each side an object with the methods `tokenize` and `with_end` of
+            `kformer.Tokenizer`, from strings to rows of ids.
+        mixture: `Mixture`, which reads the text.
+        filter_pairs: `PairFilter`, which drops examples.
+        batching: `Batching`.
+        batch: Function from the rows of a batch, `tf.RaggedTensor`s (B, None) of both sides, to an
+            element of the data set.
+        respellings: For each side the functions (rows, seed) -> rows that spell text in other ids.
+        shuffle: Whether to shuffle each pass, within windows.
+        seed: Of the shuffling, and of the respellings.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence,
+        mixture: Mixture,
+        filter_pairs: PairFilter,
+        batching: Batching,
+        batch: Callable,
+        respellings: Sequence = ((), ()),
+        shuffle: bool = True,
+        seed: int = 0,
+    ):
+        self._sides = sides
+        self._mixture = mixture
+        self._filter = filter_pairs
+        self._batching = batching
+        self._batch = batch
+        self._respellings = respellings
+        self._shuffle = shuffle
+        self._seed = seed
+
+    def dataset(self, epoch: tf.Variable | None = None) -> tf.data.Dataset:
+        """Returns the batches of one pass after another.
+
+        Args:
+            epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch
+                of an iteration is fetched. By default the passes are counted from 0.
+
+        Raises:
+            ValueError: All examples are dropped.
+        """
+        dataset = _number_of_pass(epoch)
+        # The next window is prepared while the batches of a window are used.
+        dataset = dataset.flat_map(
+            lambda number: self._of_pass(number).prefetch(1).flat_map(self._batches)
+        )
+        # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
+        number = _count_batches(self._of_pass(tf.constant(0, tf.int64)))
+        if not number:
+            raise ValueError(
+                "No text is left: every pair of lines has a blank side or is too long. "
+                f"Received: max_length={self._filter.max_length}."
+            )
+        dataset = dataset.prefetch(tf.data.AUTOTUNE)
+        return dataset.apply(tf.data.experimental.assert_cardinality(number))
+
+    def _of_pass(self, number):
+        """Yields the rows of each window of a pass, their order, and the limits of batches."""
+        seed = tf.stack([tf.constant(self._seed, tf.int64), number])
+        return (
+            self._mixture.windows()
+            .enumerate()
+            .map(lambda i, text: self._window(*text, tf.random.fold_in(seed, i)))
+        )
+
+    def _window(self, source, target, rounds, seed):
+        seeds = iter(tf.unstack(tf.random.split(seed, 7)))
+        rows = [
+            side.with_end(side.tokenize(text))
+            for side, text in zip(self._sides, (source, target), strict=True)
+        ]
+        lengths = _lengths(rows)
+        fit = tf.where(self._filter(*lengths, library=tf) == 0)[:, 0]
+        bucket = tf.gather(self._batching.bucket(*lengths), fit)
+        chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
+        rows = [tf.gather(side, chosen) for side in rows]
+        # Before the respelling, so that every pass has the same number of batches.
+        limits = self._batching.limits(*_lengths(rows))
+        for i, respellings in enumerate(self._respellings):
+            for respell in respellings:
+                rows[i] = respell(rows[i], next(seeds))
+        number = rows[0].nrows()
+        tie = tf.range(number)
+        if self._shuffle:
+            tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
+        order = self._batching.order(*_lengths(rows), tie)
+        if self._shuffle:
+            order, limits = _shuffle_batches(order, limits, next(seeds))
+        return *rows, order, limits
+
+    def _batches(self, source, target, order, limits):
+        """Yields the batches of a window."""
+
+        def batch(i):
+            chosen = order[limits[i] : limits[i + 1]]
+            return self._batch(tf.gather(source, chosen), tf.gather(target, chosen))
+
+        numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
+        return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
+
+
+def _lengths(rows):
+    return [tf.cast(side.row_lengths(), tf.int32) for side in rows]
+
+
+def _shuffle_batches(order, limits, seed):
+    batches = tf.RaggedTensor.from_row_splits(order, limits, validate=False)
+    batches = tf.gather(batches, tf.argsort(tf.random.stateless_uniform([batches.nrows()], seed)))
+    return batches.values, batches.row_splits
+
+
+def _number_of_pass(epoch):
+    """Returns a data set of one element, the number of the pass that begins."""
+    begin = tf.data.Dataset.from_tensors(0)
+    if epoch is not None:
+        return begin.map(lambda _: tf.identity(epoch))
+    with tf.device("CPU:0"):  # Where `tf.data` runs.
+        passes = tf.Variable(-1, trainable=False, dtype=tf.int64)
+    return begin.map(lambda _: passes.assign_add(1))
+
+
+def _count_batches(windows):
+    batches = windows.map(lambda source, target, order, limits: tf.size(limits, tf.int64) - 1)
+    return batches.reduce(tf.constant(0, tf.int64), tf.add).numpy()
