@@ -7,7 +7,7 @@ import numpy as np
 import kformer
 
 
-def assert_same_run(folder, other, changes=()):
+def assert_same_run(folder, other, changes=(), model="translator.keras"):
     """Compares all that the runs left, to the bit; `run.json` but for the list of `changes`."""
     names = [{str(path.relative_to(one)) for path in one.rglob("*")} for one in (folder, other)]
     assert names[0] == names[1]
@@ -15,17 +15,18 @@ def assert_same_run(folder, other, changes=()):
     assert record.pop("changes", []) == list(changes)
     assert record == read(other / "run.json")
     history, other_history = read(folder / "history.json"), read(other / "history.json")
-    del history["tokens/s"], other_history["tokens/s"]
+    for one in (history, other_history):
+        one.pop("tokens/s", None), one.pop("texts/s", None)
     assert history == other_history
-    np.testing.assert_equal(weights_of(folder), weights_of(other))
+    np.testing.assert_equal(weights_of(folder, model), weights_of(other, model))
 
 
-def weights_of(folder):
-    """Those of the best translator, and of the last checkpoint, with the optimizer's."""
+def weights_of(folder, model="translator.keras"):
+    """Those of the best model, and of the last checkpoint, with the optimizer's."""
     (path,) = (folder / "checkpoints").glob("epoch-*.npz")
     with np.load(path) as file:
         arrays = [file[name] for name in sorted(file.files) if name != "state.json"]
-    return [*kformer.load(folder / "translator.keras").transformer.get_weights(), *arrays]
+    return [*kformer.load(folder / model).network.get_weights(), *arrays]
 
 
 def read(path):
