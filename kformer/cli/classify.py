@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, open_translator
+from kformer.cli.model import AnyModel, open_able_to
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.lines import (
     Output,
@@ -124,7 +124,7 @@ def predict(
     """Write the label of each line of text and, after a tab, its probability."""
     check_output(output)
     lines, total = lines_to_translate(input)
-    classifier = _open(model)
+    classifier = open_able_to("classify", model)
     found = in_chunks(_labels_of(classifier), lines, total, label="Classifying")
     with writing(output) as file:
         for label, probability in found:
@@ -147,7 +147,7 @@ def evaluate(
         check_picture(picture)
         check_writable(picture)
     examples = [example for file in test for example in read_labelled(file)]
-    classifier = _open(model)
+    classifier = open_able_to("classify", model)
     _check_known(examples, classifier, model)
     texts = [example.text for example in examples]
     found = in_chunks(_labels_of(classifier), texts, len(texts), label="Classifying")
@@ -163,17 +163,6 @@ def evaluate(
 
             save_figure(plot_confusion(scores.matrix, scores.labels), picture)
         typer.echo(f"The picture is {picture}")
-
-
-def _open(path: Path):
-    """Loads a classifier of any form."""
-    classifier = open_translator(path)
-    if not hasattr(classifier, "labels"):
-        raise ValueError(
-            "Only a classifier gives labels: `kformer classify train` makes one. "
-            f"Received: {str(path)!r}, which holds none."
-        )
-    return classifier
 
 
 def _labels_of(classifier):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, open_translator
+from kformer.cli.model import AnyModel, open_able_to
 from kformer.cli.terminal.lines import check_output, in_chunks, lines_to_translate, writing
 
 
@@ -22,12 +22,12 @@ def encode(
     """
     check_output(output)
     lines, total = lines_to_translate(input)
-    translator = open_translator(model)
+    encoder = open_able_to("encode", model)
 
     import numpy as np
 
-    rows = in_chunks(translator.encode, lines, total, label="Encoding")
+    rows = in_chunks(encoder.encode, lines, total, label="Encoding")
     content = io.BytesIO()  # NumPy cannot write to a pipe.
-    np.save(content, np.vstack([translator.encode([]), *rows]))  # (N, D), also for no lines.
+    np.save(content, np.vstack([encoder.encode([]), *rows]))  # (N, D), also for no lines.
     with writing(output) as file:
         file.write(content.getbuffer())

@@ -41,11 +41,30 @@ def open_model(path: Path, **settings):
 
 
 def open_translator(path: Path):
-    """Returns what `kformer.load` does, without messages of libraries."""
+    """Returns the translator at `path`; see `open_able_to`."""
+    return open_able_to("translate", path)
+
+
+def open_able_to(do: str, path: Path):
+    """Returns what `kformer.load` does, without messages of libraries.
+
+    Args:
+        do: What the model must be able to do: "translate", "classify" or "encode".
+        path: Of any form.
+
+    Raises:
+        ValueError: It cannot.
+    """
     with quiet():
         if saved_form(path) != "tflite":
             _a_core_for_each_batch()
-        return kformer.load(path)
+        model = kformer.load(path)
+    if not hasattr(model, {"classify": "labels"}.get(do, do)):  # All have Keras's `predict`.
+        raise ValueError(
+            f"The model must be able to {do}. Received: {str(path)!r}, which holds a "
+            f"{type(model).__name__}."
+        )
+    return model
 
 
 def _a_core_for_each_batch():
