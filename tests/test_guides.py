@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 import typer.main
 
+import kformer
 from kformer.cli import app
+from kformer.phrasebook import reviews
 from support import REPOSITORY, TESTS, toy
 
 GUIDES = {
@@ -75,7 +77,16 @@ def folder(toy_run, toy_served, toy_tflite, tmp_path, monkeypatch):
             lines = toy_run.files[f"{part}.{language}"].read_text("utf-8").splitlines()
             text = "".join(f"{line}\n" for line in lines[:320])
             (tmp_path / f"{named}.{language}").write_text(text, "utf-8")
+    for name, part in (("reviews", "train"), ("valid", "valid")):
+        lines = [f"{one.label}\t{one.text}\n" for one in getattr(reviews.corpus(), part)[:320]]
+        (tmp_path / f"{name}.tsv").write_text("".join(lines), "utf-8")
     shutil.copytree(toy_run.folder, tmp_path / "runs" / "de-en")
+    translator = kformer.load(toy_run.folder / "translator.keras")
+    encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
+    classifier = kformer.TextClassifier(translator.tokenizer, encoder, reviews.LABELS)
+    (tmp_path / "runs" / "reviews").mkdir()
+    (tmp_path / "runs" / "reviews" / "run.json").write_text("{}", "utf-8")
+    classifier.save(tmp_path / "runs" / "reviews" / "classifier.keras")
     shutil.copytree(toy_served, tmp_path / "served" / "de-en")
     shutil.copy(toy_tflite, tmp_path / "de-en.tflite")
     monkeypatch.chdir(tmp_path)
@@ -135,7 +146,7 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
             parsed(words)
             if words[0] in ("export", "demo"):
                 continue
-            if words[0] == "train":
+            if "train" in words[:2]:
                 words += [*SMALL_RUN, "--dry-run", "--restart"]
             stdin = "\n".join(shlex.split(text)[1:]).encode()
             result = command(*words, stdin=stdin)
@@ -147,7 +158,7 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
 def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, request):
     """In processes of their own, with all training and exports."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    lent = {"runs/de-en", "served/de-en", "de-en.tflite"}
+    lent = {"runs/de-en", "runs/reviews", "served/de-en", "de-en.tflite"}
     if "--web " in " ".join(commands(guide)):
         (folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
 
@@ -183,9 +194,11 @@ def test_every_subcommand_has_an_example():
 
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_flags_that_a_guide_names_exist(guide):
+    commands = COMMANDS.commands.values()
+    nested = (one for command in commands for one in getattr(command, "commands", {}).values())
     known = {
         option
-        for command in COMMANDS.commands.values()
+        for command in (*commands, *nested)
         for parameter in command.params
         for option in (*parameter.opts, *parameter.secondary_opts)
     }

@@ -9,6 +9,12 @@ import kformer
 from kformer import export, pocket, serving, training
 
 
+def reviews(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.TextClassifier:
+    training.classification_dataset("reviews.tsv", tokenizer, ["bad", "good"], shuffle=False)
+    recipe = training.Recipe.named("reviews")
+    return training.train_classifier(recipe, "reviews.tsv", folder, pooling="first")
+
+
 def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
     embedded = kformer.PositionalEncoding()(kformer.TokenEmbedding(400, d_model=16)(ids))
     memory = kformer.Encoder(2, 16, 2, 24)(embedded, kformer.padding_mask(ids, padding_id=0))
