@@ -44,7 +44,7 @@ ARROWS = {
     "training.callbacks": {"tasks", "text"},
     "training.resumption": {"training.callbacks", "training.objective"},
     "training.run": {
-        *("plot", "tasks", "text"),
+        *("model.networks", "plot", "tasks", "text"),
         *("training.callbacks", "training.objective", "training.recipes", "training.resumption"),
     },
     "training.classification": {
@@ -68,7 +68,7 @@ ARROWS = {
         *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
-        "training.translation",
+        *("training.classification", "training.translation"),
     },
     "cli.terminal": {"serving", "text"},
 }

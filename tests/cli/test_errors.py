@@ -51,7 +51,7 @@ def test_wrong_options_are_named(refused, arguments, message):
         ("--validate-every", -1, "must be at least 0. Received: validate_every=-1."),
         ("--gradient-accumulation", 0, "Received: gradient_accumulation=0."),
         ("--precision", "float16", "one of float32, bfloat16. Received: precision='float16'."),
-        ("--monitor", "chrf", "one of loss, bleu. Received: monitor='chrf'."),
+        ("--monitor", "chrf", "one of loss, bleu, accuracy. Received: monitor='chrf'."),
         ("--max-length-ratio", 0.5, "at least 1; or 0 for any. Received: max_length_ratio=0.5."),
         ("--piece-splitting", 1, "must be less than 1. Received: piece_splitting=1.0."),
         ("--weight", 0, "Received: weights=[0.0] for 1 pairs of files."),
@@ -64,7 +64,7 @@ def test_wrong_options_are_named(refused, arguments, message):
         (
             "--recipe",
             "huge",
-            "one of base, big, demo, multi30k, quick, tiny. Received: recipe='huge'.",
+            "one of base, big, demo, multi30k, quick, reviews, tiny. Received: recipe='huge'.",
         ),
         ("--vocab-size", 3, "`vocab_size` must be over 260: "),
         ("--vocab-size", 270, "`vocab_size` must be at least 2"),

@@ -136,7 +136,7 @@ def test_a_sentence_of_the_maximum_length_fits(write, tokenizer):
     length = max(len(source), len(target))
     dataset = translation_dataset(*write(pairs), tokenizer, max_length=length)
     assert rows_of(dataset, tokenizer) == [(source, target)]
-    with pytest.raises(ValueError, match=f"No pair is left.* Received: max_length={length - 1}"):
+    with pytest.raises(ValueError, match=f"No text is left.* Received: max_length={length - 1}"):
         translation_dataset(*write(pairs), tokenizer, max_length=length - 1)
 
 
@@ -170,7 +170,7 @@ def test_a_batch_must_have_room_for_the_longest_sentence(write, tokenizer):
 
 
 def test_a_text_of_blank_lines_is_an_error(write, tokenizer):
-    with pytest.raises(ValueError, match=r"No pair is left.* Received: max_length=128"):
+    with pytest.raises(ValueError, match=r"No text is left.* Received: max_length=128"):
         translation_dataset(*write([("", "")] * 3), tokenizer)
 
 

@@ -14,7 +14,7 @@ every_recipe = pytest.mark.parametrize("name", recipe_names())
 
 
 def test_the_recipes_of_the_package():
-    assert set(recipe_names()) == {"base", "big", "demo", "multi30k", "quick", "tiny"}
+    assert set(recipe_names()) == {"base", "big", "demo", "multi30k", "quick", "reviews", "tiny"}
 
 
 @every_recipe
