@@ -57,7 +57,8 @@ ARROWS = {
         "training.run",
     },
     "export": {"pocket", "tasks"},
-    "export.saved_model": {"decoding", "decoding.search", "serving", "tasks", "text"},
+    "export.saved_model": {"decoding", "export.saved_model.graph", "serving", "tasks", "text"},
+    "export.saved_model.graph": {"decoding", "decoding.search", "tasks", "text"},
     "export.tflite": {
         *("decoding", "decoding.search", "export.tflite.byte_codec", "model", "pocket", "tasks"),
     },

@@ -15,7 +15,6 @@ from kformer.serving.answers import (
 from kformer.serving.deadline import Deadline, at_once, patiently
 from kformer.serving.errors import MalformedAnswer
 from kformer.serving.rows import (
-    NEEDED,
     checked,
     read_best,
     read_score,
@@ -201,7 +200,7 @@ class Client:
         answers = [None] * len(texts)
         for batch, outputs in at_once(ask, batches, self._connections, deadline):
             try:
-                rows = rows_from_columns(outputs, len(batch), NEEDED[signature])
+                rows = rows_from_columns(outputs, len(batch), signature)
                 for i, row in zip(batch, rows, strict=True):
                     answers[i] = read(row)
             except MalformedAnswer as error:

@@ -35,21 +35,22 @@ def checked(inputs: dict) -> dict[str, list[str]]:
     return {name: list(map(replace_lone_surrogates, texts)) for name, texts in lists.items()}
 
 
-def rows_from_columns(outputs: dict, number: int, needed) -> list[dict]:
+def rows_from_columns(outputs: dict, number: int, signature: str) -> list[dict]:
     """Returns the outputs for each row, by name.
 
     Args:
         outputs: lists by name, an entry for each row.
         number: Of rows.
-        needed: Names of required outputs.
+        signature: Its name, which decides what outputs are required.
 
     Raises:
         MalformedAnswer: An output is missing or has another length.
     """
+    needed = NEEDED[signature]
     for name in needed:
         if name not in outputs:
             raise MalformedAnswer(
-                "The model must be a kformer export, which answers "
+                f"The model must be a kformer export with a signature {signature!r}, which answers "
                 f"{', '.join(needed)} for each text. Received: {', '.join(outputs) or 'nothing'}."
             )
     for name, values in outputs.items():
@@ -63,7 +64,7 @@ def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str, stacklevel: int = 3)
 
     Args:
         flags: Of each text.
-        did: What was done with its beginning, "translated" or "encoded".
+        did: What was done with its beginning, "translated" for instance.
         stacklevel: Of `warnings.warn`; 3 for the caller of a public method.
     """
     for number, raised in enumerate(flags, start=1):

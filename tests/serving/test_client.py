@@ -199,10 +199,10 @@ def test_a_batch_over_the_servers_limit_is_refused_in_its_words(tmp_path):
 
 
 def test_another_model_is_no_kformer_export(scripted, monkeypatch):
-    from kformer.serving import client as module
+    from kformer.serving import rows
 
     client = scripted.client(model="a b/c")
-    monkeypatch.setitem(module.NEEDED, "serving_default", ("vector",))
+    monkeypatch.setitem(rows.NEEDED, "serving_default", ("vector",))
     with pytest.raises(ServerError, match=r"answers vector for each text\. Received: .*score"):
         client.translate(["x"])
 

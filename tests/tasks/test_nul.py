@@ -9,7 +9,7 @@ from ai_edge_litert.interpreter import Interpreter
 from kformer import SearchOptions, Transformer, Translator
 from kformer.export import export_tflite
 from kformer.export.saved_model.batch_limits import batch_limits
-from kformer.export.saved_model.signatures import Signatures
+from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
 from kformer.pocket import PocketTranslator
 from support.native.answer_in_a_runtime import answer
 from support.native.native_program import answers, compiled_program
@@ -82,7 +82,7 @@ def test_prefixes_do_not_count_zeros_at_the_end(translator):
 def test_the_graph_of_a_server_says_the_same(translator, translations):
     """The files that tests share have texts with zeros, too, but write none."""
     limits = batch_limits(translator.max_source_length)
-    signatures = Signatures(translator, translator.transformer, 1, 0.6, limits)
+    signatures = TranslatorSignatures(translator, translator.transformer, 1, 0.6, limits)
     found = signatures.translate(tf.constant(TEXTS))
     assert [text.decode() for text in found["translation"].numpy()] == [
         best.text for best in translations

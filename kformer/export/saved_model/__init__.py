@@ -1,10 +1,10 @@
 """A SavedModel in a version folder, with the files that TensorFlow Serving needs around it.
 
 - `writer`: `export_saved_model`.
-- `signatures`, `reading`, `translating`, `chunks`, `compiled`, `degenerate_in_graph`: the graph,
-  from strings to strings.
+- `translator_export`: what a translator has of its own.
+- `graph`: the functions from strings to answers.
 - `batch_limits`: the limits of requests.
 - `serving_files`, `warmup`, `templates/`: configuration, warm-up requests and a README.
-- `served_translator`: `ServedTranslator`, which loads such a folder in Python.
-- `report`: the export report.
+- `served_model`, `served_translator`: load such a folder in Python.
+- `report`, `versions`: the export report, and the folder of versions.
 """

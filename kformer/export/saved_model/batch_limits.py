@@ -6,14 +6,11 @@ fit the largest batch that it merges, whatever its texts.
 
 from typing import NamedTuple
 
-import tensorflow as tf
-
 from kformer.arguments import check_integer
 from kformer.decoding.options import EXTRA_LENGTH
-from kformer.export.saved_model.compiled import BATCH_CLASSES
+from kformer.export.saved_model.graph.compiled import BATCH_CLASSES
 from kformer.text.rows import MAX_CHARACTERS
 
-MAX_TEXTS = 1024  # Per request to a server that does not merge requests.
 BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)  # Sizes of merged batches without XLA.
 
 
@@ -35,32 +32,31 @@ class BatchLimits(NamedTuple):
 
 
 def batch_limits(
-    max_source_length: int, max_batch_tokens: int | None = None, xla: bool = False
+    max_source_length: int,
+    max_batch_tokens: int | None = None,
+    xla: bool = False,
+    targets: bool = True,
 ) -> BatchLimits:
     """Returns the limits of an export.
 
     Args:
-        max_source_length: Maximum number of ids of a source.
+        max_source_length: Maximum number of ids of a text that the model reads.
         max_batch_tokens: Maximum number of ids of a request; by default those of 64 of the longest
-            sources and targets.
+            texts, and of their targets.
         xla: Whether the graph is compiled, so that only a few batch sizes are allowed.
+        targets: Whether texts have targets, as those of a translator.
 
     Raises:
-        ValueError: One source and its target can exceed `max_batch_tokens`.
+        ValueError: One text and its target can exceed `max_batch_tokens`.
     """
-    longest = 2 * max_source_length + EXTRA_LENGTH
+    longest = 2 * max_source_length + EXTRA_LENGTH if targets else max_source_length
     sizes = BATCH_CLASSES if xla else BATCH_SIZES
     tokens = sizes[-1] * longest if max_batch_tokens is None else max_batch_tokens
     check_integer("max_batch_tokens", tokens)
     if tokens < longest:
         raise ValueError(
-            f"`max_batch_tokens` must be at least {longest}, the ids of the longest source and its "
-            f"target. Received: max_batch_tokens={tokens}."
+            f"`max_batch_tokens` must be at least {longest}, the ids of the longest "
+            f"{'source and its target' if targets else 'text'}. Received: "
+            f"max_batch_tokens={tokens}."
         )
     return BatchLimits(tokens, tuple(size for size in sizes if size * longest <= tokens))
-
-
-def at_most(limit: int, unit: str, number):
-    """Returns an operation that fails if `number`, int32 (), is over the limit."""
-    message = f"A request may hold at most {limit} {unit}. Received:"
-    return tf.debugging.Assert(number <= limit, [message, number])

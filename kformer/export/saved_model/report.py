@@ -5,10 +5,10 @@ from pathlib import Path
 import tensorflow as tf
 
 import kformer
+from kformer.export.saved_model.versions import REPORT
 from kformer.files import json_text
 
 FORMAT = 1
-FILE = "assets.extra/kformer.json"
 
 
 def write_report(version, functions, settings, warmup_requests, checked=None):
@@ -32,7 +32,7 @@ def write_report(version, functions, settings, warmup_requests, checked=None):
         "bytes": sizes(version),
         "checked": checked,
     }
-    path = version / FILE
+    path = version / REPORT
     path.parent.mkdir(exist_ok=True)  # The report is written again after the check.
     path.write_text(json_text(report), "utf-8")
 
@@ -54,7 +54,7 @@ def sizes(folder) -> dict[str, int]:
     parts = {"saved_model.pb": "graph", "variables": "weights"}
     total = 0
     for file in folder.rglob("*"):
-        if file.is_file() and file != folder / FILE:
+        if file.is_file() and file != folder / REPORT:
             size = file.stat().st_size
             total += size
             part = parts.get(file.relative_to(folder).parts[0])

@@ -6,13 +6,13 @@ A server loads only folders with numeric names, and ignores other files.
 import json
 import re
 import shlex
+import tomllib
 from importlib import resources
 from pathlib import Path
 from string import Template
 
 import kformer
 from kformer.files import check_writable
-from kformer.serving.address import MODEL
 
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
 NAMES = ("models.config", "batching.config", "monitoring.config", "compose.yaml", "README.md")
@@ -22,7 +22,7 @@ _GIB = 2**30
 _SHOWN = 4  # Numbers shown of a long list in the README.
 
 
-def write_serving_files(publication, folder, settings, answers):
+def write_serving_files(publication, folder, settings, about, answers):
     """Writes settings and README of the newest version into the folder of all versions.
 
     A file without the line `MARK` was edited by the user and stays.
@@ -30,19 +30,19 @@ def write_serving_files(publication, folder, settings, answers):
     Args:
         publication: `kformer.files.Publication` that the files are part of.
         folder: The folder of versions.
-        settings: dict with the version's `version`, `beam_size`, `length_penalty`, `xla`,
-            `max_source_length`, `max_target_length`, `max_texts`, `max_batch_tokens`,
-            `max_batch_characters`, `batch_sizes` and `bytes`, the size of its files.
+        settings: dict with the version's `version`, `kind`, `xla`, `max_source_length`,
+            `max_texts`, `max_batch_tokens`, `max_batch_characters`, `batch_sizes` and `bytes`, the
+            size of its files; of a translator, `max_target_length`.
+        about: What is particular about the model: a sentence for the README.
         answers: list of (`warmup.Request`, dict output -> list), for the README.
     """
     folder = Path(folder)
-    values = _values(settings, answers)
-    templates = resources.files("kformer.export.saved_model") / "templates"
+    values = _values(settings, about, answers)
     for name in NAMES:
         path = folder / name
         if path.exists() and MARK not in path.read_text("utf-8", errors="replace"):
             continue
-        text = Template((templates / name).read_text("utf-8")).substitute(values)
+        text = _filled(name, values)
         with publication.writing(path) as temporary:
             temporary.write_text(text, "utf-8")
 
@@ -58,17 +58,25 @@ def check_serving_folder(folder):
         check_writable(folder / name)
 
 
-def _values(settings, answers):
+def _filled(name, values):
+    """Returns the text of a template."""
+    templates = resources.files("kformer.export.saved_model") / "templates"
+    return Template((templates / name).read_text("utf-8")).substitute(values)
+
+
+def _values(settings, about, answers):
     import tensorflow as tf  # The command line calls only the checks at first.
 
-    xla = settings["xla"]
+    xla, name = settings["xla"], settings["kind"]
     sizes = settings["batch_sizes"]
-    at, flags = f"/models/{MODEL}", _flags(xla)
+    at, flags = f"/models/{name}", _flags(xla)
     in_container = [f"--model_config_file={at}/models.config", *(flag.format(at) for flag in flags)]
     in_container.insert(1, "--model_config_file_poll_wait_seconds=60")
+    words = tomllib.loads(_filled(f"{name}.toml", settings))
+    abouts = {**words.pop("signatures"), **_ABOUT}
     return {
         "mark": MARK,
-        "name": MODEL,
+        "name": name,
         "version": settings["version"],
         "kformer": kformer.__version__,
         "tensorflow": tf.__version__,
@@ -76,8 +84,8 @@ def _values(settings, answers):
         "cores": CORES,
         "memory": _memory(settings["bytes"]),
         "start_period": "10m" if xla else "2m",
-        "search": _search(settings["beam_size"], settings["length_penalty"]),
-        "xla": _ABOUT_XLA if xla else "",
+        "about": about,
+        "xla": _ABOUT_XLA.format(words["compiled"]) if xla else "",
         "flags": "\n".join(f"      - {flag}" for flag in in_container),
         "run_flags": _continued(in_container),
         "plain_flags": _continued([flag.format('"$PWD"') for flag in flags]),
@@ -86,9 +94,12 @@ def _values(settings, answers):
         "max_batch_tokens": f"{settings['max_batch_tokens']:,}",
         "max_batch_characters": f"{settings['max_batch_characters']:,}",
         "allowed_batch_sizes": "\n".join(f"allowed_batch_sizes: {size}" for size in sizes),
-        "most_pieces": settings["max_source_length"] - 1,
-        "more_pieces": settings["max_target_length"] - 1,
-        "requests": "\n".join(_shown(request, answer) for request, answer in answers),
+        **words,
+        "requests": "\n".join(
+            _shown(name, abouts[request.signature], request, answer)
+            for request, answer in answers
+            if request.signature in abouts
+        ),
     }
 
 
@@ -101,17 +112,11 @@ def _memory(size):
     return f"{2 - (-4 * size // _GIB)}g"
 
 
-_ABOUT_XLA = """XLA compiles the decode loops for each new shape of a batch, which takes seconds.
+_ABOUT_XLA = """XLA compiles {} for each new shape of a batch, which takes seconds.
 The warm-up requests have all shapes, so the server needs some minutes to start. It must be started
 with `--xla_cpu_compilation_enabled`, as above; otherwise requests fail.
 
 """
-
-
-def _search(beam_size, length_penalty):
-    if beam_size == 1:
-        return "It translates by greedy search."
-    return f"It translates with {beam_size} beams and a length penalty of {length_penalty}."
 
 
 def _flags(xla):
@@ -130,20 +135,14 @@ def _continued(flags):
     return " \\\n".join(f"        {flag}" for flag in flags)
 
 
-_ABOUT = {
-    "serving_default": "The best translation and its score, the natural logarithm of its "
-    "probability; with several beams, that divided by ((5 + pieces) / 6) ** penalty:",
-    "beam": "The translations of several beams, best first; if there are fewer, the rest are "
-    "empty, with scores of -1e9:",
-    "score": "The natural logarithm of the probability of a given translation, and its number of "
-    "pieces with its end. Here the inputs are by column, which every request allows:",
+_ABOUT = {  # The signatures of every model.
     "encode": "A vector for comparing texts: the mean of the encoder's output over all pieces:",
     "tokenize": "The ids of the text, the end id, and then padding:",
 }
 
 
-def _shown(request, answer):
-    """Returns a request and its response in Markdown."""
+def _shown(model, about, request, answer):
+    """Returns a request to `model`, its name, and the response in Markdown."""
     signature = {"signature_name": request.signature}
     if request.signature == "serving_default":
         signature = {}
@@ -157,8 +156,8 @@ def _shown(request, answer):
         response = {"predictions": rows}
     data = shlex.quote(json.dumps(body, ensure_ascii=False))
     return (
-        f"{_ABOUT[request.signature]}\n\n"
-        f"    curl http://localhost:8501/v1/models/{MODEL}:predict -d {data}\n\n"
+        f"{about}\n\n"
+        f"    curl http://localhost:8501/v1/models/{model}:predict -d {data}\n\n"
         f"    {_shortened(json.dumps(response, ensure_ascii=False))}\n"
     )
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from kformer.export.saved_model.compiled import shapes
-from kformer.serving.address import MODEL
+from kformer.export.saved_model.graph.compiled import shapes
 
 FILE = "assets.extra/tf_serving_warmup_requests"
 EXAMPLES = 8  # Maximum number of example sentences.
@@ -27,36 +26,32 @@ class Request(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """Sentences, their translations, and both tokenizers."""
+    """Example sentences, and the tokenizer that reads them."""
 
-    sources: list
-    targets: list
+    sentences: list
     tokenizer: object
-    target_tokenizer: object
 
-    def text(self, name, first, length):
-        """Returns a text of about `length` ids for the input `name`, from sentence `first` on."""
-        targets = name == "target"
-        tokenizer = self.target_tokenizer if targets else self.tokenizer
-        sentences = self.targets if targets else self.sources
+    def text(self, first, length):
+        """Returns a text of about `length` ids, from sentence `first` on."""
         ids, i = [], first
         while len(ids) < length - 1:
-            [more] = tokenizer.tokenize([sentences[i % len(sentences)]]).to_list()
-            ids, i = [*ids, *(more or [tokenizer.unknown_id])], i + 1
-        [text] = tokenizer.detokenize(tf.ragged.constant([ids[: length - 1]], tf.int32)).numpy()
+            sentence = self.sentences[i % len(self.sentences)]
+            [more] = self.tokenizer.tokenize([sentence]).to_list()
+            ids, i = [*ids, *(more or [self.tokenizer.unknown_id])], i + 1
+        ids = tf.ragged.constant([ids[: length - 1]], tf.int32)
+        [text] = self.tokenizer.detokenize(ids).numpy()
         return text.decode("utf-8")
 
 
-def examples_of(translator, texts) -> Examples:
-    """Translates the first `texts` that are not blank, or else pieces of the vocabulary."""
-    sources = [text for text in texts or () if text.strip()][:EXAMPLES]
-    if not sources:
-        size = translator.tokenizer.vocab_size
+def examples_of(tokenizer, texts) -> Examples:
+    """Returns the first `texts` that are not blank, or else pieces of the vocabulary."""
+    sentences = [text for text in texts or () if text.strip()][:EXAMPLES]
+    if not sentences:
+        size = tokenizer.vocab_size
         rows = [[*range(size - 8 * i - 8, size - 8 * i)] for i in range(EXAMPLES)]
-        texts = translator.tokenizer.detokenize(tf.ragged.constant(rows, tf.int32)).numpy()
-        sources = [text.decode("utf-8") for text in texts]
-    targets = translator.translate(sources)
-    return Examples(sources, targets, translator.tokenizer, translator.target_tokenizer)
+        texts = tokenizer.detokenize(tf.ragged.constant(rows, tf.int32)).numpy()
+        sentences = [text.decode("utf-8") for text in texts]
+    return Examples(sentences, tokenizer)
 
 
 def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=BATCHES[-1]):
@@ -64,9 +59,9 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
 
     Args:
         inputs: dict signature -> names of its inputs.
-        examples: `Examples`.
+        examples: dict name of an input -> `Examples`.
         max_source_length: Maximum number of ids of a text.
-        max_ids: Maximum of a batch; see `kformer.export.saved_model.compiled.shapes`.
+        max_ids: Maximum of a batch; see `kformer.export.saved_model.graph.compiled.shapes`.
         xla: Whether to include every shape, because each is compiled.
         max_batch_size: Maximum number of texts of a request.
     """
@@ -81,25 +76,25 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
         for rows, length in found:
             well_within = max(2, 3 * length // 4)  # Joined sentences may have more pieces.
             inputs = {
-                name: [examples.text(name, i, well_within) for i in range(rows)] for name in names
+                name: [examples[name].text(i, well_within) for i in range(rows)] for name in names
             }
             yield Request(signature, inputs)
 
 
-def write_warmup(version, requests) -> int:
-    """Writes the requests into the folder `version`; returns their number."""
+def write_warmup(version, requests, model) -> int:
+    """Writes the requests to `model`, its name, into the folder `version`; returns their number."""
     path = Path(version) / FILE
     path.parent.mkdir(exist_ok=True)
-    records = [prediction_log(request) for request in requests]
+    records = [prediction_log(request, model) for request in requests]
     with tf.io.TFRecordWriter(str(path)) as writer:
         for record in records:
             writer.write(record)
     return len(records)
 
 
-def prediction_log(request) -> bytes:
-    """Returns a `Request` as an encoded `tensorflow.serving.PredictionLog`."""
-    model = _field(1, MODEL.encode()) + _field(3, request.signature.encode())
+def prediction_log(request, model) -> bytes:
+    """Returns a `Request` to `model` as an encoded `tensorflow.serving.PredictionLog`."""
+    model = _field(1, model.encode()) + _field(3, request.signature.encode())
     predict = _field(1, model)  # PredictRequest.model_spec
     for name, texts in request.inputs.items():
         strings = np.array([text.encode("utf-8") for text in texts], object)  # Keeps a last NUL.

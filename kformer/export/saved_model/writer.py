@@ -8,19 +8,21 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
-from kformer.export.saved_model.batch_limits import MAX_TEXTS, batch_limits
+from kformer.decoding.options import SearchOptions
+from kformer.export.saved_model.batch_limits import batch_limits
+from kformer.export.saved_model.graph.signatures import CHUNK_IDS, MAX_TEXTS, input_names
 from kformer.export.saved_model.report import sizes, write_report
-from kformer.export.saved_model.served_translator import as_lists, versions_in
+from kformer.export.saved_model.served_model import as_lists
 from kformer.export.saved_model.serving_files import check_serving_folder, write_serving_files
-from kformer.export.saved_model.signatures import CHUNK_IDS, Signatures, input_names
-from kformer.export.saved_model.warmup import Request, examples_of, requests, write_warmup
+from kformer.export.saved_model.translator_export import TranslatorExport
+from kformer.export.saved_model.versions import versions_in
+from kformer.export.saved_model.warmup import Request, requests, write_warmup
 from kformer.files import Publication, part_of
 from kformer.tasks.translator import check_is_translator
 
 
 def export_saved_model(
-    translator,
+    model,
     folder: str | Path,
     beam_size: int = 1,
     length_penalty: float = 0.6,
@@ -32,30 +34,34 @@ def export_saved_model(
 ) -> Path:
     """Writes the next version of a model for TensorFlow Serving, and the files to serve it.
 
-    Its signature `serving_default` takes `text`, string (B,), and returns `translation`, string
-    (B,); `score`, float32 (B,), see `kformer.Greedy` and `kformer.Beam`; `truncated`, bool (B,),
-    True if the text had more than `translator.max_source_length` ids and was cut; and `flags`,
-    string (B,), all problems, usually "". The other signatures are `beam`, `score`, `encode` and
-    `tokenize`, see `kformer.export.saved_model.signatures`.
+    Of a translator, the signature `serving_default` takes `text`, string (B,), and returns
+    `translation`, string (B,); `score`, float32 (B,), see `kformer.Greedy` and `kformer.Beam`;
+    `truncated`, bool (B,), True if the text had more than `model.max_source_length` ids and was
+    cut; and `flags`, string (B,), all problems, usually "". Others are `beam` and `score`.
+
+    Of a classifier, `serving_default`, also named `classify`, takes `text`, string (B,), and
+    returns `label`, string (B,); `probabilities`, float32 (B, C), in the order of `labels`, string
+    (B, C); and `flags`. Both kinds have the signatures `encode` and `tokenize`; see
+    `kformer.export.saved_model.graph`.
 
     The version's `assets.extra` holds warm-up requests and `kformer.json`, the export report.
     Settings for the server and a README with real requests and responses lie beside the versions;
     each export rewrites them, unless their first line was removed.
 
     Args:
-        translator: `kformer.Translator`.
+        model: `kformer.Translator` or `kformer.TextClassifier`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next free number.
         beam_size, length_penalty: See `kformer.Translator.translate`. The signature `beam` returns
-            `beam_size` translations per text, or 4 if that is 1.
+            `beam_size` translations per text, or 4 if that is 1. A classifier has the defaults.
         check: Called with the path of the complete SavedModel before it is renamed; if it raises,
             no server ever sees the version. A dict that it returns is added to the report.
-        xla: Whether to compile the decode loops, for a server that is started with
+        xla: Whether to compile the search, or the classifier, for a server that is started with
             `--xla_cpu_compilation_enabled`; any other fails on requests. Compiling a new shape
-            takes seconds, see `kformer.export.saved_model.compiled`.
+            takes seconds, see `kformer.export.saved_model.graph.compiled`.
         examples: Sentences for the warm-up requests and the README; by default words of the
             vocabulary.
         max_batch_tokens: Maximum number of ids in all texts of a request; by default that of 64 of
-            the longest sources and targets. `batching.config` keeps merged batches within it.
+            the longest texts and their targets. `batching.config` keeps merged batches within it.
         publication: `kformer.files.Publication` that the version is part of; if None, its own.
 
     Returns:
@@ -64,22 +70,20 @@ def export_saved_model(
     Raises:
         TypeError, ValueError: An argument is wrong.
     """
-    check_is_translator("translator", translator)
-    SearchOptions(beam_size, length_penalty)  # Checks them.
+    check_is_translator("model", model)
+    export = TranslatorExport(model, SearchOptions(beam_size, length_penalty))
     folder = Path(folder)
     check_serving_folder(folder)
-    limits = batch_limits(translator.max_source_length, max_batch_tokens, xla)
+    limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)
     version = max(versions_in(folder), default=0) + 1
-    examples = examples_of(translator, examples)
-    module = _Serving(translator, beam_size, length_penalty, limits, xla)
+    examples = export.examples(examples)
+    module = _Serving(model, export, limits, xla)
     settings = {
         "version": version,
-        "beam_size": beam_size,
-        "length_penalty": length_penalty,
-        "n_best": module.n_best,
+        "kind": export.name,
+        **export.settings,
         "xla": xla,
-        "max_source_length": translator.max_source_length,
-        "max_target_length": translator.max_source_length + EXTRA_LENGTH,
+        "max_source_length": model.max_source_length,
         "max_texts": MAX_TEXTS,
         "max_batch_tokens": limits.tokens,
         "max_batch_characters": limits.characters,
@@ -89,15 +93,16 @@ def export_saved_model(
         with together.writing(folder / str(version)) as temporary:
             tf.saved_model.save(module, str(temporary), dict(module.functions))
             inputs = {name: input_names(function) for name, function in module.functions.items()}
-            longest, most = translator.max_source_length, limits.batch_size
+            longest, most = model.max_source_length, limits.batch_size
             found = requests(inputs, examples, longest, CHUNK_IDS, xla, most)
-            number = write_warmup(temporary, found)
+            number = write_warmup(temporary, found, export.name)
             write_report(temporary, module.functions, settings, number)
             if check:  # It reads the limits in the report, to which its results are then added.
                 checked = check(temporary)
                 write_report(temporary, module.functions, settings, number, checked)
         settings["bytes"] = sizes(temporary)["all"]
-        write_serving_files(together, folder, settings, _answers(module.functions, examples))
+        answers = _answers(module.functions, examples)
+        write_serving_files(together, folder, settings, export.about, answers)
     return folder / str(version)
 
 
@@ -107,23 +112,20 @@ class _Serving(tf.Module):
     A SavedModel with a Keras object loads in Python, but fails in a server.
     """
 
-    def __init__(self, translator, beam_size, length_penalty, limits, xla):
+    def __init__(self, model, export, limits, xla):
         super().__init__()
-        transformer = translator.transformer.copy()
-        self.weights = [variable.value for variable in transformer.variables]
-        self.tokenizers = [translator.tokenizer.in_graph, translator.target_tokenizer.in_graph]
-        signatures = Signatures(translator, transformer, beam_size, length_penalty, limits, xla)
-        self.n_best = signatures.n_best
-        self.functions = signatures.functions()
+        network = model.network.copy()
+        self.weights = [variable.value for variable in network.variables]
+        self.tokenizers = [tokenizer.in_graph for tokenizer in export.tokenizers]
+        self.functions = export.signatures(network, limits, xla).functions()
 
 
 def _answers(functions, examples):
     """Returns pairs of an example `Request` and its response, a dict of lists."""
     answers = []
-    for name, function in functions.items():
-        texts = {"target": examples.targets}
-        request = {name: texts.get(name, examples.sources)[:1] for name in input_names(function)}
+    for signature, function in functions.items():
+        request = {name: examples[name].sentences[:1] for name in input_names(function)}
         found = function(**{name: tf.constant(texts) for name, texts in request.items()})
         answer = {name: as_lists(tensor) for name, tensor in found.items()}
-        answers.append((Request(name, request), answer))
+        answers.append((Request(signature, request), answer))
     return answers

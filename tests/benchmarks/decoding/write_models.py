@@ -22,7 +22,7 @@ from benchmarks.sizes import MODEL_SIZES
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
-from kformer.export.saved_model.compiled import COMPILED, compiled
+from kformer.export.saved_model.graph.compiled import COMPILED, compiled
 from kformer.export.tflite.signatures import runtime_for
 
 MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.

@@ -9,8 +9,8 @@ from kformer import SearchOptions
 from kformer.decoding.search_ids import make_search, search_ids
 from kformer.export import ServedTranslator, export_saved_model
 from kformer.export.saved_model.batch_limits import batch_limits
-from kformer.export.saved_model.served_translator import newest_version
-from kformer.export.saved_model.signatures import Signatures
+from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
+from kformer.export.saved_model.versions import newest_version
 from kformer.tasks.translator import Translator
 from support import toy
 from support.serving.operations import OF_TENSORFLOW_TEXT, STOCK, sentencepiece_library
@@ -140,7 +140,7 @@ def test_the_first_id_too_many_is_the_one_that_truncates(toy_translator):
     limit = next(length for length in texts if length + 1 in texts)
     tokenizer, transformer = toy_translator.tokenizer, toy_translator.transformer
     small = Translator(tokenizer, transformer, max_source_length=limit)
-    signatures = Signatures(small, transformer, 1, 0.6, batch_limits(limit))
+    signatures = TranslatorSignatures(small, transformer, 1, 0.6, batch_limits(limit))
     found = signatures.translate(tf.constant([texts[limit], texts[limit + 1]]))
     assert found["truncated"].numpy().tolist() == [False, True]
 

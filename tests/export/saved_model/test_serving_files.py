@@ -21,7 +21,7 @@ from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
 from kformer.export import export_saved_model
 from kformer.export.saved_model.batch_limits import BATCH_SIZES
-from kformer.export.saved_model.compiled import BATCH_CLASSES
+from kformer.export.saved_model.graph.compiled import BATCH_CLASSES
 from kformer.export.saved_model.serving_files import MARK, NAMES, write_serving_files
 from kformer.files import Publication
 from kformer.serving import Client
@@ -30,8 +30,7 @@ from support.serving.warmup_requests import asked, assert_same_answers, signatur
 
 SETTINGS = {
     "version": 3,
-    "beam_size": 1,
-    "length_penalty": 0.6,
+    "kind": "translator",
     "xla": False,
     "max_source_length": 256,
     "max_target_length": 306,
@@ -52,7 +51,7 @@ def folder(tmp_path):
 
 def write_files(folder, settings, answers):
     with Publication() as publication:
-        write_serving_files(publication, folder, settings, answers)
+        write_serving_files(publication, folder, settings, "It translates.", answers)
 
 
 def message(name, fields):

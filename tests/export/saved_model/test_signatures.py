@@ -8,7 +8,8 @@ from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
 from kformer.decoding.options import SearchOptions
 from kformer.export import ServedTranslator, export_saved_model
-from kformer.export.saved_model.batch_limits import MAX_TEXTS, batch_limits
+from kformer.export.saved_model.batch_limits import batch_limits
+from kformer.export.saved_model.graph.signatures import MAX_TEXTS
 from kformer.export.saved_model.warmup import FILE
 from support import toy
 from support.serving.warmup_requests import (

@@ -7,10 +7,11 @@ import pytest
 import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
-from kformer.export.saved_model.compiled import shapes
+from kformer.export.saved_model.graph.compiled import shapes
 from kformer.export.saved_model.warmup import (
     BATCHES,
     FILE,
+    Examples,
     Request,
     examples_of,
     prediction_log,
@@ -24,7 +25,9 @@ INPUTS = {"serving_default": ["text"], "score": ["source", "target"]}
 
 @pytest.fixture(scope="module")
 def examples(toy_translator):
-    return examples_of(toy_translator, ["", *toy.SOURCES])
+    sources = examples_of(toy_translator.tokenizer, ["", *toy.SOURCES])
+    targets = Examples(toy.TARGETS, toy_translator.target_tokenizer)
+    return {"text": sources, "source": sources, "target": targets}
 
 
 def logs(path):
@@ -63,7 +66,7 @@ def test_a_record_is_what_the_servers_own_messages_make_of_it():
     asked.model_spec.name, asked.model_spec.signature_name = "translator", "score"
     for name, values in request.inputs.items():
         asked.inputs[name].CopyFrom(tf.make_tensor_proto(np.array(values, object)))
-    read = PredictionLog.FromString(prediction_log(request))
+    read = PredictionLog.FromString(prediction_log(request, "translator"))
     assert read == log
     assert not read.predict_log.request.DiscardUnknownFields()
 
@@ -91,15 +94,14 @@ def test_warmup_requests_have_every_compiled_shape(examples, toy_translator):
 
 
 def test_examples_are_sentences_that_are_not_blank_or_words_of_the_vocabulary(toy_translator):
-    some = examples_of(toy_translator, ["", " ", *toy.SOURCES])
-    assert some.sources == toy.SOURCES[:8]
-    assert some.targets == toy_translator.translate(toy.SOURCES[:8])
+    tokenizer = toy_translator.tokenizer
+    assert examples_of(tokenizer, ["", " ", *toy.SOURCES]).sentences == toy.SOURCES[:8]
     for nothing in (None, [], ["", "  "]):
-        words = examples_of(toy_translator, nothing)
-        assert len({*words.sources}) > 4 and all(text.strip() for text in words.sources)
+        words = examples_of(tokenizer, nothing).sentences
+        assert len({*words}) > 4 and all(text.strip() for text in words)
 
 
 def test_the_report_has_the_number_of_records(tmp_path):
     request = Request("tokenize", {"text": ["wir"]})
-    assert write_warmup(tmp_path, [request] * 3) == 3
+    assert write_warmup(tmp_path, [request] * 3, "translator") == 3
     assert len(logs(str(tmp_path / FILE))) == 3

@@ -9,10 +9,10 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
-from kformer.export.saved_model.chunks import map_in_chunks
-from kformer.export.saved_model.compiled import COMPILED, compiled
-from kformer.export.saved_model.degenerate_in_graph import degenerate_flags
-from kformer.export.saved_model.reading import joined
+from kformer.export.saved_model.graph.chunks import map_in_chunks
+from kformer.export.saved_model.graph.compiled import COMPILED, compiled
+from kformer.export.saved_model.graph.degenerate_in_graph import degenerate_flags
+from kformer.export.saved_model.graph.reading import joined
 
 
 class Translating:
@@ -47,7 +47,7 @@ class Translating:
         """Translates the rows of `read`, `at_once` at a time.
 
         Args:
-            read: `kformer.export.saved_model.reading.Read`.
+            read: `kformer.export.saved_model.graph.reading.Read`.
             at_once: int32 ().
 
         Returns:

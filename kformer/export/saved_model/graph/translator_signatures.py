@@ -1,0 +1,122 @@
+"""The signatures of a translator: its search, and the scores of given translations.
+
+Axes: B batch, N sequences a text, S source length, T target length.
+"""
+
+import tensorflow as tf
+
+from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.scoring import likelihood
+from kformer.decoding.search_ids import make_search
+from kformer.export.saved_model.graph.chunks import map_in_chunks
+from kformer.export.saved_model.graph.reading import joined
+from kformer.export.saved_model.graph.signatures import Signatures
+from kformer.export.saved_model.graph.translating import Translating
+
+BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
+CHUNK_LOGITS = 2**24  # Logits scored at once: 64 MiB.
+
+
+class TranslatorSignatures(Signatures):
+    """The functions of a translator that a server runs; see `Signatures`.
+
+    Flags of a translation are "length limit", "loop" and "length ratio", as in
+    `kformer.Translation`.
+
+    Args:
+        translator: `kformer.Translator`.
+        transformer: The float32 copy of its transformer whose variables are saved.
+        beam_size, length_penalty: See `kformer.Translator.translate`.
+        limits: `kformer.export.saved_model.batch_limits.BatchLimits`.
+        xla: Whether to compile the decode loops.
+    """
+
+    def __init__(self, translator, transformer, beam_size, length_penalty, limits, xla=False):
+        super().__init__(translator, transformer, limits)
+        self._target = translator.target_tokenizer
+
+        def translating(beam_size, number):
+            search = make_search(self._target, beam_size, length_penalty, number)
+            most = self._longest if xla else None
+            return Translating(transformer, search, number, self._target, most)
+
+        several = n_best(beam_size)
+        self._best = translating(beam_size, 1)
+        self._several = translating(several, several)
+
+    def _own(self):
+        return {"serving_default": self.translate, "beam": self.beam, "score": self.score}
+
+    def translate(self, text):
+        """Returns the best translation of each text.
+
+        Returns:
+            translation: string (B,).
+            score: float32 (B,), see `kformer.Greedy` and `kformer.Beam`.
+            truncated: bool (B,), whether the text was cut.
+            flags: string (B,).
+        """
+        rows = self._sources(text)
+        said = self._best(rows, self._at_once(rows))
+        best = {name: tensor[:, 0] for name, tensor in said.items()}
+        return {**best, "truncated": rows.cut}
+
+    def beam(self, text):
+        """Returns the N best translations of each text, best first.
+
+        Returns:
+            translation: string (B, N).
+            score: float32 (B, N). If a text has fewer than N translations, the rest are empty, with
+                scores of -1e9.
+            flags: string (B, N).
+        """
+        rows = self._sources(text)
+        return self._several(rows, self._at_once(rows))
+
+    def score(self, source, target):
+        """Scores given translations.
+
+        Args:
+            source, target: string (B,).
+
+        Returns:
+            log_probability: float32 (B,), natural, of the whole target with its end.
+            tokens: int32 (B,), number of ids of the target with its end.
+            flags: string (B,); also "target cut" and "target not UTF-8".
+        """
+        with tf.control_dependencies([_as_many(source, target)]):
+            sources = self._read(self._tokenizer, source, self._longest)
+            targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
+        rows, targets = self._within_limits(sources, targets)
+        length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
+        at_once = CHUNK_LOGITS // (length * self._network.target_embedding.vocab_size)
+
+        def score(source, target):
+            lengths = target.row_lengths()
+            target = target.to_tensor(self._target.padding_id)
+            values, _ = likelihood(
+                self._network, self._filled(source), target, self._target.start_id
+            )
+            real = tf.sequence_mask(lengths, tf.shape(target)[1])
+            return {"log_probability": tf.reduce_sum(tf.where(real, values, 0.0), axis=1)}
+
+        spec = {"log_probability": tf.TensorSpec([None], tf.float32)}
+        at_once = tf.clip_by_value(at_once, 1, self._at_once(rows))
+        flags = {**rows.flags("source"), **targets.flags("target")}
+        return {
+            **map_in_chunks(score, spec, at_once, rows.ids, targets.ids),
+            "tokens": targets.lengths,
+            "flags": joined(flags),
+        }
+
+
+def n_best(beam_size: int) -> int:
+    """Returns how many translations of a text the signature `beam` returns."""
+    return beam_size if beam_size > 1 else BEAMS
+
+
+def _as_many(source, target):
+    return tf.debugging.Assert(
+        tf.equal(tf.size(source), tf.size(target)),
+        ["There must be as many targets as sources. Received:", tf.size(source), tf.size(target)],
+    )

@@ -1,0 +1,89 @@
+"""Runs an exported SavedModel in Python: what all kinds of models share."""
+
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
+
+from kformer.arguments import check_integer
+from kformer.decoding.parallel import batches_by_length, in_parallel
+from kformer.decoding.runtime import max_parallel_batches
+from kformer.export.saved_model.graph.signatures import MAX_TEXTS
+from kformer.export.saved_model.versions import newest_version, read_report
+from kformer.serving.rows import checked, read_vector, rows_from_columns, warn_of_cut
+
+
+class ServedModel:
+    """Runs an exported SavedModel in Python, through its signatures; base class.
+
+    Args:
+        path: The folder of a version, or of all versions, of which it loads the newest.
+
+    Attributes:
+        max_batch_size: Maximum number of texts per call of a signature.
+        signatures: dict of the model's signatures by name.
+
+    Raises:
+        ValueError: The folder holds no such model.
+    """
+
+    _outputs = ()  # Of the signature `serving_default`, by which the kind of model is recognized.
+
+    def __init__(self, path: str | Path):
+        path = newest_version(path)
+        try:
+            self._model = tf.saved_model.load(str(path))
+        except (OSError, ValueError, tf.errors.OpError) as error:
+            raise ValueError(
+                f"The folder must hold a whole SavedModel. Received: path={str(path)!r} "
+                f"({type(error).__name__})."
+            ) from error
+        signature = self._model.signatures.get("serving_default")
+        if signature is None or not {*self._outputs} <= {*signature.structured_outputs}:
+            raise ValueError(
+                "The SavedModel must be a kformer export, with a signature from `text` to "
+                f"`{self._outputs[0]}`. Received: path={str(path)!r}."
+            )
+        self.max_batch_size = max(read_report(path).get("batch_sizes", [MAX_TEXTS]))
+        self.signatures = dict(self._model.signatures)
+
+    def encode(self, texts, batch_size: int = 32, progress=None) -> np.ndarray:
+        """Returns a vector for each text; see `kformer.Translator.encode`."""
+        rows = self._answers("encode", read_vector, texts, batch_size, progress)
+        warn_of_cut([flags for _, flags in rows], "encoded")
+        width = self.signatures["encode"].structured_outputs["vector"].shape[-1]
+        return np.array([vector for vector, _ in rows], np.float32).reshape(-1, width)
+
+    def _answers(self, signature, read, texts, batch_size, progress):
+        """Returns `read` of each row of a signature's outputs."""
+        check_integer("batch_size", batch_size, least=1)
+        texts = checked({"texts": texts})["texts"]
+        answers = [None] * len(texts)
+
+        def answered(batch):
+            text = tf.constant([texts[i] for i in batch], tf.string)
+            outputs = self.signatures[signature](text=text)
+            outputs = {name: as_lists(tensor) for name, tensor in outputs.items()}
+            rows = rows_from_columns(outputs, len(batch), signature)
+            return [read(row) for row in rows]
+
+        batch_size = min(batch_size, self.max_batch_size)
+        batches = list(batches_by_length([len(text) for text in texts], batch_size))
+        outputs = in_parallel(answered, batches, max_parallel_batches())
+        for batch, found in zip(batches, outputs, strict=True):
+            for i, answer in zip(batch, found, strict=True):
+                answers[i] = answer
+            if progress:
+                progress(len(batch))
+        return answers
+
+
+def as_lists(tensor):
+    """Returns a tensor as nested lists, with decoded strings."""
+    if tensor.dtype != tf.string:
+        return tensor.numpy().tolist()
+    return [
+        row.decode("utf-8") if isinstance(row, bytes) else [text.decode("utf-8") for text in row]
+        for row in tensor.numpy().tolist()
+    ]

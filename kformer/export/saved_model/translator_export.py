@@ -1,0 +1,54 @@
+"""What a translator's SavedModel has of its own: a search, and targets."""
+
+from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
+from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures, n_best
+from kformer.export.saved_model.warmup import Examples, examples_of
+from kformer.serving.address import MODEL
+
+
+class TranslatorExport:
+    """What `export_saved_model` needs to know of a translator; `ClassifierExport` has the same.
+
+    Args:
+        translator: `kformer.Translator`.
+        options: `SearchOptions` of beam size and length penalty.
+
+    Attributes:
+        name: Of the model on a server.
+        targets: Whether texts have targets, whose ids count for the limits.
+        tokenizers: To save with the weights.
+        settings: dict for the report.
+        about: A sentence for the README.
+    """
+
+    name = MODEL
+    targets = True
+
+    def __init__(self, translator, options: SearchOptions):
+        self._translator = translator
+        self._search = options.beam_size, options.length_penalty
+        self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
+        self.settings = {
+            "beam_size": options.beam_size,
+            "length_penalty": options.length_penalty,
+            "n_best": n_best(options.beam_size),
+            "max_target_length": translator.max_source_length + EXTRA_LENGTH,
+        }
+        self.about = _about(*self._search)
+
+    def signatures(self, network, limits, xla) -> TranslatorSignatures:
+        """Returns the signatures, with the weights of `network`."""
+        return TranslatorSignatures(self._translator, network, *self._search, limits, xla)
+
+    def examples(self, texts) -> dict[str, Examples]:
+        """Returns examples by the name of an input, of `texts` or of the vocabulary."""
+        sources = examples_of(self._translator.tokenizer, texts)
+        targets = self._translator.translate(sources.sentences)
+        targets = Examples(targets, self._translator.target_tokenizer)
+        return {"text": sources, "source": sources, "target": targets}
+
+
+def _about(beam_size, length_penalty):
+    if beam_size == 1:
+        return "It translates by greedy search."
+    return f"It translates with {beam_size} beams and a length penalty of {length_penalty}."

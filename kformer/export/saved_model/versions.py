@@ -1,0 +1,40 @@
+"""The versions of a model in a folder, and their reports, read without TensorFlow."""
+
+import json
+from pathlib import Path
+
+REPORT = "assets.extra/kformer.json"  # In the folder of a version.
+
+
+def newest_version(path) -> Path:
+    """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number.
+
+    Raises:
+        ValueError: There is none.
+    """
+    path = Path(path)
+    if (path / "saved_model.pb").is_file():
+        return path
+    versions = versions_in(path)
+    if not versions:
+        raise ValueError(
+            "A SavedModel folder holds saved_model.pb, or numbered versions. "
+            f"Received: path={str(path)!r}."
+        )
+    return path / str(max(versions))
+
+
+def versions_in(folder) -> list[int]:
+    """Returns the numbers of the versions in the folder of all versions, if there is one."""
+    if not folder.is_dir():
+        return []
+    return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]
+
+
+def read_report(version) -> dict:
+    """Returns the export report in the folder of a version; {} if there is none."""
+    try:
+        report = json.loads((Path(version) / REPORT).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return report if isinstance(report, dict) else {}
