@@ -4,6 +4,7 @@ Over REST, `Client` needs neither TensorFlow nor Keras.
 """
 
 from kformer.serving.answers import (
+    ServedClass,
     ServedScore,
     ServedTranslation,
     Signature,
@@ -16,6 +17,7 @@ from kformer.serving.errors import ServerError
 
 __all__ = [
     "Client",
+    "ServedClass",
     "ServedScore",
     "ServedTranslation",
     "ServerError",

@@ -1,6 +1,7 @@
 """Values that a client returns: about texts, and about the server."""
 
 import dataclasses
+from typing import NamedTuple
 
 NO_SIGNATURE = "__saved_model_"  # Prefix of listed names that are not signatures.
 
@@ -17,6 +18,20 @@ class ServedTranslation:
 
     text: str
     score: float
+    flags: tuple[str, ...] = ()
+
+
+class ServedClass(NamedTuple):
+    """What a classifier answers of a text.
+
+    Attributes:
+        label: The most probable label.
+        probabilities: The probability of each label, by label, in the order of the classifier.
+        flags: "source cut": the text was too long and was cut. "source not UTF-8".
+    """
+
+    label: str
+    probabilities: dict[str, float]
     flags: tuple[str, ...] = ()
 
 

@@ -6,6 +6,7 @@ from typing import Self
 from kformer.arguments import check_integer
 from kformer.serving.address import MODEL, read_address, read_model
 from kformer.serving.answers import (
+    ServedClass,
     ServedScore,
     ServedTranslation,
     Signature,
@@ -17,6 +18,7 @@ from kformer.serving.errors import MalformedAnswer
 from kformer.serving.rows import (
     checked,
     read_best,
+    read_class,
     read_score,
     read_several,
     read_tokenized,
@@ -27,7 +29,7 @@ from kformer.serving.rows import (
 
 
 class Client:
-    """Asks a server for translations.
+    """Asks a server for translations, or for labels of texts.
 
     A call may have any number of texts: they are sent in batches, several at the same time, and
     results keep their order. Requests that fail because of a broken connection or a busy server
@@ -36,7 +38,7 @@ class Client:
     Args:
         url: "http://host:8501", "https://host/path" for REST; "grpc://host:8500", "host:8500"
             or "grpcs://host" for gRPC, which needs the extra `serving`.
-        model: The model's name on the server; the default is that of an export.
+        model: The model's name on the server; an export calls it "translator" or "classifier".
         version, label: A version by its number or by its label; by default the newest.
         timeout: Seconds for a whole call with all of its requests, attempts and waits.
         batch_size: Maximum number of texts per request, within the server's limit.
@@ -119,6 +121,19 @@ class Client:
             UserWarning: See `translate`.
         """
         return self._translations(texts, progress, n_best)
+
+    def classify(self, texts, progress=None) -> list[ServedClass]:
+        """Returns for each text its label and the probabilities of all labels, of a classifier.
+
+        Args:
+            texts, progress: See `translate`.
+
+        Warns:
+            UserWarning: A text was too long and was cut.
+        """
+        answers = self._predict("classify", {"text": texts}, read_class, progress)
+        warn_of_cut([answer.flags for answer in answers], "classified")
+        return answers
 
     def score(self, sources, targets, progress=None) -> list[ServedScore]:
         """Returns the scores of given translations.

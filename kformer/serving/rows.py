@@ -4,11 +4,12 @@ import warnings
 from collections.abc import Iterable
 
 from kformer.arguments import as_texts, replace_lone_surrogates
-from kformer.serving.answers import ServedScore, ServedTranslation, Tokenized
+from kformer.serving.answers import ServedClass, ServedScore, ServedTranslation, Tokenized
 from kformer.serving.errors import MalformedAnswer
 
 NEEDED = {  # Outputs that each signature must have.
     "serving_default": ("translation", "score"),
+    "classify": ("label", "probabilities", "labels"),
     "beam": ("translation", "score", "flags"),
     "score": ("log_probability", "tokens"),
     "encode": ("vector",),
@@ -96,6 +97,21 @@ def read_several(row) -> list[ServedTranslation]:
         for text, score, flags in zip(*columns.values(), strict=True)
     ]
     return several[:1] + [one for one in several[1:] if one.score > _NONE]
+
+
+def read_class(row) -> ServedClass:
+    """Reads a row of the signature `classify`."""
+    label = _text("label", row["label"])
+    labels = [_text("labels", one) for one in _list("labels", row["labels"])]
+    numbers = [_number("probabilities", p) for p in _list("probabilities", row["probabilities"])]
+    if len(numbers) != len(labels):
+        raise MalformedAnswer(
+            "A text must have as many probabilities as there are labels. Received: "
+            f"{len(numbers)} of probabilities, {len(labels)} of labels."
+        )
+    if label not in labels or len({*labels}) < len(labels):
+        raise MalformedAnswer.of("label", "one of the labels, which are distinct", label)
+    return ServedClass(label, dict(zip(labels, numbers, strict=True)), _flags(row))
 
 
 def read_score(row) -> ServedScore:
