@@ -56,7 +56,7 @@ ARROWS = {
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
         "training.run",
     },
-    "export": {"pocket", "tasks"},
+    "export": {"export.saved_model", "pocket", "tasks"},
     "export.saved_model": {"decoding", "export.saved_model.graph", "serving", "tasks", "text"},
     "export.saved_model.graph": {"decoding", "decoding.search", "tasks", "text"},
     "export.tflite": {

@@ -84,6 +84,16 @@ def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(report.bytes, int)
 
 
+def served_classes(classifier: kformer.TextClassifier, folder: Path, texts: list[str]) -> None:
+    served = export.ServedClassifier(export.export_saved_model(classifier, folder / "served"))
+    assert_type(served.predict(texts).labels, list[str])
+    assert_type(served.encode(texts), np.ndarray)
+    assert_type(served.labels, tuple[str, ...])
+    with serving.Client("http://localhost:8501", "classifier") as client:
+        answers = assert_type(client.classify(texts), list[serving.ServedClass])
+        assert_type(answers[0].probabilities, dict[str, float])
+
+
 def server(texts: list[str]) -> None:
     with serving.Client("http://localhost:8501", timeout=9.5) as client:
         any_form(client, texts)

@@ -1,3 +1,4 @@
+from .saved_model.served_classifier import ServedClassifier
 from .saved_model.served_translator import ServedTranslator
 from .saved_model.writer import export_saved_model
 from .tflite.writer import export_tflite
@@ -6,6 +7,7 @@ from .web.writer import export_web_page
 
 __all__ = [
     "Report",
+    "ServedClassifier",
     "ServedTranslator",
     "Verifier",
     "export_saved_model",

@@ -7,8 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from kformer.arguments import check_choice
+from kformer.export.saved_model.versions import newest_version, read_report
+
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
+
+_SERVED = {"translator": "ServedTranslator", "classifier": "ServedClassifier"}  # By kind.
 
 
 class SavedTranslation(Protocol):
@@ -68,9 +73,10 @@ def load(path) -> Any:
 
     Returns:
         What the file holds. Of a `.keras` file: `kformer.Translator`, `kformer.TextClassifier` or
-        `kformer.TextEncoder`. Of a translator's SavedModel, a folder of one version or of several:
-        `kformer.export.ServedTranslator`; of its `.tflite` file: `kformer.pocket.PocketTranslator`.
-        The search of the last two was chosen when they were exported.
+        `kformer.TextEncoder`. Of a SavedModel, a folder of one version or of several:
+        `kformer.export.ServedTranslator` or `kformer.export.ServedClassifier`. Of a translator's
+        `.tflite` file: `kformer.pocket.PocketTranslator`. An export has the search that was chosen
+        for it.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
@@ -83,9 +89,10 @@ def load(path) -> Any:
 
         return PocketTranslator(path)
     if form == "saved_model":
-        from kformer.export import ServedTranslator
+        from kformer import export
 
-        return ServedTranslator(path)
+        kind = read_report(newest_version(path)).get("kind", "translator")
+        return getattr(export, _SERVED[check_choice("kind", kind, _SERVED)])(path)
     import kformer
     from kformer.tasks.keras_file import kind_in
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from kformer.decoding.options import SearchOptions
 from kformer.export.saved_model.batch_limits import batch_limits
+from kformer.export.saved_model.classifier_export import ClassifierExport
 from kformer.export.saved_model.graph.signatures import CHUNK_IDS, MAX_TEXTS, input_names
 from kformer.export.saved_model.report import sizes, write_report
 from kformer.export.saved_model.served_model import as_lists
@@ -18,6 +19,7 @@ from kformer.export.saved_model.translator_export import TranslatorExport
 from kformer.export.saved_model.versions import versions_in
 from kformer.export.saved_model.warmup import Request, requests, write_warmup
 from kformer.files import Publication, part_of
+from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import check_is_translator
 
 
@@ -70,8 +72,12 @@ def export_saved_model(
     Raises:
         TypeError, ValueError: An argument is wrong.
     """
-    check_is_translator("model", model)
-    export = TranslatorExport(model, SearchOptions(beam_size, length_penalty))
+    if isinstance(model, TextClassifier):
+        kind_of_export = ClassifierExport
+    else:
+        check_is_translator("model", model)
+        kind_of_export = TranslatorExport
+    export = kind_of_export(model, SearchOptions(beam_size, length_penalty))
     folder = Path(folder)
     check_serving_folder(folder)
     limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)
