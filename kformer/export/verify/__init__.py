@@ -2,4 +2,5 @@
 
 - `verifier`: `Verifier`, which compares translations and scores.
 - `agreement`: counts equal translations, ties and differences.
+- `classes`: compares the answers of a served classifier.
 """
