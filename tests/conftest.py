@@ -26,7 +26,14 @@ import sentencepiece
 
 import kformer
 from browser.chromium import NotHere, installed_packages
-from kformer import Tokenizer, Transformer, Translator, phrasebook
+from kformer import (
+    TextClassifier,
+    Tokenizer,
+    Transformer,
+    TransformerEncoder,
+    Translator,
+    phrasebook,
+)
 from kformer.cli import main
 from kformer.export import export_saved_model, export_tflite
 from kformer.training import Recipe, train
@@ -232,6 +239,40 @@ def toy_beam_saved_model(toy_translator, made_once):
         "toy_beam_saved_model",
         lambda folder: export_saved_model(toy_translator, folder / "toy", 3, 1.0),
     )
+
+
+@pytest.fixture(scope="session")
+def tiny_classifier(tokenizer, made_once):
+    """An untrained classifier, whose labels differ from text to text."""
+
+    def save(folder):
+        keras.utils.set_random_seed(5)
+        encoder = perturbed(TransformerEncoder(400, 1, 16, 2, 24))
+        classifier = perturbed(TextClassifier(tokenizer, encoder, ["bad", "sehr gut", "so là là"]))
+        found = classifier.predict(toy.SOURCES)
+        classifier.network.head.bias.assign_sub(np.log(found.probabilities).mean(axis=0))
+        classifier.save(folder / "classifier.keras")
+        return folder / "classifier.keras"
+
+    return kformer.load(made_once("tiny_classifier", save))
+
+
+@pytest.fixture(scope="session")
+def classifier_saved_model(tiny_classifier, made_once):
+    """The folder of version 1 of its SavedModel."""
+
+    def export(folder):
+        return export_saved_model(tiny_classifier, folder / "served", examples=toy.SOURCES)
+
+    return made_once("classifier_saved_model", export)
+
+
+@pytest.fixture(scope="session")
+def classifier_server(classifier_saved_model):
+    """A server of it, as `toy_server`."""
+    folder = classifier_saved_model.parent
+    with stand_in(folder, model="classifier", batching=batching_of(folder)) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

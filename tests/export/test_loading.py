@@ -45,6 +45,7 @@ def test_a_tflite_file_is_loaded_without_tensorflow(toy_tflite):
 @pytest.mark.parametrize(("form", "name"), [("keras", "Translator"), ("", "ServedTranslator")])
 def test_the_others_say_that_they_need_tensorflow(tmp_path, form, name):
     path = tmp_path
+    (path / "saved_model.pb").touch()
     if form:
         path = tmp_path / "model.keras"
         path.write_bytes(b"PK")

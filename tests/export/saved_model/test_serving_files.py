@@ -236,14 +236,28 @@ def test_the_readme_has_requests_whose_responses_are_those(toy_saved_model):
     assert_readme_shows_responses(toy_saved_model, validated[0])
 
 
-def assert_readme_shows_responses(path, text):
+def test_the_readme_of_a_classifier_shows_its_signatures_but_for_the_second_name(
+    classifier_saved_model,
+):
+    assert_readme_shows_responses(
+        classifier_saved_model, toy.SOURCES[0], "classifier", {"classify"}
+    )
+    folder = classifier_saved_model.parent
+    readme = (folder / "README.md").read_text("utf-8")
+    assert "Serving a classifier" in readme and "Its labels are bad, sehr gut, so là là." in readme
+    assert "translat" not in readme and "16,384" in readme
+    config = text_format.Parse((folder / "models.config").read_text(), ModelServerConfig())
+    assert config.model_config_list.config[0].name == "classifier"
+
+
+def assert_readme_shows_responses(path, text, model="translator", omitted=frozenset()):
     readme = (path.parent / "README.md").read_text("utf-8")
     signatures = signatures_of(path)
     commands = re.findall(r"^    (curl .*:predict .*)\n\n    (.*)$", readme, re.MULTILINE)
-    assert len(commands) == len(signatures) == 5
+    assert len(commands) == len({*signatures} - omitted) > 2
     for command, response in commands:
         _, url, _, data = shlex.split(command)
-        assert url == "http://localhost:8501/v1/models/translator:predict"
+        assert url == f"http://localhost:8501/v1/models/{model}:predict"
         body, shown = json.loads(data), response.replace(", ...]", "]")
         name = body.get("signature_name", "serving_default")
         inputs = body.get("inputs", {"text": body.get("instances")})

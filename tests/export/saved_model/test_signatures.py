@@ -23,7 +23,19 @@ TEXTS = [*toy.SOURCES[:7], "", "  ", "der 🐕‍🦺 sucht das häus .", "日�
 TARGETS = [*toy.TARGETS[:5], *toy.TARGETS[:2], "", "we", "the 🐕", "\u2581"]
 TOO_LONG = "uns " * 300
 BROKEN = b"\xff wir \xc3 ruft"
-KINDS = {
+ENCODE = {"vector": ([None, 32], "float32"), "flags": ([None], "string")}
+TOKENIZE = {
+    "ids": ([None, 256], "int32"),
+    "length": ([None], "int32"),
+    "flags": ([None], "string"),
+}
+CLASSIFY = {
+    "label": ([None], "string"),
+    "probabilities": ([None, 3], "float32"),
+    "labels": ([None, 3], "string"),
+    "flags": ([None], "string"),
+}
+TRANSLATOR = {
     "serving_default": {
         "translation": ([None], "string"),
         "score": ([None], "float32"),
@@ -40,23 +52,37 @@ KINDS = {
         "tokens": ([None], "int32"),
         "flags": ([None], "string"),
     },
-    "encode": {"vector": ([None, 32], "float32"), "flags": ([None], "string")},
-    "tokenize": {
-        "ids": ([None, 256], "int32"),
-        "length": ([None], "int32"),
-        "flags": ([None], "string"),
-    },
+    "encode": ENCODE,
+    "tokenize": TOKENIZE,
 }
+CLASSIFIER = {
+    "serving_default": CLASSIFY,
+    "classify": CLASSIFY,
+    "encode": {**ENCODE, "vector": ([None, 16], "float32")},
+    "tokenize": TOKENIZE,
+}
+KINDS = {"translator": TRANSLATOR, "classifier": CLASSIFIER}  # Outputs by signature.
+EACH = [(kind, name) for kind, signatures in KINDS.items() for name in signatures]
 
 
 @pytest.fixture(scope="module")
-def path(toy_saved_model):
-    return toy_saved_model
+def paths(toy_saved_model, classifier_saved_model):
+    return {"translator": toy_saved_model, "classifier": classifier_saved_model}
 
 
 @pytest.fixture(scope="module")
-def signatures(path):
-    return signatures_of(path)
+def models(paths):
+    return {kind: signatures_of(path) for kind, path in paths.items()}
+
+
+@pytest.fixture
+def kind():
+    return "translator"  # Where a test has no parameter of that name.
+
+
+@pytest.fixture
+def signatures(models, kind):
+    return models[kind]
 
 
 def inputs(name, texts, targets=None):
@@ -66,9 +92,10 @@ def inputs(name, texts, targets=None):
     return {"text": texts}
 
 
-def test_each_has_the_batch_first_in_all_that_goes_in_and_out(signatures):
-    assert {*signatures} == {*KINDS}
-    for name, kinds in KINDS.items():
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_has_the_batch_first_in_all_that_goes_in_and_out(signatures, kind):
+    assert {*signatures} == {*KINDS[kind]}
+    for name, kinds in KINDS[kind].items():
         taken = signatures[name].structured_input_signature[1]
         assert {*taken} == {*inputs(name, [])}
         assert all(spec.shape.as_list() == [None] for spec in taken.values())
@@ -78,14 +105,14 @@ def test_each_has_the_batch_first_in_all_that_goes_in_and_out(signatures):
         assert not any(key.endswith("_bytes") for key in [*taken, *given])
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("kind", "name"), EACH)
 def test_any_number_of_texts_has_as_many_answers(signatures, name):
     for number in (0, 1, 5):
         answer = asked(signatures, name, **inputs(name, TEXTS[:number]))
         assert {len(values) for values in answer.values()} == {number}
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("kind", "name"), EACH)
 def test_a_text_has_its_answer_whatever_its_neighbours(signatures, name):
     texts = [*TEXTS, *reversed(TEXTS), *toy.SOURCES]  # More than are decoded at once.
     assert len(texts) > 64
@@ -150,7 +177,7 @@ def test_ids_are_those_of_the_library(signatures, toy_translator):
         assert length == len(expected)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("kind", "name"), EACH)
 def test_text_over_the_limit_is_flagged(signatures, name):
     texts = [TOO_LONG, "wir", "x" * 1_000_000, " " * 1_000_000, b"\x80" * 1_000_000]
     flags = asked(signatures, name, **inputs(name, texts))["flags"]
@@ -171,7 +198,7 @@ def test_what_was_cut_is_as_python_cuts_it(signatures, toy_translator):
         assert answer["flags"] == ["source cut"]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("kind", "name"), EACH)
 def test_text_that_is_no_utf8_is_flagged(signatures, name):
     answer = asked(
         signatures,
@@ -205,7 +232,7 @@ def test_flags_are_those_of_python(signatures, toy_translator):
     assert {"loop", ""} <= {flag for flags in found["flags"] for flag in flags.split(", ")}
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("kind", "name"), EACH)
 def test_too_many_texts_are_refused_and_the_next_request_is_not(signatures, name):
     message = rf"at most {MAX_TEXTS} texts. Received:\] \[10000\]"
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
@@ -213,20 +240,18 @@ def test_too_many_texts_are_refused_and_the_next_request_is_not(signatures, name
     assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
 
 
-WORKING = ["serving_default", "beam", "score", "encode"]
-
-
-@pytest.mark.parametrize("name", WORKING)
-def test_too_many_ids_are_refused_and_the_next_request_is_not(signatures, name):
-    rows = 65 if name == "score" else 141  # Of 256 ids, and 306 of a target.
-    ids = 65 * (256 + 306) if name == "score" else 141 * 256
-    message = rf"at most {64 * (256 + 306)} ids in all of its texts. Received:\] \[{ids}\]"
+@pytest.mark.parametrize(("kind", "name"), [(k, name) for k, name in EACH if name != "tokenize"])
+def test_too_many_ids_are_refused_and_the_next_request_is_not(signatures, kind, name):
+    target = 306 if kind == "translator" else 0
+    rows = 141 if target and name != "score" else 65  # Of 256 ids, and some of a target.
+    ids = rows * (256 + target) if name == "score" else rows * 256
+    message = rf"at most {64 * (256 + target)} ids in all of its texts. Received:\] \[{ids}\]"
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         asked(signatures, name, **inputs(name, ["wir " * 400] * rows))
     assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("kind", "name"), EACH)
 def test_too_many_characters_are_refused(signatures, name):
     """Before they are tokenized, which takes time, too."""
     message = r"at most 6400000 characters in all of its texts. Received:\] \[6500000\]"
@@ -242,17 +267,18 @@ def test_a_batch_of_the_longest_texts_is_answered(signatures):
     assert found["tokens"] == [306] * 64 and {*found["flags"]} == {"source cut, target cut"}
 
 
+@pytest.mark.parametrize("targets", [False, True])
 @pytest.mark.parametrize("xla", [False, True])
 @pytest.mark.parametrize("longest", [2, 29, 256, 1000])
-def test_no_batch_that_a_server_merges_is_over_a_limit(longest, xla):
-    row = 2 * longest + 50  # The longest source and its target.
-    assert batch_limits(longest, None, xla).batch_size == 64
+def test_no_batch_that_a_server_merges_is_over_a_limit(longest, xla, targets):
+    row = 2 * longest + 50 if targets else longest  # The longest text and its target.
+    assert batch_limits(longest, None, xla, targets).batch_size == 64
     for tokens in (row, row + 1, 3 * row, 17 * row - 1, 1000 * row):
-        limits = batch_limits(longest, tokens, xla)
+        limits = batch_limits(longest, tokens, xla, targets)
         assert limits.batch_size * row <= limits.tokens == tokens
         assert limits.batch_sizes[0] == 1 and [*limits.batch_sizes] == sorted(limits.batch_sizes)
     with pytest.raises(ValueError, match=f"at least {row}, .* max_batch_tokens={row - 1}"):
-        batch_limits(longest, row - 1, xla)
+        batch_limits(longest, row - 1, xla, targets)
 
 
 @pytest.mark.prove
@@ -282,9 +308,10 @@ def test_a_score_needs_as_many_targets_as_sources(signatures):
 
 
 @pytest.mark.prove
-def test_the_loader_of_a_server_answers_as_python(path, signatures):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loader_of_a_server_answers_as_python(paths, signatures, kind):
     texts = [*TEXTS, TOO_LONG, BROKEN.decode("utf-8", "surrogateescape")]
-    requests = [[name, inputs(name, texts)] for name in KINDS]
+    requests = [[name, inputs(name, texts)] for name in KINDS[kind]]
     expected = [
         asked(
             signatures,
@@ -296,4 +323,4 @@ def test_the_loader_of_a_server_answers_as_python(path, signatures):
         )
         for name, given in requests
     ]
-    assert_same_answers(loader_of_a_server(path, requests), expected)
+    assert_same_answers(loader_of_a_server(paths[kind], requests), expected)

@@ -38,15 +38,18 @@ def ids(tokenizer, texts):
     return (tokenizer.tokenize(texts).row_lengths() + 1).numpy()
 
 
-def test_the_records_of_an_export_ask_every_signature(toy_saved_model):
-    signatures = tf.saved_model.load(str(toy_saved_model)).signatures
-    found = logs(str(toy_saved_model / FILE))
+@pytest.mark.parametrize("kind", ["translator", "classifier"])
+def test_the_records_of_an_export_ask_every_signature(request, kind):
+    fixtures = {"translator": "toy_saved_model", "classifier": "classifier_saved_model"}
+    path = request.getfixturevalue(fixtures[kind])
+    signatures = tf.saved_model.load(str(path)).signatures
+    found = logs(str(path / FILE))
     requests = [log.predict_log.request for log in found]
     counts = Counter(request.model_spec.signature_name for request in requests)
     assert {*counts} == {*signatures}
     assert len(set(counts.values())) == 1 and len(requests) < 1000  # A server reads no more.
     for request in requests:
-        assert request.model_spec.name == "translator"
+        assert request.model_spec.name == kind
         inputs = {name: tf.make_ndarray(tensor) for name, tensor in request.inputs.items()}
         wanted = signatures[request.model_spec.signature_name].structured_input_signature[1]
         assert {*inputs} == {*wanted}
