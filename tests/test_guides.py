@@ -102,6 +102,9 @@ def addressed(request):
             server = request.getfixturevalue("toy_server")
             text = text.replace("http://localhost:8501", server.rest)
             text = text.replace("grpc://localhost:8500", server.grpc)
+        if "localhost:8601" in text:
+            server = request.getfixturevalue("classifier_server")
+            text = text.replace("http://localhost:8601", server.rest)
         return text
 
     return address
