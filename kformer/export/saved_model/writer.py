@@ -1,4 +1,4 @@
-"""The SavedModel: from strings to strings, with tokenizer and decode loop in the graph.
+"""The SavedModel: from strings to answers, with the tokenizer in the graph.
 
 It needs only operations that are built into TensorFlow Serving.
 """
@@ -20,7 +20,7 @@ from kformer.export.saved_model.versions import versions_in
 from kformer.export.saved_model.warmup import Request, requests, write_warmup
 from kformer.files import Publication, part_of
 from kformer.tasks.text_classifier import TextClassifier
-from kformer.tasks.translator import check_is_translator
+from kformer.tasks.translator import Translator
 
 
 def export_saved_model(
@@ -72,12 +72,7 @@ def export_saved_model(
     Raises:
         TypeError, ValueError: An argument is wrong.
     """
-    if isinstance(model, TextClassifier):
-        kind_of_export = ClassifierExport
-    else:
-        check_is_translator("model", model)
-        kind_of_export = TranslatorExport
-    export = kind_of_export(model, SearchOptions(beam_size, length_penalty))
+    export = _export_of(model, SearchOptions(beam_size, length_penalty))
     folder = Path(folder)
     check_serving_folder(folder)
     limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)
@@ -110,6 +105,17 @@ def export_saved_model(
         answers = _answers(module.functions, examples)
         write_serving_files(together, folder, settings, export.about, answers)
     return folder / str(version)
+
+
+def _export_of(model, options):
+    """Returns what the model's export has of its own."""
+    for kind, export in ((Translator, TranslatorExport), (TextClassifier, ClassifierExport)):
+        if isinstance(model, kind):
+            return export(model, options)
+    raise TypeError(
+        "`model` must be a kformer.Translator or a kformer.TextClassifier, which only a .keras "
+        f"file holds. Received: model={model!r:.99}."
+    )
 
 
 class _Serving(tf.Module):

@@ -23,9 +23,9 @@ PENALTIES = {1: 0.6, 3: 1.0}  # Of length, by beam size.
 
 
 @pytest.fixture(scope="module")
-def exported(toy_saved_model, toy_beam_saved_model):
-    """Version folders by beam size."""
-    return {1: toy_saved_model, 3: toy_beam_saved_model}
+def exported(toy_saved_model, toy_beam_saved_model, classifier_saved_model):
+    """Version folders by beam size, and that of a classifier."""
+    return {1: toy_saved_model, 3: toy_beam_saved_model, "classifier": classifier_saved_model}
 
 
 @pytest.fixture(scope="module", params=BEAMS, ids=["greedy", "beam"])
@@ -184,11 +184,12 @@ def operations(path):
     return {node.op for node in nodes}
 
 
-@pytest.mark.parametrize("beam_size", BEAMS)
-def test_every_op_is_one_that_a_server_has(exported, beam_size):
-    found = operations(exported[beam_size])
+@pytest.mark.parametrize("which", [*BEAMS, "classifier"])
+def test_every_op_is_one_that_a_server_has(exported, which):
+    found = operations(exported[which])
     assert found <= STOCK | OF_TENSORFLOW_TEXT
-    assert found >= OF_TENSORFLOW_TEXT
+    unused = {"SentencepieceDetokenizeOp"} if which == "classifier" else set()
+    assert found >= OF_TENSORFLOW_TEXT - unused
     assert {"StatelessWhile", "While"} & found  # The loop is there, and was looked into.
 
 
@@ -197,9 +198,9 @@ def test_the_list_of_ops_is_of_those_that_a_server_has():
     assert {*dir(tf.load_op_library(str(sentencepiece_library())))} >= OF_TENSORFLOW_TEXT
 
 
-@pytest.mark.parametrize("beam_size", BEAMS)
-def test_nothing_asks_for_a_compiler(exported, beam_size):
-    content = (exported[beam_size] / "saved_model.pb").read_bytes()
+@pytest.mark.parametrize("which", [*BEAMS, "classifier"])
+def test_nothing_asks_for_a_compiler(exported, which):
+    content = (exported[which] / "saved_model.pb").read_bytes()
     saved = SavedModel.FromString(content)
     functions = saved.meta_graphs[0].graph_def.library.function
     assert not any(f.attr["_XlaMustCompile"].b for f in functions)
