@@ -17,11 +17,11 @@ from kformer.cli.terminal.lines import (
     writing,
 )
 from kformer.cli.terminal.quiet import quiet
-from kformer.cli.train import train_as_prepared
+from kformer.cli.train import Flags, train_as_prepared
 from kformer.export.loading import saved_form
 from kformer.files import check_writable
 from kformer.training.classification.labelled_files import read_labelled
-from kformer.training.recipes.recipe import OF_TRANSLATORS, SIZES, Recipe, recipe_names
+from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
 _NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
 _Files = list[Path]
@@ -41,6 +41,7 @@ class Pooling(StrEnum):
 
 @app.command()
 @with_options_of(Recipe, "Numbers that replace those of the recipe", _NUMBERS)
+@with_options_of(Flags)
 def train(
     train: Annotated[_Files, typer.Option(help=f"{_Labelled}. May be repeated.")],
     output: Annotated[Path, typer.Option(help="Folder for the classifier and its history.")],
@@ -53,66 +54,21 @@ def train(
     pooling: Annotated[
         Pooling, typer.Option(help="One vector of a text: the mean of all, or the first one.")
     ] = Pooling.mean,
-    warm_start: Annotated[
-        Path | None,
-        typer.Option(help="A .keras file, also a translator's, whose encoder to start from."),
-    ] = None,
     freeze: Annotated[
         bool, typer.Option("--freeze", help="With --warm-start: train the head alone.")
     ] = False,
-    new_vocabulary: Annotated[
-        bool,
-        typer.Option("--new-vocabulary", help="With --warm-start: learn a new vocabulary."),
-    ] = False,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Check and describe the text and the run only."),
-    ] = False,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite",
-            help="Replace a finished run in the folder, or a run with other settings. An "
-            "unfinished run with the same settings is resumed.",
-        ),
-    ] = False,
-    restart: Annotated[
-        bool,
-        typer.Option(
-            "--restart",
-            help="Start again, and replace even an unfinished run with the same settings.",
-        ),
-    ] = False,
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
-    ] = False,
-    **changes,
+    **given,
 ):
     """Train a classifier on labelled text, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
+    flags, changes = Flags.among(given)
     numbers = Recipe.named(recipe, **changes)
-    options = {
-        "pooling": pooling.value,
-        "warm_start": warm_start,
-        "freeze": freeze,
-        "new_vocabulary": new_vocabulary,
-        "tokenizer": tokenizer,
-        "exact_sizes": {"vocab_size", *SIZES} & {*changes},
-        "overwrite": overwrite,
-        "restart": restart,
-    }
+    options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     from kformer.training.classification.task import prepare  # Imports NumPy.
 
-    train_as_prepared(
-        lambda: prepare(numbers, train, output, valid, **options),
-        *(output, dry_run, restart, tensorboard),
-    )
+    train_as_prepared(lambda: prepare(numbers, train, output, valid, **options), output, flags)
 
 
 @app.command()

@@ -11,7 +11,8 @@ import typer
 def with_options_of(kind, panel=None, names=None):
     """Returns a decorator that adds an option to a command for each field of a dataclass.
 
-    The command takes the options that were given as `**given`.
+    The command takes the options that were given as `**given`, those of several such decorators
+    together.
 
     Args:
         kind: The dataclass. The type of each field is `Annotated` with a `typer.Option`, or the
@@ -23,7 +24,8 @@ def with_options_of(kind, panel=None, names=None):
 
     def with_options(command):
         signature = inspect.signature(command)
-        *own, _given = signature.parameters.values()
+        of_command = signature.parameters.values()
+        own = [one for one in of_command if one.kind is not inspect.Parameter.VAR_KEYWORD]
 
         @functools.wraps(command)
         def run(**arguments):

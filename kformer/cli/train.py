@@ -1,5 +1,6 @@
-"""`kformer train`."""
+"""`kformer train`, and what every command that trains shares."""
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,61 @@ from kformer.training.run.folder import locked
 _Files = list[Path]
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Flags:
+    """The options of every command that trains, besides its text and the numbers of its recipe."""
+
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(help="A .keras file to start from; the new model has its sizes."),
+    ] = None
+    new_vocabulary: Annotated[
+        bool,
+        typer.Option("--new-vocabulary", help="With --warm-start: learn a new vocabulary."),
+    ] = False
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check and describe the text and the run only."),
+    ] = False
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace a finished run in the folder, or a run with other settings. An "
+            "unfinished run with the same settings is resumed.",
+        ),
+    ] = False
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart",
+            help="Start again, and replace even an unfinished run with the same settings.",
+        ),
+    ] = False
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
+    ] = False
+
+    @classmethod
+    def among(cls, given: dict) -> "tuple[Flags, dict]":
+        """Splits the options of a command into these and the numbers of a recipe."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        flags = {name: value for name, value in given.items() if name in names}
+        return cls(**flags), {name: value for name, value in given.items() if name not in names}
+
+    def options(self, numbers: dict) -> dict:
+        """Returns the fields of `RunOptions`; `numbers` are those that were given."""
+        names = ("warm_start", "new_vocabulary", "tokenizer", "overwrite", "restart")
+        sizes = {"vocab_size", "target_vocab_size", *SIZES} & {*numbers}
+        return {"exact_sizes": sizes, **{name: getattr(self, name) for name in names}}
+
+
 @with_options_of(Recipe, "Numbers that replace those of the recipe")
+@with_options_of(Flags)
 def train(
     source: Annotated[_Files, typer.Option(help="Source text; may be repeated.")],
     target: Annotated[_Files, typer.Option(help="Its translation, line by line.")],
@@ -34,80 +89,40 @@ def train(
         float | None,
         typer.Option(help="Instead of --weight: above 1, small source files are read more often."),
     ] = None,
-    warm_start: Annotated[
-        Path | None,
-        typer.Option(help="A .keras file to start from; the new model has its sizes."),
-    ] = None,
-    new_vocabulary: Annotated[
-        bool,
-        typer.Option("--new-vocabulary", help="With --warm-start: learn a new vocabulary."),
-    ] = False,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
-    ] = None,
     target_tokenizer: Annotated[
-        Path | None, typer.Option(help="The same for a target with its own vocabulary.")
+        Path | None, typer.Option(help="As --tokenizer, for a target with its own vocabulary.")
     ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Check and describe the text and the run only."),
-    ] = False,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite",
-            help="Replace a finished run in the folder, or a run with other settings. An "
-            "unfinished run with the same settings is resumed.",
-        ),
-    ] = False,
-    restart: Annotated[
-        bool,
-        typer.Option(
-            "--restart",
-            help="Start again, and replace even an unfinished run with the same settings.",
-        ),
-    ] = False,
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
-    ] = False,
-    **changes,
+    **given,
 ):
     """Train a translator on parallel text, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
+    flags, changes = Flags.among(given)
     arguments = (
         Recipe.named(recipe, **changes),
         *(source, target, output, valid_source, valid_target),
     )
     options = {
+        **flags.options(changes),
         "weights": weight or None,
         "temperature": temperature,
-        "warm_start": warm_start,
-        "new_vocabulary": new_vocabulary,
-        "tokenizer": tokenizer,
         "target_tokenizer": target_tokenizer,
-        "exact_sizes": {"vocab_size", "target_vocab_size", *SIZES} & {*changes},
-        "overwrite": overwrite,
-        "restart": restart,
     }
     from kformer.training.translation.task import prepare  # Imports NumPy, so only `train` does it.
 
-    train_as_prepared(lambda: prepare(*arguments, **options), output, dry_run, restart, tensorboard)
+    train_as_prepared(lambda: prepare(*arguments, **options), output, flags)
 
 
-def train_as_prepared(prepare, output, dry_run=False, restart=False, tensorboard=False):
+def train_as_prepared(prepare, output, flags):
     """Trains a run of any kind in the folder `output`, or describes it.
 
     Args:
         prepare: Function that checks the run and returns it, a `Prepared`.
         output: The folder.
-        dry_run: Whether to print what the run would print before its first step, and no more.
-        restart: Whether the user asked to start again.
-        tensorboard: Whether to write logs for TensorBoard.
+        flags: `Flags`.
     """
-    if dry_run:
+    if flags.dry_run:
         _report(prepare())
         return
     try:
@@ -116,9 +131,9 @@ def train_as_prepared(prepare, output, dry_run=False, restart=False, tensorboard
             with quiet():
                 from kformer.training.run.execution import run
 
-            run(prepared, tensorboard=tensorboard)
+            run(prepared, tensorboard=flags.tensorboard)
     except Interrupted as stopped:
-        again = "Run the same command" + (", without --restart," if restart else "")
+        again = "Run the same command" + (", without --restart," if flags.restart else "")
         typer.echo(f"kformer: {stopped} {again} to resume.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
     task = prepared.task
