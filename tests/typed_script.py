@@ -77,6 +77,10 @@ def saved_forms(folder: Path, texts: list[str]) -> None:
     phone = pocket.PocketTranslator(tflite)
     assert_type(phone.translate(texts), list[str])
     any_form(translator, texts), any_form(served, texts), any_form(phone, texts)
+    classifier = kformer.TextClassifier.load(folder / "classifier.keras")
+    of_phone = pocket.PocketClassifier(export.export_tflite(classifier, folder / "c.tflite"))
+    assert_type(of_phone.predict(texts), kformer.Predictions)
+    assert_type(of_phone.labels, tuple[str, ...])
     export.export_web_page(tflite, folder / "page")
     report: export.Report = export.Verifier(translator, texts).verify(
         "tflite", pocket.PocketTranslator(tflite), tflite

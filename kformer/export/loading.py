@@ -74,9 +74,9 @@ def load(path) -> Any:
     Returns:
         What the file holds. Of a `.keras` file: `kformer.Translator`, `kformer.TextClassifier` or
         `kformer.TextEncoder`. Of a SavedModel, a folder of one version or of several:
-        `kformer.export.ServedTranslator` or `kformer.export.ServedClassifier`. Of a translator's
-        `.tflite` file: `kformer.pocket.PocketTranslator`. An export has the search that was chosen
-        for it.
+        `kformer.export.ServedTranslator` or `kformer.export.ServedClassifier`. Of a `.tflite` file:
+        `kformer.pocket.PocketTranslator` or `kformer.pocket.PocketClassifier`. An export has the
+        search that was chosen for it.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
@@ -85,9 +85,10 @@ def load(path) -> Any:
     """
     form = saved_form(path)
     if form == "tflite":
-        from kformer.pocket import PocketTranslator
+        from kformer import pocket
+        from kformer.pocket.metadata import READERS, kind_in, read_metadata
 
-        return PocketTranslator(path)
+        return getattr(pocket, READERS[kind_in(read_metadata(Path(path)))])(path)
     if form == "saved_model":
         from kformer import export
 

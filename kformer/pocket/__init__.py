@@ -1,6 +1,6 @@
 """Runs `.tflite` files with NumPy and ai-edge-litert alone, without TensorFlow.
 
-- `translator`: `PocketTranslator`.
+- `translator`, `classifier`: `PocketTranslator`, `PocketClassifier`. `model`: what both share.
 - `text`: strings to the bytes of a file's inputs, and back.
 - `team`, `workers`, `process`: interpreters in threads and in processes of their own.
 - `metadata`: the JSON metadata of a file.

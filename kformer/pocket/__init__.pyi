@@ -1,3 +1,4 @@
+from .classifier import PocketClassifier
 from .translator import PocketTranslator
 
-__all__ = ["PocketTranslator"]
+__all__ = ["PocketClassifier", "PocketTranslator"]

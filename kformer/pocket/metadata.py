@@ -1,4 +1,4 @@
-"""The metadata of a `.tflite` translator: in an archive at its end, or in a file beside it."""
+"""The metadata of a `.tflite` file: in an archive at its end, or in a file beside it."""
 
 import json
 import zipfile
@@ -8,12 +8,13 @@ FORMAT = 2  # Readers refuse newer formats. Files of format 1 have their metadat
 METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
 # Only export reports have this key; they, too, are called NAME.tflite.json.
 REPORT_KEY = "equal_to_python"
-NEEDED = {  # Keys of each format.
-    1: ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
-    2: (
-        *("padding_id", "end_id", "max_source_length", "max_source_bytes"),
-        *("max_target_length", "batches"),
-    ),
+TRANSLATOR, CLASSIFIER = "translator", "classifier"  # Kinds; without one it is a translator.
+READERS = {TRANSLATOR: "PocketTranslator", CLASSIFIER: "PocketClassifier"}  # In this folder.
+_FORMAT_2 = ("padding_id", "end_id", "max_source_length", "max_source_bytes", "batches")
+_NEEDED = {  # Keys of each format and kind.
+    (1, TRANSLATOR): ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
+    (2, TRANSLATOR): (*_FORMAT_2, "max_target_length"),
+    (2, CLASSIFIER): (*_FORMAT_2, "labels", "d_model"),
 }
 
 
@@ -33,13 +34,13 @@ def read_metadata(path: Path) -> dict:
     try:
         metadata = json.loads(text.decode("utf-8"))
         truncated = REPORT_KEY in metadata
-        newer = not truncated and metadata["format"] > FORMAT
-        needed = () if newer or truncated else NEEDED[metadata["format"]]
+        kind = "" if truncated else kind_in(metadata)
+        newer = not truncated and (metadata["format"] > FORMAT or kind not in READERS)
+        needed = () if newer or truncated else _NEEDED[metadata["format"], kind]
         lacking = [key for key in needed if key not in metadata]
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
-            "The metadata of a .tflite translator must be JSON with a format. "
-            f"Received: {str(place)!r}."
+            f"The metadata of a .tflite file must be JSON with a format. Received: {str(place)!r}."
         ) from error
     if truncated:
         raise ValueError(
@@ -49,14 +50,29 @@ def read_metadata(path: Path) -> dict:
     if newer:
         raise ValueError(
             f"This kformer reads metadata up to format {FORMAT}; update it. "
-            f"Received: format={metadata['format']} in {str(place)!r}."
+            f"Received: format={metadata['format']} in {str(place)!r}, of a {kind}."
         )
     if lacking:
         raise ValueError(
-            f"The metadata of a .tflite translator must have {', '.join(needed)}. "
+            f"The metadata of a .tflite file must have {', '.join(needed)}. "
             f"Received: {str(place)!r}, without {', '.join(lacking)}."
         )
     return metadata
+
+
+def kind_in(metadata) -> str:
+    """Returns which kind of model a file holds: `TRANSLATOR` or `CLASSIFIER`."""
+    return metadata.get("kind", TRANSLATOR)
+
+
+def check_kind(path, metadata, kind):
+    """Raises a ValueError unless the file at `path`, of this metadata, holds `kind`."""
+    found = kind_in(metadata)
+    if found != kind:
+        raise ValueError(
+            f"A {kind} is needed; `kformer.pocket.{READERS[found]}` runs a {found}. "
+            f"Received: the {found} {str(path)!r}."
+        )
 
 
 def _inside(path):
@@ -70,7 +86,7 @@ def _inside(path):
 def _beside(path, beside):
     if not beside.is_file():
         raise FileNotFoundError(
-            "A .tflite translator has its metadata at its end, or, if older, in a file beside it. "
+            "A .tflite file has its metadata at its end, or, if older, in a file beside it. "
             f"Received: {str(path)!r}, without {beside.name!r}."
         )
     return beside.read_bytes()

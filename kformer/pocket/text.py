@@ -1,4 +1,4 @@
-"""Tokenizes texts for a `.tflite` translator: in the file, or with models beside it."""
+"""Tokenizes texts for a `.tflite` file: in the file, or with models beside it."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class TextInFile:
 
     def __init__(self, metadata):
         self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
-        self._longest = metadata["max_target_length"]
+        self._longest = metadata.get("max_target_length")  # A classifier has none.
 
     def bytes_of(self, text: str):
         """Returns uint8 (capacity,): as many whole characters as fit, then zeros."""
@@ -51,7 +51,7 @@ class TextInFile:
         Args:
             worker: An idle one.
             text: The text.
-            did: What was done with its beginning, "translated" or "encoded".
+            did: What was done with its beginning, "translated" for instance.
         """
         result = worker("tokenize", source=self.bytes_of(text))
         count = int(result["count"][0])

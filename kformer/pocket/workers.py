@@ -88,7 +88,7 @@ class ProcessWorker:
             return pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             raise ChildProcessError(
-                "A translating process must not end before its translator. "
+                "A process of a model must not end before the model. "
                 f"Received: returncode={process.wait()}."
             ) from error
 

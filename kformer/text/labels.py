@@ -5,6 +5,8 @@ Axes: N texts, C classes.
 
 from typing import Any, NamedTuple
 
+from kformer.arguments import replace_lone_surrogates
+
 
 class Predictions(NamedTuple):
     """What a classifier says of N texts.
@@ -33,8 +35,9 @@ def check_labels(labels) -> tuple[str, ...]:
 
     Raises:
         TypeError: They are not strings, or one string.
-        ValueError: There are fewer than two, or two are equal; or one is blank, or holds a tab or
-            the end of a line, which a file of labelled text cannot hold.
+        ValueError: There are fewer than two, or two are equal; or one is blank, holds a tab or the
+            end of a line, which a file of labelled text cannot hold, or U+0000 or half of a
+            surrogate pair, which a `.tflite` file cannot hold.
     """
     if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
         raise TypeError(f"`labels` must be a list of strings. Received: labels={labels!r:.99}.")
@@ -48,5 +51,9 @@ def check_labels(labels) -> tuple[str, ...]:
             raise ValueError(
                 "A label must not be blank, begin or end with a space, or hold tabs, ends of lines "
                 f"or double spaces. Received: {label!r}."
+            )
+        if "\0" in label or label != replace_lone_surrogates(label):
+            raise ValueError(
+                f"A label must not hold U+0000 or half of a surrogate pair. Received: {label!r}."
             )
     return labels

@@ -78,7 +78,7 @@ def test_a_process_that_has_ended_is_an_error(path):
     worker = ProcessWorker(path)
     worker("tokenize", **inputs_of("tokenize"))
     worker._process.kill()
-    with pytest.raises(ChildProcessError, match=r"before its translator\. Received: returncode=-9"):
+    with pytest.raises(ChildProcessError, match=r"before the model\. Received: returncode=-9"):
         worker("tokenize", **inputs_of("tokenize"))
 
 

@@ -103,6 +103,8 @@ def test_an_encoder_with_its_tokenizer_gives_the_vectors_of_its_translator(token
         (["a", "b", "a"], "distinct. Received: 'a' twice"),
         (["a", ""], "blank"),
         (["a", "b\tc"], "tabs"),
+        (["a", "b\0"], r"U\+0000 .* Received: 'b\\x00'"),
+        (["a", "\ud83d"], r"surrogate pair. Received: '\\ud83d'"),
         ("ab", "list of strings"),
         ([0, 1], "list of strings"),
     ],

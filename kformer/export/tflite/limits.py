@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from kformer.arguments import check_integer
 from kformer.decoding.options import EXTRA_LENGTH
+from kformer.tasks.keras_file import KINDS_IN_WORDS
 
 LONGEST = 128  # Default limit of a source, in ids.
 BYTES_PER_ID = 6  # Capacity for text; pieces have about 4.5.
@@ -26,15 +27,15 @@ class Limits(NamedTuple):
         return [*(short for short in SHORTER if short < self.source_length), self.source_length]
 
 
-def limits_of(translator, max_source_length: int | None = None) -> Limits:
+def limits_of(model, max_source_length: int | None = None) -> Limits:
     """Returns the sizes of a file; see `export_tflite`."""
     if max_source_length is None:
-        max_source_length = min(LONGEST, translator.max_source_length)
+        max_source_length = min(LONGEST, model.max_source_length)
     check_integer("max_source_length", max_source_length)
-    if not 2 <= max_source_length <= translator.max_source_length:
+    if not 2 <= max_source_length <= model.max_source_length:
         raise ValueError(
             "`max_source_length` must be at least 2, for a piece and the end id, and at most the "
-            f"translator's {translator.max_source_length}. "
+            f"{KINDS_IN_WORDS[type(model).__name__]}'s {model.max_source_length}. "
             f"Received: max_source_length={max_source_length}."
         )
     most = max_source_length + EXTRA_LENGTH

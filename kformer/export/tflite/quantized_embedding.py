@@ -12,12 +12,19 @@ _MAX_INT8 = 127  # Symmetric about 0.
 _SCALE_BITS = 30
 
 
-def quantize_embeddings(transformer):
-    """Replaces the embeddings of a `kformer.Transformer` by quantized ones."""
-    source, target = transformer.source_embedding, transformer.target_embedding
-    transformer.source_embedding = transformer.target_embedding = QuantizedEmbedding(source)
-    if target is not source:
-        transformer.target_embedding = QuantizedEmbedding(target)
+def quantize_embeddings(network):
+    """Replaces the embeddings of a network by quantized ones; a shared one stays shared.
+
+    Args:
+        network: `kformer.Transformer`, or `kformer.TransformerEncoder`, which has only one.
+    """
+    quantized = {}
+    for name in ("source_embedding", "target_embedding"):
+        embedding = getattr(network, name, None)
+        if embedding is not None:
+            if id(embedding) not in quantized:
+                quantized[id(embedding)] = QuantizedEmbedding(embedding)
+            setattr(network, name, quantized[id(embedding)])
 
 
 class QuantizedEmbedding:

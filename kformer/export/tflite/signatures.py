@@ -1,202 +1,83 @@
-"""The signatures of a `.tflite` file.
+"""The signatures of a `.tflite` file: those that every kind of model has.
 
 Inputs and outputs are int32, uint8 or float32, of static shapes: LiteRT.js supports no other.
 
-Axes: S most ids of a source, T of a translation, L layers, H heads, W width of a head, V ids.
+Axes: S most ids of a source, D d_model.
 """
 
 import tensorflow as tf
 
-from kformer.decoding.kv_cache import KVCache
-from kformer.decoding.options import EXTRA_LENGTH
-from kformer.decoding.runtime import LITERT
-from kformer.decoding.search.compaction import compact_in_halves
-from kformer.decoding.search_ids import search_ids
-from kformer.decoding.source_memory import SourceMemory, additive_mask, source_memory
-from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.codec import ByteCodec
-from kformer.model.attention import KeysValues
-from kformer.model.masks import padding_mask
-from kformer.pocket.translator import SOURCE_CUT, TRANSLATION_CUT
+from kformer.pocket.model import SOURCE_CUT
 from kformer.tasks.features import sentence_vectors
 
 
 class Signatures(tf.Module):
-    """The functions to save, by name, and the weights that they share.
+    """The functions to save, by name, and the weights that they share; base class.
 
     Args:
-        translator: `kformer.Translator`.
-        transformer: `kformer.Transformer` to save.
-        search: `kformer.Greedy` or `kformer.Beam`.
+        tokenizer: `kformer.Tokenizer` of the source.
+        network: The network to save.
         limits: `Limits`.
-        batch_size: B; if over 1, there are also signatures for B sources at once.
+
+    Attributes:
+        functions: dict of the signatures by name, the default one first.
+        batches: dict name -> (B, S) of signatures for rows of ids, if there are batches.
     """
 
-    def __init__(self, translator, transformer, search, limits, batch_size=1):
+    def __init__(self, tokenizer, network, limits):
         super().__init__()
-        self.weights = [variable.value for variable in transformer.variables]
-        self._transformer, self._search, self._limits = transformer, search, limits
-        self._searches = [self._traced_once(length) for length in limits.lengths]
-        self._source = ByteCodec(translator.tokenizer)
-        self._target = ByteCodec(translator.target_tokenizer)
-        self.functions = {
-            "translate": self._translate(),
-            "encode_text": self._encode_text(),
-            "translate_ids": self._translate_ids(),
-            "tokenize": self._tokenize(),
-            "detokenize": self._detokenize(),
-            "encode": self._encode(),
-            "decode_step": self._decode_step(),
-        }
-        self.batches = {}  # name -> (B, S) of signatures for rows of ids, if there are batches
+        self.weights = [variable.value for variable in network.variables]
+        self._network, self._limits = network, limits
+        self._source = ByteCodec(tokenizer)
+        self.functions = {}
+        self.batches = {}
+
+    def _add_batches(self, name, function_of, batch_size):
+        """Adds signatures NAME_BxS for `batch_size` sources at once, if it is over 1.
+
+        Args:
+            name: The signature for one row of ids.
+            function_of: (batch_size, length) -> the function.
+        """
         if batch_size > 1:
-            self.batches["translate_ids"] = (1, limits.source_length)
-            for length in limits.lengths:
-                name = f"translate_ids_{batch_size}x{length}"
-                self.batches[name] = (batch_size, length)
-                self.functions[name] = self._translate_batch(batch_size, length)
-
-    def _translate(self):
-        limits = self._limits
-
-        @_signature(source=((limits.source_bytes,), tf.uint8))
-        def translate(source):
-            tokens = self._source.tokenize(source, limits.source_length)
-            ids, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
-            ids = tf.reshape(ids, [-1])
-            text, cut = self._target.detokenize(ids, limits.target_bytes)
-            truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
-            truncated += TRANSLATION_CUT * tf.cast(cut, tf.int32)
-            return {
-                "translation": text,
-                "score": score,
-                "truncated": _vector(truncated),
-                "source_ids": tokens.ids,
-                "ids": ids,
-            }
-
-        return translate
+            self.batches[name] = (1, self._limits.source_length)
+            for length in self._limits.lengths:
+                of_batch = f"{name}_{batch_size}x{length}"
+                self.batches[of_batch] = (batch_size, length)
+                self.functions[of_batch] = function_of(batch_size, length)
 
     def _encode_text(self):
-        limits = self._limits
-
-        @_signature(source=((limits.source_bytes,), tf.uint8))
+        @signature(source=((self._limits.source_bytes,), tf.uint8))
         def encode_text(source):
-            tokens = self._source.tokenize(source, limits.source_length)
+            tokens = self._source.tokenize(source, self._limits.source_length)
             ids = tf.expand_dims(tokens.ids, 0)
 
-            def encoder(length):
-                return lambda: sentence_vectors(
-                    self._transformer, tf.slice(ids, [0, 0], [1, length])
-                )
+            def encoded(length):
+                return lambda: sentence_vectors(self._network, beginning(ids, length))
 
-            vector = self._by_length(tokens.count, [*map(encoder, limits.lengths)])
+            of_text = self._by_length(tokens.count, [*map(encoded, self._limits.lengths)])
             truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
-            return {"vector": tf.reshape(vector, [-1]), "truncated": _vector(truncated)}
+            return {"vector": tf.reshape(of_text, [-1]), "truncated": vector(truncated)}
 
         return encode_text
 
-    def _translate_ids(self):
-        @_signature(source=((1, self._limits.source_length), tf.int32))
-        def translate_ids(source):
-            real = tf.not_equal(source, self._transformer.padding_id)
-            ids, score = self._found(source, tf.reduce_sum(tf.cast(real, tf.int32)))
-            return {"ids": ids, "score": score}
-
-        return translate_ids
-
     def _tokenize(self):
-        limits = self._limits
-
-        @_signature(source=((limits.source_bytes,), tf.uint8))
+        @signature(source=((self._limits.source_bytes,), tf.uint8))
         def tokenize(source):
-            tokens = self._source.tokenize(source, limits.source_length)
+            tokens = self._source.tokenize(source, self._limits.source_length)
             return {
                 "ids": tf.expand_dims(tokens.ids, 0),
-                "count": _vector(tokens.count),
-                "truncated": _vector(SOURCE_CUT * tf.cast(tokens.cut, tf.int32)),
+                "count": vector(tokens.count),
+                "truncated": vector(SOURCE_CUT * tf.cast(tokens.cut, tf.int32)),
             }
 
         return tokenize
 
-    def _detokenize(self):
-        @_signature(ids=((1, self._limits.target_length), tf.int32))
-        def detokenize(ids):
-            text, cut = self._target.detokenize(tf.reshape(ids, [-1]), self._limits.target_bytes)
-            truncated = TRANSLATION_CUT * tf.cast(cut, tf.int32)
-            return {"translation": text, "truncated": _vector(truncated)}
-
-        return detokenize
-
-    def _translate_batch(self, batch, length):
-        @_signature(source=((batch, length), tf.int32))
-        def translate_ids(source):
-            return dict(zip(("ids", "score"), self._search_ids(source, length), strict=True))
-
-        return translate_ids
-
-    def _encode(self):
-        transformer, length = self._transformer, self._limits.source_length
-
-        @_signature(source=((1, length), tf.int32))
-        def encode(source):
-            encoded, mask = transformer.encode(source), padding_mask(source, transformer.padding_id)
-            memory = source_memory(transformer, encoded, mask)
-            keys, values = zip(*memory.layers, strict=True)
-            return {
-                "memory": encoded,
-                "mask": tf.reshape(tf.cast(mask, tf.float32), (1, length)),
-                "memory_keys": tf.concat(keys, axis=0),
-                "memory_values": tf.concat(values, axis=0),
-            }
-
-        return encode
-
-    def _decode_step(self):
-        transformer, limits = self._transformer, self._limits
-        decoder, d_model = transformer.decoder, transformer.target_embedding.d_model
-        layers, heads = len(decoder.layers), decoder.layers[0].self_attention.num_heads
-        width, length, most = d_model // heads, limits.source_length, limits.target_length
-        cache = ((layers, heads, most, width), tf.float32)
-
-        @_signature(
-            ids=((1, 1), tf.int32),
-            position=((1,), tf.int32),
-            mask=((1, length), tf.float32),
-            memory_keys=((layers, heads, width, length), tf.float32),
-            memory_values=((layers, heads, length, width), tf.float32),
-            cache_keys=cache,
-            cache_values=cache,
-        )
-        def decode_step(ids, position, mask, memory_keys, memory_values, cache_keys, cache_values):
-            seen = tf.reshape(mask > 0, (1, 1, 1, length))
-            memory = SourceMemory(_layers(memory_keys, memory_values), additive_mask(seen))
-            runtime = LITERT._replace(block=None, elementwise_attention=False)
-            step = DecoderStep(transformer, memory, most, runtime=runtime)
-            place = tf.reshape(position, ())
-            visible = tf.reshape(tf.range(most) <= place, (1, 1, most))
-            said = step(ids, place, visible, KVCache((), _layers(cache_keys, cache_values)))
-            keys, values = zip(*said.cache.tail, strict=True)
-            return {
-                "logits": tf.reshape(said.logits, (1, -1)),
-                "cache_keys": tf.concat(keys, axis=0),
-                "cache_values": tf.concat(values, axis=0),
-            }
-
-        return decode_step
-
-    def _found(self, source, count):
-        """Returns ids and score of a source, by the shortest branch that fits `count` ids."""
-
-        def within(length, find):
-            def search():
-                ids, score = find(tf.slice(source, [0, 0], [1, length]))
-                missing = self._limits.target_length - length - EXTRA_LENGTH
-                return tf.pad(ids, ((0, 0), (0, missing))), score
-
-            return search
-
-        return self._by_length(count, [*map(within, self._limits.lengths, self._searches)])
+    def _count(self, source):
+        """Returns the number of ids of one row, int32 ()."""
+        real = tf.not_equal(source, self._network.padding_id)
+        return tf.reduce_sum(tf.cast(real, tf.int32))
 
     def _by_length(self, count, branches):
         """Runs the first of `branches`, one for each length, that has room for `count` ids."""
@@ -206,50 +87,22 @@ class Signatures(tf.Module):
             shortest = _either(count <= length, branch, shortest)
         return shortest()
 
-    def _traced_once(self, length):
-        """Returns the search for one source, which two signatures share."""
-        return tf.function(
-            lambda source: self._search_ids(source, length),
-            input_signature=[tf.TensorSpec((1, length), tf.int32)],
-            autograph=False,
-        )
 
-    def _search_ids(self, source, length):
-        runtime = runtime_for(*source.shape, self._search)
-        found = search_ids(self._transformer, source, self._search, runtime, length + EXTRA_LENGTH)
-        return found.ids[:, 0], found.scores[:, 0]
-
-
-def runtime_for(batch_size, length, search):
-    """Returns the `kformer.decoding.runtime.Runtime` of a signature.
-
-    A block costs some operations a step, and saves copies of what a batch has kept: with 80
-    positions of the tiny model, that is 1.25 times as fast for 32 rows, and no faster for one;
-    with 4 beams, 1.45 times. Blocks of 8 take 3 to 6 % longer than those of 4, of 16 more.
-
-    Room for `length` positions at first is enough for most translations of so many ids: a sentence
-    of the tiny model then takes 1.27 ms instead of 1.53 (14 steps, of 82 that there may be).
-    """
-    block = LITERT.block if batch_size * search.beam_size >= 16 else None
-    compact = compact_in_halves if batch_size > 1 else None
-    return LITERT._replace(block=block, capacities=(length,), compact_batch=compact)
-
-
-def _signature(**inputs):
+def signature(**inputs):
     """Returns a decorator that traces a function with inputs name -> (shape, dtype)."""
     specs = [tf.TensorSpec(shape, dtype, name) for name, (shape, dtype) in inputs.items()]
     return tf.function(input_signature=specs, autograph=False)
 
 
+def beginning(ids, length):
+    """Returns the first `length` ids of one row, int32 (1, length)."""
+    return tf.slice(ids, [0, 0], [1, length])
+
+
+def vector(number):
+    """Returns a number as a vector (1,): LiteRT.js supports no scalars."""
+    return tf.reshape(number, (1,))
+
+
 def _either(condition, first, second):
     return lambda: tf.cond(condition, first, second)
-
-
-def _layers(keys, values):
-    """Splits keys and values (L, ...) into L `KeysValues` (1, ...)."""
-    of_layers = (tf.split(stacked, stacked.shape[0], axis=0) for stacked in (keys, values))
-    return tuple(map(KeysValues, *of_layers))
-
-
-def _vector(number):
-    return tf.reshape(number, (1,))

@@ -1,7 +1,7 @@
-"""The TFLite file: a whole translator in built-in ops, for LiteRT on phones and anywhere.
+"""The TFLite file: a whole model in built-in ops, for LiteRT on phones and anywhere.
 
-It takes and returns UTF-8 bytes and needs no other file. A ZIP archive at its end, which LiteRT
-ignores, holds its metadata, `kformer.json`, and `test_vectors.json`.
+It takes UTF-8 bytes, returns UTF-8 bytes or numbers, and needs no other file. A ZIP archive at its
+end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors.json`.
 """
 
 import itertools
@@ -15,17 +15,16 @@ import tensorflow as tf
 
 import kformer
 from kformer.arguments import check_choice, check_integer
-from kformer.decoding.search_ids import make_search
 from kformer.export.tflite.byte_codec.tables import tables_of
+from kformer.export.tflite.classifier_export import ClassifierExport
 from kformer.export.tflite.flatbuffer import shrunk
 from kformer.export.tflite.float16_weights import store_as_float16
 from kformer.export.tflite.int4_weights import store_as_int4
 from kformer.export.tflite.limits import Limits, limits_of
-from kformer.export.tflite.quantized_embedding import quantize_embeddings
-from kformer.export.tflite.signatures import Signatures
+from kformer.export.tflite.translator_export import TranslatorExport
 from kformer.files import check_writable, json_text, replacing
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
-from kformer.pocket.translator import SIGNATURE, PocketTranslator
+from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import check_is_translator
 
 PRECISIONS = ("float32", "float16", "int8", "int4")
@@ -38,7 +37,7 @@ EXAMPLES = 8  # Maximum number of test vectors.
 
 
 def export_tflite(
-    translator,
+    model,
     path: str | Path,
     beam_size: int = 1,
     length_penalty: float = 0.6,
@@ -49,10 +48,10 @@ def export_tflite(
     examples: Iterable[str] = (),
     about: dict[str, str] | None = None,
 ) -> Path:
-    """Writes a `.tflite` file for `kformer.pocket.PocketTranslator` or any app with LiteRT.
+    """Writes a `.tflite` file for `kformer.pocket` or any app with LiteRT.
 
-    Its first signature, `translate`, takes `source`, uint8 (6 S,): UTF-8, padded with zeros. It
-    returns `translation`, uint8 (6 T,), in the same form; `score`, float32 (1,), see
+    A translator's first signature, `translate`, takes `source`, uint8 (6 S,): UTF-8, padded with
+    zeros. It returns `translation`, uint8 (6 T,), in the same form; `score`, float32 (1,), see
     `kformer.Greedy` and `kformer.Beam`; and `truncated`, int32 (1,): 0, or 1 if only the beginning
     of the source was read, 2 if the end of the translation did not fit, 3 for both. T is S + 50.
     Each byte of broken UTF-8 is read as U+FFFD. Zeros within a text are U+0000, zeros at its end
@@ -62,24 +61,32 @@ def export_tflite(
     The other signatures share its weights: `encode_text`, which takes `source`, too, and returns
     `vector`, float32 (D,), see `kformer.Translator.encode`, and `truncated`; `translate_ids`,
     `tokenize`, `detokenize`, `encode`, `decode_step` and, with batches, `translate_ids_BxS`; see
-    `kformer.export.tflite.signatures`. Every shape is static, every op built in.
+    `kformer.export.tflite.translator_signatures`.
+
+    A classifier's first signature, `classify`, takes the same `source`. It returns `label`, uint8:
+    UTF-8, ended by a zero; `probabilities`, float32 (C,); and `truncated`, 0 or 1. The others are
+    `encode_text`, `tokenize`, `classify_ids` and, with batches, `classify_ids_BxS`; see
+    `kformer.export.tflite.classifier_signatures`.
+
+    Every shape is static, every op built in.
 
     Args:
-        translator: `kformer.Translator`.
+        model: `kformer.Translator` or `kformer.TextClassifier`.
         path: Where to write; its name ends in `.tflite`.
-        beam_size, length_penalty: See `kformer.Translator.translate`.
-        max_source_length: S; by default 128, or less where the translator's own limit is less,
-            which it must not exceed.
+        beam_size, length_penalty: See `kformer.Translator.translate`. A classifier has the
+            defaults.
+        max_source_length: S; by default 128, or less where the model's own limit is less, which it
+            must not exceed.
         precision: Type of the stored weights: "float32"; "float16", about half the size; "int8",
-            smaller and faster, but translations may differ; or "int4", whose translations differ
-            more and whose embedding has 8 bits. All compute in float32, except the matrix products
+            smaller and faster, but answers may differ; or "int4", whose answers differ more and
+            whose embedding has 8 bits. All compute in float32, except the matrix products
             of the last two.
         batch_size: B; if over 1, the file also has signatures for B sources at once.
         check: Called with the path of the complete file before it is renamed to `path`; if it
             raises, `path` is not written.
         examples: Texts for test vectors, by which an app can check itself: the first eight that
-            fit are stored with their translations.
-        about: Further metadata of the translator, such as `{"licence": "CC BY 4.0"}`.
+            fit are stored with their answers.
+        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`.
 
     Returns:
         `Path` of the `.tflite` file.
@@ -89,84 +96,71 @@ def export_tflite(
             `kformer.export.tflite.byte_codec.piece_model`.
     """
     path = Path(path)
-    limits = check_tflite(translator, path, max_source_length, precision, batch_size)
-    transformer = translator.transformer.copy()
+    export, limits = check_tflite(
+        model, path, beam_size, length_penalty, max_source_length, precision, batch_size
+    )
+    network = model.network.copy()
     if precision in _INTEGER:
-        quantize_embeddings(transformer)
-    search = make_search(translator.target_tokenizer, beam_size, length_penalty)
-    signatures = Signatures(translator, transformer, search, limits, batch_size)
+        export.quantize(network)
+    signatures = export.signatures(network, limits, batch_size)
     metadata = {
         "format": FORMAT,
         "kformer": kformer.__version__,
+        "kind": export.pocket.kind,
         **(about or {}),
         "precision": precision,
-        "beam_size": beam_size,
-        "length_penalty": length_penalty,
-        **_sizes(translator),
+        **export.metadata(limits),
         "max_source_length": limits.source_length,
-        "max_target_length": limits.target_length,
         "max_source_bytes": limits.source_bytes,
-        "max_target_bytes": limits.target_bytes,
         "signatures": [*signatures.functions],
         "batches": signatures.batches,
     }
-    content = _converted(signatures, precision)
+    content = _converted(signatures, export.pocket.signature, precision)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
         _append(temporary, METADATA, metadata)
-        _append(temporary, VECTORS, list(_test_vectors(temporary, examples)))
+        _append(temporary, VECTORS, list(_test_vectors(export, temporary, examples)))
         if check:
             check(temporary)
     return path
 
 
-def check_tflite(translator, path, max_source_length, precision, batch_size) -> Limits:
-    """Checks arguments of `export_tflite` without exporting; returns the sizes."""
-    check_is_translator("translator", translator)
+def check_tflite(
+    model, path, beam_size, length_penalty, max_source_length, precision, batch_size
+) -> tuple[TranslatorExport | ClassifierExport, Limits]:
+    """Checks arguments of `export_tflite` without exporting.
+
+    Returns:
+        What the model's kind has of its own; and the sizes.
+    """
     path = Path(path)
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     check_writable(path)
-    limits = limits_of(translator, max_source_length)
+    kind_of_export = ClassifierExport
+    if not isinstance(model, TextClassifier):
+        check_is_translator("model", model)
+        kind_of_export = TranslatorExport
+    export = kind_of_export(model, beam_size, length_penalty)
+    limits = limits_of(model, max_source_length)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)
-    for tokenizer in (translator.tokenizer, translator.target_tokenizer):
+    for tokenizer in export.tokenizers:
         tables_of(tokenizer.model)  # Raises if the file cannot hold the tokenizer.
-    return limits
+    return export, limits
 
 
-def _sizes(translator):
-    """Returns the metadata of the model and its special ids."""
-    transformer = translator.transformer
-    source, target = translator.tokenizer, translator.target_tokenizer
-    config = transformer.get_config()
-    sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation")
-    return {
-        **{name: config[name] for name in sizes},
-        "num_decoder_layers": transformer.decoder.num_layers,
-        "parameters": transformer.count_params(),
-        "source_vocab_size": source.vocab_size,
-        "target_vocab_size": target.vocab_size,
-        "padding_id": source.padding_id,
-        "unknown_id": source.unknown_id,
-        "end_id": source.end_id,
-        "target_padding_id": target.padding_id,
-        "target_start_id": target.start_id,
-        "target_end_id": target.end_id,
-    }
-
-
-def _converted(signatures, precision):
+def _converted(signatures, first, precision):
     with tempfile.TemporaryDirectory() as folder:  # A SavedModel keeps the signatures' names.
         tf.saved_model.save(signatures, folder, dict(signatures.functions))
         names = [*signatures.functions]
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        # Otherwise the first attempt fails with a message, because two signatures call one search.
+        # Otherwise the first attempt fails with a message: two signatures call one function.
         converter._experimental_guarantee_all_funcs_one_use = True
         if precision in _INTEGER:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
-        return shrunk(converter.convert(), SIGNATURE, _CHANGES.get(precision))
+        return shrunk(converter.convert(), first, _CHANGES.get(precision))
 
 
 def _append(path, name, value):
@@ -180,11 +174,10 @@ def _append(path, name, value):
         archive.writestr(zipfile.ZipInfo(name), text)  # Without the time: reproducible.
 
 
-def _test_vectors(path, texts):
-    """Yields the translations by the file of the first `texts` that fit."""
-    pocket = PocketTranslator(path, workers=1)
+def _test_vectors(export, path, texts):
+    """Yields the answers of the file to the first `texts` that fit."""
+    pocket = export.pocket(path, workers=1)
     tokenized = ((text, *pocket.tokenize(text)) for text in texts)
     fitting = ((text, ids) for text, ids, whole in tokenized if whole)
     for text, ids in itertools.islice(fitting, EXAMPLES):
-        [translation] = pocket.translate([text])
-        yield {"text": text, "ids": ids, "translation": translation}
+        yield {"text": text, "ids": ids, **export.answer(pocket, text)}

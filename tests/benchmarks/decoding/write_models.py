@@ -23,7 +23,7 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
 from kformer.export.saved_model.graph.compiled import COMPILED, compiled
-from kformer.export.tflite.signatures import runtime_for
+from kformer.export.tflite.translator_signatures import runtime_for
 
 MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.
 

@@ -27,6 +27,12 @@ def exported(request, short_tflite):
     return request.param, short_tflite(request.param)
 
 
+@pytest.fixture(scope="module", params=["translator", "classifier"])
+def file(request, short_tflite, classifier_tflite):
+    """The file of each kind of model."""
+    return short_tflite() if request.param == "translator" else classifier_tflite()
+
+
 def model_in(path):
     return schema.ModelT.InitFromPackedBuf(path.read_bytes(), 0)
 
@@ -41,17 +47,17 @@ def without_archive(path):
         return path.read_bytes()[: min(entry.header_offset for entry in archive.infolist())]
 
 
-def test_every_op_is_built_in(exported):
+def test_every_op_is_built_in(file):
     names = {code: name for name, code in vars(schema.BuiltinOperator).items()}
-    codes = model_in(exported[1]).operatorCodes
+    codes = model_in(file).operatorCodes
     ops = {names[code.builtinCode] for code in codes}
     assert {"WHILE", "FULLY_CONNECTED", "SOFTMAX"} <= ops  # All subgraphs were looked into.
     assert not ops & {"CUSTOM", "DELEGATE"}
     assert all(code.customCode is None for code in codes)
 
 
-def test_every_shape_is_static(exported):
-    tensors = [tensor for graph in model_in(exported[1]).subgraphs for tensor in graph.tensors]
+def test_every_shape_is_static(file):
+    tensors = [tensor for graph in model_in(file).subgraphs for tensor in graph.tensors]
     assert len(tensors) > 100
     assert all(t.shapeSignature is None or min(t.shapeSignature, default=1) > 0 for t in tensors)
 

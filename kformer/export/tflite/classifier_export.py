@@ -1,0 +1,57 @@
+"""What a classifier's `.tflite` file has of its own: labels and their probabilities."""
+
+from kformer.decoding.options import SearchOptions
+from kformer.export.tflite.classifier_signatures import ClassifierSignatures
+from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.pocket.classifier import PocketClassifier
+
+
+class ClassifierExport:
+    """What `export_tflite` needs to know of a classifier; see `TranslatorExport`.
+
+    Args:
+        classifier: `kformer.TextClassifier`.
+        beam_size, length_penalty: The defaults.
+
+    Raises:
+        ValueError: `beam_size` or `length_penalty` is another than the default.
+    """
+
+    pocket = PocketClassifier
+
+    def __init__(self, classifier, beam_size, length_penalty):
+        if SearchOptions(beam_size, length_penalty) != SearchOptions():
+            raise ValueError(
+                "A classifier does not search. Received: "
+                f"beam_size={beam_size}, length_penalty={length_penalty}."
+            )
+        self._classifier = classifier
+        self.tokenizers = [classifier.tokenizer]
+
+    def quantize(self, network):
+        """Rounds the table of `network`, a `kformer.SequenceClassifier`, to int8."""
+        quantize_embeddings(network.encoder)
+
+    def signatures(self, network, limits, batch_size) -> ClassifierSignatures:
+        """Returns the signatures, with the weights of `network`."""
+        return ClassifierSignatures(self._classifier, network, limits, batch_size)
+
+    def metadata(self, limits) -> dict:
+        """Returns the labels, the sizes of the model and its special ids."""
+        network, tokenizer = self._classifier.network, self._classifier.tokenizer
+        config = network.encoder.get_config()
+        sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation", "vocab_size")
+        return {
+            "labels": list(self._classifier.labels),
+            "pooling": network.pooling,
+            **{name: config[name] for name in sizes},
+            "parameters": network.count_params(),
+            "padding_id": tokenizer.padding_id,
+            "unknown_id": tokenizer.unknown_id,
+            "end_id": tokenizer.end_id,
+        }
+
+    def answer(self, pocket, text) -> dict:
+        """Returns what `pocket`, which runs the file, says of a text, for a test vector."""
+        [label], [probabilities] = pocket.predict([text])
+        return {"label": label, "probabilities": [round(float(p), 6) for p in probabilities]}

@@ -1,0 +1,63 @@
+"""What a translator's `.tflite` file has of its own: a search, and translations."""
+
+from kformer.decoding.search_ids import make_search
+from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.export.tflite.translator_signatures import TranslatorSignatures
+from kformer.pocket.translator import PocketTranslator
+
+
+class TranslatorExport:
+    """What `export_tflite` needs to know of a translator; `ClassifierExport` has the same.
+
+    Args:
+        translator: `kformer.Translator`.
+        beam_size, length_penalty: See `kformer.Translator.translate`.
+
+    Attributes:
+        pocket: The class that runs the file.
+        tokenizers: list of `kformer.Tokenizer`, which the file must be able to hold.
+    """
+
+    pocket = PocketTranslator
+
+    def __init__(self, translator, beam_size, length_penalty):
+        self._translator = translator
+        self._search = make_search(translator.target_tokenizer, beam_size, length_penalty)
+        self._settings = {"beam_size": beam_size, "length_penalty": length_penalty}
+        self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
+
+    def quantize(self, network):
+        """Rounds the tables of `network`, a `kformer.Transformer`, to int8."""
+        quantize_embeddings(network)
+
+    def signatures(self, network, limits, batch_size) -> TranslatorSignatures:
+        """Returns the signatures, with the weights of `network`."""
+        return TranslatorSignatures(self._translator, network, limits, batch_size, self._search)
+
+    def metadata(self, limits) -> dict:
+        """Returns the search, the sizes of the model and its special ids."""
+        transformer = self._translator.transformer
+        source, target = self.tokenizers
+        config = transformer.get_config()
+        sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation")
+        return {
+            **self._settings,
+            **{name: config[name] for name in sizes},
+            "num_decoder_layers": transformer.decoder.num_layers,
+            "parameters": transformer.count_params(),
+            "source_vocab_size": source.vocab_size,
+            "target_vocab_size": target.vocab_size,
+            "padding_id": source.padding_id,
+            "unknown_id": source.unknown_id,
+            "end_id": source.end_id,
+            "target_padding_id": target.padding_id,
+            "target_start_id": target.start_id,
+            "target_end_id": target.end_id,
+            "max_target_length": limits.target_length,
+            "max_target_bytes": limits.target_bytes,
+        }
+
+    def answer(self, pocket, text) -> dict:
+        """Returns what `pocket`, which runs the file, says of a text, for a test vector."""
+        [translation] = pocket.translate([text])
+        return {"translation": translation}
