@@ -1,6 +1,7 @@
 """Checks that an export answers as the model in Python does.
 
-- `verifier`: `Verifier`, which compares translations and scores.
-- `agreement`: counts equal translations, ties and differences.
-- `classes`: compares the answers of a served classifier.
+- `verifier`: `Verifier`, which compares answers.
+- `translations`, `classifications`: which answers of a kind of model are equal or tied, how good.
+- `agreement`: the other signatures of a served translator, and vectors. `classes`: all signatures
+  of a served classifier.
 """

@@ -74,12 +74,12 @@ def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
     }
 
 
-def check_vectors(translator, model, texts):
+def check_vectors(model, form, texts):
     """Compares the vectors of a form with Python's, of texts that both split into the same ids.
 
     Args:
-        translator: `kformer.Translator`, the one that was exported.
-        model: `kformer.pocket.PocketTranslator` of it.
+        model: `kformer.Translator` or `kformer.TextClassifier`, the one that was exported.
+        form: `kformer.pocket.PocketTranslator` or `PocketClassifier` of it.
         texts: Sentences.
 
     Raises:
@@ -87,13 +87,13 @@ def check_vectors(translator, model, texts):
     """
     chosen = texts[:SENTENCES]
     with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, again.
-        rows = translator.source_rows(chosen)
+        rows = model.source_rows(chosen)
     same = [
-        text for text, row in zip(chosen, rows, strict=True) if model.tokenize(text) == (row, True)
+        text for text, row in zip(chosen, rows, strict=True) if form.tokenize(text) == (row, True)
     ]
     if not same:
         return
-    difference = _largest(model.encode(same) - _means(translator, same), 1)
+    difference = _largest(form.encode(same) - _means(model, same), 1)
     if not difference <= TIE:
         raise ValueError(
             "The vectors of an export must be those of Python. Received: a difference of "
@@ -106,6 +106,6 @@ def _largest(differences, lengths) -> float:
     return float(np.max(np.abs(differences) / lengths))
 
 
-def _means(translator, texts):
-    rows = translator.source_rows(texts)
-    return [np.mean(translator.transformer.encode(np.array([row]))[0], axis=0) for row in rows]
+def _means(model, texts):
+    rows = model.source_rows(texts)
+    return [np.mean(model.network.encode(np.array([row]))[0], axis=0) for row in rows]

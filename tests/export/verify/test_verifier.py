@@ -11,7 +11,7 @@ from kformer.decoding.search.step import Step
 from kformer.decoding.step import DecoderStep, start_decoding
 from kformer.export import Verifier
 from kformer.export.verify.agreement import TIE
-from kformer.export.verify.verifier import NoisyStep
+from kformer.export.verify.translations import NoisyStep
 from support import tied, toy
 
 TEXTS = toy.SOURCES[:9]

@@ -1,0 +1,73 @@
+"""How a classifier in Python answers, and whether other answers are as good.
+
+Axes: C classes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kformer.text.class_scores import class_scores
+
+TOLERANCE = 1e-4  # Of probabilities: float32 sums differ by less between runtimes.
+
+
+class Classification(NamedTuple):
+    """The answer to one text."""
+
+    label: str
+    probabilities: np.ndarray  # float32 (C,)
+
+
+class Classifications:
+    """What `Verifier` needs to know of a classifier; see `Translations`.
+
+    Args:
+        classifier: `kformer.TextClassifier`, computing in float32.
+    """
+
+    measure = "accuracy"
+
+    def __init__(self, classifier):
+        self._classifier = classifier
+
+    def of_python(self, texts) -> list[Classification]:
+        """Returns the answers of Python."""
+        return self.of(self._classifier, texts)
+
+    def of(self, model, texts) -> list[Classification]:
+        """Returns the answers of another form."""
+        return [*map(Classification, *model.predict(texts))]
+
+    def equal(self, expected, answer, exact) -> bool:
+        """Returns whether the label is that of Python, and the probabilities if `exact`."""
+        close = not exact or _close(answer.probabilities, expected.probabilities)
+        return close and answer.label == expected.label
+
+    def says(self, rows, answer, exact, noisy=False) -> bool:
+        """Returns whether Python gives this answer for rows of ids, or nearly does if `noisy`.
+
+        Two labels are tied if rounding within `TOLERANCE` of both probabilities may swap them.
+        """
+        labels = self._classifier.labels
+        probabilities = np.array(self._classifier.network.probabilities(np.array(rows)))[0]
+        if answer.label not in labels or exact and not _close(answer.probabilities, probabilities):
+            return False
+        lack = probabilities.max() - probabilities[labels.index(answer.label)]
+        return bool(lack <= (2 * TOLERANCE if noisy else 0))
+
+    def shown(self, answer) -> str:
+        """Returns an answer for a message."""
+        return f"{answer.label!r} {np.round(answer.probabilities, 5).tolist()}"
+
+    def figures(self, answers, references, speed) -> dict:
+        """Returns fields of `Report` by name."""
+        accuracy = None
+        if references:
+            labels = [answer.label for answer in answers]
+            accuracy = class_scores(self._classifier.labels, references, labels).accuracy
+        return {"bleu": None, self.measure: accuracy}
+
+
+def _close(probabilities, expected) -> bool:
+    return bool(np.max(np.abs(probabilities - expected)) <= TOLERANCE)
