@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+import kformer
 from kformer.cli.terminal.quiet import quiet
 from kformer.decoding.options import SearchOptions
 
@@ -57,15 +58,13 @@ class Exports:
         Precision,
         typer.Option(
             help="Precision of the weights in the .tflite file. float16: half the size. int8: "
-            "smaller and faster, but some translations differ; the table shows how many. int4: "
+            "smaller and faster, but some answers differ; the table shows how many. int4: "
             "smaller still."
         ),
     ] = Precision.float32
     batch: Annotated[
         int,
-        typer.Option(
-            min=1, help="Number of sentences that the .tflite file can translate at once."
-        ),
+        typer.Option(min=1, help="Number of texts that the .tflite file can compute at once."),
     ] = 1
     xla: Annotated[
         bool,
@@ -83,7 +82,7 @@ class Exports:
         ),
     ] = None
     licence: Annotated[
-        str | None, typer.Option(help="Licence of the translator, kept in the .tflite file.")
+        str | None, typer.Option(help="Licence of the model, kept in the .tflite file.")
     ] = None
     citation: Annotated[
         str | None, typer.Option(help="How to cite it, kept in the .tflite file.")
@@ -102,77 +101,82 @@ class Exports:
 
     @property
     def about(self):
-        """The metadata of the translator that was given, by name."""
+        """The metadata of the model that was given, by name."""
         values = {name: getattr(self, name) for name in _ABOUT}
         return {name: value for name, value in values.items() if value is not None}
 
 
-def write_exports(translator, texts, references, exports):
-    """Writes the forms; they appear together, if each translates as Python does.
+def write_exports(model, texts, references, exports):
+    """Writes the forms; they appear together, if each answers as Python does.
 
     Args:
-        translator: `kformer.Translator`.
-        texts, references: Held-out sentences; their translations for BLEU, or None.
+        model: `kformer.Translator` or `kformer.TextClassifier`.
+        texts, references: Held-out sentences; their translations, for BLEU, or their labels, for
+            accuracy, or None.
         exports: `Exports`.
 
     Returns:
         list of `kformer.export.Report`: of Python, the SavedModel, the `.tflite` file.
     """
     with quiet() as say:
+        from kformer import Translator
         from kformer.export import Verifier
         from kformer.files import Publication
 
-        _check(translator, exports)
-        say(f"Translating {len(texts):,} sentences in Python, to compare with ...")
-        verifier = Verifier(
-            translator, texts, references, exports.beam_size, exports.length_penalty
-        )
+        _check(model, exports)
+        doing = "Translating" if isinstance(model, Translator) else "Classifying"
+
+        def say_running(where):
+            say(f"{doing} {len(texts):,} sentences {where} ...")
+
+        say_running("in Python, to compare with")
+        verifier = Verifier(model, texts, references, exports.beam_size, exports.length_penalty)
         with Publication() as together:
             # The SavedModel last: servers must not find it while the others are being made.
             if exports.tflite or exports.web:
-                _write_tflite(translator, exports, verifier, together, say)
+                _write_tflite(model, exports, verifier, together, say, say_running)
             if exports.saved_model:
-                _write_saved_model(translator, exports, verifier, together, say)
+                _write_saved_model(model, exports, verifier, together, say, say_running)
                 verifier.reports.insert(1, verifier.reports.pop())  # Before the .tflite file's.
     return verifier.reports
 
 
-def _check(translator, exports):
+def _check(model, exports):
     """Raises errors in the arguments before minutes of work."""
-    from kformer.decoding.search_ids import make_search
     from kformer.export.saved_model.batch_limits import batch_limits
     from kformer.export.tflite.writer import check_tflite
 
-    make_search(translator.target_tokenizer, exports.beam_size, exports.length_penalty)
+    SearchOptions(exports.beam_size, exports.length_penalty)
     if exports.saved_model:
-        batch_limits(translator.max_source_length, exports.max_batch_tokens, exports.xla)
+        batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla)
     if exports.tflite or exports.web:
         check_tflite(
-            translator,
-            exports.tflite or Path("translator.tflite"),
+            model,
+            exports.tflite or Path("model.tflite"),
+            exports.beam_size,
+            exports.length_penalty,
             exports.max_source_length,
             exports.precision,
             exports.batch,
         )
 
 
-def _write_tflite(translator, exports, verifier, together, say):
+def _write_tflite(model, exports, verifier, together, say, say_running):
     """Writes the `.tflite` file, the web page around it, or both."""
     from kformer.export import export_tflite, export_web_page
     from kformer.export.tflite.report import write_report
-    from kformer.pocket import PocketTranslator
 
     def check(path):
-        say(f"Translating {len(verifier.texts):,} sentences with the .tflite file ...")
+        say_running("with the .tflite file")
         exact = exports.precision == "float32"
         form = ".tflite" if exact else f".tflite {exports.precision}"
-        verifier.verify_pocket(form, PocketTranslator(path), path, exact)
+        verifier.verify_pocket(form, kformer.load(path), path, exact)
 
     say(f"Converting to a .tflite file, {exports.precision} ...")
     with tempfile.TemporaryDirectory() as folder:
         file = export_tflite(
-            translator,
-            Path(folder) / "translator.tflite",
+            model,
+            Path(folder) / "model.tflite",
             exports.beam_size,
             exports.length_penalty,
             exports.max_source_length,
@@ -186,22 +190,23 @@ def _write_tflite(translator, exports, verifier, together, say):
             with together.writing(exports.tflite) as temporary:
                 shutil.copyfile(file, temporary)
             python, report = verifier.reports
-            write_report(together, exports.tflite, report, python, exports.precision)
+            measure = verifier.kind.measure
+            write_report(together, exports.tflite, report, python, exports.precision, measure)
         if exports.web:
             say("Writing the web page ...")
             export_web_page(file, exports.web, exports.litert_js, together)
 
 
-def _write_saved_model(translator, exports, verifier, together, say):
-    from kformer.export import ServedTranslator, export_saved_model
+def _write_saved_model(model, exports, verifier, together, say, say_running):
+    from kformer.export import export_saved_model
 
     def check(path):
-        say(f"Translating {len(verifier.texts):,} sentences with the SavedModel ...")
-        return verifier.verify_served(ServedTranslator(path), path)
+        say_running("with the SavedModel")
+        return verifier.verify_served(kformer.load(path), path)
 
     say("Writing the SavedModel ...")
     export_saved_model(
-        translator,
+        model,
         exports.saved_model,
         exports.beam_size,
         exports.length_penalty,
@@ -215,10 +220,13 @@ def _write_saved_model(translator, exports, verifier, together, say):
 
 def show_reports(reports):
     """Prints the reports as a table."""
-    typer.echo(f"{'form':<15}{'MB':>8}{'sentences/s':>13}{'BLEU':>8}  as Python")
+    classified = reports[0].accuracy is not None
+    measure = "accuracy %" if classified else "BLEU"
+    typer.echo(f"{'form':<15}{'MB':>8}{'sentences/s':>13}{measure:>12}  as Python")
     for report in reports:
         size = f"{report.bytes / 1e6:.1f}" if report.bytes else ""
-        score = f"{report.bleu:.2f}" if report.bleu is not None else ""
+        score = 100 * report.accuracy if classified else report.bleu
+        score = "" if score is None else f"{score:.2f}"
         agreement = f"{report.equal} of {report.total}"
         if report.ties:
             agreement += f", {report.ties} others at a tie"
@@ -227,4 +235,4 @@ def show_reports(reports):
         speed = f"{report.sentences_per_second:.1f}"
         if report.others:
             agreement += f", {report.others} otherwise"
-        typer.echo(f"{report.form:<15}{size:>8}{speed:>13}{score:>8}  {agreement}")
+        typer.echo(f"{report.form:<15}{size:>8}{speed:>13}{score:>12}  {agreement}")

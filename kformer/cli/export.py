@@ -16,10 +16,13 @@ from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
+from kformer.tasks.keras_file import kind_in
 from kformer.text.text_files import read_lines
+from kformer.training.classification.labelled_files import split
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.run.run_config import read_run_config
 
+_OF_TRANSLATORS = ("beam_size", "length_penalty", "web", "litert_js", "target_language")
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
 
 
@@ -35,7 +38,11 @@ def export(
     ] = None,
     check_reference: Annotated[
         Path | None,
-        typer.Option(help="Their reference translations, for BLEU.", rich_help_panel="Check"),
+        typer.Option(
+            help="Their reference translations, for BLEU; of a classifier their labels, one on "
+            "each line, for accuracy.",
+            rich_help_panel="Check",
+        ),
     ] = None,
     **given,
 ):
@@ -44,6 +51,7 @@ def export(
     exports = Exports(**given)
     if not exports.paths:
         raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, --web DIR, or more.")
+    _check_kind(model, exports)
     _check_places(exports.saved_model, exports.tflite, exports.web)
     if exports.web:
         exports = dataclasses.replace(exports, litert_js=find_litert_js(exports.litert_js))
@@ -54,10 +62,27 @@ def export(
         )
     texts, references = _held_out(model, check_source, check_reference)
     with quiet():
-        translator = kformer.load(model)
-    show_reports(write_exports(translator, texts, references, exports))
+        loaded = kformer.load(model)
+    show_reports(write_exports(loaded, texts, references, exports))
     for path in exports.paths:
         typer.echo(f"Written: {path}")
+
+
+def _check_kind(model, exports):
+    """Refuses kinds of models without exports, and options that a classifier has no use for."""
+    kind = kind_in(model)
+    if kind == "TextEncoder":
+        raise ValueError(
+            "A translator or a classifier can be exported. "
+            f"Received: {str(model)!r}, which holds a text encoder."
+        )
+    options = [name for name in _OF_TRANSLATORS if getattr(exports, name) != getattr(Exports, name)]
+    if kind == "TextClassifier" and options:
+        given = ", ".join(f"--{name.replace('_', '-')}" for name in options)
+        raise ValueError(
+            "A classifier has neither a search nor a target nor a web page. "
+            f"Received: {given} with {str(model)!r}."
+        )
 
 
 def _check_places(saved_model, tflite, web):
@@ -89,18 +114,7 @@ def _held_out(model, source, reference):
                 "--check-reference translates --check-source, which must be given, too. "
                 f"Received: {str(reference)!r} alone."
             )
-        files = read_run_config(model.parent).get("files", {})
-        if not files.get("valid_source"):
-            raise ValueError(
-                "An export is checked on held-out sentences, and the run recorded none: give "
-                f"--check-source. Received: {str(model)!r}."
-            )
-        source, reference = Path(files["valid_source"][0]), Path(files["valid_target"][0])
-        if not source.is_file() or not reference.is_file():
-            raise FileNotFoundError(
-                "An export is checked on held-out sentences, and those that the run recorded are "
-                f"not there: give --check-source. Received: {str(source)!r}, {str(reference)!r}."
-            )
+        source, reference = _recorded(model)
     if reference:
         check_parallel(source, reference)
 
@@ -108,3 +122,25 @@ def _held_out(model, source, reference):
         return list(itertools.islice(read_lines(file), CHECKED))
 
     return beginning(source), beginning(reference) if reference else None
+
+
+def _recorded(model):
+    """Returns the validation files that the run recorded: of sentences and of their references."""
+    recorded = read_run_config(model.parent).get("files", {})
+    sides = ("valid_source", "valid_target", "valid")  # The last is that of a classifier.
+    files = [recorded[side][0] for side in sides if recorded.get(side)]
+    if not files:
+        raise ValueError(
+            "An export is checked on held-out sentences, and the run recorded none: give "
+            f"--check-source. Received: {str(model)!r}."
+        )
+    if not all(Path(file).is_file() for file in files):
+        raise FileNotFoundError(
+            "An export is checked on held-out sentences, and those that the run recorded are "
+            f"not there: give --check-source. Received: {', '.join(map(repr, files))}."
+        )
+    if len(files) == 1:
+        labelled = split(files)
+        files = [*labelled.texts, *labelled.labels]
+    source, reference = map(Path, files)
+    return source, reference

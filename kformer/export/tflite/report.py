@@ -7,7 +7,7 @@ from kformer.files import json_text
 from kformer.pocket.metadata import REPORT_KEY
 
 
-def write_report(publication, path, report, python, precision):
+def write_report(publication, path, report, python, precision, measure):
     """Writes NAME.tflite.json beside NAME.tflite.
 
     Args:
@@ -15,8 +15,10 @@ def write_report(publication, path, report, python, precision):
         path: The `.tflite` file.
         report, python: `kformer.export.Report` of the file and of Python.
         precision: Type of the weights.
+        measure: Field of the reports for the quality of answers, "bleu" or "accuracy".
     """
     path = Path(path)
+    quality, of_python = getattr(report, measure), getattr(python, measure)
     content = {
         "file": path.name,
         "kformer": kformer.__version__,
@@ -27,9 +29,9 @@ def write_report(publication, path, report, python, precision):
         "different_at_a_tie": report.ties,
         "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
         "different_otherwise": report.others,
-        "bleu": report.bleu,
-        "bleu_of_python": python.bleu,
-        "bleu_difference": None if report.bleu is None else report.bleu - python.bleu,
+        measure: quality,
+        f"{measure}_of_python": of_python,
+        f"{measure}_difference": None if quality is None else quality - of_python,
         "sentences_per_second": report.sentences_per_second,
         "tokens_per_second": report.tokens_per_second,
     }

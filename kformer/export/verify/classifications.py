@@ -51,7 +51,9 @@ class Classifications:
         """
         labels = self._classifier.labels
         probabilities = np.array(self._classifier.network.probabilities(np.array(rows)))[0]
-        if answer.label not in labels or exact and not _close(answer.probabilities, probabilities):
+        if answer.label not in labels:
+            return False
+        if exact and not _close(answer.probabilities, probabilities):
             return False
         lack = probabilities.max() - probabilities[labels.index(answer.label)]
         return bool(lack <= (2 * TOLERANCE if noisy else 0))

@@ -39,6 +39,10 @@ class Verifier:
         texts: Sentences to translate or to classify.
         references: Their translations, for BLEU, or their labels, for accuracy; or None.
         beam_size, length_penalty: As the exports of a translator have them.
+
+    Attributes:
+        kind: `Translations` or `Classifications`.
+        reports: list of `Report`: of Python, and of each form that was compared.
     """
 
     def __init__(
@@ -52,20 +56,15 @@ class Verifier:
         self.model = model
         self.texts = list(texts)
         self.references = references
-        self._answers = (
+        self.kind = (
             Classifications(model)
             if is_classifier
             else Translations(model, beam_size, length_penalty)
         )
-        self.expected, speed = _timed(self._answers.of_python, self.texts)
+        self.expected, speed = _timed(self.kind.of_python, self.texts)
         count = len(self.texts)
-        figures = self._answers.figures(self.expected, references, speed)
+        figures = self.kind.figures(self.expected, references, speed)
         self.reports = [Report("Python", 0, speed, total=count, equal=count, ties=0, **figures)]
-
-    @property
-    def measure(self) -> str:
-        """The field of `Report` for the quality of answers: "bleu" or "accuracy"."""
-        return self._answers.measure
 
     def verify(
         self,
@@ -87,8 +86,7 @@ class Verifier:
         Raises:
             ValueError: A sentence differs, and Python was not undecided about it.
         """
-        answers = self._answers
-        got, speed = _timed(lambda texts: answers.of(model, texts), self.texts)
+        got, speed = _timed(lambda texts: self.kind.of(model, texts), self.texts)
         rows = self.model.tokenizer.tokenize(self.texts).row_lengths().numpy()
         compared = [
             i
@@ -96,20 +94,20 @@ class Verifier:
             if (not max_source_length or count < max_source_length)
             and (not max_source_bytes or len(self.texts[i].encode("utf-8")) <= max_source_bytes)
         ]
-        differ = [i for i in compared if not answers.equal(self.expected[i], got[i], exact)]
+        differ = [i for i in compared if not self.kind.equal(self.expected[i], got[i], exact)]
         tied, ties, wrong = [], [], []
         for i in differ:
             rows = self.model.source_rows([self.texts[i]])
             own = tokenize and self._tied(self.texts[i], rows, tokenize)
-            said = own and answers.says(own, got[i], exact)
-            said = said or answers.says(own or rows, got[i], exact, noisy=True)
+            said = own and self.kind.says(own, got[i], exact)
+            said = said or self.kind.says(own or rows, got[i], exact, noisy=True)
             (wrong if not said else tied if own else ties).append(i)
         if wrong and exact:
             i = wrong[0]
             raise ValueError(
                 f"An export must say what Python says. Received: {len(wrong)} of {len(compared)} "
                 f"sentences otherwise from the {form}, the first of them {self.texts[i]!r}: "
-                f"{answers.shown(got[i])}, where Python says {answers.shown(self.expected[i])}."
+                f"{self.kind.shown(got[i])}, where Python says {self.kind.shown(self.expected[i])}."
             )
         report = Report(
             form,
@@ -120,7 +118,7 @@ class Verifier:
             ties=len(ties),
             others=len(wrong),
             tokenizer_ties=len(tied),
-            **answers.figures(got, self.references, speed),
+            **self.kind.figures(got, self.references, speed),
         )
         self.reports.append(report)
         return report
@@ -139,17 +137,17 @@ class Verifier:
         Sentences themselves are not in it, but what tells whether they are the same.
         """
         report = self.verify("SavedModel", served, path)
-        python = self.reports[0]
+        python, measure = self.reports[0], self.kind.measure
         with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, a third time.
-            others = self._answers.of_other_signatures(served, self.texts[: served.max_batch_size])
+            others = self.kind.of_other_signatures(served, self.texts[: served.max_batch_size])
         text = "\n".join(self.texts).encode("utf-8")
         return {
             "sentences": report.total,
             "sentences_sha256": hashlib.sha256(text).hexdigest(),
             "equal": report.equal,
             "ties": report.ties,
-            self.measure: getattr(report, self.measure),
-            f"{self.measure}_of_python": getattr(python, self.measure),
+            measure: getattr(report, measure),
+            f"{measure}_of_python": getattr(python, measure),
             "sentences_per_second": round(report.sentences_per_second, 1),
             "other_signatures": others,
         }

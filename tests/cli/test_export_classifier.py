@@ -1,0 +1,75 @@
+"""`kformer export` of a classifier: the same table, and one clear line for what it cannot do."""
+
+import json
+
+import pytest
+
+import kformer
+from kformer import TextEncoder
+from support import toy
+
+TEXTS = toy.SOURCES[:20]
+
+
+@pytest.fixture
+def saved(small_classifier, tmp_path):
+    path = tmp_path / "classifier.keras"
+    small_classifier.save(path)
+    return path
+
+
+def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, small_classifier, tmp_path):
+    labels = small_classifier.predict(TEXTS).labels
+    labels[:5] = ["bad"] * 5
+    valid = tmp_path / "valid.tsv"
+    pairs = zip(labels, TEXTS, strict=True)
+    valid.write_text("".join(f"{label}\t{text}\n" for label, text in pairs), "utf-8")
+    (tmp_path / "run.json").write_text(json.dumps({"files": {"valid": [str(valid)]}}))
+    tflite = tmp_path / "c.tflite"
+    result = command(
+        *("export", saved, "--tflite", tflite, "--max-source-length", toy.SHORT),
+        *("--licence", "CC0"),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Classifying 20 sentences with the .tflite file ..." in result.stderr
+    head, *table, written = result.stdout.splitlines()
+    assert head.split() == ["form", "MB", "sentences/s", "accuracy", "%", "as", "Python"]
+    found = small_classifier.predict(TEXTS).labels
+    accuracy = sum(map(str.__eq__, found, labels)) / 20
+    assert accuracy < 1
+    assert [row.split()[0] for row in table] == ["Python", ".tflite"]
+    assert all(row.endswith(f"{100 * accuracy:.2f}  20 of 20") for row in table)
+    assert written == f"Written: {tflite}"
+    report = json.loads(tflite.with_name("c.tflite.json").read_text("utf-8"))
+    assert (report["equal_to_python"], report["accuracy"]) == (20, accuracy)
+    assert report["accuracy_of_python"] == accuracy and "bleu" not in report
+    assert kformer.load(tflite).predict(TEXTS).labels == found
+    assert kformer.load(tflite).manifest["licence"] == "CC0"
+
+
+@pytest.mark.parametrize(
+    "options", [("--beam-size", 4), ("--length-penalty", 1), ("--web", "page")]
+)
+def test_it_has_neither_a_search_nor_a_web_page(refused, saved, tmp_path, options):
+    message = refused("export", saved, "--tflite", tmp_path / "c.tflite", *options)
+    assert "A classifier has neither" in message
+    assert f"Received: {options[0]} with '{saved}'" in message
+
+
+def test_held_out_text_must_be_given_if_the_run_recorded_none(refused, saved, tmp_path):
+    message = refused("export", saved, "--tflite", tmp_path / "c.tflite")
+    assert "give --check-source" in message
+
+
+def test_a_reference_must_be_a_label_of_the_classifier(refused, saved, written, tmp_path):
+    source, labels = written("texts", "wir\nuns\n"), written("labels", "bad\nugly\n")
+    checks = ("--check-source", source, "--check-reference", labels)
+    message = refused("export", saved, "--tflite", tmp_path / "c.tflite", *checks)
+    assert "Received: 'ugly'" in message
+
+
+def test_a_text_encoder_is_not_exported(refused, small_classifier, tmp_path):
+    encoder = TextEncoder(small_classifier.tokenizer, small_classifier.classifier.encoder)
+    encoder.save(tmp_path / "e.keras")
+    message = refused("export", tmp_path / "e.keras", "--tflite", tmp_path / "e.tflite")
+    assert message.endswith(f"Received: '{tmp_path / 'e.keras'}', which holds a text encoder.")
