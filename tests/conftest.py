@@ -298,29 +298,13 @@ def short_tflite(toy_translator, made_once):
 
 
 @pytest.fixture(scope="session")
-def small_classifier(tokenizer):
-    """An untrained classifier, which gives sentences different labels; "gut" is as "sehr gut"."""
-    keras.utils.set_random_seed(3)
-    encoder = perturbed(TransformerEncoder(400, 2, 16, 2, 24))
-    labels = ["bad", "sehr gut", "so là là", "gut"]
-    classifier = perturbed(TextClassifier(tokenizer, encoder, labels, max_source_length=40))
-    head = classifier.classifier.head
-    kernel = head.kernel.numpy()
-    kernel[:, 3] = kernel[:, 1]
-    scores = classifier.encode(toy.SOURCES) @ kernel
-    head.kernel.assign(kernel / scores.std())
-    head.bias.assign(-scores.mean(axis=0) / scores.std())
-    return classifier
-
-
-@pytest.fixture(scope="session")
-def classifier_tflite(small_classifier, made_once):
+def classifier_tflite(tiny_classifier, made_once):
     """A function that returns the path of a `.tflite` file for texts of `toy.SHORT` ids."""
 
     def path(precision="float32", batch_size=1):
         def export(folder):
             return export_tflite(
-                small_classifier,
+                tiny_classifier,
                 folder / "classifier.tflite",
                 max_source_length=toy.SHORT,
                 precision=precision,

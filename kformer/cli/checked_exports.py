@@ -119,12 +119,11 @@ def write_exports(model, texts, references, exports):
         list of `kformer.export.Report`: of Python, the SavedModel, the `.tflite` file.
     """
     with quiet() as say:
-        from kformer import Translator
         from kformer.export import Verifier
         from kformer.files import Publication
 
         _check(model, exports)
-        doing = "Translating" if isinstance(model, Translator) else "Classifying"
+        doing = "Translating" if isinstance(model, kformer.Translator) else "Classifying"
 
         def say_running(where):
             say(f"{doing} {len(texts):,} sentences {where} ...")
@@ -148,7 +147,8 @@ def _check(model, exports):
 
     SearchOptions(exports.beam_size, exports.length_penalty)
     if exports.saved_model:
-        batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla)
+        targets = isinstance(model, kformer.Translator)
+        batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla, targets)
     if exports.tflite or exports.web:
         check_tflite(
             model,

@@ -12,14 +12,14 @@ TEXTS = toy.SOURCES[:20]
 
 
 @pytest.fixture
-def saved(small_classifier, tmp_path):
+def saved(tiny_classifier, tmp_path):
     path = tmp_path / "classifier.keras"
-    small_classifier.save(path)
+    tiny_classifier.save(path)
     return path
 
 
-def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, small_classifier, tmp_path):
-    labels = small_classifier.predict(TEXTS).labels
+def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, tiny_classifier, tmp_path):
+    labels = tiny_classifier.predict(TEXTS).labels
     labels[:5] = ["bad"] * 5
     valid = tmp_path / "valid.tsv"
     pairs = zip(labels, TEXTS, strict=True)
@@ -34,7 +34,7 @@ def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, small_cla
     assert "Classifying 20 sentences with the .tflite file ..." in result.stderr
     head, *table, written = result.stdout.splitlines()
     assert head.split() == ["form", "MB", "sentences/s", "accuracy", "%", "as", "Python"]
-    found = small_classifier.predict(TEXTS).labels
+    found = tiny_classifier.predict(TEXTS).labels
     accuracy = sum(map(str.__eq__, found, labels)) / 20
     assert accuracy < 1
     assert [row.split()[0] for row in table] == ["Python", ".tflite"]
@@ -68,8 +68,8 @@ def test_a_reference_must_be_a_label_of_the_classifier(refused, saved, written, 
     assert "Received: 'ugly'" in message
 
 
-def test_a_text_encoder_is_not_exported(refused, small_classifier, tmp_path):
-    encoder = TextEncoder(small_classifier.tokenizer, small_classifier.classifier.encoder)
+def test_a_text_encoder_is_not_exported(refused, tiny_classifier, tmp_path):
+    encoder = TextEncoder(tiny_classifier.tokenizer, tiny_classifier.classifier.encoder)
     encoder.save(tmp_path / "e.keras")
     message = refused("export", tmp_path / "e.keras", "--tflite", tmp_path / "e.tflite")
     assert message.endswith(f"Received: '{tmp_path / 'e.keras'}', which holds a text encoder.")

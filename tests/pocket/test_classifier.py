@@ -26,44 +26,44 @@ def assert_says(found, expected, tolerance=1e-4):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_it_says_what_python_says(exported, small_classifier, workers):
+def test_it_says_what_python_says(exported, tiny_classifier, workers):
     done = []
     found = PocketClassifier(exported, workers).predict(iter(TEXTS), done.append)
-    assert_says(found, small_classifier.predict(TEXTS))
+    assert_says(found, tiny_classifier.predict(TEXTS))
     assert sum(done) == len(TEXTS)
-    assert set(found.labels) == {"bad", "sehr gut", "so là là"}
+    assert len({*found.labels}) > 1
 
 
-def test_vectors_are_those_of_python(exported, small_classifier):
+def test_vectors_are_those_of_python(exported, tiny_classifier):
     vectors = PocketClassifier(exported).encode(TEXTS)
     assert vectors.dtype == np.float32
-    np.testing.assert_allclose(vectors, small_classifier.encode(TEXTS), atol=1e-4)
+    np.testing.assert_allclose(vectors, tiny_classifier.encode(TEXTS), atol=1e-4)
 
 
-def test_it_knows_its_labels_and_splits_texts_as_python_does(exported, small_classifier):
+def test_it_knows_its_labels_and_splits_texts_as_python_does(exported, tiny_classifier):
     classifier = PocketClassifier(exported)
-    assert classifier.labels == small_classifier.labels
-    assert classifier.manifest["labels"] == list(small_classifier.labels)
-    [ids] = small_classifier.tokenizer.encode(TEXTS[:1]).numpy().tolist()
+    assert classifier.labels == tiny_classifier.labels
+    assert classifier.manifest["labels"] == list(tiny_classifier.labels)
+    [ids] = tiny_classifier.tokenizer.encode(TEXTS[:1]).numpy().tolist()
     assert classifier.tokenize(TEXTS[0]) == (ids, True)
 
 
 def test_no_text_gives_no_rows(exported):
     found = PocketClassifier(exported).predict([])
-    assert found.labels == [] and found.probabilities.shape == (0, 4)
+    assert found.labels == [] and found.probabilities.shape == (0, 3)
     assert PocketClassifier(exported).encode([]).shape == (0, 16)
 
 
-def test_of_a_long_text_the_beginning_counts_and_a_warning_says_so(exported, small_classifier):
-    [pieces] = small_classifier.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
+def test_of_a_long_text_the_beginning_counts_and_a_warning_says_so(exported, tiny_classifier):
+    [pieces] = tiny_classifier.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
     whole, part = (
-        small_classifier.tokenizer.detokenize([ids]).numpy()[0].decode()
+        tiny_classifier.tokenizer.detokenize([ids]).numpy()[0].decode()
         for ids in (pieces[: S + 3], pieces[: S - 1])
     )
     message = f"Sentence 2 has {S + 4} ids, over the limit of {S}: .* {S - 1} were classified"
     with pytest.warns(UserWarning, match=message):
         found = PocketClassifier(exported).predict(["wir", whole])
-    assert_says(found, small_classifier.predict(["wir", part]))
+    assert_says(found, tiny_classifier.predict(["wir", part]))
 
 
 def test_a_string_is_no_list_of_texts(exported):
@@ -72,7 +72,7 @@ def test_a_string_is_no_list_of_texts(exported):
 
 
 def test_batches_of_an_int8_file_give_nearly_the_same_probabilities(
-    classifier_tflite, small_classifier
+    classifier_tflite, tiny_classifier
 ):
     classifier = PocketClassifier(classifier_tflite("int8", 3), workers=1)
     assert classifier.manifest["batches"] == {
@@ -82,7 +82,7 @@ def test_batches_of_an_int8_file_give_nearly_the_same_probabilities(
     }
     done = []
     found = classifier.predict(toy.SOURCES, done.append)
-    expected = small_classifier.predict(toy.SOURCES)
+    expected = tiny_classifier.predict(toy.SOURCES)
     assert np.abs(found.probabilities - expected.probabilities).mean() < 0.02
     assert sum(done) == len(toy.SOURCES) and max(done) == 3
     alone = [classifier.predict([text]).probabilities[0] for text in toy.SOURCES[:9]]
@@ -91,20 +91,20 @@ def test_batches_of_an_int8_file_give_nearly_the_same_probabilities(
 
 @pytest.mark.prove
 @pytest.mark.parametrize("count", [1, 4, 23, 40])
-def test_batches_and_several_workers_change_no_answer(classifier_tflite, small_classifier, count):
+def test_batches_and_several_workers_change_no_answer(classifier_tflite, tiny_classifier, count):
     sources = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(count)]
     texts = [" ".join(source.split()[: 1 + i % 6]) for i, source in enumerate(sources)]
     classifier = PocketClassifier(classifier_tflite(batch_size=5), workers=3)
-    assert_says(classifier.predict(texts), small_classifier.predict(texts))
+    assert_says(classifier.predict(texts), tiny_classifier.predict(texts))
 
 
-def test_a_large_file_is_run_in_processes(exported, small_classifier, monkeypatch):
+def test_a_large_file_is_run_in_processes(exported, tiny_classifier, monkeypatch):
     monkeypatch.setattr("kformer.pocket.team._LARGE", 0)
     found = PocketClassifier(exported, workers=1).predict(TEXTS)
-    assert_says(found, small_classifier.predict(TEXTS))
+    assert_says(found, tiny_classifier.predict(TEXTS))
 
 
-def test_it_runs_where_tensorflow_is_never_imported(exported, small_classifier):
+def test_it_runs_where_tensorflow_is_never_imported(exported, tiny_classifier):
     code = (
         "import json, sys\n"
         "import kformer\n"
@@ -114,7 +114,7 @@ def test_it_runs_where_tensorflow_is_never_imported(exported, small_classifier):
     )
     texts = toy.SOURCES[:5]
     labels = json.loads(printed_by("-c", code, exported, *texts))
-    assert labels == small_classifier.predict(texts).labels
+    assert labels == tiny_classifier.predict(texts).labels
 
 
 def test_each_kind_says_which_class_runs_the_other(exported, short_tflite):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kformer.export.verify.classes import check_classes
 from kformer.text.class_scores import class_scores
 
 TOLERANCE = 1e-4  # Of probabilities: float32 sums differ by less between runtimes.
@@ -69,6 +70,10 @@ class Classifications:
             labels = [answer.label for answer in answers]
             accuracy = class_scores(self._classifier.labels, references, labels).accuracy
         return {"bleu": None, self.measure: accuracy}
+
+    def of_other_signatures(self, served, texts) -> dict:
+        """Compares the other signatures of a `ServedClassifier` with Python, for the report."""
+        return check_classes(self._classifier, served, texts)
 
 
 def _close(probabilities, expected) -> bool:
