@@ -66,7 +66,7 @@ ARROWS = {
     "export.web": {"pocket"},
     "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
     "cli": {
-        *("cli.terminal", "decoding", "phrasebook", "plot", "pocket", "serving", "tasks", "text"),
+        *("cli.terminal", "decoding", "phrasebook", "plot", "serving", "tasks", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
         *("training.classification", "training.translation"),

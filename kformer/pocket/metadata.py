@@ -34,9 +34,11 @@ def read_metadata(path: Path) -> dict:
     try:
         metadata = json.loads(text.decode("utf-8"))
         truncated = REPORT_KEY in metadata
-        kind = "" if truncated else kind_in(metadata)
-        newer = not truncated and (metadata["format"] > FORMAT or kind not in READERS)
-        needed = () if newer or truncated else _NEEDED[metadata["format"], kind]
+        version, kind = FORMAT, TRANSLATOR
+        if not truncated:
+            version, kind = metadata["format"], kind_in(metadata)
+        newer = version > FORMAT or kind not in READERS
+        needed = () if newer or truncated else _NEEDED[version, kind]
         lacking = [key for key in needed if key not in metadata]
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(
@@ -50,7 +52,7 @@ def read_metadata(path: Path) -> dict:
     if newer:
         raise ValueError(
             f"This kformer reads metadata up to format {FORMAT}; update it. "
-            f"Received: format={metadata['format']} in {str(place)!r}, of a {kind}."
+            f"Received: format={version} in {str(place)!r}, of a {kind}."
         )
     if lacking:
         raise ValueError(
