@@ -4,6 +4,7 @@ A guide's blocks of `sh` and `python` run in their order, in a folder with small
 toy translator's three forms. Blocks of another language are shown only.
 """
 
+import json
 import os
 import re
 import shlex
@@ -85,7 +86,8 @@ def folder(toy_run, toy_served, toy_tflite, tmp_path, monkeypatch):
     encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
     classifier = kformer.TextClassifier(translator.tokenizer, encoder, reviews.LABELS)
     (tmp_path / "runs" / "reviews").mkdir()
-    (tmp_path / "runs" / "reviews" / "run.json").write_text("{}", "utf-8")
+    recorded = {"files": {"valid": [str(tmp_path / "valid.tsv")]}}
+    (tmp_path / "runs" / "reviews" / "run.json").write_text(json.dumps(recorded), "utf-8")
     classifier.save(tmp_path / "runs" / "reviews" / "classifier.keras")
     shutil.copytree(toy_served, tmp_path / "served" / "de-en")
     shutil.copy(toy_tflite, tmp_path / "de-en.tflite")

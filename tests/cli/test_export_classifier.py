@@ -61,11 +61,12 @@ def test_held_out_text_must_be_given_if_the_run_recorded_none(refused, saved, tm
     assert "give --check-source" in message
 
 
-def test_a_reference_must_be_a_label_of_the_classifier(refused, saved, written, tmp_path):
+def test_a_reference_must_be_a_label_of_the_classifier(command, saved, written, tmp_path):
     source, labels = written("texts", "wir\nuns\n"), written("labels", "bad\nugly\n")
     checks = ("--check-source", source, "--check-reference", labels)
-    message = refused("export", saved, "--tflite", tmp_path / "c.tflite", *checks)
-    assert "Received: 'ugly'" in message
+    result = command("export", saved, "--tflite", tmp_path / "c.tflite", *checks)
+    assert result.returncode == 2 and result.stderr.endswith("Received: 'ugly'.\n")
+    assert not (tmp_path / "c.tflite").exists()
 
 
 def test_a_text_encoder_is_not_exported(refused, tiny_classifier, tmp_path):
