@@ -35,7 +35,8 @@ from kformer import (
     phrasebook,
 )
 from kformer.cli import main
-from kformer.export import export_saved_model, export_tflite
+from kformer.export import ServedClassifier, export_saved_model, export_tflite
+from kformer.export.verify.classes import check_classes
 from kformer.training import Recipe, train
 from support import toy
 from support.made_once import MadeOnce
@@ -262,7 +263,12 @@ def classifier_saved_model(tiny_classifier, made_once):
     """The folder of version 1 of its SavedModel."""
 
     def export(folder):
-        return export_saved_model(tiny_classifier, folder / "served", examples=toy.SOURCES)
+        return export_saved_model(
+            tiny_classifier, folder / "served", check=check, examples=toy.SOURCES
+        )
+
+    def check(path):
+        return check_classes(tiny_classifier, ServedClassifier(path), toy.SOURCES)
 
     return made_once("classifier_saved_model", export)
 

@@ -136,3 +136,9 @@ def test_rest_loads_no_large_library():
     imported = {line.rpartition("|")[2].strip() for line in result.stderr.splitlines()}
     assert "kformer.serving.rest" in imported
     assert not imported & {"tensorflow", "keras", "numpy", "grpc"}
+
+
+def test_a_classifier_is_refused_with_the_signature_that_it_lacks(refused, classifier_server):
+    line = refused("request", classifier_server.rest, "--model", "classifier", "wir")
+    assert "a signature 'serving_default', which answers translation" in line
+    assert "Received: label, probabilities, labels, flags." in line

