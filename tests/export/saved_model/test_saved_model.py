@@ -213,6 +213,7 @@ def served_by_the_loader_of_a_server(path, texts):
     return answer["translation"]
 
 
+@pytest.mark.prove
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_the_loader_of_a_server_runs_it(exported, toy_translator, beam_size):

@@ -137,9 +137,8 @@ def test_a_model_of_mixed_precision_is_exported_in_float32(toy_translator, tmp_p
     assert PocketTranslator(path).translate(texts) == toy_translator.translate(texts)
 
 
-@pytest.mark.parametrize(
-    ("precision", "bytes_each"), [pytest.param("float16", 2, marks=pytest.mark.prove), ("int8", 1)]
-)
+@pytest.mark.prove
+@pytest.mark.parametrize(("precision", "bytes_each"), [("float16", 2), ("int8", 1)])
 def test_rounded_weights_make_smaller_files(toy_translator, short_tflite, precision, bytes_each):
     path = short_tflite(precision=precision)
     stored = [buffer.data for buffer in model_in(path).buffers if buffer.data is not None]

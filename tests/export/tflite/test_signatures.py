@@ -143,6 +143,7 @@ def test_two_vocabularies_make_two_codecs(two_vocabularies, tmp_path):
     assert PocketTranslator(path).translate(toy.SOURCES[:9]) == expected
 
 
+@pytest.mark.prove
 def test_batches_have_signatures_of_their_own(short_tflite):
     with_batches = short_tflite(batch_size=5)
     shapes = {

@@ -98,6 +98,7 @@ def test_a_run_that_lost_its_checkpoints_can_be_restarted(again, broken_off):
         again(broken_off, callbacks=[PowerCut(epoch=0)])
 
 
+@pytest.mark.prove
 def test_overwriting_resumes_an_unfinished_run_of_the_same_settings(
     again, broken_off, tiny_run, capsys
 ):

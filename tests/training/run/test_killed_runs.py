@@ -82,6 +82,7 @@ def while_after_a_checkpoint(run, seconds):
     return moment
 
 
+@pytest.mark.prove
 def test_a_killed_run_equals_an_uninterrupted_one_of_another_process(
     again, tiny_run, tiny_recipe, parallel_text, tmp_path
 ):
