@@ -35,8 +35,7 @@ from kformer import (
     phrasebook,
 )
 from kformer.cli import main
-from kformer.export import ServedClassifier, export_saved_model, export_tflite
-from kformer.export.verify.classes import check_classes
+from kformer.export import ServedClassifier, Verifier, export_saved_model, export_tflite
 from kformer.training import Recipe, train
 from support import toy
 from support.made_once import MadeOnce
@@ -268,7 +267,8 @@ def classifier_saved_model(tiny_classifier, made_once):
         )
 
     def check(path):
-        return check_classes(tiny_classifier, ServedClassifier(path), toy.SOURCES)
+        verifier = Verifier(tiny_classifier, toy.SOURCES, ["bad"] * len(toy.SOURCES))
+        return verifier.verify_served(ServedClassifier(path), path)
 
     return made_once("classifier_saved_model", export)
 

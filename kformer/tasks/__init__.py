@@ -5,6 +5,7 @@
 - `translation`: `Translation`, one answer of it.
 - `text_classifier`: `TextClassifier`, from text to a label.
 - `text_encoder`: `TextEncoder`, from text to vectors.
+- `kinds`: chooses what differs by the kind of a model that is exported.
 - `features`: vectors of rows of ids, from a network's encoder.
 - `batches`: `InBatches`, which computes something of any number of rows.
 - `keras_file`: reads what a `.keras` file holds, without loading its weights.

@@ -25,25 +25,31 @@ def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, tiny_clas
     pairs = zip(labels, TEXTS, strict=True)
     valid.write_text("".join(f"{label}\t{text}\n" for label, text in pairs), "utf-8")
     (tmp_path / "run.json").write_text(json.dumps({"files": {"valid": [str(valid)]}}))
-    tflite = tmp_path / "c.tflite"
+    tflite, served = tmp_path / "c.tflite", tmp_path / "served"
     result = command(
-        *("export", saved, "--tflite", tflite, "--max-source-length", toy.SHORT),
-        *("--licence", "CC0"),
+        *("export", saved, "--saved-model", served, "--tflite", tflite, "--licence", "CC0"),
+        *("--max-source-length", toy.SHORT),
     )
     assert result.returncode == 0, result.stderr
-    assert "Classifying 20 sentences with the .tflite file ..." in result.stderr
-    head, *table, written = result.stdout.splitlines()
+    assert result.stderr.splitlines() == [
+        "Classifying 20 sentences in Python, to compare with ...",
+        "Converting to a .tflite file, float32 ...",
+        "Classifying 20 sentences with the .tflite file ...",
+        "Writing the SavedModel ...",
+        "Classifying 20 sentences with the SavedModel ...",
+    ]
+    head, *table, version, file = result.stdout.splitlines()
     assert head.split() == ["form", "MB", "sentences/s", "accuracy", "%", "as", "Python"]
     found = tiny_classifier.predict(TEXTS).labels
     accuracy = sum(map(str.__eq__, found, labels)) / 20
     assert accuracy < 1
-    assert [row.split()[0] for row in table] == ["Python", ".tflite"]
+    assert [row.split()[0] for row in table] == ["Python", "SavedModel", ".tflite"]
     assert all(row.endswith(f"{100 * accuracy:.2f}  20 of 20") for row in table)
-    assert written == f"Written: {tflite}"
+    assert (version, file) == (f"Written: {served}", f"Written: {tflite}")
     report = json.loads(tflite.with_name("c.tflite.json").read_text("utf-8"))
     assert (report["equal_to_python"], report["accuracy"]) == (20, accuracy)
     assert report["accuracy_of_python"] == accuracy and "bleu" not in report
-    assert kformer.load(tflite).predict(TEXTS).labels == found
+    assert [kformer.load(path).predict(TEXTS).labels for path in (served, tflite)] == [found, found]
     assert kformer.load(tflite).manifest["licence"] == "CC0"
 
 

@@ -1,6 +1,5 @@
 """What a classifier's SavedModel has of its own: labels."""
 
-from kformer.decoding.options import SearchOptions
 from kformer.export.saved_model.graph.classifier_signatures import ClassifierSignatures
 from kformer.export.saved_model.warmup import Examples, examples_of
 
@@ -10,21 +9,12 @@ class ClassifierExport:
 
     Args:
         classifier: `kformer.TextClassifier`.
-        options: `SearchOptions`, the defaults.
-
-    Raises:
-        ValueError: Other options were given.
     """
 
     name = "classifier"
     targets = False
 
-    def __init__(self, classifier, options: SearchOptions):
-        if options != SearchOptions():
-            raise ValueError(
-                "A classifier does not search. Received: "
-                f"beam_size={options.beam_size}, length_penalty={options.length_penalty}."
-            )
+    def __init__(self, classifier):
         self._classifier = classifier
         self.tokenizers = [classifier.tokenizer]
         self.settings = {"labels": list(classifier.labels)}

@@ -19,8 +19,7 @@ from kformer.export.saved_model.translator_export import TranslatorExport
 from kformer.export.saved_model.versions import versions_in
 from kformer.export.saved_model.warmup import Request, requests, write_warmup
 from kformer.files import Publication, part_of
-from kformer.tasks.text_classifier import TextClassifier
-from kformer.tasks.translator import Translator
+from kformer.tasks.kinds import of_kind
 
 
 def export_saved_model(
@@ -72,7 +71,8 @@ def export_saved_model(
     Raises:
         TypeError, ValueError: An argument is wrong.
     """
-    export = _export_of(model, SearchOptions(beam_size, length_penalty))
+    options = SearchOptions(beam_size, length_penalty)
+    export = of_kind(model, options, TranslatorExport, ClassifierExport)(model)
     folder = Path(folder)
     check_serving_folder(folder)
     limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)
@@ -105,17 +105,6 @@ def export_saved_model(
         answers = _answers(module.functions, examples)
         write_serving_files(together, folder, settings, export.about, answers)
     return folder / str(version)
-
-
-def _export_of(model, options):
-    """Returns what the model's export has of its own."""
-    for kind, export in ((Translator, TranslatorExport), (TextClassifier, ClassifierExport)):
-        if isinstance(model, kind):
-            return export(model, options)
-    raise TypeError(
-        "`model` must be a kformer.Translator or a kformer.TextClassifier, which only a .keras "
-        f"file holds. Received: model={model!r:.99}."
-    )
 
 
 class _Serving(tf.Module):

@@ -1,6 +1,5 @@
 """What a classifier's `.tflite` file has of its own: labels and their probabilities."""
 
-from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.classifier_signatures import ClassifierSignatures
 from kformer.export.tflite.quantized_embedding import quantize_embeddings
 from kformer.pocket.classifier import PocketClassifier
@@ -11,20 +10,11 @@ class ClassifierExport:
 
     Args:
         classifier: `kformer.TextClassifier`.
-        beam_size, length_penalty: The defaults.
-
-    Raises:
-        ValueError: `beam_size` or `length_penalty` is another than the default.
     """
 
     pocket = PocketClassifier
 
-    def __init__(self, classifier, beam_size, length_penalty):
-        if SearchOptions(beam_size, length_penalty) != SearchOptions():
-            raise ValueError(
-                "A classifier does not search. Received: "
-                f"beam_size={beam_size}, length_penalty={length_penalty}."
-            )
+    def __init__(self, classifier):
         self._classifier = classifier
         self.tokenizers = [classifier.tokenizer]
 

@@ -1,5 +1,6 @@
 """What a translator's `.tflite` file has of its own: a search, and translations."""
 
+from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import make_search
 from kformer.export.tflite.quantized_embedding import quantize_embeddings
 from kformer.export.tflite.translator_signatures import TranslatorSignatures
@@ -11,7 +12,7 @@ class TranslatorExport:
 
     Args:
         translator: `kformer.Translator`.
-        beam_size, length_penalty: See `kformer.Translator.translate`.
+        options: `SearchOptions` of beam size and length penalty.
 
     Attributes:
         pocket: The class that runs the file.
@@ -20,10 +21,11 @@ class TranslatorExport:
 
     pocket = PocketTranslator
 
-    def __init__(self, translator, beam_size, length_penalty):
+    def __init__(self, translator, options: SearchOptions):
         self._translator = translator
-        self._search = make_search(translator.target_tokenizer, beam_size, length_penalty)
-        self._settings = {"beam_size": beam_size, "length_penalty": length_penalty}
+        search = {"beam_size": options.beam_size, "length_penalty": options.length_penalty}
+        self._search = make_search(translator.target_tokenizer, **search)
+        self._settings = search
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
     def quantize(self, network):

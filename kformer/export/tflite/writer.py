@@ -15,6 +15,7 @@ import tensorflow as tf
 
 import kformer
 from kformer.arguments import check_choice, check_integer
+from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.byte_codec.tables import tables_of
 from kformer.export.tflite.classifier_export import ClassifierExport
 from kformer.export.tflite.flatbuffer import shrunk
@@ -24,8 +25,7 @@ from kformer.export.tflite.limits import Limits, limits_of
 from kformer.export.tflite.translator_export import TranslatorExport
 from kformer.files import check_writable, json_text, replacing
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
-from kformer.tasks.text_classifier import TextClassifier
-from kformer.tasks.translator import check_is_translator
+from kformer.tasks.kinds import of_kind
 
 PRECISIONS = ("float32", "float16", "int8", "int4")
 _INTEGER = ("int8", "int4")  # The converter's dynamic-range quantization.
@@ -137,11 +137,8 @@ def check_tflite(
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     check_writable(path)
-    kind_of_export = ClassifierExport
-    if not isinstance(model, TextClassifier):
-        check_is_translator("model", model)
-        kind_of_export = TranslatorExport
-    export = kind_of_export(model, beam_size, length_penalty)
+    options = SearchOptions(beam_size, length_penalty)
+    export = of_kind(model, options, TranslatorExport, ClassifierExport)(model)
     limits = limits_of(model, max_source_length)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import make_search, search_ids
 from kformer.decoding.sequential import sequential
 from kformer.decoding.step import DecoderStep
@@ -16,7 +17,7 @@ class Translations:
 
     Args:
         translator: `kformer.Translator`, computing in float32.
-        beam_size, length_penalty: As the exports have them.
+        options: `SearchOptions` of beam size and length penalty, as the exports have them.
 
     Attributes:
         measure: Field of `Report` for the quality of answers.
@@ -24,10 +25,10 @@ class Translations:
 
     measure = "bleu"
 
-    def __init__(self, translator, beam_size, length_penalty):
+    def __init__(self, translator, options: SearchOptions):
         self._translator = translator
-        self._settings = beam_size, length_penalty
-        search = make_search(translator.target_tokenizer, beam_size, length_penalty)
+        self._settings = options.beam_size, options.length_penalty
+        search = make_search(translator.target_tokenizer, *self._settings)
         transformer = translator.transformer
         self._found = _ids_found(transformer, search)
         self._found_with_noise = _ids_found(transformer, search, NoisyStep)

@@ -6,13 +6,13 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import check_vectors
 from kformer.export.verify.classifications import Classifications
 from kformer.export.verify.translations import Translations
 from kformer.model.networks.copying import is_float32
-from kformer.tasks.text_classifier import TextClassifier
-from kformer.tasks.translator import check_is_translator
+from kformer.tasks.kinds import of_kind
 
 
 class Report(NamedTuple):
@@ -48,19 +48,13 @@ class Verifier:
     def __init__(
         self, model, texts, references=None, beam_size: int = 1, length_penalty: float = 0.6
     ):
-        is_classifier = isinstance(model, TextClassifier)
-        if not is_classifier:
-            check_is_translator("model", model)
+        options = SearchOptions(beam_size, length_penalty)
+        kind = of_kind(model, options, Translations, Classifications)
         if not is_float32(model.network):
             model = model.copy()  # As all exports compute.
-        self.model = model
+        self.model, self.kind = model, kind(model)
         self.texts = list(texts)
         self.references = references
-        self.kind = (
-            Classifications(model)
-            if is_classifier
-            else Translations(model, beam_size, length_penalty)
-        )
         self.expected, speed = _timed(self.kind.of_python, self.texts)
         count = len(self.texts)
         figures = self.kind.figures(self.expected, references, speed)

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from kformer import Predictions
-from kformer.export import ServedClassifier
+from kformer.export import ServedClassifier, Verifier
 from kformer.export.verify.classes import check_classes
 from support import toy
 
@@ -20,50 +20,36 @@ def served(classifier_saved_model):
 
 
 def test_equal_answers_agree(tiny_classifier, served):
-    found = check_classes(tiny_classifier, served, TEXTS)
-    assert (found["texts"], found["equal"], found["ties"]) == (12, 12, 0)
-    assert all(0 <= difference < 1e-5 for difference in found["largest_differences"].values())
-    assert check_classes(tiny_classifier, served, [])["texts"] == 0
+    found = check_classes(tiny_classifier, served, TEXTS[:-1])
+    assert found["sentences"] == 11 and 0 <= found["largest_differences"]["encode"] < 1e-5
+    assert check_classes(tiny_classifier, served, []) == {"sentences": 0}
 
 
 def test_what_was_compared_is_in_the_report(classifier_saved_model):
     report = json.loads((classifier_saved_model / "assets.extra" / "kformer.json").read_text())
-    assert report["checked"]["equal"] == 80 and len(report["checked"]["texts_sha256"]) == 64
+    checked = report["checked"]
+    assert (checked["sentences"], checked["equal"], checked["ties"]) == (80, 80, 0)
+    assert 0 < checked["accuracy"] == checked["accuracy_of_python"] < 1
+    assert len(checked["sentences_sha256"]) == 64
+    assert checked["other_signatures"]["sentences"] == 64
 
 
-def test_another_label_is_refused(tiny_classifier, served, monkeypatch):
+def test_another_label_is_refused(tiny_classifier, served, monkeypatch, tmp_path):
     labels, probabilities = tiny_classifier.predict(TEXTS[:3])
-    others = [labels[0], tiny_classifier.labels[probabilities[1].argmin()], labels[2]]
-    monkeypatch.setattr(served, "predict", lambda texts: Predictions(others, probabilities))
-    rule = rf"that Python gives. Received: '{others[1]}' of '{TEXTS[1]}', .* says '{labels[1]}'"
-    with pytest.raises(ValueError, match=rule):
-        check_classes(tiny_classifier, served, TEXTS[:3])
+    labels[1] = tiny_classifier.labels[probabilities[1].argmin()]
+    wrong = Predictions(labels, probabilities)
+    verifier = Verifier(tiny_classifier, TEXTS[:3])
+    monkeypatch.setattr(served, "predict", lambda texts: wrong)
+    with pytest.raises(ValueError, match="1 of 3 sentences otherwise from the SavedModel"):
+        verifier.verify_served(served, tmp_path)
 
 
-def test_a_label_that_is_as_probable_is_a_tie(tiny_classifier, served, monkeypatch):
-    _, probabilities = tiny_classifier.predict(TEXTS[:2])
-    close = np.array([probabilities[0], [0.49996, 0.50004, 0.0]], np.float32)
-    answers = [
-        Predictions([tiny_classifier.labels[i] for i in own], close) for own in ((0, 1), (0, 0))
-    ]
-    monkeypatch.setattr(tiny_classifier, "predict", lambda texts: answers[0])
-    monkeypatch.setattr(served, "predict", lambda texts: answers[1])
-    found = check_classes(tiny_classifier, served, TEXTS[:2])
-    assert (found["equal"], found["ties"]) == (1, 1)
-
-
-@pytest.mark.parametrize("change", [2e-4, np.nan])
-@pytest.mark.parametrize("method", ["predict", "encode"])
-def test_other_numbers_are_refused(tiny_classifier, served, monkeypatch, method, change):
-    answer = getattr(tiny_classifier, method)(TEXTS[:3])
-    if method == "predict":
-        answer.probabilities[1, 2] += change
-    else:
-        answer[1, 2] += 10 * change
-    monkeypatch.setattr(served, method, lambda texts: answer)
-    with pytest.raises(
-        ValueError, match=r"as Python does. Received: largest differences .*, and 0"
-    ):
+@pytest.mark.parametrize("change", [2e-3, np.nan])
+def test_other_vectors_are_refused(tiny_classifier, served, monkeypatch, change):
+    vectors = tiny_classifier.encode(TEXTS[:3])
+    vectors[1, 2] += change
+    monkeypatch.setattr(served, "encode", lambda texts: vectors)
+    with pytest.raises(ValueError, match=r"as Python does. Received: a largest difference of .* 0"):
         check_classes(tiny_classifier, served, TEXTS[:3])
 
 

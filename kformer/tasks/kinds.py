@@ -1,0 +1,38 @@
+"""What differs by the kind of a model that is exported, chosen in one place."""
+
+import functools
+
+from kformer.decoding.options import SearchOptions
+from kformer.tasks.text_classifier import TextClassifier
+from kformer.tasks.translator import Translator
+
+
+def of_kind(model, options: SearchOptions, of_translator, of_classifier):
+    """Returns what is to be called with a model, by its kind.
+
+    Args:
+        model: `kformer.Translator` or `kformer.TextClassifier`.
+        options: How a translator searches; a classifier has the defaults.
+        of_translator: Callable (translator, options).
+        of_classifier: Callable (classifier).
+
+    Returns:
+        Callable (model).
+
+    Raises:
+        TypeError: `model` is something else.
+        ValueError: `options` are not the defaults, and the model does not search.
+    """
+    if isinstance(model, Translator):
+        return functools.partial(of_translator, options=options)
+    if not isinstance(model, TextClassifier):
+        raise TypeError(
+            "`model` must be a kformer.Translator or a kformer.TextClassifier, which only a .keras "
+            f"file holds. Received: model={model!r:.99}."
+        )
+    if options != SearchOptions():
+        raise ValueError(
+            "A classifier does not search. Received: "
+            f"beam_size={options.beam_size}, length_penalty={options.length_penalty}."
+        )
+    return of_classifier
