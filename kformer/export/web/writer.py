@@ -16,7 +16,7 @@ from kformer.export.web.offline import (
     write_web_manifest,
 )
 from kformer.files import Publication, check_writable, part_of
-from kformer.pocket.metadata import read_metadata
+from kformer.pocket.metadata import TRANSLATOR, check_kind, read_metadata
 
 MODEL = "translator.tflite"
 PAGE = (
@@ -51,11 +51,13 @@ def export_web_page(
     Raises:
         FileNotFoundError: The `.tflite` file or LiteRT.js is missing.
         IsADirectoryError: The folder exists.
-        ValueError: The `.tflite` file does not take text; or the LiteRT.js folder is wrong.
+        ValueError: The `.tflite` file holds no translator, or does not take text; or the LiteRT.js
+            folder is wrong.
     """
     tflite, folder, litert_js = Path(tflite), Path(folder), find_litert_js(litert_js)
     check_writable(folder)
     metadata = read_metadata(tflite)
+    check_kind(tflite, metadata, TRANSLATOR)
     if metadata["format"] < 2:
         raise ValueError(
             "A web page needs a .tflite file that takes text; export it again. "

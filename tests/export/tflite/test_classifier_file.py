@@ -196,11 +196,14 @@ def test_an_int8_file_stores_its_table_once_in_a_byte_a_number(classifier_tflite
 
 
 @pytest.mark.prove
-def test_the_vector_of_the_first_piece_classifies_if_the_classifier_says_so(tokenizer, tmp_path):
-    network = SequenceClassifier(perturbed(TransformerEncoder(400, 1, 16, 2, 24)), 2, "first")
-    classifier = TextClassifier(tokenizer, perturbed(network), ["no", "yes"])
-    path = export_tflite(classifier, tmp_path / "first.tflite", max_source_length=S)
-    found, expected = (one.predict(toy.SOURCES) for one in (PocketClassifier(path), classifier))
+@pytest.mark.parametrize("pooling", ["mean", "first"])
+def test_a_classifier_of_other_settings_says_what_it_says_in_python(tokenizer, tmp_path, pooling):
+    encoder = TransformerEncoder(400, 3, 16, 2, 24, norm_first=True, activation="gelu")
+    network = perturbed(SequenceClassifier(perturbed(encoder), 2, pooling))
+    classifier = TextClassifier(tokenizer, network, ["no", "yes"])
+    path = export_tflite(classifier, tmp_path / "other.tflite")
+    texts = [*toy.SOURCES[:9], " ".join(toy.SOURCES[:4])]
+    found, expected = (one.predict(texts) for one in (PocketClassifier(path), classifier))
     np.testing.assert_allclose(found.probabilities, expected.probabilities, atol=1e-4)
 
 

@@ -170,10 +170,12 @@ def test_an_old_folder_is_not_replaced(refused, toy_keras, toy_tflite, package, 
         export_web_page(toy_tflite, page, package)
 
 
-def test_only_files_that_take_text_can_be_in_a_page(package, tmp_path):
+def test_only_translators_that_take_text_can_be_in_a_page(classifier_tflite, package, tmp_path):
     [old] = (SAVED / "0.1.0").glob("*.tflite")
     with pytest.raises(ValueError, match=r"Received: format=1 in '.*translator.tflite'"):
         export_web_page(old, tmp_path / "page", package)
+    with pytest.raises(ValueError, match=r"A translator is needed.* '.*classifier\.tflite'"):
+        export_web_page(classifier_tflite(), tmp_path / "page", package)
     with pytest.raises(FileNotFoundError, match=r"gone\.tflite"):
         export_web_page(tmp_path / "gone.tflite", tmp_path / "page", package)
 
