@@ -2,6 +2,5 @@
 
 - `verifier`: `Verifier`, which compares answers.
 - `translations`, `classifications`: which answers of a kind of model are equal or tied, how good.
-- `agreement`: the other signatures of a served translator, and vectors.
-- `classes`: the other signatures of a served classifier.
+- `agreement`: the other signatures of a SavedModel, and vectors.
 """

@@ -15,7 +15,7 @@ SENTENCES = 64  # Compared at most.
 
 
 def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
-    """Compares `beam`, `score`, `encode` and `tokenize` with Python.
+    """Compares a translator's `beam`, `score`, `encode` and `tokenize` with Python.
 
     Args:
         translator: `kformer.Translator`, the one that was exported.
@@ -33,6 +33,7 @@ def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
     texts = list(texts)[:SENTENCES]
     if not texts:
         return {"sentences": 0}
+    of_encoder = encoder_agreement(translator, signatures, texts)
     text = tf.constant(texts)
     beam = signatures["beam"](text=text)
     options = SearchOptions(n_best, length_penalty, n_best=n_best)
@@ -46,30 +47,50 @@ def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
     scored = signatures["score"](source=text, target=tf.constant(targets))
     of_python = translator.score(texts, targets)
     lengths = np.array([len(one.tokens) for one in of_python])
-    vectors = signatures["encode"](text=text)["vector"].numpy()
     of_beam = [row[0].score for row in expected]
     of_score = [one.log_probability for one in of_python]
     differences = {
         "beam": _largest(beam["score"].numpy()[:, 0] - of_beam, lengths),
         "score": _largest(scored["log_probability"].numpy() - of_score, lengths),
-        "encode": _largest(vectors - _means(translator, texts), 1),
     }
+    _check(differences)
+    return {
+        **of_encoder,
+        "beam": sum(map(list.__eq__, found, said)),
+        "largest_differences": {**differences, **of_encoder["largest_differences"]},
+    }
+
+
+def encoder_agreement(model, signatures, texts) -> dict:
+    """Compares `encode` and `tokenize`, which every SavedModel has, with Python.
+
+    Args:
+        model: `kformer.Translator` or `kformer.TextClassifier`, the one that was exported.
+        signatures, texts: See `agreement`.
+
+    Returns:
+        dict for the report: how many sentences were compared, for how many `tokenize` is equal, and
+        the largest difference of `encode`.
+
+    Raises:
+        ValueError: See `agreement`.
+    """
+    texts = list(texts)[:SENTENCES]
+    if not texts:
+        return {"sentences": 0}
+    text = tf.constant(texts)
+    vectors = signatures["encode"](text=text)["vector"].numpy()
+    differences = {"encode": _largest(vectors - _means(model, texts), 1)}
     ids = signatures["tokenize"](text=text)
-    rows = translator.source_rows(texts)
+    rows = model.source_rows(texts)
     same = [
         row[:length].tolist() == wanted
         for row, length, wanted in zip(ids["ids"].numpy(), ids["length"].numpy(), rows, strict=True)
     ]
-    wrong = [name for name, difference in differences.items() if difference > TIE]
-    if wrong or not all(same):
-        raise ValueError(
-            "Every signature must say what Python says. Received: largest differences "
-            f"{differences}, and {same.count(False)} of {len(texts)} sentences with other ids."
-        )
+    _check(differences, other_ids=same.count(False))
     return {
         "sentences": len(texts),
         "tokenize": same.count(True),
-        "beam": sum(map(list.__eq__, found, said)),
         "largest_differences": differences,
     }
 
@@ -98,6 +119,14 @@ def check_vectors(model, form, texts):
         raise ValueError(
             "The vectors of an export must be those of Python. Received: a difference of "
             f"{difference}."
+        )
+
+
+def _check(differences, other_ids=0):
+    if other_ids or not all(difference <= TIE for difference in differences.values()):
+        raise ValueError(
+            "Every signature must say what Python says. Received: largest differences "
+            f"{differences}, and {other_ids} sentences with other ids."
         )
 
 

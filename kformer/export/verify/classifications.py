@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kformer.export.verify.classes import check_classes
+from kformer.export.verify.agreement import encoder_agreement
 from kformer.text.class_scores import class_scores
 
 TOLERANCE = 1e-4  # Of probabilities: float32 sums differ by less between runtimes.
@@ -72,8 +72,18 @@ class Classifications:
         return {"bleu": None, self.measure: accuracy}
 
     def of_other_signatures(self, served, texts) -> dict:
-        """Compares the other signatures of a `ServedClassifier` with Python, for the report."""
-        return check_classes(self._classifier, served, texts)
+        """Compares labels and other signatures of a `ServedClassifier`, for the report.
+
+        Raises:
+            ValueError: The labels or their order differ; or see `encoder_agreement`.
+        """
+        labels = self._classifier.labels
+        if served.labels != labels:
+            raise ValueError(
+                "An export must have the labels of the classifier, in their order. Received: "
+                f"{served.labels!r:.99} of the export, {labels!r:.99} of the classifier."
+            )
+        return encoder_agreement(self._classifier, served.signatures, texts)
 
 
 def _close(probabilities, expected) -> bool:

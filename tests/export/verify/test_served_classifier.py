@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from kformer import Predictions
 from kformer.export import ServedClassifier, Verifier
-from kformer.export.verify.classes import check_classes
+from kformer.export.verify.classifications import Classifications
 from support import toy
 
 TEXTS = [*toy.SOURCES[:9], "", "das häus 🐕", "uns " * 300]  # The last one is cut.
@@ -20,9 +20,11 @@ def served(classifier_saved_model):
 
 
 def test_equal_answers_agree(tiny_classifier, served):
-    found = check_classes(tiny_classifier, served, TEXTS[:-1])
-    assert found["sentences"] == 11 and 0 <= found["largest_differences"]["encode"] < 1e-5
-    assert check_classes(tiny_classifier, served, []) == {"sentences": 0}
+    kind = Classifications(tiny_classifier)
+    found = kind.of_other_signatures(served, TEXTS[:-1])
+    assert (found["sentences"], found["tokenize"]) == (11, 11)
+    assert 0 <= found["largest_differences"]["encode"] < 1e-5
+    assert kind.of_other_signatures(served, []) == {"sentences": 0}
 
 
 def test_what_was_compared_is_in_the_report(classifier_saved_model):
@@ -45,12 +47,11 @@ def test_another_label_is_refused(tiny_classifier, served, monkeypatch, tmp_path
 
 
 @pytest.mark.parametrize("change", [2e-3, np.nan])
-def test_other_vectors_are_refused(tiny_classifier, served, monkeypatch, change):
-    vectors = tiny_classifier.encode(TEXTS[:3])
-    vectors[1, 2] += change
-    monkeypatch.setattr(served, "encode", lambda texts: vectors)
-    with pytest.raises(ValueError, match=r"as Python does. Received: a largest difference of .* 0"):
-        check_classes(tiny_classifier, served, TEXTS[:3])
+def test_other_vectors_are_refused(tiny_classifier, served, change):
+    encode = served.signatures["encode"]
+    served.signatures["encode"] = lambda text: {"vector": encode(text=text)["vector"] + change}
+    with pytest.raises(ValueError, match=r"Python says\. Received: largest differences .*, and 0 "):
+        Classifications(tiny_classifier).of_other_signatures(served, TEXTS[:3])
 
 
 def test_other_ids_are_refused(tiny_classifier, served):
@@ -61,11 +62,11 @@ def test_other_ids_are_refused(tiny_classifier, served):
         return {**answer, "ids": tf.where(answer["ids"] == 3, 4, answer["ids"])}
 
     served.signatures["tokenize"] = wrong
-    with pytest.raises(ValueError, match="and 3 of 3 texts with other ids"):
-        check_classes(tiny_classifier, served, TEXTS[:3])
+    with pytest.raises(ValueError, match="and 3 sentences with other ids"):
+        Classifications(tiny_classifier).of_other_signatures(served, TEXTS[:3])
 
 
 def test_labels_in_another_order_are_refused(tiny_classifier, served):
     served.labels = tiny_classifier.labels[::-1]
     with pytest.raises(ValueError, match=r"in their order. Received: \('so là là', .* export"):
-        check_classes(tiny_classifier, served, TEXTS[:3])
+        Classifications(tiny_classifier).of_other_signatures(served, TEXTS[:3])
