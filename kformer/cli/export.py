@@ -16,7 +16,6 @@ from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
-from kformer.tasks.keras_file import kind_in
 from kformer.text.text_files import read_lines
 from kformer.training.classification.labelled_files import split
 from kformer.training.data.parallel_files import check_parallel
@@ -70,6 +69,8 @@ def export(
 
 def _check_kind(model, exports):
     """Refuses kinds of models without exports, and options that a classifier has no use for."""
+    from kformer.tasks.keras_file import kind_in  # It imports SentencePiece.
+
     kind = kind_in(model)
     if kind == "TextEncoder":
         raise ValueError(

@@ -126,7 +126,7 @@ class Verifier:
         return report
 
     def verify_served(self, served, path) -> dict:
-        """As `verify`, of a `ServedTranslator`, and the other signatures; returns it for a report.
+        """As `verify`, of a served model, and its other signatures; returns it for a report.
 
         Sentences themselves are not in it, but what tells whether they are the same.
         """
