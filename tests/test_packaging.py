@@ -104,5 +104,5 @@ def test_the_wheel_works_from_an_empty_folder(wheel, tmp_path):
     file, version, *recipes, no_training, no_export = printed.split()
     assert Path(file) == target / "kformer" / "__init__.py"
     assert version == VERSION
-    assert recipes == ["base", "big", "demo", "multi30k", "quick", "tiny"]
+    assert recipes == ["base", "big", "demo", "multi30k", "quick", "reviews", "tiny"]
     assert (no_training, no_export) == ("None", "None")
