@@ -33,8 +33,9 @@ def write_report(publication, path, report, python, precision, measure):
         f"{measure}_of_python": of_python,
         f"{measure}_difference": None if quality is None else quality - of_python,
         "sentences_per_second": report.sentences_per_second,
-        "tokens_per_second": report.tokens_per_second,
     }
+    if measure == "bleu":
+        content["tokens_per_second"] = report.tokens_per_second
     with publication.writing(report_path(path)) as temporary:
         temporary.write_text(json_text(content), "utf-8")
 
