@@ -13,8 +13,10 @@ from .model.masks import causal_mask, padding_mask
 from .model.networks.from_torch import from_torch
 from .model.networks.sequence_classifier import SequenceClassifier
 from .model.networks.transformer import Transformer
+from .model.networks.transformer_decoder import TransformerDecoder
 from .model.networks.transformer_encoder import TransformerEncoder
 from .plot import plot_attention
+from .tasks.language_model import Generation, LanguageModel
 from .tasks.text_classifier import TextClassifier
 from .tasks.text_encoder import TextEncoder
 from .tasks.translation import Translation
@@ -30,7 +32,9 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "FeedForward",
+    "Generation",
     "Greedy",
+    "LanguageModel",
     "MultiHeadAttention",
     "PositionalEncoding",
     "Predictions",
@@ -44,6 +48,7 @@ __all__ = [
     "TokenEmbedding",
     "Tokenizer",
     "Transformer",
+    "TransformerDecoder",
     "TransformerEncoder",
     "Translation",
     "Translator",

@@ -33,11 +33,14 @@ class BatchDecoder:
     Each way to search is traced once; its graph takes any batch, lengths, prefixes and seeds.
 
     Args:
-        transformer: `kformer.Transformer`.
+        transformer: `kformer.Transformer`; or `kformer.TransformerDecoder`, to continue prompts.
         tokenizer: `kformer.Tokenizer` of the target.
+        max_positions: For prompts, the largest number of positions that a prompt and its
+            continuation may take; else None.
     """
 
-    def __init__(self, transformer, tokenizer):
+    def __init__(self, transformer, tokenizer, max_positions: int | None = None):
+        self._max_positions = max_positions
         self._transformer = transformer
         self._tokenizer = tokenizer
         self._graphs = {}
@@ -55,6 +58,7 @@ class BatchDecoder:
         Args:
             rows: list of lists of ids, each ending in the end id. The translation of a blank line,
                 a row of the end id alone, is its prefix, with the score that the model gives it.
+                Or prompts, each beginning with the start id.
             options: `SearchOptions`.
             prefixes: as many lists of ids that the translations must begin with; or None.
             batch_size: Rows decoded at once. It changes speed, not results.
@@ -66,7 +70,8 @@ class BatchDecoder:
         """
         graph = self._graph(options, forced=any(prefixes or ()))
         end_id, padding = self._tokenizer.end_id, self._tokenizer.padding_id
-        jobs = make_jobs(rows, prefixes or [[]] * len(rows), options, end_id)
+        prefixes = prefixes or [[]] * len(rows)
+        jobs = make_jobs(rows, prefixes, options, end_id, self._max_positions)
 
         def decode(batch):
             real = [job for job in batch if not job.is_blank]

@@ -12,18 +12,19 @@ from kformer.decoding.options import SearchOptions
 
 
 class Job(NamedTuple):
-    """One row of a batch to decode: a source, or one sample of it."""
+    """One row of a batch to decode: a source or a prompt, or one sample of it."""
 
     index: int  # The number of the source.
-    source: list  # Its ids, the end id last.
+    source: list  # Its ids, the end id last; or those of a prompt, the start id first.
     prefix: list  # The ids that the translation must begin with.
     sample: int  # The number of the sample, from 0.
     last: bool  # Whether it is the last sample of its source.
+    most: int | None  # For a prompt, the number of ids that are left for its continuation.
 
     @property
     def is_blank(self):
         """Whether the result is empty: neither the source nor the prefix has an id."""
-        return len(self.source) == 1 and not self.prefix
+        return self.most is None and len(self.source) == 1 and not self.prefix
 
 
 class Inputs(NamedTuple):
@@ -45,7 +46,13 @@ SIGNATURE = [
 ]
 
 
-def make_jobs(rows: list, prefixes: list, options: SearchOptions, end_id: int) -> list[Job]:
+def make_jobs(
+    rows: list,
+    prefixes: list,
+    options: SearchOptions,
+    end_id: int,
+    max_positions: int | None = None,
+) -> list[Job]:
     """Returns the jobs of all rows, those of one row next to each other.
 
     A blank row has one sample, which ends after its prefix.
@@ -55,13 +62,16 @@ def make_jobs(rows: list, prefixes: list, options: SearchOptions, end_id: int) -
         prefixes: as many lists of ids.
         options: `SearchOptions`.
         end_id: That of the target.
+        max_positions: If the rows are prompts, the largest number of positions that a prompt and
+            its continuation may take; else None. No prompt is blank.
     """
     jobs = []
     for index, (row, prefix) in enumerate(zip(rows, prefixes, strict=True)):
         samples = options.n_best if options.sample else 1
-        if len(row) == 1:
+        most = None if max_positions is None else max_positions + 1 - len(row)
+        if most is None and len(row) == 1:
             samples, prefix = 1, [*prefix, end_id] if prefix else []
-        jobs += [Job(index, row, prefix, i, i == samples - 1) for i in range(samples)]
+        jobs += [Job(index, row, prefix, i, i == samples - 1, most) for i in range(samples)]
     return jobs
 
 
@@ -73,7 +83,7 @@ def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> Inputs
         options: `SearchOptions`.
         padding: The padding id.
     """
-    max_lengths = [options.limit(len(job.source), len(job.prefix)) for job in jobs]
+    max_lengths = [options.limit(len(job.source), len(job.prefix), job.most) for job in jobs]
     with_lengths = list(zip(jobs, max_lengths, strict=True))
     minimum = [options.minimum(len(job.source), max_length) for job, max_length in with_lengths]
     keys = [[]] * len(jobs)

@@ -14,6 +14,7 @@ from keras import ops
 
 from kformer.decoding.step_attention import MatmulAttention
 from kformer.model.attention import KeysValues, precise
+from kformer.model.decoder import DecoderLayer
 from kformer.model.dense import is_quantized
 
 
@@ -52,7 +53,8 @@ class LayerStep:
     """One decoder layer for one position; its reference is `kformer.DecoderLayer`.
 
     Args:
-        layer: `kformer.DecoderLayer`.
+        layer: `kformer.DecoderLayer`; or `kformer.EncoderLayer`, which is one without the attention
+            to the source: then the memory is that of a prompt, read by the self-attention.
         attention: `MatmulAttention` or `ElementwiseAttention`.
         dtype: The dtype that it computes in.
         before: The `FusedNorm` whose output it reads; None if it reads no norm's output.
@@ -63,7 +65,11 @@ class LayerStep:
 
     def __init__(self, layer, attention: MatmulAttention, dtype: str, before: "FusedNorm | None"):
         self._attention = attention
-        own, across = layer.self_attention, layer.cross_attention
+        across = layer.cross_attention if isinstance(layer, DecoderLayer) else None
+        if across:
+            own, own_residual = layer.self_attention, layer.self_residual
+        else:
+            own, own_residual = layer.attention, layer.attention_residual
         scale = (own.d_model // own.num_heads) ** -0.5
         parts = [
             _affine(own.query_projection, dtype, scale),
@@ -71,15 +77,18 @@ class LayerStep:
             _affine(own.value_projection, dtype),
         ]
         self._query_key_value = _joined(parts)
-        self._query = _affine(across.query_projection, dtype, scale)
         self._inner = _affine(layer.feed_forward.inner, dtype)
         self._activate = layer.feed_forward.activate
-        self._own = _FusedResidual(layer.self_residual, own.output_projection, dtype, before)
-        self._across = _FusedResidual(
-            layer.cross_residual, across.output_projection, dtype, self._own.last_norm
-        )
+        self._own = _FusedResidual(own_residual, own.output_projection, dtype, before)
+        before, self._across = self._own.last_norm, None
+        if across:
+            self._query = _affine(across.query_projection, dtype, scale)
+            self._across = _FusedResidual(
+                layer.cross_residual, across.output_projection, dtype, before
+            )
+            before = self._across.last_norm
         self._feed_forward = _FusedResidual(
-            layer.feed_forward_residual, layer.feed_forward.outer, dtype, self._across.last_norm
+            layer.feed_forward_residual, layer.feed_forward.outer, dtype, before
         )
         self.last_norm = self._feed_forward.last_norm
 
@@ -93,27 +102,32 @@ class LayerStep:
         memory: KeysValues,
         memory_mask: Any,
     ) -> tuple[Vectors, KeysValues, Any]:
-        """Returns the layer's output, its new tail, and the weights (B, H, K, S) of the memory.
+        """Returns the layer's output, its new tail, and the weights (B, H, K, S) of the source.
+
+        The weights are None without attention to a source.
 
         Args:
             x: the layer's input, (M, D).
             main: the `KeysValues` of this layer in the main buffers, one or none.
             tail: its `KeysValues` in the tail.
             write: see `kformer.decoding.kv_cache.CacheLayout.tail_writer`.
-            masks: additive masks of the main buffers, if any, and of the tail.
-            memory: `KeysValues` of this layer in the `SourceMemory`.
-            memory_mask: additive mask of the memory.
+            masks: additive masks of the prompt and of the main buffers, if any, and of the tail.
+            memory: `KeysValues` of this layer in the `SourceMemory` or the `PromptMemory`.
+            memory_mask: additive mask of the source.
         """
         # DecoderLayer.attend, self-attention: equation 1 over all cached positions.
         joined = self._query_key_value(self._own.enter(x))  # (M, 3 D)
         query, key, value = self._attention.split(joined, 3)
         tail = write(tail, KeysValues(key, value))
-        x = self._own.leave(x, self._attention.attend_cache(query, (*main, tail), masks))
+        past = (*main, tail) if self._across else (memory, *main, tail)
+        x = self._own.leave(x, self._attention.attend_cache(query, past, masks))
 
-        # DecoderLayer.attend, cross-attention: equation 1 over the encoder's output.
-        [query] = self._attention.split(self._query(self._across.enter(x)))
-        heads, weights = self._attention.attend_memory(query, memory, memory_mask)
-        x = self._across.leave(x, heads)
+        weights = None
+        if self._across:
+            # DecoderLayer.attend, cross-attention: equation 1 over the encoder's output.
+            [query] = self._attention.split(self._query(self._across.enter(x)))
+            heads, weights = self._attention.attend_memory(query, memory, memory_mask)
+            x = self._across.leave(x, heads)
 
         # FeedForward.call: equation 2.
         inner = self._activate(self._inner(self._feed_forward.enter(x)))

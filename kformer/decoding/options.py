@@ -117,19 +117,22 @@ class SearchOptions:
                 *("min_length_ratio", "max_length_ratio"),
             )
 
-    def limit(self, source_length: int, prefix_length: int = 0) -> int:
+    def limit(self, source_length: int, prefix_length: int = 0, most: int | None = None) -> int:
         """Returns the largest number of ids, end id included, in which the prefix always fits.
 
         Args:
             source_length: Ids of the source, its end id included.
             prefix_length: Ids that the translation must begin with.
+            most: For the continuation of a prompt, the number of ids that are left for it, which
+                is also its largest length if these options limit none; else None.
         """
         limits = []
         if self.max_length is not None:
             limits.append(self.max_length)
         if self.max_length_ratio is not None:
             limits.append(math.floor(self.max_length_ratio * source_length))
-        limits = [min(limits, default=source_length + EXTRA_LENGTH), MAX_LENGTH]
+        usual = source_length + EXTRA_LENGTH if most is None else most
+        limits = [min(limits, default=usual), MAX_LENGTH if most is None else most]
         return max(min(limits), prefix_length + 1)
 
     def minimum(self, source_length: int, limit: int) -> int:

@@ -17,6 +17,7 @@ from kformer.decoding.inputs import padded
 from kformer.decoding.parallel import in_parallel, longest_first
 from kformer.decoding.runtime import max_parallel_batches
 from kformer.model.dense import form_of
+from kformer.model.encoder import Encoder
 from kformer.model.masks import causal_mask, padding_mask
 
 _MAX_LOGITS = 2**24  # Of a batch, 64 MiB: rows x T x V, unless a single row has more.
@@ -25,13 +26,14 @@ _MAX_ROWS = 64
 
 @dataclasses.dataclass(frozen=True)
 class Scored:
-    """How likely a model finds a translation.
+    """How likely a model finds a translation, or a language model a text.
 
     Attributes:
-        log_probability: Natural logarithm of the probability of the translation, end id included.
-        tokens: The pieces of the translation, the end id's last.
+        log_probability: Natural logarithm of the probability of the whole, end id included.
+        tokens: Its pieces, the end id's last.
         token_log_probabilities: That of each token, given the source and the tokens before.
-        flags: "source cut", "target cut": it was too long, only its beginning was scored.
+        flags: "source cut", "target cut", "text cut": it was too long, only its beginning was
+            scored.
     """
 
     log_probability: float
@@ -69,8 +71,8 @@ def likelihood(transformer, source: Any, target: Any, start_id: int) -> tuple[An
     A search step by step gives the same numbers: a padding id within a target is read, too.
 
     Args:
-        transformer: `kformer.Transformer`.
-        source: int32 tensor (B, S), padded.
+        transformer: `kformer.Transformer`, or `kformer.TransformerDecoder`, which has no source.
+        source: int32 tensor (B, S), padded; S is 0 without a source.
         target: int32 tensor (B, T), without the start id, padded.
         start_id: The id that the decoder reads first.
 
@@ -80,16 +82,20 @@ def likelihood(transformer, source: Any, target: Any, start_id: int) -> tuple[An
             is chosen, the mean over its heads.
     """
     read = ops.concatenate([ops.full_like(target[:, :1], start_id), target[:, :-1]], axis=1)
-    x = transformer.positions(transformer.target_embedding(read))  # (B, T, D)
-    x, weights = transformer.decoder.attend(
-        x,
-        transformer.encode(source),
-        causal_mask(ops.shape(target)[1]),
-        padding_mask(source, transformer.padding_id),
-    )
-    logits = ops.cast(transformer.target_embedding.logits(x), "float32")  # (B, T, V)
+    if isinstance(transformer.decoder, Encoder):
+        logits, attention = transformer(read), ops.zeros((*ops.shape(target), 0))
+    else:
+        x = transformer.positions(transformer.target_embedding(read))  # (B, T, D)
+        x, weights = transformer.decoder.attend(
+            x,
+            transformer.encode(source),
+            causal_mask(ops.shape(target)[1]),
+            padding_mask(source, transformer.padding_id),
+        )
+        logits = transformer.target_embedding.logits(x)  # (B, T, V)
+        attention = ops.cast(ops.mean(weights.decoder_cross[-1], axis=1), "float32")
+    logits = ops.cast(logits, "float32")
     target_logit = ops.take_along_axis(logits, target[..., None], axis=-1)[..., 0]
-    attention = ops.cast(ops.mean(weights.decoder_cross[-1], axis=1), "float32")
     log_normalizer = ops.logsumexp(logits, axis=-1)
     return target_logit - log_normalizer, attention
 

@@ -1,6 +1,9 @@
-"""The keys and values of the source, projected once for all steps.
+"""What the steps read besides their own ids: the keys and values of a source, or of a prompt.
 
-Axes: B batch, S source length, D d_model, H heads, W width of a head, L layers.
+They are computed in one pass, once for all steps.
+
+Axes: B batch, K beams, S source length, P prompt length,
+D d_model, H heads, W width of a head, L layers.
 """
 
 from typing import Any, NamedTuple
@@ -8,6 +11,7 @@ from typing import Any, NamedTuple
 from keras import ops
 
 from kformer.model.attention import MASKED_SCORE, KeysValues
+from kformer.model.masks import causal_mask
 
 
 class SourceMemory(NamedTuple):
@@ -36,6 +40,56 @@ def source_memory(transformer, encoded: Any, mask: Any) -> SourceMemory:
         keys, values = layer.cross_attention.project(encoded)
         layers.append(KeysValues(ops.swapaxes(keys, -2, -1), values))
     return SourceMemory(tuple(layers), additive_mask(mask))
+
+
+class PromptMemory(NamedTuple):
+    """What a decoder without an encoder has read before the first step: all but the last id.
+
+    The self-attention of the steps reads it beside their own cache. It is one for all beams.
+
+    Attributes:
+        layers: tuple of L `KeysValues` (B, H, P, W).
+        mask: float (B, 1, 1, P), added to scores: 0, and `MASKED_SCORE` for what is no prompt.
+        lengths: int32 (B,), the number of ids read: the position of what the first step reads.
+        last_ids: int32 (B, 1), the last ids of the prompts, which the first step reads.
+    """
+
+    layers: tuple[KeysValues, ...]
+    mask: Any
+    lengths: Any
+    last_ids: Any
+
+    def join_masks(self, masks: tuple) -> tuple:
+        """Returns its own mask and `masks` (B or 1, 1, K or 1, any) of the cache, of equal axes."""
+        batch, queries = ops.shape(self.mask)[0], ops.shape(masks[0])[2]
+        return tuple(
+            ops.broadcast_to(mask, (batch, 1, queries, ops.shape(mask)[3]))
+            for mask in (self.mask, *masks)
+        )
+
+
+def prompt_memory(network, prompt: Any) -> PromptMemory:
+    """Reads all ids of each prompt but the last, in one pass.
+
+    Args:
+        network: `kformer.TransformerDecoder`.
+        prompt: int32 tensor (B, P + 1), each row the start id, pieces, padding.
+    """
+    real = ops.cast(ops.not_equal(prompt, network.padding_id), "int32")
+    lengths = ops.sum(real, axis=1) - 1  # (B,)
+    read = prompt[:, :-1]
+    x = network.positions(network.target_embedding(read))  # (B, P, D)
+    length, layers = ops.shape(read)[1], []
+    for layer in network.decoder.layers:
+        layers.append(layer.attention.project(layer.attention_residual.enter(x)))
+        x, _ = layer.attend(x, causal_mask(length))
+    is_prompt = ops.arange(length, dtype="int32") < lengths[:, None]  # (B, P)
+    return PromptMemory(
+        tuple(layers),
+        additive_mask(is_prompt[:, None, None]),
+        lengths,
+        ops.cast(ops.take_along_axis(prompt, lengths[:, None], axis=1), "int32"),
+    )
 
 
 def additive_mask(mask: Any) -> Any:

@@ -20,17 +20,23 @@ from kformer.decoding.kv_cache import CacheLayout, KVCache
 from kformer.decoding.layer_step import FusedNorm, LayerStep, Vectors
 from kformer.decoding.runtime import GRAPH, Runtime
 from kformer.decoding.search.step import Step, StepOutput
-from kformer.decoding.source_memory import SourceMemory, source_memory
+from kformer.decoding.source_memory import (
+    PromptMemory,
+    SourceMemory,
+    prompt_memory,
+    source_memory,
+)
 from kformer.decoding.step_attention import ElementwiseAttention, MatmulAttention
+from kformer.model.encoder import Encoder
 from kformer.model.masks import padding_mask
 
 
 class DecoderStep(Step):
-    """Scores the ids that follow, for one batch of sources.
+    """Scores the ids that follow, for one batch of sources or of prompts.
 
     Args:
-        transformer: `kformer.Transformer`.
-        memory: `kformer.decoding.source_memory.SourceMemory` of the batch.
+        transformer: `kformer.Transformer` or `kformer.TransformerDecoder`.
+        memory: `kformer.decoding.source_memory.SourceMemory` of the batch, or its `PromptMemory`.
         max_length: int or int32 tensor, largest number of positions T.
         beams: Number of beams K.
         runtime: `kformer.decoding.runtime.Runtime`.
@@ -39,7 +45,7 @@ class DecoderStep(Step):
     def __init__(
         self,
         transformer,
-        memory: SourceMemory,
+        memory: SourceMemory | PromptMemory,
         max_length: Any,
         beams: int = 1,
         runtime: Runtime = GRAPH,
@@ -51,22 +57,26 @@ class DecoderStep(Step):
         self._layout = CacheLayout(runtime, max_length, beams)
         self.block, self.capacities = self._layout.block, self._layout.capacities
         self._beams = beams
-        own = decoder.layers[0].self_attention
         elementwise = runtime.elementwise_attention and beams == 1
         attention_class = ElementwiseAttention if elementwise else MatmulAttention
-        self._attention = attention_class(own.num_heads, own.d_model // own.num_heads, beams)
+        width = decoder.d_model // decoder.num_heads
+        self._attention = attention_class(decoder.num_heads, width, beams)
         self._layers, before = [], None
         for layer in decoder.layers:
             self._layers.append(LayerStep(layer, self._attention, dtype, before))
             before = self._layers[-1].last_norm
         self._norm = decoder.norm and FusedNorm(decoder.norm)
-        self._memory = self._attention.prepare_memory(memory)
+        self._continues_prompts = isinstance(memory, PromptMemory)
+        if self._continues_prompts:
+            self._memory, first = memory, ops.shape(memory.mask)[3]
+        else:
+            self._memory, first = self._attention.prepare_memory(memory), 0
         values = memory.layers[0].values
         self._any_number = ops.sum(values[:1, :1, :1, :1])  # A sum, as the batch may be empty.
         self._embedding = transformer.target_embedding
         table = ops.cast(self._embedding.table, dtype)
         self._columns = ops.transpose(table)  # (D, V); once, not in every step.
-        positions = transformer.positions.encodings(max_length, table.shape[1])
+        positions = transformer.positions.encodings(first + max_length, table.shape[1])
         positions = ops.reshape(ops.cast(positions, dtype), (1, 1, -1, table.shape[1]))
         self._positions = positions  # (1, 1, T, D): cached keys are sliced by the same index.
 
@@ -85,17 +95,17 @@ class DecoderStep(Step):
         The attention of the `StepOutput` is the mean over the heads of the last layer.
         """
         # Transformer.decode: embedded ids plus positions (sections 3.4 and 3.5).
-        width = self._columns.shape[0]
-        encoding = ops.slice(self._positions, (0, 0, position, 0), (1, 1, 1, width))
-        x = self._embedding(ops.reshape(ids, (-1,))) + ops.reshape(encoding, (1, width))  # (M, D)
+        memory = cache.memory or self._memory
+        x = self._embedding(ops.reshape(ids, (-1,))) + self._encoding(position, memory)  # (M, D)
         x = Vectors(x, x)
         within = self._layout.within_tail(position)
         masks = self._layout.masks(visible, position, within, cache)
+        if self._continues_prompts:
+            masks = memory.join_masks(masks)
         write = self._layout.tail_writer(cache, within)
         # Decoder.attend: one layer after the other, then the final norm of the pre-norm variant.
         tail = []
         main = [(old,) for old in cache.main] or [()] * len(self._layers)
-        memory = cache.memory or self._memory
         parts = zip(self._layers, main, cache.tail, memory.layers, strict=True)
         for layer, old, new, source in parts:
             x, new, weights = layer(x, old, new, write, masks, source, memory.mask)
@@ -106,7 +116,22 @@ class DecoderStep(Step):
         logits = ops.matmul(x.whole, self._columns)  # (M, V)
         logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
         cache = cache._replace(tail=tuple(tail))
-        return StepOutput(logits, cache, ops.mean(weights, axis=1))
+        attention = None if weights is None else ops.mean(weights, axis=1)
+        return StepOutput(logits, cache, attention)
+
+    def _encoding(self, position, memory):
+        """Returns the encoding of the position, (1, D); after prompts one for each row, (M, D)."""
+        width = self._columns.shape[0]
+        if self._continues_prompts:
+            rows = ops.repeat(memory.lengths + position, self._beams)  # (M,)
+            return ops.take(ops.reshape(self._positions, (-1, width)), rows, axis=0)
+        encoding = ops.slice(self._positions, (0, 0, position, 0), (1, 1, 1, width))
+        return ops.reshape(encoding, (1, width))
+
+    def first_ids(self, start_id: int, batch: Any, beams: int) -> Any:
+        if self._continues_prompts:
+            return ops.repeat(self._memory.last_ids, beams, axis=1)
+        return super().first_ids(start_id, batch, beams)
 
     def flush(self, cache: KVCache, start: Any) -> KVCache:
         return self._layout.flush(cache, start)
@@ -126,17 +151,20 @@ def start_decoding(
     runtime: Runtime = GRAPH,
     step_class: type[DecoderStep] = DecoderStep,
 ) -> tuple[DecoderStep, KVCache]:
-    """Encodes `source` once; returns the step that decodes it, and the cache of its first call.
+    """Reads `source` once; returns the step that decodes it, and the cache of its first call.
 
     Args:
-        transformer: `kformer.Transformer`.
-        source: integer tensor (B, S).
+        transformer: `kformer.Transformer`, or `kformer.TransformerDecoder` for prompts.
+        source: integer tensor (B, S). A prompt begins with the start id and has no end id.
         max_length: Largest number of positions T.
         beams: Number of beams K that are decoded side by side for each row.
         runtime: What the step will run on; see `kformer.decoding.runtime`.
         step_class: The step's class.
     """
-    mask = padding_mask(source, transformer.padding_id)
-    memory = source_memory(transformer, transformer.encode(source), mask)
+    if isinstance(transformer.decoder, Encoder):
+        memory = prompt_memory(transformer, source)
+    else:
+        mask = padding_mask(source, transformer.padding_id)
+        memory = source_memory(transformer, transformer.encode(source), mask)
     step = step_class(transformer, memory, max_length, beams, runtime)
     return step, step.empty_cache(ops.shape(source)[0])

@@ -51,8 +51,8 @@ class MatmulAttention:
 
         Args:
             query: float tensor (B, H, K, W).
-            parts: one or two `KeysValues` (B, H, N, W).
-            masks: the additive mask of each, float (B or 1, 1, K, N).
+            parts: one to three `KeysValues` (B, H, N, W).
+            masks: the additive mask of each, float (B or 1, 1, K, N), equal but for N.
 
         Returns:
             float tensor (M, D).
@@ -61,9 +61,11 @@ class MatmulAttention:
         if len(parts) == 1:
             return self._join(self._average(_softmax(scores[0], masks[0]), parts[0].values))
         weights = _softmax(ops.concatenate(scores, -1), ops.concatenate(masks, -1))
-        slots = parts[1].keys.shape[2]
-        first = self._average(weights[..., :-slots], parts[0].values)
-        return self._join(first + self._average(weights[..., -slots:], parts[1].values))
+        heads, end = [], 0
+        for part in parts:
+            start, end = end, end + ops.shape(part.keys)[2]
+            heads.append(self._average(weights[..., start:end], part.values))
+        return self._join(sum(heads[1:], heads[0]))
 
     def attend_memory(self, query: Any, memory: KeysValues, mask: Any) -> tuple[Any, Any]:
         """Averages the values of the source.

@@ -72,11 +72,11 @@ def load(path) -> Any:
     `load` of `kformer.Translator` and of the other classes loads `.keras` files of its own alone.
 
     Returns:
-        What the file holds. Of a `.keras` file: `kformer.Translator`, `kformer.TextClassifier` or
-        `kformer.TextEncoder`. Of a SavedModel, a folder of one version or of several:
-        `kformer.export.ServedTranslator` or `kformer.export.ServedClassifier`. Of a `.tflite` file:
-        `kformer.pocket.PocketTranslator` or `kformer.pocket.PocketClassifier`. An export has the
-        search that was chosen for it.
+        What the file holds. Of a `.keras` file: `kformer.Translator`, `kformer.TextClassifier`,
+        `kformer.TextEncoder` or `kformer.LanguageModel`. Of a SavedModel, a folder of one version
+        or of several: `kformer.export.ServedTranslator` or `kformer.export.ServedClassifier`. Of a
+        `.tflite` file: `kformer.pocket.PocketTranslator` or `kformer.pocket.PocketClassifier`. An
+        export has the search that was chosen for it.
 
     Raises:
         FileNotFoundError: There is no such file or folder.

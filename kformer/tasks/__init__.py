@@ -4,6 +4,7 @@
 - `translator`: `Translator`, from text to text.
 - `translation`: `Translation`, one answer of it.
 - `text_classifier`: `TextClassifier`, from text to a label.
+- `language_model`: `LanguageModel`, from a prompt to its continuation.
 - `text_encoder`: `TextEncoder`, from text to vectors.
 - `kinds`: chooses what differs by the kind of a model that is exported.
 - `features`: vectors of rows of ids, from a network's encoder.

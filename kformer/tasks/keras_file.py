@@ -11,6 +11,7 @@ KINDS_IN_WORDS = {
     "Translator": "translator",
     "TextClassifier": "classifier",
     "TextEncoder": "text encoder",
+    "LanguageModel": "language model",
 }  # By the name of the class.
 KINDS = {f"kformer>{name}": name for name in KINDS_IN_WORDS}  # By the name in the file.
 FORMAT = 2  # Of the `.keras` file; readers refuse what is newer than they are.
@@ -63,7 +64,7 @@ def encoder_config(path) -> dict:
     """Reads the settings of the encoder in a `.keras` file of any kind; see `transformer_config`.
 
     Returns:
-        The config of a `Transformer` or of a `TransformerEncoder`.
+        The config of a `Transformer`, a `TransformerEncoder` or a `TransformerDecoder`.
     """
     check_file(path)
     kind = kind_in(path) or "Translator"
@@ -71,6 +72,8 @@ def encoder_config(path) -> dict:
     config = _held(Path(path))["config"]
     if kind == "Translator":
         return _ADDED | config["transformer"]
+    if kind == "LanguageModel":
+        return config["decoder"]
     return config["classifier"]["encoder"] if kind == "TextClassifier" else config["encoder"]
 
 

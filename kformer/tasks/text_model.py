@@ -20,7 +20,7 @@ from kformer.text.tokenizer import Tokenizer
 
 
 class TextModel(keras.Model):
-    """A tokenizer and a network; base class of `Translator`, `TextClassifier` and `TextEncoder`.
+    """A tokenizer and a network; base class of `Translator` and of the other tasks.
 
     A subclass creates its network, and says with `_with` how to make another of the same settings.
 

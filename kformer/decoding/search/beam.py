@@ -86,7 +86,7 @@ class Beam:
         no_ids = ops.full((batch, beams, max_length), self.padding_id, "int32")
         state = _BeamState(
             position=ops.convert_to_tensor(0, "int32"),
-            last=ops.full((batch, beams), self.start_id, "int32"),
+            last=step.first_ids(self.start_id, batch, beams),
             ids=no_ids,
             slots=ops.full((batch, beams, max_length), _NO_SLOT, "int32"),
             score=ops.zeros((batch, 1), "float32") + first,

@@ -19,7 +19,7 @@ class Greedy:
     The score of a sequence is the sum of its ids' log-probabilities, the end id included.
 
     Args:
-        start_id: The id that the first step reads.
+        start_id: The id that the first step reads, unless it continues a prompt.
         end_id: The id that ends a sequence.
         padding_id: The id that fills a row after its end.
         constraints: Restrictions of the choice; see `kformer.decoding.search.constraints`.
@@ -51,7 +51,7 @@ class Greedy:
         max_length = ops.max(max_lengths) if max_length is None else max_length
         state = _GreedyState(
             position=ops.convert_to_tensor(0, "int32"),
-            last=ops.full((batch, 1), self.start_id, "int32"),
+            last=step.first_ids(self.start_id, batch, 1),
             ids=ops.full((batch, 1, max_length), self.padding_id, "int32"),
             score=ops.zeros((batch, 1), "float32"),
             ended=ops.zeros((batch,), "bool"),

@@ -63,6 +63,10 @@ class Step:
         """
         raise NotImplementedError
 
+    def first_ids(self, start_id: int, batch: Any, beams: int) -> Any:
+        """Returns the ids that the first position reads, int32 (B, K): by default the start id."""
+        return ops.full((batch, beams), start_id, "int32")
+
     def flush(self, cache: Any, start: Any) -> Any:
         """Returns the cache after the whole block that began at position `start`."""
         raise NotImplementedError

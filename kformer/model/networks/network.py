@@ -1,17 +1,21 @@
 """What whole networks share: the way from ids to vectors, copies, and how `fit` begins.
 
-Axes: B batch, S sequence length, D d_model.
+Axes: B batch, S sequence length, H heads, D d_model, L layers.
 """
 
 import keras
 
 from kformer.backend import is_tensorflow
 from kformer.model.dense import HoldsDense
+from kformer.model.dropout import Dropout
+from kformer.model.embedding import PositionalEncoding, TokenEmbedding
+from kformer.model.encoder import Encoder
 from kformer.model.networks.copying import float32_copy
+from kformer.model.stack import DROPOUT
 
 
 class Network(HoldsDense, keras.Model):
-    """Base class of `Transformer`, `TransformerEncoder` and `SequenceClassifier`.
+    """Base class of `Transformer`, of `SequenceClassifier` and of the networks of one stack.
 
     Its subclasses create all weights at once, so that every method works before any call.
     """
@@ -51,3 +55,72 @@ class Network(HoldsDense, keras.Model):
     def _embed(self, embedding, ids, training=None):
         """Returns the vectors of ids with their positions, float (B, S, D)."""
         return self.dropout(self.positions(embedding(ids)), training=training)
+
+
+class OneStack(Network):
+    """A network of one embedding and one stack of self-attention: ids in, a vector for each id.
+
+    `TransformerEncoder` and `TransformerDecoder` differ in the mask, and in what `call` returns. An
+    `EncoderLayer` under a causal mask is a `DecoderLayer` without the attention over a memory.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        num_layers: int = 6,
+        d_model: int = 512,
+        num_heads: int = 8,
+        d_ff: int = 2048,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        padding_id: int = 0,
+        activation: str = "relu",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.d_model = d_model
+        self.padding_id = padding_id
+        dtype = self.dtype_policy
+        self.source_embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=dtype)
+        self.positions = PositionalEncoding(name="positions", dtype=dtype)
+        self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
+        settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+        self.encoder = Encoder(num_layers, *settings, name="encoder", dtype=dtype)
+        self.source_embedding.build((None, None))
+        for layer in (self.positions, self.dropout, self.encoder):
+            layer.build((None, None, d_model))
+        self.built = True
+
+    @property
+    def parts(self):
+        return (self.encoder,)
+
+    def encode(self, source, training=None):
+        """Returns the vectors, float (B, S, D), of `source`, integer (B, S)."""
+        x = self._embed(self.source_embedding, source, training)
+        return self.encoder(x, self._mask(source), training=training)
+
+    def attend(self, source):
+        """As `encode`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
+        x = self._embed(self.source_embedding, source)
+        return self.encoder.attend(x, self._mask(source))
+
+    def _mask(self, source):
+        """Returns the boolean mask (B or 1, 1, S or 1, S) of the self-attention."""
+        raise NotImplementedError
+
+    def get_config(self):
+        encoder = self.encoder
+        return {
+            **super().get_config(),
+            "vocab_size": self.vocab_size,
+            "num_layers": encoder.num_layers,
+            "d_model": self.d_model,
+            "num_heads": encoder.num_heads,
+            "d_ff": encoder.d_ff,
+            "dropout": self.dropout.rate,
+            "norm_first": encoder.norm_first,
+            "padding_id": self.padding_id,
+            "activation": encoder.activation,
+        }

@@ -1,0 +1,226 @@
+"""The language model: a prompt in, its continuation out, in one `.keras` file.
+
+Axes: N prompts or texts, T length in ids, V vocabulary.
+"""
+
+import dataclasses
+
+import keras
+
+from kformer.arguments import as_texts, check_integer
+from kformer.decoding.batch_decoder import BatchDecoder
+from kformer.decoding.options import MAX_LENGTH, SearchOptions
+from kformer.decoding.scoring import BatchLikelihood, Scored
+from kformer.model.networks.transformer_decoder import TransformerDecoder
+from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.text_model import TextModel, check_kinds
+from kformer.text.degenerate import degenerate_flags
+from kformer.text.rows import cut_flags, read_texts, write_texts
+from kformer.text.tokenizer import Tokenizer
+
+
+@dataclasses.dataclass(frozen=True)
+class Generation:
+    """One continuation of a prompt.
+
+    Attributes:
+        text: The prompt with its continuation.
+        score: What the search sorts by; see `kformer.Greedy` and `kformer.Beam`. It is that of the
+            continuation alone.
+        flags: What is wrong with it, nothing most of the time: "length limit", it was cut at its
+            largest length; "loop", it repeats itself; see `kformer.text.degenerate`.
+        tokens: The pieces of the continuation; the end id's is the last, unless the length limit
+            came first.
+        prompt_tokens: The pieces of the prompt.
+        token_log_probabilities: What the model says of each of `tokens`, given those before; None
+            where details were not asked for. No penalty is in them.
+    """
+
+    text: str
+    score: float
+    flags: tuple[str, ...]
+    tokens: tuple[str, ...]
+    prompt_tokens: tuple[str, ...]
+    token_log_probabilities: tuple[float, ...] | None = None
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class LanguageModel(TextModel):
+    """A tokenizer, a decoder and a search: continues prompts, and scores texts.
+
+    `encode` and `token_vectors` give the vectors of the last layer: `token_vectors` one for the
+    start id and one for each piece, each made of what comes before it in the text.
+
+    Args:
+        tokenizer: `Tokenizer`.
+        decoder: `TransformerDecoder` with the tokenizer's vocabulary.
+        max_length: Maximum number of positions: of the start id, the prompt and its continuation
+            without the last id; and of a text that is scored.
+
+    Call arguments:
+        ids: integer tensor (B, T), the start id first.
+
+    Returns:
+        logits: float tensor (B, T, V), of what follows each position.
+    """
+
+    def __init__(self, tokenizer, decoder, max_length: int = 256, **kwargs):
+        super().__init__(tokenizer, check_integer("max_length", max_length, least=2), **kwargs)
+        check_kinds(decoder=(decoder, TransformerDecoder))
+        self.decoder = decoder
+        self._decode = BatchDecoder(decoder, tokenizer, max_length)
+        self._likelihood = BatchLikelihood(decoder, tokenizer)
+        if tokenizer.model is not None:  # Else `load_assets` follows.
+            self._check_vocabularies()
+
+    @property
+    def network(self):
+        return self.decoder
+
+    @property
+    def max_length(self):
+        """Maximum number of positions."""
+        return self.max_source_length
+
+    def call(self, ids, training=None):
+        return self.decoder(ids, training=training)
+
+    def generate(self, prompts, batch_size=32, progress=None, **options) -> list[str]:
+        """Continues any number of prompts; sorts them by length, keeps their order.
+
+        Args:
+            prompts: list of N strings, or another iterable of them, as a NumPy array, a pandas
+                Series or a string tensor (N,). The continuation of an empty one is a whole text.
+            batch_size: Prompts continued at once. It changes speed, not answers.
+            progress: Called with the number of prompts done, after each batch.
+            **options: Those of `kformer.SearchOptions`, where the source is the prompt.
+                `max_length` counts the ids of the continuation alone; without it, a continuation
+                ends at the end id or at the model's `max_length`.
+
+        Returns:
+            list of N strings: each prompt, its characters normalised by the tokenizer, and its best
+            continuation. `generations` returns more.
+
+        Raises:
+            TypeError: An argument, or one of the prompts, is not what it should be.
+            ValueError: A number is out of range, or a prompt leaves no room below `max_length`.
+        """
+        found = self.generations(
+            prompts, SearchOptions(**options), batch_size, progress, details=False
+        )
+        return [several[0].text for several in found]
+
+    def generations(
+        self, prompts, options=None, batch_size=32, progress=None, details=True
+    ) -> list[list[Generation]]:
+        """As `generate`, but with all that is known: scores, tokens, flags.
+
+        Args:
+            prompts, batch_size, progress: As for `generate`.
+            options: `kformer.SearchOptions`; None for the defaults.
+            details: Whether to find out log-probabilities of tokens, too: it takes one more pass of
+                the model.
+
+        Returns:
+            for each prompt a list of `kformer.Generation`, best first: `options.n_best`, or as many
+            as there are. Samples come in the order of their numbers.
+
+        Raises:
+            TypeError, ValueError: As `generate`.
+        """
+        options = SearchOptions() if options is None else options
+        if not isinstance(options, SearchOptions):
+            raise TypeError(
+                f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
+            )
+        if options.coverage_penalty:
+            raise ValueError(
+                "A language model has no source that a continuation could cover. "
+                f"Received: coverage_penalty={options.coverage_penalty}."
+            )
+        check_integer("batch_size", batch_size, least=1)
+        rows = self._prompt_rows(as_texts(prompts, "prompts"))
+        found = self._decode(rows, options, None, batch_size, progress)
+        pairs = [(rows[i], one) for i, several in enumerate(found) for one in several]
+        whole = [[*row[1:], *one.ids] for row, one in pairs]  # Without the start id.
+        known = self._likelihood([[]] * len(whole), whole) if details else [None] * len(whole)
+        results = iter(
+            Generation(
+                text,
+                one.score,
+                _flags(one),
+                tuple(self.tokenizer.pieces(one.ids)),
+                tuple(self.tokenizer.pieces(row[1:])),
+                tuple(scores.log_probabilities[len(row) - 1 :].tolist()) if details else None,
+            )
+            for (row, one), text, scores in zip(
+                pairs, write_texts(self.tokenizer, whole), known, strict=True
+            )
+        )
+        return [[next(results) for _ in several] for several in found]
+
+    def score(self, texts, progress=None) -> list[Scored]:
+        """Returns how likely the model finds given texts; in batches of about one length.
+
+        Args:
+            texts: list of N strings, or another iterable of them, as for `generate`.
+            progress: Called with the number of texts done, after each batch.
+
+        Returns:
+            list of N `kformer.Scored`; `kformer.perplexity` makes one number of them.
+
+        Warns:
+            UserWarning: A text was over `max_length` ids; only its beginning was scored.
+        """
+        read = self._read(as_texts(texts, "texts"), "Text", "scored")
+        return [
+            Scored(
+                float(one.log_probabilities.sum(dtype="float64")),
+                tuple(self.tokenizer.pieces(read.ids[i])),
+                tuple(one.log_probabilities.tolist()),
+                cut_flags(i, text=read),
+            )
+            for i, one in enumerate(self._likelihood([[]] * len(read.ids), read.ids, progress))
+        ]
+
+    def _prompt_rows(self, prompts):
+        """Returns the ids of each prompt, the start id first; refuses those that are too long."""
+        rows = read_texts(self.tokenizer, prompts, MAX_LENGTH, "Prompt", "read", stacklevel=4).ids
+        rows = [self._with_start(row) for row in rows]
+        for i, row in enumerate(rows):
+            if len(row) > self.max_length:
+                raise ValueError(
+                    f"A prompt may have {self.max_length - 1} ids, one less than `max_length`. "
+                    f"Received: prompt {i + 1} of {len(row) - 1} ids."
+                )
+        return rows
+
+    def _with_start(self, row):
+        """Returns a row of pieces and the end id with the start id before it, without the end."""
+        return [self.tokenizer.start_id, *row[:-1]]
+
+    def _rows(self, texts, did, batch_size):
+        return [self._with_start(row) for row in super()._rows(texts, did, batch_size)]
+
+    def _with(self, network):
+        return LanguageModel(self.tokenizer, network, self.max_length)
+
+    def get_config(self):
+        return {
+            "format": FORMAT,
+            "decoder": self.decoder.get_config(),
+            "max_length": self.max_length,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        check_format(config["format"])
+        decoder = TransformerDecoder.from_config(config["decoder"])
+        return cls(Tokenizer(), decoder, config["max_length"])
+
+
+def _flags(found):
+    """Returns what is wrong with a `Hypothesis`; a continuation may have any length."""
+    ids = found.ids[:-1] if found.ended else found.ids
+    loop = ("loop",) if "loop" in degenerate_flags((), ids) else ()
+    return loop if found.ended else ("length limit", *loop)
