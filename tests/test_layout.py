@@ -51,6 +51,10 @@ ARROWS = {
         *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
         *("training.recipes", "training.run"),
     },
+    "training.language": {
+        *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
+        *("training.recipes", "training.run"),
+    },
     "training.translation": {
         *("model.networks", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
@@ -69,7 +73,7 @@ ARROWS = {
         *("cli.terminal", "decoding", "phrasebook", "plot", "serving", "tasks", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
-        *("training.classification", "training.translation"),
+        *("training.classification", "training.language", "training.translation"),
     },
     "cli.terminal": {"serving", "text"},
 }

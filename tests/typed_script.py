@@ -15,6 +15,12 @@ def reviews(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.TextClassifie
     return training.train_classifier(recipe, "reviews.tsv", folder, pooling="first")
 
 
+def sentences(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.LanguageModel:
+    training.language_dataset("text.txt", tokenizer, max_length=64, shuffle=False)
+    recipe = training.Recipe.named("lm")
+    return training.train_language_model(recipe, "text.txt", folder, tokenizer="a.model")
+
+
 def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
     embedded = kformer.PositionalEncoding()(kformer.TokenEmbedding(400, d_model=16)(ids))
     memory = kformer.Encoder(2, 16, 2, 24)(embedded, kformer.padding_mask(ids, padding_id=0))
@@ -24,6 +30,7 @@ def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
     kformer.FeedForward(16, 24)(vectors)
     kformer.MultiHeadAttention(16, 2)(vectors, vectors, kformer.causal_mask(7))
     kformer.scaled_dot_product_attention(vectors, vectors, vectors)
+    kformer.TransformerDecoder(400, 2, 16, 2, 24)(ids)
     kformer.from_torch({"linear1.weight": vectors}, num_heads=2, norm_first=True)
     return kformer.Transformer(400, num_layers=2, d_model=16, num_heads=2, d_ff=24)
 
@@ -44,6 +51,16 @@ def classifier(transformer: kformer.Transformer, tokenizer: kformer.Tokenizer) -
     model = assert_type(kformer.TextClassifier.load("classifier.keras"), kformer.TextClassifier)
     found: kformer.Predictions = model.predict(["ein bier"])
     return assert_type(found.labels, list[str])
+
+
+def language_model(tokenizer: kformer.Tokenizer) -> float:
+    decoder = kformer.TransformerDecoder(400, 2, 16, 2, 24)
+    model = kformer.LanguageModel(tokenizer, decoder, max_length=64)
+    assert_type(model.generate(["a dog"], sample=True, top_p=0.9), list[str])
+    options = kformer.SearchOptions(beam_size=4, n_best=2)
+    several = assert_type(model.generations(["a dog"], options), list[list[kformer.Generation]])
+    assert_type(several[0][0].text, str)
+    return kformer.perplexity(model.score(["a dog runs ."]))
 
 
 def translations(translator: kformer.Translator, texts: list[str]) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 import typer
 
 import kformer
-from kformer.cli import classify
+from kformer.cli import classify, lm
 from kformer.cli.attention import attention
 from kformer.cli.demo import demo
 from kformer.cli.encode import encode
@@ -38,6 +38,7 @@ app = typer.Typer(
 for command in (train, translate, evaluate, score, encode, export, request, attention, demo):
     app.command()(command)
 app.add_typer(classify.app, name="classify")
+app.add_typer(lm.app, name="lm")
 
 
 def _print_version(wanted: bool):

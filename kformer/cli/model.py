@@ -49,7 +49,7 @@ def open_able_to(do: str, path: Path):
     """Returns what `kformer.load` does, without messages of libraries.
 
     Args:
-        do: What the model must be able to do: "translate", "classify" or "encode".
+        do: What the model must be able to do: "translate", "classify", "generate" or "encode".
         path: Of any form.
 
     Raises:

@@ -14,7 +14,7 @@ from kformer.cli.terminal.lines import (
     lines_to_translate,
     one_line,
 )
-from kformer.cli.terminal.output_format import OutputFormat, check_format, write_translations
+from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
 from kformer.cli.terminal.quiet import quiet
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
@@ -98,7 +98,7 @@ def request(
         chunk = batch_size * connections
         work = functools.partial(client.translations, n_best=n_best)
         results = in_chunks(work, *_lines(texts, input), chunk=chunk)
-        write_translations(results, format, output)
+        write_answers(results, format, output)
 
 
 def _client(url, model, options):

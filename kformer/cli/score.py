@@ -32,17 +32,30 @@ def score(
     total = check_parallel(source, target)
     translator = open_translator(model)
 
-    from kformer.decoding.scoring import perplexity
-
     def work(pairs, progress):
         return translator.score(*zip(*pairs, strict=True), progress=progress)
 
     pairs = zip(read_lines(source), read_lines(target), strict=True)
+    write_scores(work, pairs, total, output, summary)
+
+
+def write_scores(work, items, total, output, summary):
+    """Writes the log-probability of each line, or the perplexity of all.
+
+    Args:
+        work: Callable (items, progress) -> list of `kformer.decoding.scoring.Scored`.
+        items: Iterable of what is scored, one for each line.
+        total: How many.
+        output: Path of the file to write, None for stdout.
+        summary: Whether to write the perplexity alone.
+    """
+    from kformer.decoding.scoring import perplexity
+
     tokens = 0
 
     def told():
         nonlocal tokens
-        for one in in_chunks(work, pairs, total, _CHUNK, "Scoring"):
+        for one in in_chunks(work, items, total, _CHUNK, "Scoring"):
             tokens += len(one.tokens)
             if not summary:
                 out.write(f"{one.log_probability:.4f}\t{one.mean:.4f}\n".encode())

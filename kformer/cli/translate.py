@@ -15,7 +15,7 @@ from kformer.cli.terminal.lines import (
     in_chunks,
     lines_to_translate,
 )
-from kformer.cli.terminal.output_format import OutputFormat, check_format, write_translations
+from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
 from kformer.decoding.options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.text.text_files import read_lines
@@ -60,7 +60,7 @@ def translate(
         results = _search(open_translator(model), pairs, total, options, format)
     else:
         results = in_chunks(open_translator(model).translations, lines, total)
-    write_translations(results, format, output)
+    write_answers(results, format, output)
 
 
 def _with_prefixes(lines, input, prefix):

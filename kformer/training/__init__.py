@@ -1,8 +1,9 @@
-"""Training: from text files to a translator.
+"""Training: from text files to a translator, a classifier or a language model.
 
 - `data`: text files to batches. `objective`: loss, metrics, optimizer, schedule.
 - `callbacks`: for any `model.fit`. `resumption`: a `fit` that can be resumed exactly.
-- `run`: a whole run, of any kind. `translation`, `classification`: what is a kind's own.
+- `run`: a whole run, of any kind. `translation`, `classification`, `language`: what is a kind's
+  own.
 - `recipes`: all numbers of a run.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.

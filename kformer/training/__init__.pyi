@@ -13,6 +13,8 @@ from .data.dataset import translation_dataset
 from .data.dropped_pairs import DroppedPairs
 from .data.parallel_files import check_parallel
 from .data.preflight import check_corpus, count_dropped_pairs
+from .language.dataset import language_dataset
+from .language.trainer import train_language_model
 from .objective.average import WithAverage
 from .objective.loss import MaskedCrossEntropy
 from .objective.metrics import MaskedAccuracy, Perplexity, Tokens
@@ -50,9 +52,11 @@ __all__ = [
     "check_parallel",
     "classification_dataset",
     "count_dropped_pairs",
+    "language_dataset",
     "resumable_fit",
     "train",
     "train_classifier",
+    "train_language_model",
     "training_cost",
     "translation_dataset",
     "warm_start",

@@ -64,7 +64,7 @@ def test_wrong_options_are_named(refused, arguments, message):
         (
             "--recipe",
             "huge",
-            "one of base, big, demo, multi30k, quick, reviews, tiny. Received: recipe='huge'.",
+            "quick, reviews, sentences, tiny. Received: recipe='huge'.",
         ),
         ("--vocab-size", 3, "`vocab_size` must be over 260: "),
         ("--vocab-size", 270, "`vocab_size` must be at least 2"),

@@ -54,7 +54,10 @@ def in_chunks(work, items, total=None, chunk=None, label="Translating"):
                 bar.length += len(part)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                results = work(part, progress=bar.update)
+                try:
+                    results = work(part, progress=bar.update)
+                except ValueError as error:
+                    raise ValueError(_of_lines(error, done)) from error
             _warn_of_lines(caught, done)
             done += len(part)
             yield from results
@@ -110,12 +113,17 @@ def _chunks(items, most):
 
 
 def _warn_of_lines(caught, done):
-    """Issues warnings again, of lines of the whole text instead of sentences of a chunk."""
+    """Issues warnings again, of lines of the whole text."""
     for warning in caught:
-        message = re.sub(
-            r"\b(?:Sentence|(\w+ of) sentence) (\d+)",
-            lambda found: f"{found[1] + ' line' if found[1] else 'Line'} {done + int(found[2])}",
-            str(warning.message),
-            count=1,
-        )
+        message = _of_lines(warning.message, done)
         warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)
+
+
+def _of_lines(message, done):
+    """Returns a message of a line of the whole text instead of a sentence of a chunk."""
+    return re.sub(
+        r"\b(Sentence|Text|(?<=of )sentence|prompt) (\d+)",
+        lambda found: f"{'Line' if found[1].istitle() else 'line'} {done + int(found[2])}",
+        str(message),
+        count=1,
+    )

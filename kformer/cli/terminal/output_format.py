@@ -1,4 +1,4 @@
-"""How translations are written: text, TSV or JSON lines; and what is said of bad ones."""
+"""How what a search found is written: text, TSV or JSON lines; and what is said of bad answers."""
 
 import json
 from enum import StrEnum
@@ -16,6 +16,7 @@ _FIELDS = (  # Of JSON lines, as far as they are known.
     "text",
     "score",
     "flags",
+    "prompt_tokens",
     "tokens",
     "token_log_probabilities",
     "source_tokens",
@@ -24,7 +25,7 @@ _FIELDS = (  # Of JSON lines, as far as they are known.
 
 
 class OutputFormat(StrEnum):
-    """What a translation becomes."""
+    """What an answer becomes."""
 
     text = "text"
     tsv = "tsv"
@@ -32,46 +33,55 @@ class OutputFormat(StrEnum):
 
 
 def check_format(format, n_best):
-    """Refuses several translations of a line where nothing would tell them apart."""
+    """Refuses several answers to a line where nothing would tell them apart."""
     if n_best > 1 and format == OutputFormat.text:
         raise ValueError(
-            "Several translations of a line need --format tsv or jsonl, which tell them apart. "
+            "Several answers to a line need --format tsv or jsonl, which tell them apart. "
             f"Received: n_best={n_best}, format=text."
         )
 
 
-def write_translations(results, format, output):
-    """Writes the translations of each line, best first, and warns of degenerate ones on stderr."""
+def write_answers(results, format, output, what="translation", expected=()):
+    """Writes the answers to each line, best first, and warns of degenerate ones on stderr.
+
+    Args:
+        results: For each line a list of `kformer.Translation` or `kformer.Generation`.
+        format: `OutputFormat`.
+        output: Path of the file to write, None for stdout.
+        what: What an answer is.
+        expected: Flags that are no fault.
+    """
     with writing(output) as out:
-        for number, translations in enumerate(results, start=1):
-            _warn_of_flags(number, translations[0])
-            for line in _lines(format, number, translations):
+        for number, answers in enumerate(results, start=1):
+            _warn_of_flags(number, answers[0], what, expected)
+            for line in _lines(format, number, answers):
                 out.write(line.encode("utf-8") + b"\n")
 
 
-def _lines(format, number, translations):
-    """Yields the lines for line `number`'s translations, best first.
+def _lines(format, number, answers):
+    """Yields the lines for the answers to line `number`, best first.
 
     Text has the best alone. TSV has the line's number, the score and the text; JSON lines have
     all that is known.
     """
     if format == OutputFormat.text:
-        yield one_line(translations[0].text)
+        yield one_line(answers[0].text)
         return
-    for one in translations:
+    for one in answers:
         if format == OutputFormat.tsv:
             yield f"{number}\t{one.score:.4f}\t{one_line(one.text).replace(chr(9), ' ')}"
         else:
             yield json.dumps(_fields(number, one), ensure_ascii=False)
 
 
-def _fields(number, translation):
-    names = (name for name in _FIELDS if hasattr(translation, name))
-    return {"line": number, **{name: getattr(translation, name) for name in names}}
+def _fields(number, answer):
+    names = (name for name in _FIELDS if hasattr(answer, name))
+    return {"line": number, **{name: getattr(answer, name) for name in names}}
 
 
-def _warn_of_flags(number, best):
-    """Writes what is wrong with the best translation of line `number`, if anything, to stderr."""
-    wrong = [_WHAT_FLAGS_SAY[flag] for flag in best.flags if flag in _WHAT_FLAGS_SAY]
-    if wrong:
-        typer.echo(f"kformer: Line {number}: its translation {', '.join(wrong)}.", err=True)
+def _warn_of_flags(number, best, what, expected):
+    """Writes what is wrong with the best answer to line `number`, if anything, to stderr."""
+    flags = [flag for flag in best.flags if flag in _WHAT_FLAGS_SAY and flag not in expected]
+    if flags:
+        wrong = ", ".join(_WHAT_FLAGS_SAY[flag] for flag in flags)
+        typer.echo(f"kformer: Line {number}: its {what} {wrong}.", err=True)

@@ -11,7 +11,7 @@ from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.compiling import DTYPES, compile_network
-from kformer.training.run.fine_tuning import warm_start_encoder
+from kformer.training.run.fine_tuning import warm_start_stack
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
 from kformer.training.run.vocabularies import tokenizers_of
@@ -67,7 +67,7 @@ def new_classifier(recipe: Recipe, tokenizer, labels, options) -> TextClassifier
     network = SequenceClassifier(encoder, len(labels), options.pooling, recipe.dropout, dtype=dtype)
     classifier = TextClassifier(tokenizer, network, labels, max_source_length=recipe.max_length)
     if options.warm_start is not None:
-        warm_start_encoder(classifier, kformer.load(options.warm_start))
+        warm_start_stack(classifier, kformer.load(options.warm_start))
     encoder.trainable = not options.freeze
     loss = MaskedCrossEntropy(recipe.label_smoothing, _NO_PADDING)
     metrics = [MaskedAccuracy(_NO_PADDING), Tokens(_NO_PADDING, name="texts")]

@@ -2,11 +2,9 @@
 
 import dataclasses
 import functools
-from pathlib import Path
 from typing import ClassVar
 
 from kformer.arguments import check_choice
-from kformer.tasks.keras_file import encoder_config
 from kformer.text import vocabulary
 from kformer.text.text_files import as_list, read_lines
 from kformer.training.classification.labelled_files import (
@@ -15,8 +13,8 @@ from kformer.training.classification.labelled_files import (
     check_several,
     split,
 )
-from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe
-from kformer.training.run.options import RunOptions
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.options import RunOptions, check_no_target
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.preparation import prepare as prepare_run
 from kformer.training.run.task import Task
@@ -42,13 +40,7 @@ class ClassificationOptions(RunOptions):
                 "Only an encoder that was trained before can be frozen: `freeze` needs "
                 "`warm_start`. Received: freeze=True, warm_start=None."
             )
-        wrong = [f"{name}={getattr(recipe, name)}" for name in OF_TRANSLATORS]
-        wrong = [one for one in wrong if float(one.partition("=")[2])]
-        if wrong:
-            raise ValueError(
-                f"A classifier has no target: {', '.join(OF_TRANSLATORS)} must be 0. "
-                f"Received: {', '.join(wrong)}."
-            )
+        check_no_target(recipe, "classifier")
         super().check(recipe)
 
 
@@ -95,12 +87,7 @@ class ClassificationTask(Task):
                 raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
 
     def sizes_to_start_from(self):
-        config = encoder_config(Path(self.options.warm_start))
-        names = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first", "activation")
-        sizes = {name: config[name] for name in names}
-        if self.options.tokenizer is None and not self.options.new_vocabulary:
-            sizes["vocab_size"] = config["vocab_size"]
-        return sizes
+        return self._sizes_of_one_stack()
 
     def learner(self, prepared, epoch):
         from kformer.training.classification.learner import learner  # TensorFlow.

@@ -67,6 +67,7 @@ def training_cost(
     target_tokens: int,
     speed: float | None = None,
     classes: int = 0,
+    one_stack: bool = False,
 ) -> TrainingCost:
     """Estimates the cost of training by a recipe, in float32 on the CPU.
 
@@ -79,10 +80,14 @@ def training_cost(
         source_tokens, target_tokens: Tokens per epoch, as in `CorpusReport`.
         speed: Floating point operations per second of a large matrix product; by default it is
             measured, in 0.3 s.
-        classes: Number of labels of a classifier, which has no decoder; 0 for a translator.
+        classes: Number of labels of a classifier, which has no decoder; 0 for others.
+        one_stack: For a language model, which has one stack of `num_layers` layers; its tokens are
+            both `source_tokens` and `target_tokens`.
     """
     d, ff, encoder_layers = recipe.d_model, recipe.d_ff, recipe.num_layers
-    decoder_layers = 0 if classes else recipe.num_decoder_layers or encoder_layers
+    decoder_layers = recipe.num_decoder_layers or encoder_layers
+    if classes or one_stack:
+        decoder_layers = 0
     vocab = recipe.target_vocab_size or recipe.vocab_size  # Width of the logits.
     feed_forward = 2 * d * ff
     encoder = encoder_layers * (4 * d * d + feed_forward)

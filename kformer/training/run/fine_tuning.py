@@ -43,15 +43,19 @@ def warm_start(translator: Translator, other: Translator):
         )
 
 
-def warm_start_encoder(model, other):
+def warm_start_stack(model, other):
     """Copies the weights of the encoder of `other` to that of `model`, before training.
+
+    The one stack of layers that a language model has counts as its encoder.
 
     Pieces that both vocabularies have keep their vectors; for others see `warm_start`. From a
     classifier of the same labels, the head is copied, too.
 
     Args:
-        model: `kformer.TextClassifier`, whose encoder has the sizes of that of `other`.
-        other: `kformer.Translator`, `kformer.TextEncoder` or `kformer.TextClassifier`.
+        model: `kformer.TextClassifier` or `kformer.LanguageModel`, whose encoder has the sizes of
+            that of `other`.
+        other: `kformer.Translator`, `kformer.TextEncoder`, `kformer.TextClassifier` or
+            `kformer.LanguageModel`.
     """
     new, old = _encoder_of(model.network), _encoder_of(other.copy().network)
     for weight, start in zip(new.encoder.weights, old.encoder.weights, strict=True):

@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
-MODEL_FILES = ("translator.keras", "classifier.keras")  # The best model, by its kind.
+MODEL_FILES = (  # The best model, by its kind.
+    *("translator.keras", "classifier.keras", "language_model.keras"),
+)
 HISTORY = "history.json"
 PICTURE = "history.png"
 CHECKPOINTS = "checkpoints"  # All that is needed to resume an unfinished run.

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Collection
 from pathlib import Path
 
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,3 +47,13 @@ class RunOptions:
                 f"new_vocabulary={self.new_vocabulary}, "
                 f"target_vocab_size={recipe.target_vocab_size}."
             )
+
+
+def check_no_target(recipe: Recipe, model: str):
+    """Raises ValueError if the recipe has numbers of a target, which a `model` has not."""
+    wrong = [f"{name}={getattr(recipe, name)}" for name in OF_TRANSLATORS if getattr(recipe, name)]
+    if wrong:
+        raise ValueError(
+            f"A {model} has no target: {', '.join(OF_TRANSLATORS)} must be 0. "
+            f"Received: {', '.join(wrong)}."
+        )

@@ -1,8 +1,10 @@
 """`Task`: what a kind of model says of its training runs; the rest is the same for all kinds."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from kformer.tasks.keras_file import encoder_config
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.options import RunOptions
 from kformer.training.run.vocabularies import Vocabularies, read_vocabularies
@@ -80,6 +82,15 @@ class Task:
     def sizes_to_start_from(self) -> dict:
         """Returns the sizes, by their names in the recipe, of the model to start from."""
         raise NotImplementedError
+
+    def _sizes_of_one_stack(self) -> dict:
+        """`sizes_to_start_from` of a model that has one stack of layers, from any kind of model."""
+        config = encoder_config(Path(self.options.warm_start))
+        names = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first", "activation")
+        sizes = {name: config[name] for name in names}
+        if self.options.tokenizer is None and not self.options.new_vocabulary:
+            sizes["vocab_size"] = config["vocab_size"]
+        return sizes
 
     def learner(self, prepared, epoch) -> Learner:
         """Returns the model, with its first weights, and its batches.

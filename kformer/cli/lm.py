@@ -1,0 +1,122 @@
+"""`kformer lm`: language models, which continue text."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.cli.model import AnyModel, check_is_keras, check_no_options, open_able_to
+from kformer.cli.options import with_options_of
+from kformer.cli.score import write_scores
+from kformer.cli.terminal.lines import Output, check_output, in_chunks, lines_to_translate
+from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
+from kformer.cli.train import Flags, train_as_prepared
+from kformer.cli.translate import SEARCH
+from kformer.decoding.options import SearchOptions
+from kformer.export.loading import saved_form
+from kformer.text.text_files import read_lines
+from kformer.training.data.parallel_files import count_lines
+from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
+
+_NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
+_OF_SOURCES = ("coverage_penalty", "min_length_ratio", "max_length_ratio")
+_SEARCH = [one.name for one in dataclasses.fields(SearchOptions) if one.name not in _OF_SOURCES]
+_Files = list[Path]
+
+app = typer.Typer(help="Train a language model on your own text, and use it.")
+
+
+@app.command()
+@with_options_of(Recipe, "Numbers that replace those of the recipe", _NUMBERS)
+@with_options_of(Flags)
+def train(
+    text: Annotated[
+        _Files, typer.Option(help="Text, a document on each line; may be .gz. May be repeated.")
+    ],
+    output: Annotated[Path, typer.Option(help="Folder for the language model and its history.")],
+    valid_text: Annotated[
+        _Files | None, typer.Option(help="Validation text, which chooses the best model.")
+    ] = None,
+    recipe: Annotated[
+        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
+    ] = "lm",
+    **given,
+):
+    """Train a language model on plain text, with Keras's model.fit.
+
+    The same command resumes an unfinished run.
+    """
+    flags, changes = Flags.among(given)
+    numbers, options = Recipe.named(recipe, **changes), flags.options(changes)
+    from kformer.training.language.task import prepare  # Imports NumPy.
+
+    train_as_prepared(lambda: prepare(numbers, text, output, valid_text, **options), output, flags)
+
+
+@app.command()
+@with_options_of(SearchOptions, SEARCH, _SEARCH)
+def generate(
+    model: AnyModel,
+    input: Annotated[
+        Path | None, typer.Option(help="Prompts, one on each line; by default stdin.")
+    ] = None,
+    output: Output = None,
+    format: Annotated[
+        OutputFormat,
+        typer.Option(
+            help="text: each prompt with its continuation, on one line; tsv: line number, score "
+            "and text; jsonl: everything known of a continuation. tsv and jsonl need a .keras file."
+        ),
+    ] = OutputFormat.text,
+    **given,
+):
+    """Continue prompts line by line."""
+    form = saved_form(model)
+    check_output(output)
+    if form != "keras":
+        check_no_options(model, [*given, *["format"][: format != OutputFormat.text]])
+    options = SearchOptions(**given)
+    check_format(format, options.n_best)
+    lines, total = lines_to_translate(input)
+    generations = open_able_to("generate", model).generations
+
+    def work(prompts, progress):
+        if form != "keras":
+            return generations(prompts, progress=progress)
+        return generations(
+            prompts, options, progress=progress, details=format == OutputFormat.jsonl
+        )
+
+    results = in_chunks(work, _with_text(lines), total, label="Continuing")
+    # Where a continuation ends is the choice of the user.
+    write_answers(results, format, output, "continuation", expected=("length limit",))
+
+
+@app.command()
+def score(
+    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    text: Annotated[Path, typer.Option(help="Text to score, line by line.")],
+    output: Output = None,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Print only the perplexity of the whole text.")
+    ] = False,
+):
+    """Score given text by its log-probability.
+
+    Prints for each line the natural logarithm of its probability, a tab, and the mean per token.
+    The end of the line counts as a token.
+    """
+    check_is_keras(model, "can score")
+    check_output(output)
+    total = count_lines(text)
+    scores = open_able_to("generate", model).score
+    write_scores(scores, read_lines(text), total, output, summary)
+
+
+def _with_text(lines):
+    """Yields prompts, and refuses those that are empty."""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            raise ValueError(f"A prompt must have text. Received: line {number}, which is blank.")
+        yield line

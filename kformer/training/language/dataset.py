@@ -1,0 +1,101 @@
+"""Streams plain text as batches for `model.fit`: tokenized in graph, and packed into full rows.
+
+Axes: B batch, T row length.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import tensorflow as tf
+
+from kformer.text.text_files import as_list
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.data.batching import Batching
+from kformer.training.data.dataset import respellings
+from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.mixture import Mixture
+from kformer.training.data.windows import Windows
+
+
+def language_dataset(
+    files: str | Path | Sequence[str | Path],
+    tokenizer: Tokenizer,
+    *,
+    tokens_per_batch: int = 4096,
+    max_length: int = 128,
+    piece_splitting: float = 0.0,
+    byte_spelling: float = 0.0,
+    shuffle: bool = True,
+    seed: int = 0,
+    epoch: tf.Variable | None = None,
+) -> tf.data.Dataset:
+    """Reads plain text as batches of packed rows, without padding but in the last one of a window.
+
+    Each line that is not blank is a document. Documents follow each other in rows of `max_length`
+    ids; what a row has no room for is the beginning of the next one. Each document begins with the
+    start id, by which `kformer.TransformerDecoder` keeps those of a row apart. For order and
+    resumption see `translation_dataset`.
+
+    Args:
+        files: A path or a list of paths, UTF-8, `.gz` or plain.
+        tokenizer: `kformer.Tokenizer`.
+        tokens_per_batch: Maximum ids of a batch.
+        max_length: Length T of a row.
+        piece_splitting, byte_spelling, shuffle, seed, epoch: See `translation_dataset`. What other
+            spellings add to a window is cut off at its end.
+
+    Returns:
+        `tf.data.Dataset` of (ids_in (B, T), ids_out (B, T)), int32: start + pieces of each
+        document, and its pieces + end.
+
+    Raises:
+        FileNotFoundError, ValueError: A file is missing, empty or not UTF-8; or all lines are
+            blank.
+    """
+    files = as_list(files)
+    batching = Batching(tokens_per_batch, max_length)
+
+    def batch(ids_in, ids_out):
+        return tuple(batching.pad(rows, tokenizer.padding_id) for rows in (ids_in, ids_out))
+
+    return _PackedWindows(
+        (tokenizer, tokenizer),
+        Mixture(files, files),
+        PairFilter(max_length),
+        batching,
+        batch,
+        (respellings(tokenizer, piece_splitting, byte_spelling), ()),
+        shuffle,
+        seed,
+        tokens_per_batch // max_length,
+    ).dataset(epoch)
+
+
+class _PackedWindows(Windows):
+    """Windows whose rows are packed; both sides of `mixture` are the same text."""
+
+    def __init__(self, *settings_of_windows_and_rows):
+        *settings, self._rows_per_batch = settings_of_windows_and_rows
+        super().__init__(*settings)
+
+    def _window(self, text, _same, _rounds, seed):
+        [tokenizer, _], length = self._sides, self._filter.max_length
+        seeds = iter(tf.unstack(tf.random.split(seed, 4)))
+        documents = tokenizer.tokenize(text)
+        documents = tf.ragged.boolean_mask(documents, documents.row_lengths() > 0)
+        number = documents.nrows()
+        # Before the respelling, so that every pass has the same number of batches.
+        ids = tf.cast(tf.size(documents.flat_values), tf.int64) + number
+        for respell in self._respellings[0]:
+            documents = respell(documents, next(seeds))
+        if self._shuffle:
+            chance = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
+            documents = tf.gather(documents, tf.argsort(chance, stable=True))
+        splits = tf.concat([tf.range(0, ids, length, tf.int64), [ids]], axis=0)
+        rows = [
+            tf.RaggedTensor.from_row_splits(side.flat_values[:ids], splits, validate=False)
+            for side in (tokenizer.with_start(documents), tokenizer.with_end(documents))
+        ]
+        number = tf.cast(rows[0].nrows(), tf.int32)
+        limits = tf.concat([tf.range(0, number, self._rows_per_batch), [number]], axis=0)
+        return *rows, tf.range(number), limits

@@ -1,0 +1,66 @@
+"""The language model that a run trains: with random weights, or with those of another."""
+
+import keras
+
+from kformer.model.networks.transformer_decoder import TransformerDecoder
+from kformer.tasks.language_model import LanguageModel
+from kformer.training.language.dataset import language_dataset
+from kformer.training.objective.loss import MaskedCrossEntropy
+from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.compiling import DTYPES, compile_network
+from kformer.training.run.fine_tuning import warm_start_stack
+from kformer.training.run.preparation import Prepared
+from kformer.training.run.task import Learner
+from kformer.training.run.vocabularies import tokenizers_of
+
+
+def learner(prepared: Prepared, epoch) -> Learner:
+    """Returns what the run trains; `epoch` is that of `language_dataset`."""
+    recipe, task = prepared.recipe, prepared.task
+    tokenizer, _ = tokenizers_of(prepared)
+    common = {"tokens_per_batch": recipe.tokens_per_batch, "max_length": recipe.max_length}
+    batches = language_dataset(
+        *(task.files["text"], tokenizer),
+        piece_splitting=recipe.piece_splitting,
+        byte_spelling=recipe.byte_spelling,
+        seed=recipe.seed,
+        epoch=epoch,
+        **common,
+    )
+    validation = None
+    if task.validation_files:
+        validation = language_dataset(task.validation_files, tokenizer, shuffle=False, **common)
+    model = new_language_model(recipe, tokenizer, task.options.warm_start)
+    return Learner(model, batches, validation, [], "tokens")
+
+
+def new_language_model(recipe: Recipe, tokenizer, start=None) -> LanguageModel:
+    """Returns a language model ready for `fit`.
+
+    Args:
+        recipe: All numbers, with the sizes of the model to start from.
+        tokenizer: `kformer.Tokenizer`.
+        start: Path of a language model to start from; or None.
+    """
+    keras.utils.set_random_seed(recipe.seed)
+    decoder = TransformerDecoder(
+        tokenizer.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+        tokenizer.padding_id,
+        recipe.activation,
+        start_id=tokenizer.start_id,
+        dtype=DTYPES[recipe.precision],
+    )
+    model = LanguageModel(tokenizer, decoder, recipe.max_length)
+    if start is not None:
+        warm_start_stack(model, LanguageModel.load(start))
+    loss = MaskedCrossEntropy(recipe.label_smoothing, tokenizer.padding_id)
+    metrics = [kind(tokenizer.padding_id) for kind in (MaskedAccuracy, Perplexity, Tokens)]
+    compile_network(decoder, recipe, loss, metrics)
+    return model

@@ -1,0 +1,143 @@
+"""The report on plain text before training: counts, and warnings that tell what to do."""
+
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+
+from kformer.training.data.batching import Batching
+from kformer.training.data.corpus_report import SideReport, share
+from kformer.training.data.dropped_pairs import REASONS, PairFilter
+from kformer.training.data.preflight import side_report
+from kformer.training.data.text_statistics import read_statistics, sum_of
+from kformer.training.recipes.cost import training_cost
+from kformer.training.run.vocabularies import tokenizers_of
+
+
+@dataclasses.dataclass(frozen=True)
+class TextReport:
+    """Counts of plain text, where each line that is not blank is a document.
+
+    Attributes:
+        documents: Number of documents.
+        blank: Number of blank lines, which are dropped.
+        split: Number of documents of more than `max_length` ids, which begin in one row and go on
+            in another.
+        duplicates: Number of documents that repeat an earlier one.
+        text: `SideReport`.
+        tokens: Ids per pass, with the end id of each document.
+        row_length: Ids of a row.
+        validation, seen: Number of validation documents, and of those that are also training
+            documents; 0 without any.
+        vocabulary: Origin of the vocabulary; see `check_corpus`.
+    """
+
+    documents: int
+    blank: int
+    split: int
+    duplicates: int
+    text: SideReport
+    tokens: int
+    row_length: int
+    validation: int
+    seen: int
+    vocabulary: str
+
+    def warnings(self) -> list[str]:
+        """Returns a sentence for each problem, with advice."""
+        possible = [
+            (
+                10 * self.duplicates > self.documents,
+                f"{share(self.duplicates, self.documents)} of the documents repeat an earlier one: "
+                "`sort -u` the file, or the model learns these by heart.",
+            ),
+            (
+                5 * self.split > self.documents,
+                f"{share(self.split, self.documents)} of the documents are longer than a row, so "
+                "that the model sees parts of them: raise --max-length, or put a paragraph on each "
+                "line.",
+            ),
+            (
+                100 * self.seen > self.validation,
+                f"{share(self.seen, self.validation)} of the validation documents are training "
+                "documents, too, so that the perplexity will look better than it is: take them "
+                "out.",
+            ),
+            *self.text.problems("text", self.vocabulary),
+        ]
+        return [text for holds, text in possible if holds]
+
+    def lines(self) -> list[str]:
+        """Returns the lines of the report, the warnings last."""
+        found = [
+            f"{self.documents:,} documents, {self.split:,} of them longer than a row. Not used: "
+            f"{self.blank:,} blank lines.",
+            f"{self.duplicates:,} documents are duplicates.",
+            f"Text: {self.text}",
+        ]
+        if self.validation:
+            found.append(
+                f"Validation: {self.validation:,} documents, {self.seen:,} of them also in the "
+                "training text."
+            )
+        rows = -(-self.tokens // self.row_length)
+        found.append(
+            f"An epoch: {self.tokens:,} tokens, in {rows:,} rows of {self.row_length} ids without "
+            "padding."
+        )
+        return [*found, *(f"Warning: {text}" for text in self.warnings())]
+
+    def __str__(self):
+        return "\n".join(self.lines())
+
+
+def report(prepared) -> str:
+    """Describes the text of a `Prepared` run and its cost, and warns of problems."""
+    tokenizer, _ = tokenizers_of(prepared)
+    recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
+    files = prepared.task.files
+    found = text_report(files["text"], files["valid_text"], tokenizer, recipe, prepared.origin)
+    cost = training_cost(recipe, found.tokens, found.tokens, one_stack=True)
+    return "\n".join([str(found), str(cost), *(f"Warning: {one}" for one in cost.warnings())])
+
+
+def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned") -> TextReport:
+    """Reads plain text once, in bounded memory, and reports on it.
+
+    Args:
+        text, valid_text: Lists of paths; `valid_text` may be empty.
+        tokenizer: `kformer.Tokenizer`.
+        recipe: `Recipe`, with the sizes of batches and rows.
+        vocabulary: See `check_corpus`.
+    """
+    sides = tokenizer, _OneIdEach()
+    limits = PairFilter(recipe.max_length), Batching(recipe.tokens_per_batch, recipe.max_length)
+
+    def read(files):
+        return sum_of(*(read_statistics(file, file, sides, *limits, cut=True) for file in files))
+
+    total = read(text)
+    reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
+    documents = int(total.reasons.sum()) - reasons["blank"]
+    validation = read(valid_text) if valid_text else None
+    return TextReport(
+        documents=documents,
+        blank=reasons["blank"],
+        split=reasons["too_long"],
+        duplicates=len(total.hashes) - len(np.unique(total.hashes)),
+        text=side_report(tokenizer, total.pieces[0], *total.longest[0]),
+        tokens=int(total.pieces[0].sum()) + documents,
+        row_length=recipe.max_length,
+        validation=int(validation.reasons.sum()) if validation else 0,
+        seen=int(np.isin(validation.hashes, total.hashes).sum()) if validation else 0,
+        vocabulary=vocabulary,
+    )
+
+
+class _OneIdEach:
+    """The other side of plain text, where pairs of sides are counted: it costs nothing."""
+
+    vocab_size = 1
+
+    def tokenize(self, text):
+        return tf.RaggedTensor.from_tensor(tf.zeros([tf.size(text), 1], tf.int32))

@@ -1,0 +1,87 @@
+"""A training run of a language model, before TensorFlow loads."""
+
+import dataclasses
+from typing import ClassVar
+
+from kformer.files import check_file
+from kformer.tasks.keras_file import check_kind
+from kformer.text import vocabulary
+from kformer.text.text_files import as_list, read_lines
+from kformer.training.data.parallel_files import count_lines
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.options import RunOptions, check_no_target
+from kformer.training.run.preparation import Prepared
+from kformer.training.run.preparation import prepare as prepare_run
+from kformer.training.run.task import Task
+from kformer.training.run.vocabularies import Vocabularies, learn_vocabularies
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LanguageOptions(RunOptions):
+    """The optional arguments that `kformer.training.train_language_model` documents."""
+
+    def check(self, recipe):
+        check_no_target(recipe, "language model")
+        super().check(recipe)
+
+
+class LanguageTask(Task):
+    """A language model, trained on plain text: "text" and "valid_text"."""
+
+    name = "language modelling"
+    model = "language model"
+    model_file = "language_model.keras"
+    scores: ClassVar = {"loss": ("val_loss", "min")}
+    options: LanguageOptions
+
+    @property
+    def validation_files(self):
+        return self.files["valid_text"]
+
+    def read_examples(self):
+        for file in self.validation_files:
+            count_lines(file)
+        return {"lines": sum(map(count_lines, self.files["text"]))}
+
+    def learn_vocabularies(self, recipe):
+        return learn_vocabularies(recipe, self.files["text"], [], self.options.exact_sizes)
+
+    def given_vocabularies(self):
+        return Vocabularies(super().given_vocabularies().source, None)
+
+    def check_some_are_left(self, recipe, vocabularies):
+        library = vocabulary.read(vocabularies.source)
+        for files in filter(None, self.files.values()):
+            if not any(library.encode(line) for file in files for line in read_lines(file)):
+                raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
+
+    def sizes_to_start_from(self):
+        check_file(self.options.warm_start)
+        check_kind(self.options.warm_start, "LanguageModel")
+        return self._sizes_of_one_stack()
+
+    def learner(self, prepared, epoch):
+        from kformer.training.language.learner import learner  # TensorFlow.
+
+        return learner(prepared, epoch)
+
+    def report(self, prepared):
+        from kformer.training.language.report import report  # TensorFlow.
+
+        return report(prepared)
+
+    @property
+    def load(self):
+        from kformer.tasks.language_model import LanguageModel  # TensorFlow.
+
+        return LanguageModel.load
+
+
+def prepare(recipe: Recipe, text, output, valid_text=None, **options) -> Prepared:
+    """Checks a run and provides its vocabulary, as `kformer.training.run.preparation.prepare`.
+
+    The arguments and errors are those of `kformer.training.train_language_model`; `options` are the
+    fields of `LanguageOptions`.
+    """
+    files = {"text": as_list(text), "valid_text": as_list(valid_text or [])}
+    return prepare_run(LanguageTask(files, LanguageOptions(**options)), recipe, output)

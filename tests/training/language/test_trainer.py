@@ -1,0 +1,123 @@
+"""A whole run, from plain text to a language model in a folder."""
+
+import dataclasses
+import json
+
+import keras
+import numpy as np
+import pytest
+
+import kformer
+from kformer import LanguageModel
+from kformer.training import Recipe, language_dataset, train_language_model
+from kformer.training.language.learner import new_language_model
+from kformer.training.language.report import text_report
+from kformer.training.language.task import prepare
+from support.disturbances import PowerCut
+from support.same_run import assert_same_run
+
+
+@pytest.fixture(scope="module")
+def recipe(tiny_recipe):
+    return dataclasses.replace(
+        tiny_recipe, norm_first=True, keep_best=2, average=2, label_smoothing=0.0
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(parallel_text, recipe):
+    """Trains with `recipe` and some changes."""
+
+    def trained(output, changes=(), **options):
+        numbers = dataclasses.replace(recipe, **dict(changes))
+        files = parallel_text["train.en"], output, parallel_text["valid.en"]
+        return train_language_model(numbers, *files, **options)
+
+    return trained
+
+
+@pytest.fixture(scope="module")
+def run(trained, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "run"
+    return folder, trained(folder)
+
+
+def test_the_folder_holds_what_that_of_a_translator_does(run):
+    folder, model = run
+    names = {"language_model.keras", "history.json", "history.png", "run.json", "checkpoints"}
+    assert {path.name for path in folder.iterdir()} == names | {"models"}
+    config = json.loads((folder / "run.json").read_text("utf-8"))
+    assert (config["task"], config["lines"], config["finished"]) == (
+        "language modelling",
+        300,
+        True,
+    )
+    history = json.loads((folder / "history.json").read_text("utf-8"))
+    assert history["val_perplexity"][-1] < history["val_perplexity"][0]
+    assert isinstance(model, LanguageModel)
+
+
+def test_a_run_that_was_broken_off_ends_like_one_that_was_not(run, trained, tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        trained(tmp_path / "run", callbacks=[PowerCut(1)])
+    trained(tmp_path / "run")
+    assert_same_run(tmp_path / "run", run[0], model="language_model.keras")
+
+
+def test_it_starts_from_another_language_model(trained, run, tmp_path):
+    folder, model = run
+    changes = {"epochs": 1, "learning_rate_scale": 1e-9, "keep_best": 0, "average": 0}
+    tuned = trained(tmp_path / "run", changes, warm_start=folder / "language_model.keras")
+    texts = ["i want a beer", "we sleep"]
+    found, expected = (
+        [one.log_probability for one in which.score(texts)] for which in (tuned, model)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def test_perplexity_in_training_is_that_of_scores(parallel_text, recipe, tokenizer):
+    """Rows are long enough here that no document goes on in another row."""
+    numbers = dataclasses.replace(recipe, max_length=2000, tokens_per_batch=2000)
+    model = new_language_model(numbers, tokenizer)
+    settings = {"max_length": 2000, "tokens_per_batch": 2000, "shuffle": False}
+    batches = language_dataset(parallel_text["valid.en"], tokenizer, **settings)
+    found = model.network.evaluate(batches, verbose=0, return_dict=True)["perplexity"]
+    lines = parallel_text["valid.en"].read_text("utf-8").splitlines()
+    assert found == pytest.approx(kformer.perplexity(model.score(lines)), rel=1e-4)
+    assert isinstance(model.network, keras.Model)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"monitor": "bleu"}, "`monitor` must be one of loss"),
+        ({"max_length_ratio": 2.0}, "A language model has no target.*max_length_ratio=2.0"),
+    ],
+)
+def test_what_does_not_fit_a_language_model_is_refused(parallel_text, tmp_path, changes, said):
+    recipe = Recipe.named("quick", **changes)
+    with pytest.raises(ValueError, match=said):
+        prepare(recipe, parallel_text["train.en"], tmp_path / "run", parallel_text["valid.en"])
+    assert not (tmp_path / "run").exists()
+
+
+def test_blank_text_and_models_of_other_kinds_are_refused(written, tiny_run, tmp_path):
+    blank, recipe = written("blank.txt", "\n \n"), Recipe.named("quick")
+    path = tiny_run[0] / "translator.keras"
+    with pytest.raises(ValueError, match="Some text must be left"):
+        prepare(recipe, blank, tmp_path / "run", tokenizer=path)
+    with pytest.raises(ValueError, match=r"A language model is a \.keras file.*holds a translator"):
+        prepare(recipe, written("text.txt", "wir\n"), tmp_path / "run", warm_start=path)
+
+
+def test_the_report_counts_documents_and_warns(written, recipe, tokenizer):
+    text = written("a.txt", "wir\nwir\n\n" + "das haus ist alt\n" * 20)
+    found = text_report([text], [text], tokenizer, recipe)
+    assert (found.documents, found.blank, found.split, found.duplicates) == (22, 1, 0, 20)
+    rows = tokenizer.with_end(tokenizer.tokenize(["wir"] * 2 + ["das haus ist alt"] * 20))
+    assert found.tokens == len(rows.flat_values)
+    assert (found.validation, found.seen) == (23, 22)
+    said = " ".join(found.warnings())
+    assert "sort -u" in said and "look better than it is" in said
+    short = text_report([text], [], tokenizer, dataclasses.replace(recipe, max_length=4))
+    assert short.split == 20 and "raise --max-length" in str(short)
