@@ -24,7 +24,7 @@ _number = functools.partial(_option, check=check_number, least=0)
 
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
-    """How to search for translations.
+    """How to search for answers: translations of sources, or continuations of prompts.
 
     Lengths are numbers of ids. The end id counts in a source's length and in largest lengths;
     `min_length` counts the ids before it. Without `max_length` and `max_length_ratio`, a
@@ -41,7 +41,7 @@ class SearchOptions:
 
     beam_size: int = _positive(1, "Number of sequences kept at each step; 1 is greedy search.")
     length_penalty: float = _number(
-        0.6, "With several beams: 0 prefers short translations, 1 long ones."
+        0.6, "With several beams: 0 prefers short answers, 1 long ones."
     )
     coverage_penalty: float = _number(
         0.0,
@@ -49,7 +49,7 @@ class SearchOptions:
         "none.",
     )
     n_best: int = _positive(
-        1, "Number of translations, best first; at most `beam_size`. With `sample`, of samples."
+        1, "Number of answers, best first; at most `beam_size`. With `sample`, of samples."
     )
     sample: bool = _option(
         False, "Draw each id at random by its probability instead of taking the best.", check_flag
@@ -69,10 +69,8 @@ class SearchOptions:
         most=1,
     )
     seed: int = _count(0, "For sampling: the same seed and text give the same samples.")
-    min_length: int = _count(0, "Minimum number of ids of a translation.")
-    max_length: int | None = _positive(
-        None, "Maximum number of ids of a translation.", most=MAX_LENGTH
-    )
+    min_length: int = _count(0, "Minimum number of ids of an answer.")
+    max_length: int | None = _positive(None, "Maximum number of ids of an answer.", most=MAX_LENGTH)
     min_length_ratio: float = _number(0.0, "Minimum number of ids for each id of the source.")
     max_length_ratio: float | None = _option(
         None, "Maximum number of ids for each id of the source.", check_number, above=0
