@@ -30,7 +30,7 @@ GUIDES = {
         TESTS / "README.md",
     )
 }
-LONG = [f"kformer/{room}/README.md" for room in ("cli", "decoding", "model", "training")]  # To run.
+LONG = [f"kformer/{room}/README.md" for room in ("cli", "decoding", "export", "model", "training")]
 COMMANDS = typer.main.get_command(app)
 SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
 SMALL_NUMBERS = {

@@ -16,7 +16,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("beam_size", [1, 3])
 @pytest.mark.parametrize("form", ["tflite", "saved_model", "keras", "tflite int8"])
 @pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS.keys())

@@ -71,6 +71,7 @@ def test_a_string_is_no_list_of_texts(exported):
         PocketClassifier(exported).predict("wir ruft uns")
 
 
+@pytest.mark.prove
 def test_batches_of_an_int8_file_give_nearly_the_same_probabilities(
     classifier_tflite, tiny_classifier
 ):

@@ -160,7 +160,8 @@ def test_batches_have_signatures_of_their_own(short_tflite):
         assert tuple(details["shape"]) == shape
 
 
-@pytest.mark.parametrize("batch_size", [1, pytest.param(5, marks=pytest.mark.prove)])
+@pytest.mark.prove
+@pytest.mark.parametrize("batch_size", [1, 5])
 def test_an_int8_file_translates_as_well(short_tflite, toy_translator, batch_size):
     expected = toy_translator.translate(toy.SOURCES)
     path = short_tflite(precision="int8", batch_size=batch_size)

@@ -55,7 +55,7 @@ def test_padding_changes_nothing():
     np.testing.assert_allclose(model(padded), model(IDS), atol=1e-6)
 
 
-@pytest.mark.parametrize("trainable", [True, False])
+@pytest.mark.parametrize("trainable", [pytest.param(True, marks=pytest.mark.prove), False])
 def test_fit_changes_a_frozen_encoder_not_at_all(trainable):
     model = classifier(2)
     model.encoder.trainable = trainable
@@ -71,6 +71,7 @@ def test_fit_changes_a_frozen_encoder_not_at_all(trainable):
 
 
 @pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize` method")
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("mode", [None, "int8"])
 def test_a_keras_file_brings_it_back_also_quantized(mode, tmp_path):
     model = classifier()

@@ -77,6 +77,7 @@ def test_the_validation_scores_are_those_of_its_probabilities(run, files):
     assert history["val_loss"][-1] == pytest.approx(-smoothed.mean(), rel=1e-4)
 
 
+@pytest.mark.prove
 def test_a_run_that_was_broken_off_ends_like_one_that_was_not(run, trained, tmp_path):
     with pytest.raises(ZeroDivisionError):
         trained(tmp_path / "run", callbacks=[PowerCut(1)])
@@ -84,6 +85,7 @@ def test_a_run_that_was_broken_off_ends_like_one_that_was_not(run, trained, tmp_
     assert_same_run(tmp_path / "run", run[0], model="classifier.keras")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("freeze", [True, False])
 def test_it_starts_from_the_encoder_of_a_translator(trained, tiny_run, tmp_path, freeze):
     folder, translator = tiny_run
@@ -97,6 +99,7 @@ def test_it_starts_from_the_encoder_of_a_translator(trained, tiny_run, tmp_path,
     assert same is freeze
 
 
+@pytest.mark.prove
 def test_it_starts_from_a_classifier_with_its_head(trained, run, tmp_path):
     folder, classifier = run
     changes = {"epochs": 1, "learning_rate_scale": 1e-9, "keep_best": 0, "average": 0}

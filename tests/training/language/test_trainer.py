@@ -57,6 +57,7 @@ def test_the_folder_holds_what_that_of_a_translator_does(run):
     assert isinstance(model, LanguageModel)
 
 
+@pytest.mark.prove
 def test_a_run_that_was_broken_off_ends_like_one_that_was_not(run, trained, tmp_path):
     with pytest.raises(ZeroDivisionError):
         trained(tmp_path / "run", callbacks=[PowerCut(1)])
@@ -64,6 +65,7 @@ def test_a_run_that_was_broken_off_ends_like_one_that_was_not(run, trained, tmp_
     assert_same_run(tmp_path / "run", run[0], model="language_model.keras")
 
 
+@pytest.mark.prove
 def test_it_starts_from_another_language_model(trained, run, tmp_path):
     folder, model = run
     changes = {"epochs": 1, "learning_rate_scale": 1e-9, "keep_best": 0, "average": 0}

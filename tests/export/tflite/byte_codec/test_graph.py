@@ -90,7 +90,7 @@ def assert_ids_are_those_of_the_library(name, texts):
     assert asked > 100
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", TRIED)
 def test_the_ids_are_those_of_the_library(name):
     assert_ids_are_those_of_the_library(name, odd_text.texts(1000, WORDS))
@@ -121,7 +121,7 @@ def test_the_ids_of_20000_texts_are_those_of_the_library():
     assert_ids_are_those_of_the_library("as kformer trains", texts)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", TRIED)
 def test_the_text_of_any_ids_is_that_of_the_library(name):
     file = file_of(name)
