@@ -10,6 +10,7 @@ The modules, from words to sentences:
     word_order                        a clause as statement, question or subordinate clause
     events, states                    productions of clauses
     sentences, joined                 productions of sentences with one clause, with two
+    parsing                           which English sentences the grammar can derive
 
 German is the source language. Every German sentence has exactly one translation, which follows
 from its parts, so that a perfect model makes no mistakes. The text is lower case; single spaces
