@@ -27,16 +27,18 @@ import sentencepiece
 import kformer
 from browser.chromium import NotHere, installed_packages
 from kformer import (
+    LanguageModel,
     TextClassifier,
     Tokenizer,
     Transformer,
+    TransformerDecoder,
     TransformerEncoder,
     Translator,
     phrasebook,
 )
 from kformer.cli import main
 from kformer.export import ServedClassifier, Verifier, export_saved_model, export_tflite
-from kformer.training import Recipe, train
+from kformer.training import MaskedCrossEntropy, Recipe, language_dataset, train
 from support import toy
 from support.made_once import MadeOnce
 from support.reference import perturbed
@@ -279,6 +281,68 @@ def classifier_server(classifier_saved_model):
     folder = classifier_saved_model.parent
     with stand_in(folder, model="classifier", batching=batching_of(folder)) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def tiny_language_model(tokenizer, parallel_text, made_once):
+    """A language model of at most 24 positions, trained so far that some of its texts end."""
+
+    def save(folder):
+        keras.utils.set_random_seed(6)
+        decoder = TransformerDecoder(400, 2, 16, 2, 24, dropout=0.0)
+        rows = {"max_length": 24, "tokens_per_batch": 240}
+        decoder.compile(keras.optimizers.Adam(0.01), MaskedCrossEntropy())
+        text = language_dataset(parallel_text["train.en"], tokenizer, **rows)
+        decoder.fit(text, epochs=10, shuffle=False, verbose=0)
+        LanguageModel(tokenizer, decoder, max_length=24).save(folder / "language_model.keras")
+        return folder / "language_model.keras"
+
+    return kformer.load(made_once("tiny_language_model", save))
+
+
+@pytest.fixture(scope="session")
+def language_model_saved_model(tiny_language_model, made_once):
+    """The folder of version 1 of its SavedModel."""
+
+    def export(folder):
+        return export_saved_model(
+            tiny_language_model, folder / "served", check=check, examples=toy.SOURCES
+        )
+
+    def check(path):
+        verifier = Verifier(tiny_language_model, [text[:12] for text in toy.SOURCES])
+        return verifier.verify_served(kformer.load(path), path)
+
+    return made_once("language_model_saved_model", export)
+
+
+@pytest.fixture(scope="session")
+def language_model_server(language_model_saved_model):
+    """A server of it, as `toy_server`."""
+    folder = language_model_saved_model.parent
+    with stand_in(folder, model="language_model", batching=batching_of(folder)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def language_model_tflite(tiny_language_model, made_once):
+    """A function that returns the path of a `.tflite` file for prompts below 20 ids."""
+
+    def path(beam_size=1, precision="float32", batch_size=1):
+        def export(folder):
+            return export_tflite(
+                tiny_language_model,
+                folder / "language_model.tflite",
+                beam_size=beam_size,
+                max_source_length=20,
+                precision=precision,
+                batch_size=batch_size,
+                examples=["wir", "der hund"],
+            )
+
+        return made_once(f"language_model_{precision}_beam{beam_size}_batch{batch_size}", export)
+
+    return path
 
 
 @pytest.fixture(scope="session")

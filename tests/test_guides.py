@@ -71,7 +71,7 @@ def small(script):
 
 
 @pytest.fixture
-def folder(toy_run, toy_served, toy_tflite, tmp_path, monkeypatch):
+def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monkeypatch):
     """A folder with the files that the guides name, in which the test runs."""
     for part, named in (("train", "train"), ("valid", "val"), ("valid", "test")):
         for language in ("de", "en"):
@@ -89,6 +89,8 @@ def folder(toy_run, toy_served, toy_tflite, tmp_path, monkeypatch):
     recorded = {"files": {"valid": [str(tmp_path / "valid.tsv")]}}
     (tmp_path / "runs" / "reviews" / "run.json").write_text(json.dumps(recorded), "utf-8")
     classifier.save(tmp_path / "runs" / "reviews" / "classifier.keras")
+    (tmp_path / "runs" / "lm").mkdir()
+    tiny_language_model.save(tmp_path / "runs" / "lm" / "language_model.keras")
     shutil.copytree(toy_served, tmp_path / "served" / "de-en")
     shutil.copy(toy_tflite, tmp_path / "de-en.tflite")
     monkeypatch.chdir(tmp_path)
@@ -107,6 +109,9 @@ def addressed(request):
         if "localhost:8601" in text:
             server = request.getfixturevalue("classifier_server")
             text = text.replace("http://localhost:8601", server.rest)
+        if "localhost:8701" in text:
+            server = request.getfixturevalue("language_model_server")
+            text = text.replace("http://localhost:8701", server.rest)
         return text
 
     return address
@@ -163,7 +168,7 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
 def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, request):
     """In processes of their own, with all training and exports."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    lent = {"runs/de-en", "runs/reviews", "served/de-en", "de-en.tflite"}
+    lent = {"runs/de-en", "runs/reviews", "runs/lm", "served/de-en", "de-en.tflite"}
     if "--web " in " ".join(commands(guide)):
         (folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
 

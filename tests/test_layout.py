@@ -34,7 +34,7 @@ ARROWS = {
     "decoding.search": {"backend"},
     "tasks": {"backend", "decoding", "model", "model.networks", "text"},
     "pocket": {"decoding", "text"},
-    "serving": set(),
+    "serving": {"text"},
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},
     "phrasebook.words": set(),
     "phrasebook.phrases": {"phrasebook", "phrasebook.words"},
@@ -70,10 +70,13 @@ ARROWS = {
     "export.web": {"pocket"},
     "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
     "cli": {
-        *("cli.terminal", "decoding", "phrasebook", "plot", "serving", "tasks", "text"),
+        *("cli.demos", "cli.terminal", "decoding", "plot", "serving", "tasks", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
         *("training.classification", "training.language", "training.translation"),
+    },
+    "cli.demos": {
+        *("", "cli", "cli.terminal", "phrasebook", "plot", "text", "training", "training.recipes"),
     },
     "cli.terminal": {"serving", "text"},
 }

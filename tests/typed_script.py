@@ -21,6 +21,15 @@ def sentences(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.LanguageMod
     return training.train_language_model(recipe, "text.txt", folder, tokenizer="a.model")
 
 
+def continued(path: str, address: str) -> list[str]:
+    found: list[serving.ServedGeneration] = serving.Client(address).generations(["we"])[0]
+    assert_type(found[0].text, str)
+    return [
+        *export.ServedLanguageModel(path).generate(["we"]),
+        *pocket.PocketLanguageModel(path).generate(["we"]),
+    ]
+
+
 def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
     embedded = kformer.PositionalEncoding()(kformer.TokenEmbedding(400, d_model=16)(ids))
     memory = kformer.Encoder(2, 16, 2, 24)(embedded, kformer.padding_mask(ids, padding_id=0))

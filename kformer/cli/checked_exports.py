@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import shutil
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,11 @@ from kformer.cli.terminal.quiet import quiet
 from kformer.decoding.options import SearchOptions
 
 Precision = enum.StrEnum("Precision", ["float32", "float16", "int8", "int4"])
+_DOING = {
+    "Translator": "Translating",
+    "TextClassifier": "Classifying",
+    "LanguageModel": "Continuing",
+}
 _ABOUT = ("source_language", "target_language", "licence", "citation")
 _SEARCH = {field.name: field.metadata["description"] for field in dataclasses.fields(SearchOptions)}
 
@@ -110,9 +116,9 @@ def write_exports(model, texts, references, exports):
     """Writes the forms; they appear together, if each answers as Python does.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`.
-        texts, references: Held-out sentences; their translations, for BLEU, or their labels, for
-            accuracy, or None.
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        texts, references: Held-out sentences, or prompts; their translations, for BLEU, or their
+            labels, for accuracy, or None.
         exports: `Exports`.
 
     Returns:
@@ -123,7 +129,7 @@ def write_exports(model, texts, references, exports):
         from kformer.files import Publication
 
         _check(model, exports)
-        doing = "Translating" if isinstance(model, kformer.Translator) else "Classifying"
+        doing = _DOING[type(model).__name__]
 
         def say_running(where):
             say(f"{doing} {len(texts):,} sentences {where} ...")
@@ -159,6 +165,16 @@ def _check(model, exports):
             exports.precision,
             exports.batch,
         )
+
+
+def beginnings(model, texts):
+    """Returns prompts for a language model: the first half of the ids of each text, as text."""
+    from kformer.text.rows import write_texts  # TensorFlow.
+
+    with warnings.catch_warnings(action="ignore"):  # Of texts that are too long.
+        rows = model.source_rows(texts)
+    halves = [row[: max(1, min(len(row) - 1, model.max_length) // 2)] for row in rows]
+    return write_texts(model.tokenizer, halves)
 
 
 def _write_tflite(model, exports, verifier, together, say, say_running):
@@ -221,7 +237,7 @@ def _write_saved_model(model, exports, verifier, together, say, say_running):
 def show_reports(reports):
     """Prints the reports as a table."""
     classified = reports[0].accuracy is not None
-    measure = "accuracy %" if classified else "BLEU"
+    measure = "accuracy %" if classified else "BLEU" if reports[0].bleu is not None else ""
     typer.echo(f"{'form':<15}{'MB':>8}{'sentences/s':>13}{measure:>12}  as Python")
     for report in reports:
         size = f"{report.bytes / 1e6:.1f}" if report.bytes else ""

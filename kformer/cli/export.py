@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import kformer
-from kformer.cli.checked_exports import Exports, show_reports, write_exports
+from kformer.cli.checked_exports import Exports, beginnings, show_reports, write_exports
 from kformer.cli.model import check_is_keras
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
@@ -21,7 +21,8 @@ from kformer.training.classification.labelled_files import split
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.run.run_config import read_run_config
 
-_OF_TRANSLATORS = ("beam_size", "length_penalty", "web", "litert_js", "target_language")
+_OF_TRANSLATORS = ("web", "litert_js", "target_language")
+_OF_SEARCHES = ("beam_size", "length_penalty")
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
 
 
@@ -31,7 +32,8 @@ def export(
     check_source: Annotated[
         Path | None,
         typer.Option(
-            help="Sentences to compare with Python; by default the run's validation files.",
+            help="Sentences to compare with Python, of a language model their beginnings; by "
+            "default the run's validation files.",
             rich_help_panel="Check",
         ),
     ] = None,
@@ -62,28 +64,34 @@ def export(
     texts, references = _held_out(model, check_source, check_reference)
     with quiet():
         loaded = kformer.load(model)
+        if isinstance(loaded, kformer.LanguageModel):
+            texts = beginnings(loaded, texts)
     show_reports(write_exports(loaded, texts, references, exports))
     for path in exports.paths:
         typer.echo(f"Written: {path}")
 
 
 def _check_kind(model, exports):
-    """Refuses kinds of models without exports, and options that a classifier has no use for."""
+    """Refuses kinds of models without exports, and options that a kind has no use for."""
     from kformer.tasks.keras_file import kind_in  # It imports SentencePiece.
 
     kind = kind_in(model)
     if kind == "TextEncoder":
         raise ValueError(
-            "A translator or a classifier can be exported. "
+            "A translator, a classifier or a language model can be exported. "
             f"Received: {str(model)!r}, which holds a text encoder."
         )
-    options = [name for name in _OF_TRANSLATORS if getattr(exports, name) != getattr(Exports, name)]
-    if kind == "TextClassifier" and options:
+    useless, rule = {
+        "TextClassifier": (
+            (*_OF_SEARCHES, *_OF_TRANSLATORS),
+            "A classifier has neither a search nor a target nor a web page.",
+        ),
+        "LanguageModel": (_OF_TRANSLATORS, "A language model has neither a target nor a web page."),
+    }.get(kind, ((), ""))
+    options = [name for name in useless if getattr(exports, name) != getattr(Exports, name)]
+    if options:
         given = ", ".join(f"--{name.replace('_', '-')}" for name in options)
-        raise ValueError(
-            "A classifier has neither a search nor a target nor a web page. "
-            f"Received: {given} with {str(model)!r}."
-        )
+        raise ValueError(f"{rule} Received: {given} with {str(model)!r}.")
 
 
 def _check_places(saved_model, tflite, web):
@@ -128,7 +136,7 @@ def _held_out(model, source, reference):
 def _recorded(model):
     """Returns the validation files that the run recorded: of sentences and of their references."""
     recorded = read_run_config(model.parent).get("files", {})
-    sides = ("valid_source", "valid_target", "valid")  # The last is that of a classifier.
+    sides = ("valid_source", "valid_target", "valid", "valid_text")  # Of any kind of model.
     files = [recorded[side][0] for side in sides if recorded.get(side)]
     if not files:
         raise ValueError(
@@ -140,8 +148,8 @@ def _recorded(model):
             "An export is checked on held-out sentences, and those that the run recorded are "
             f"not there: give --check-source. Received: {', '.join(map(repr, files))}."
         )
-    if len(files) == 1:
+    if recorded.get("valid"):
         labelled = split(files)
         files = [*labelled.texts, *labelled.labels]
-    source, reference = map(Path, files)
-    return source, reference
+    source, *reference = map(Path, files)
+    return source, reference[0] if reference else None

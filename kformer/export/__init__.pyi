@@ -1,4 +1,5 @@
 from .saved_model.served_classifier import ServedClassifier
+from .saved_model.served_language_model import ServedLanguageModel
 from .saved_model.served_translator import ServedTranslator
 from .saved_model.writer import export_saved_model
 from .tflite.writer import export_tflite
@@ -8,6 +9,7 @@ from .web.writer import export_web_page
 __all__ = [
     "Report",
     "ServedClassifier",
+    "ServedLanguageModel",
     "ServedTranslator",
     "Verifier",
     "export_saved_model",

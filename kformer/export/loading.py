@@ -13,7 +13,11 @@ from kformer.export.saved_model.versions import newest_version, read_report
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
 
-_SERVED = {"translator": "ServedTranslator", "classifier": "ServedClassifier"}  # By kind.
+_SERVED = {  # By kind.
+    "translator": "ServedTranslator",
+    "classifier": "ServedClassifier",
+    "language_model": "ServedLanguageModel",
+}
 
 
 class SavedTranslation(Protocol):
@@ -74,9 +78,10 @@ def load(path) -> Any:
     Returns:
         What the file holds. Of a `.keras` file: `kformer.Translator`, `kformer.TextClassifier`,
         `kformer.TextEncoder` or `kformer.LanguageModel`. Of a SavedModel, a folder of one version
-        or of several: `kformer.export.ServedTranslator` or `kformer.export.ServedClassifier`. Of a
-        `.tflite` file: `kformer.pocket.PocketTranslator` or `kformer.pocket.PocketClassifier`. An
-        export has the search that was chosen for it.
+        or of several: `kformer.export.ServedTranslator`, `kformer.export.ServedClassifier` or
+        `kformer.export.ServedLanguageModel`. Of a `.tflite` file:
+        `kformer.pocket.PocketTranslator`, `kformer.pocket.PocketClassifier` or
+        `kformer.pocket.PocketLanguageModel`. An export has the search that was chosen for it.
 
     Raises:
         FileNotFoundError: There is no such file or folder.

@@ -1,4 +1,5 @@
 from .classifier import PocketClassifier
+from .language_model import PocketLanguageModel
 from .translator import PocketTranslator
 
-__all__ = ["PocketClassifier", "PocketTranslator"]
+__all__ = ["PocketClassifier", "PocketLanguageModel", "PocketTranslator"]

@@ -8,13 +8,18 @@ FORMAT = 2  # Readers refuse newer formats. Files of format 1 have their metadat
 METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
 # Only export reports have this key; they, too, are called NAME.tflite.json.
 REPORT_KEY = "equal_to_python"
-TRANSLATOR, CLASSIFIER = "translator", "classifier"  # Kinds; without one it is a translator.
-READERS = {TRANSLATOR: "PocketTranslator", CLASSIFIER: "PocketClassifier"}  # In this folder.
+TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL = "translator", "classifier", "language model"  # Kinds.
+READERS = {  # In this folder.
+    TRANSLATOR: "PocketTranslator",
+    CLASSIFIER: "PocketClassifier",
+    LANGUAGE_MODEL: "PocketLanguageModel",
+}
 _FORMAT_2 = ("padding_id", "end_id", "max_source_length", "max_source_bytes", "batches")
 _NEEDED = {  # Keys of each format and kind.
     (1, TRANSLATOR): ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
     (2, TRANSLATOR): (*_FORMAT_2, "max_target_length"),
     (2, CLASSIFIER): (*_FORMAT_2, "labels", "d_model"),
+    (2, LANGUAGE_MODEL): (*_FORMAT_2, "max_target_length", "d_model"),
 }
 
 
@@ -63,7 +68,7 @@ def read_metadata(path: Path) -> dict:
 
 
 def kind_in(metadata) -> str:
-    """Returns which kind of model a file holds: `TRANSLATOR` or `CLASSIFIER`."""
+    """Returns which kind of model a file holds; without one, it is a translator."""
     return metadata.get("kind", TRANSLATOR)
 
 

@@ -31,6 +31,7 @@ class PocketModel:
 
     kind = ""  # In the metadata.
     signature = ""  # The first, from the bytes of a text.
+    output = "translation"  # Name of the text that `detokenize` returns.
 
     def __init__(self, path, workers: int | None = None):
         path = Path(path)
@@ -41,7 +42,7 @@ class PocketModel:
         beside = TextBeside(path, metadata) if metadata["format"] == 1 else None
         signature = metadata["signature"] if beside else self.signature
         self._team = Team(path, signature, workers or available_cores())
-        self._text = beside or TextInFile(metadata)
+        self._text = beside or TextInFile(metadata, self.output)
         shapes = metadata.get("batches", {})
         if beside:
             whole = (1, metadata["max_source_length"])
@@ -93,7 +94,8 @@ class PocketModel:
             run, jobs = self._by_rows(texts)
         else:
             run, jobs = self._by_texts(self.signature, texts, self._read_text)
-        return self._map(run, jobs, texts, did, progress, stacklevel=4)
+        check = self._check_answers
+        return self._map(run, jobs, texts, did, progress, check, stacklevel=4)
 
     def _read_text(self, outputs, over):
         """Returns the answer in the outputs of the first signature.
@@ -116,12 +118,16 @@ class PocketModel:
         """
         raise NotImplementedError
 
-    def _map(self, run, jobs, texts, did, progress, stacklevel=3):
+    def _check_answers(self, answers):
+        """Raises an error if there is no answer to one of the texts."""
+
+    def _map(self, run, jobs, texts, did, progress, check=None, stacklevel=3):
         """Returns an answer for each text; warns of those that were cut.
 
         Args:
             run: (worker, job) -> list of (index of a text, its answer, whether it was cut).
             jobs: list.
+            check: Called with the answers, before any warning.
         """
         answers, cuts = [None] * len(texts), []
         for done in self._team.map(run, jobs):
@@ -130,6 +136,8 @@ class PocketModel:
                 cuts += [i] if cut else []
             if progress:
                 progress(len(done))
+        if check:
+            check(answers)
         for i in sorted(cuts):  # Not before, because the worker was busy.
             why = self._text.why_cut(self._team.first, texts[i], did)
             warnings.warn(f"Sentence {i + 1} {why}", stacklevel=stacklevel)

@@ -12,9 +12,11 @@ class TextInFile:
 
     Args:
         metadata: Of the file.
+        output: Name of the text that the signature `detokenize` returns.
     """
 
-    def __init__(self, metadata):
+    def __init__(self, metadata, output):
+        self._output = output
         self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
         self._longest = metadata.get("max_target_length")  # A classifier has none.
 
@@ -43,7 +45,7 @@ class TextInFile:
         filled = np.zeros((1, self._longest), np.int32)
         filled[0, : len(ids)] = ids
         result = worker("detokenize", ids=filled)
-        return text_in(result["translation"]), bool(result["truncated"][0])
+        return text_in(result[self._output]), bool(result["truncated"][0])
 
     def why_cut(self, worker, text: str, did: str) -> str:
         """Returns why the text or its translation was cut, for a warning.

@@ -5,6 +5,7 @@ Over REST, `Client` needs neither TensorFlow nor Keras.
 
 from kformer.serving.answers import (
     ServedClass,
+    ServedGeneration,
     ServedScore,
     ServedTranslation,
     Signature,
@@ -18,6 +19,7 @@ from kformer.serving.errors import ServerError
 __all__ = [
     "Client",
     "ServedClass",
+    "ServedGeneration",
     "ServedScore",
     "ServedTranslation",
     "ServerError",

@@ -21,6 +21,21 @@ class ServedTranslation:
     flags: tuple[str, ...] = ()
 
 
+@dataclasses.dataclass(frozen=True)
+class ServedGeneration:
+    """A continuation of a prompt, with fewer attributes than `kformer.Generation`.
+
+    Attributes:
+        text: The prompt with its continuation.
+        score: The score of the search, of the continuation alone.
+        flags: Its problems, usually none; see `kformer.Generation`.
+    """
+
+    text: str
+    score: float
+    flags: tuple[str, ...] = ()
+
+
 class ServedClass(NamedTuple):
     """What a classifier answers of a text.
 

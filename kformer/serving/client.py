@@ -7,6 +7,7 @@ from kformer.arguments import check_integer
 from kformer.serving.address import MODEL, read_address, read_model
 from kformer.serving.answers import (
     ServedClass,
+    ServedGeneration,
     ServedScore,
     ServedTranslation,
     Signature,
@@ -19,6 +20,8 @@ from kformer.serving.rows import (
     checked,
     read_best,
     read_class,
+    read_generation,
+    read_generations,
     read_score,
     read_several,
     read_tokenized,
@@ -26,10 +29,11 @@ from kformer.serving.rows import (
     rows_from_columns,
     warn_of_cut,
 )
+from kformer.text.prompts import check_prompts
 
 
 class Client:
-    """Asks a server for translations, or for labels of texts.
+    """Asks a server for translations, for labels of texts, or for continuations of prompts.
 
     A call may have any number of texts: they are sent in batches, several at the same time, and
     results keep their order. Requests that fail because of a broken connection or a busy server
@@ -38,7 +42,8 @@ class Client:
     Args:
         url: "http://host:8501", "https://host/path" for REST; "grpc://host:8500", "host:8500"
             or "grpcs://host" for gRPC, which needs the extra `serving`.
-        model: The model's name on the server; an export calls it "translator" or "classifier".
+        model: The model's name on the server; an export calls it "translator", "classifier" or
+            "language_model".
         version, label: A version by its number or by its label; by default the newest.
         timeout: Seconds for a whole call with all of its requests, attempts and waits.
         batch_size: Maximum number of texts per request, within the server's limit.
@@ -134,6 +139,39 @@ class Client:
         answers = self._predict("classify", {"text": texts}, read_class, progress)
         warn_of_cut([answer.flags for answer in answers], "classified")
         return answers
+
+    def generate(self, prompts, progress=None) -> list[str]:
+        """See `kformer.LanguageModel.generate`; the export chose the search.
+
+        Args:
+            prompts: list of strings.
+            progress: See `translate`.
+
+        Raises:
+            ValueError: A prompt is too long to be continued.
+        """
+        return [best.text for best, *_ in self.generations(prompts, progress)]
+
+    def generations(self, prompts, progress=None, n_best=1) -> list[list[ServedGeneration]]:
+        """As `generate`, but with scores and flags.
+
+        Args:
+            prompts, progress: See `generate`.
+            n_best: Maximum number of continuations of each prompt. If it is over 1, the signature
+                `generate_beam` is asked, which returns as many as the export chose.
+
+        Returns:
+            for each prompt a list of continuations, best first.
+
+        Raises:
+            ValueError: See `generate`.
+        """
+        check_integer("n_best", n_best, least=1)
+        several = "generate_beam", read_generations
+        signature, read = ("generate", read_generation) if n_best == 1 else several
+        results = self._predict(signature, {"text": prompts}, read, progress)
+        check_prompts(found[0].flags for found in results)
+        return [found[:n_best] for found in results]
 
     def score(self, sources, targets, progress=None) -> list[ServedScore]:
         """Returns the scores of given translations.

@@ -4,13 +4,21 @@ import warnings
 from collections.abc import Iterable
 
 from kformer.arguments import as_texts, replace_lone_surrogates
-from kformer.serving.answers import ServedClass, ServedScore, ServedTranslation, Tokenized
+from kformer.serving.answers import (
+    ServedClass,
+    ServedGeneration,
+    ServedScore,
+    ServedTranslation,
+    Tokenized,
+)
 from kformer.serving.errors import MalformedAnswer
 
 NEEDED = {  # Outputs that each signature must have.
     "serving_default": ("translation", "score"),
     "classify": ("label", "probabilities", "labels"),
     "beam": ("translation", "score", "flags"),
+    "generate": ("generation", "score", "flags"),
+    "generate_beam": ("generation", "score", "flags"),
     "score": ("log_probability", "tokens"),
     "encode": ("vector",),
     "tokenize": ("ids", "length"),
@@ -85,15 +93,31 @@ def read_best(row) -> list[ServedTranslation]:
 
 def read_several(row) -> list[ServedTranslation]:
     """Reads a row of the signature `beam`: its translations, at least one."""
-    columns = {name: _list(name, row[name]) for name in NEEDED["beam"]}
+    return _several(row, "translation", ServedTranslation)
+
+
+def read_generation(row) -> list[ServedGeneration]:
+    """Reads a row of the signature `generate`: its one continuation."""
+    text, score = _text("generation", row["generation"]), _number("score", row["score"])
+    return [ServedGeneration(text, score, _flags(row))]
+
+
+def read_generations(row) -> list[ServedGeneration]:
+    """Reads a row of the signature `generate_beam`: its continuations, at least one."""
+    return _several(row, "generation", ServedGeneration)
+
+
+def _several(row, name, kind):
+    """Reads the answers of a row: texts with the name `name`, scores and flags."""
+    columns = {name: _list(name, row[name]) for name in (name, "score", "flags")}
     lengths = {name: len(values) for name, values in columns.items()}
     if len({*lengths.values()}) > 1 or not all(lengths.values()):
         raise MalformedAnswer(
-            "A text must have one or more translations, and as many scores and flags. Received: "
+            f"A text must have one or more {name}s, and as many scores and flags. Received: "
             f"{', '.join(f'{length} of {name}' for name, length in lengths.items())}."
         )
     several = [
-        ServedTranslation(_text("translation", text), _number("score", score), _split(flags))
+        kind(_text(name, text), _number("score", score), _split(flags))
         for text, score, flags in zip(*columns.values(), strict=True)
     ]
     return several[:1] + [one for one in several[1:] if one.score > _NONE]

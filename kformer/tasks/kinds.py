@@ -3,18 +3,20 @@
 import functools
 
 from kformer.decoding.options import SearchOptions
+from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import Translator
 
 
-def of_kind(model, options: SearchOptions, of_translator, of_classifier):
+def of_kind(model, options: SearchOptions, of_translator, of_classifier, of_language_model):
     """Returns what is to be called with a model, by its kind.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`.
-        options: How a translator searches; a classifier has the defaults.
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        options: How the model searches; a classifier has the defaults.
         of_translator: Callable (translator, options).
         of_classifier: Callable (classifier).
+        of_language_model: Callable (language model, options).
 
     Returns:
         Callable (model).
@@ -25,10 +27,13 @@ def of_kind(model, options: SearchOptions, of_translator, of_classifier):
     """
     if isinstance(model, Translator):
         return functools.partial(of_translator, options=options)
+    if isinstance(model, LanguageModel):
+        return functools.partial(of_language_model, options=options)
     if not isinstance(model, TextClassifier):
         raise TypeError(
-            "`model` must be a kformer.Translator or a kformer.TextClassifier, which only a .keras "
-            f"file holds. Received: model={model!r:.99}."
+            "`model` must be a kformer.Translator, a kformer.TextClassifier or a "
+            "kformer.LanguageModel, which only a .keras file holds. "
+            f"Received: model={model!r:.99}."
         )
     if options != SearchOptions():
         raise ValueError(

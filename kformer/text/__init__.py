@@ -5,6 +5,7 @@
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `rows`: lists of strings to lists of ids, truncated where they are too long.
 - `labels`: the labels of a classifier, and its predictions.
+- `prompts`: prompts that are too long to be continued.
 - `degenerate`: finds output that repeats itself or is far too long.
 - `scores`: BLEU, chrF and exact matches.
 """

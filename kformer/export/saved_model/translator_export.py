@@ -1,7 +1,8 @@
 """What a translator's SavedModel has of its own: a search, and targets."""
 
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
-from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures, n_best
+from kformer.export.saved_model.graph.signatures import n_best
+from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
 from kformer.export.saved_model.warmup import Examples, examples_of
 from kformer.serving.address import MODEL
 
@@ -34,7 +35,7 @@ class TranslatorExport:
             "n_best": n_best(options.beam_size),
             "max_target_length": translator.max_source_length + EXTRA_LENGTH,
         }
-        self.about = _about(*self._search)
+        self.about = about_search("translates", *self._search)
 
     def signatures(self, network, limits, xla) -> TranslatorSignatures:
         """Returns the signatures, with the weights of `network`."""
@@ -48,7 +49,8 @@ class TranslatorExport:
         return {"text": sources, "source": sources, "target": targets}
 
 
-def _about(beam_size, length_penalty):
+def about_search(does, beam_size, length_penalty):
+    """Says how a model searches."""
     if beam_size == 1:
-        return "It translates by greedy search."
-    return f"It translates with {beam_size} beams and a length penalty of {length_penalty}."
+        return f"It {does} by greedy search."
+    return f"It {does} with {beam_size} beams and a length penalty of {length_penalty}."

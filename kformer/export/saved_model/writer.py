@@ -12,6 +12,7 @@ from kformer.decoding.options import SearchOptions
 from kformer.export.saved_model.batch_limits import batch_limits
 from kformer.export.saved_model.classifier_export import ClassifierExport
 from kformer.export.saved_model.graph.signatures import CHUNK_IDS, MAX_TEXTS, input_names
+from kformer.export.saved_model.language_model_export import LanguageModelExport
 from kformer.export.saved_model.report import sizes, write_report
 from kformer.export.saved_model.served_model import as_lists
 from kformer.export.saved_model.serving_files import check_serving_folder, write_serving_files
@@ -42,18 +43,23 @@ def export_saved_model(
 
     Of a classifier, `serving_default`, also named `classify`, takes `text`, string (B,), and
     returns `label`, string (B,); `probabilities`, float32 (B, C), in the order of `labels`, string
-    (B, C); and `flags`. Both kinds have the signatures `encode` and `tokenize`; see
-    `kformer.export.saved_model.graph`.
+    (B, C); and `flags`.
+
+    Of a language model, `serving_default` takes `text`, string (B,), the prompts, and returns
+    `generation`, string (B,), each prompt with its continuation; `score`, float32 (B,); and
+    `flags`. Others are `beam` and `score`.
+
+    All kinds have the signatures `encode` and `tokenize`; see `kformer.export.saved_model.graph`.
 
     The version's `assets.extra` holds warm-up requests and `kformer.json`, the export report.
     Settings for the server and a README with real requests and responses lie beside the versions;
     each export rewrites them, unless their first line was removed.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`.
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next free number.
         beam_size, length_penalty: See `kformer.Translator.translate`. The signature `beam` returns
-            `beam_size` translations per text, or 4 if that is 1. A classifier has the defaults.
+            `beam_size` answers per text, or 4 if that is 1. A classifier has the defaults.
         check: Called with the path of the complete SavedModel before it is renamed; if it raises,
             no server ever sees the version. A dict that it returns is added to the report.
         xla: Whether to compile the search, or the classifier, for a server that is started with
@@ -72,7 +78,8 @@ def export_saved_model(
         TypeError, ValueError: An argument is wrong.
     """
     options = SearchOptions(beam_size, length_penalty)
-    export = of_kind(model, options, TranslatorExport, ClassifierExport)(model)
+    kinds = TranslatorExport, ClassifierExport, LanguageModelExport
+    export = of_kind(model, options, *kinds)(model)
     folder = Path(folder)
     check_serving_folder(folder)
     limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from kformer.arguments import check_integer
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.tasks.keras_file import KINDS_IN_WORDS
+from kformer.tasks.language_model import LanguageModel
 
 LONGEST = 128  # Default limit of a source, in ids.
 BYTES_PER_ID = 6  # Capacity for text; pieces have about 4.5.
@@ -39,4 +40,6 @@ def limits_of(model, max_source_length: int | None = None) -> Limits:
             f"Received: max_source_length={max_source_length}."
         )
     most = max_source_length + EXTRA_LENGTH
+    if isinstance(model, LanguageModel):
+        most = model.max_length  # Of a prompt and its continuation together.
     return Limits(max_source_length, most, BYTES_PER_ID * max_source_length, BYTES_PER_ID * most)

@@ -15,10 +15,9 @@ def write_report(publication, path, report, python, precision, measure):
         path: The `.tflite` file.
         report, python: `kformer.export.Report` of the file and of Python.
         precision: Type of the weights.
-        measure: Field of the reports for the quality of answers, "bleu" or "accuracy".
+        measure: Field of the reports for the quality of answers, "bleu" or "accuracy"; or None.
     """
     path = Path(path)
-    quality, of_python = getattr(report, measure), getattr(python, measure)
     content = {
         "file": path.name,
         "kformer": kformer.__version__,
@@ -29,11 +28,15 @@ def write_report(publication, path, report, python, precision, measure):
         "different_at_a_tie": report.ties,
         "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
         "different_otherwise": report.others,
-        measure: quality,
-        f"{measure}_of_python": of_python,
-        f"{measure}_difference": None if quality is None else quality - of_python,
         "sentences_per_second": report.sentences_per_second,
     }
+    if measure:
+        quality, of_python = getattr(report, measure), getattr(python, measure)
+        content |= {
+            measure: quality,
+            f"{measure}_of_python": of_python,
+            f"{measure}_difference": None if quality is None else quality - of_python,
+        }
     if measure == "bleu":
         content["tokens_per_second"] = report.tokens_per_second
     with publication.writing(report_path(path)) as temporary:

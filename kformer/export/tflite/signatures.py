@@ -51,7 +51,7 @@ class Signatures(tf.Module):
         @signature(source=((self._limits.source_bytes,), tf.uint8))
         def encode_text(source):
             tokens = self._source.tokenize(source, self._limits.source_length)
-            ids = tf.expand_dims(tokens.ids, 0)
+            ids = self._read(tf.expand_dims(tokens.ids, 0))
 
             def encoded(length):
                 return lambda: sentence_vectors(self._network, beginning(ids, length))
@@ -73,6 +73,10 @@ class Signatures(tf.Module):
             }
 
         return tokenize
+
+    def _read(self, source):
+        """Returns the ids that the network reads for rows of pieces and the end id, (B, S)."""
+        return source
 
     def _count(self, source):
         """Returns the number of ids of one row, int32 ()."""

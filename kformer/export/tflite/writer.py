@@ -21,6 +21,7 @@ from kformer.export.tflite.classifier_export import ClassifierExport
 from kformer.export.tflite.flatbuffer import shrunk
 from kformer.export.tflite.float16_weights import store_as_float16
 from kformer.export.tflite.int4_weights import store_as_int4
+from kformer.export.tflite.language_model_export import LanguageModelExport
 from kformer.export.tflite.limits import Limits, limits_of
 from kformer.export.tflite.translator_export import TranslatorExport
 from kformer.files import check_writable, json_text, replacing
@@ -68,10 +69,18 @@ def export_tflite(
     `encode_text`, `tokenize`, `classify_ids` and, with batches, `classify_ids_BxS`; see
     `kformer.export.tflite.classifier_signatures`.
 
+    A language model's first signature, `generate`, takes the bytes of a prompt, and returns
+    `generation`, uint8 (6 T,), the prompt with its continuation; `score`, of the continuation; and
+    `truncated`: 1 if the prompt was too long, so that its beginning was continued, and 2 if the end
+    of the text did not fit. T is the model's `max_length`. It also returns `source_ids` and `ids`,
+    those of the continuation. The others are `encode_text`, `tokenize`, `detokenize`,
+    `generate_ids` and, with batches, `generate_ids_BxS`; see
+    `kformer.export.tflite.language_model_signatures`.
+
     Every shape is static, every op built in.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`.
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
         path: Where to write; its name ends in `.tflite`.
         beam_size, length_penalty: See `kformer.Translator.translate`. A classifier has the
             defaults.
@@ -127,7 +136,7 @@ def export_tflite(
 
 def check_tflite(
     model, path, beam_size, length_penalty, max_source_length, precision, batch_size
-) -> tuple[TranslatorExport | ClassifierExport, Limits]:
+) -> tuple[TranslatorExport | ClassifierExport | LanguageModelExport, Limits]:
     """Checks arguments of `export_tflite` without exporting.
 
     Returns:
@@ -138,7 +147,8 @@ def check_tflite(
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     check_writable(path)
     options = SearchOptions(beam_size, length_penalty)
-    export = of_kind(model, options, TranslatorExport, ClassifierExport)(model)
+    kinds = TranslatorExport, ClassifierExport, LanguageModelExport
+    export = of_kind(model, options, *kinds)(model)
     limits = limits_of(model, max_source_length)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)

@@ -4,24 +4,41 @@ Axes: B batch, N sequences a text.
 """
 
 import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-
-from kformer.decoding.options import SearchOptions
 
 TIE = 1e-3  # Log-probabilities this close are a tie: float32 sums differ by 1e-4 between runtimes.
 SENTENCES = 64  # Compared at most.
 
 
-def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
-    """Compares a translator's `beam`, `score`, `encode` and `tokenize` with Python.
+class OfSearch(NamedTuple):
+    """What Python and the signatures of a search say of the same texts.
+
+    Attributes:
+        expected: For each text, the answers of Python, best first.
+        found: The outputs of the signature of several answers: `score`, and the texts.
+        texts: Name of the texts in `found`.
+        scored: Python's `Scored` of each best answer.
+        scores: The output `log_probability` of the signature `score`, of the same.
+    """
+
+    expected: list
+    found: dict
+    texts: str
+    scored: list
+    scores: Any
+
+
+def search_agreement(model, signatures, texts, of_search) -> dict:
+    """Compares several answers, `score`, `encode` and `tokenize` with Python.
 
     Args:
-        translator: `kformer.Translator`, the one that was exported.
+        model: `kformer.Translator` or `kformer.LanguageModel`, the one that was exported.
         signatures: Those of the SavedModel, callables by name.
         texts: Sentences.
-        n_best, length_penalty: As the export has them.
+        of_search: Function of a list of texts that returns `OfSearch`.
 
     Returns:
         dict for the report: how many sentences were compared, for how many `tokenize` and all of
@@ -33,25 +50,19 @@ def agreement(translator, signatures, texts, n_best, length_penalty) -> dict:
     texts = list(texts)[:SENTENCES]
     if not texts:
         return {"sentences": 0}
-    of_encoder = encoder_agreement(translator, signatures, texts)
-    text = tf.constant(texts)
-    beam = signatures["beam"](text=text)
-    options = SearchOptions(n_best, length_penalty, n_best=n_best)
-    expected = translator.translations(texts, options, details=False)
+    of_encoder = encoder_agreement(model, signatures, texts)
+    expected, outputs, name, scored, scores = of_search(texts)
     said = [[one.text for one in row] for row in expected]
     found = [
         [text.decode("utf-8") for text in row[: len(wanted)]]
-        for row, wanted in zip(beam["translation"].numpy(), said, strict=True)
+        for row, wanted in zip(outputs[name].numpy(), said, strict=True)
     ]
-    targets = [row[0] for row in said]
-    scored = signatures["score"](source=text, target=tf.constant(targets))
-    of_python = translator.score(texts, targets)
-    lengths = np.array([len(one.tokens) for one in of_python])
+    lengths = np.array([len(one.tokens) for one in scored])
     of_beam = [row[0].score for row in expected]
-    of_score = [one.log_probability for one in of_python]
+    of_score = [one.log_probability for one in scored]
     differences = {
-        "beam": _largest(beam["score"].numpy()[:, 0] - of_beam, lengths),
-        "score": _largest(scored["log_probability"].numpy() - of_score, lengths),
+        "beam": _largest(outputs["score"].numpy()[:, 0] - of_beam, lengths),
+        "score": _largest(scores.numpy() - of_score, lengths),
     }
     _check(differences)
     return {
@@ -65,22 +76,22 @@ def encoder_agreement(model, signatures, texts) -> dict:
     """Compares `encode` and `tokenize`, which every SavedModel has, with Python.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`, the one that was exported.
-        signatures, texts: See `agreement`.
+        model: The one that was exported, of any kind.
+        signatures, texts: See `search_agreement`.
 
     Returns:
         dict for the report: how many sentences were compared, for how many `tokenize` is equal, and
         the largest difference of `encode`.
 
     Raises:
-        ValueError: See `agreement`.
+        ValueError: See `search_agreement`.
     """
     texts = list(texts)[:SENTENCES]
     if not texts:
         return {"sentences": 0}
     text = tf.constant(texts)
     vectors = signatures["encode"](text=text)["vector"].numpy()
-    differences = {"encode": _largest(vectors - _means(model, texts), 1)}
+    differences = {"encode": _largest(vectors - model.encode(texts), 1)}
     ids = signatures["tokenize"](text=text)
     rows = model.source_rows(texts)
     same = [
@@ -99,8 +110,8 @@ def check_vectors(model, form, texts):
     """Compares the vectors of a form with Python's, of texts that both split into the same ids.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`, the one that was exported.
-        form: `kformer.pocket.PocketTranslator` or `PocketClassifier` of it.
+        model: The one that was exported, of any kind.
+        form: The class of `kformer.pocket` that runs its file.
         texts: Sentences.
 
     Raises:
@@ -114,7 +125,7 @@ def check_vectors(model, form, texts):
     ]
     if not same:
         return
-    difference = _largest(form.encode(same) - _means(model, same), 1)
+    difference = _largest(form.encode(same) - model.encode(same), 1)
     if not difference <= TIE:
         raise ValueError(
             "The vectors of an export must be those of Python. Received: a difference of "
@@ -133,8 +144,3 @@ def _check(differences, other_ids=0):
 def _largest(differences, lengths) -> float:
     """Of numbers, for each token that they are sums over."""
     return float(np.max(np.abs(differences) / lengths))
-
-
-def _means(model, texts):
-    rows = model.source_rows(texts)
-    return [np.mean(model.network.encode(np.array([row]))[0], axis=0) for row in rows]

@@ -6,7 +6,7 @@ from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import make_search, search_ids
 from kformer.decoding.sequential import sequential
 from kformer.decoding.step import DecoderStep
-from kformer.export.verify.agreement import TIE, agreement
+from kformer.export.verify.agreement import TIE, OfSearch, search_agreement
 from kformer.text.scores import bleu
 
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
@@ -20,7 +20,7 @@ class Translations:
         options: `SearchOptions` of beam size and length penalty, as the exports have them.
 
     Attributes:
-        measure: Field of `Report` for the quality of answers.
+        measure: Field of `Report` for the quality of answers; None if there is none.
     """
 
     measure = "bleu"
@@ -29,9 +29,7 @@ class Translations:
         self._translator = translator
         self._settings = options.beam_size, options.length_penalty
         search = make_search(translator.target_tokenizer, *self._settings)
-        transformer = translator.transformer
-        self._found = _ids_found(transformer, search)
-        self._found_with_noise = _ids_found(transformer, search, NoisyStep)
+        self._found, self._found_with_noise = ids_found(translator.transformer, search)
 
     def of_python(self, texts) -> list[str]:
         """Returns the answers of Python: translations."""
@@ -52,11 +50,14 @@ class Translations:
             rows: list of one list of ids.
             exact: Whether numbers in the answer must agree, too.
         """
-        if noisy:
-            ids = self._found_with_noise(tf.constant(rows * _COPIES))
-        else:
-            ids = self._found(tf.constant(rows))
+        ids = self._found_for(rows, noisy)
         return answer.encode("utf-8") in self._translator.target_tokenizer.detokenize(ids).numpy()
+
+    def _found_for(self, rows, noisy):
+        """Returns the best ids of rows; if `noisy`, of many copies."""
+        if noisy:
+            return self._found_with_noise(tf.constant(rows * _COPIES))
+        return self._found(tf.constant(rows))
 
     def shown(self, answer) -> str:
         """Returns an answer for a message."""
@@ -78,17 +79,46 @@ class Translations:
 
     def of_other_signatures(self, served, texts) -> dict:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""
-        _, length_penalty = self._settings
-        n_best = served.signatures["beam"].structured_outputs["score"].shape[1]
-        return agreement(self._translator, served.signatures, texts, n_best, length_penalty)
+        signatures = served.signatures
+        options = several_of(signatures["beam"], self._settings)
+
+        def of_search(texts):
+            expected = self._translator.translations(texts, options, details=False)
+            best, text = [row[0].text for row in expected], tf.constant(texts)
+            scores = signatures["score"](source=text, target=tf.constant(best))["log_probability"]
+            scored = self._translator.score(texts, best)
+            found = signatures["beam"](text=text)
+            return OfSearch(expected, found, "translation", scored, scores)
+
+        return search_agreement(self._translator, signatures, texts, of_search)
 
 
-def _ids_found(transformer, search, step_class=DecoderStep):
-    """Returns the function from `source`, int32 (B, S), to the best ids of each row, (B, T)."""
-    return sequential(
-        lambda source: search_ids(transformer, source, search, step_class=step_class).ids[:, 0],
-        [tf.TensorSpec([None, None], tf.int32)],
-    )
+def several_of(signature, settings) -> SearchOptions:
+    """Returns the options of the search for as many answers as a signature returns."""
+    _, length_penalty = settings
+    n_best = signature.structured_outputs["score"].shape[1]
+    return SearchOptions(n_best, length_penalty, n_best=n_best)
+
+
+def ids_found(network, search, max_lengths=None):
+    """Returns how to find the best ids, (B, T), of rows int32 (B, S): the step's way, and noisily.
+
+    Args:
+        network: `kformer.Transformer` or `kformer.TransformerDecoder`.
+        search: `kformer.Greedy` or `kformer.Beam`.
+        max_lengths: Function from rows to their largest lengths, if not the usual ones.
+    """
+
+    def found(step_class):
+        def find(rows):
+            lengths = max_lengths and max_lengths(rows)
+            return search_ids(
+                network, rows, search, max_lengths=lengths, step_class=step_class
+            ).ids[:, 0]
+
+        return sequential(find, [tf.TensorSpec([None, None], tf.int32)])
+
+    return found(DecoderStep), found(NoisyStep)
 
 
 class NoisyStep(DecoderStep):

@@ -10,6 +10,7 @@ from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import check_vectors
 from kformer.export.verify.classifications import Classifications
+from kformer.export.verify.generations import Generations
 from kformer.export.verify.translations import Translations
 from kformer.model.networks.copying import is_float32
 from kformer.tasks.kinds import of_kind
@@ -21,7 +22,7 @@ class Report(NamedTuple):
     form: str
     bytes: int
     sentences_per_second: float
-    bleu: float | None  # None without references, and of a classifier.
+    bleu: float | None  # None without references, and of other models than translators.
     total: int  # Sentences compared with Python.
     equal: int
     ties: int  # Differ, where Python itself is undecided about a token, or the label.
@@ -35,13 +36,14 @@ class Verifier:
     """Runs held-out sentences through Python, then through other forms, and compares.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`, the one to be exported.
-        texts: Sentences to translate or to classify.
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`, the one to
+            be exported.
+        texts: Sentences to translate or to classify, or prompts.
         references: Their translations, for BLEU, or their labels, for accuracy; or None.
-        beam_size, length_penalty: As the exports of a translator have them.
+        beam_size, length_penalty: As the exports have them.
 
     Attributes:
-        kind: `Translations` or `Classifications`.
+        kind: `Translations`, `Classifications` or `Generations`.
         reports: list of `Report`: of Python, and of each form that was compared.
     """
 
@@ -49,7 +51,7 @@ class Verifier:
         self, model, texts, references=None, beam_size: int = 1, length_penalty: float = 0.6
     ):
         options = SearchOptions(beam_size, length_penalty)
-        kind = of_kind(model, options, Translations, Classifications)
+        kind = of_kind(model, options, Translations, Classifications, Generations)
         if not is_float32(model.network):
             model = model.copy()  # As all exports compute.
         self.model, self.kind = model, kind(model)
@@ -131,7 +133,12 @@ class Verifier:
         Sentences themselves are not in it, but what tells whether they are the same.
         """
         report = self.verify("SavedModel", served, path)
-        python, measure = self.reports[0], self.kind.measure
+        python, measure, quality = self.reports[0], self.kind.measure, {}
+        if measure:
+            quality = {
+                measure: getattr(report, measure),
+                f"{measure}_of_python": getattr(python, measure),
+            }
         with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, a third time.
             others = self.kind.of_other_signatures(served, self.texts[: served.max_batch_size])
         text = "\n".join(self.texts).encode("utf-8")
@@ -140,8 +147,7 @@ class Verifier:
             "sentences_sha256": hashlib.sha256(text).hexdigest(),
             "equal": report.equal,
             "ties": report.ties,
-            measure: getattr(report, measure),
-            f"{measure}_of_python": getattr(python, measure),
+            **quality,
             "sentences_per_second": round(report.sentences_per_second, 1),
             "other_signatures": others,
         }

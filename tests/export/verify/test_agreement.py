@@ -1,12 +1,15 @@
 """An export's other signatures are compared with Python, and refused where they differ."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from kformer.export.verify.agreement import SENTENCES, agreement, check_vectors
+from kformer import SearchOptions
+from kformer.export.verify.agreement import SENTENCES, check_vectors
+from kformer.export.verify.translations import Translations
 from kformer.pocket import PocketTranslator
 from support import toy
 from support.serving.warmup_requests import signatures_of
@@ -19,15 +22,20 @@ def signatures(toy_saved_model):
     return signatures_of(toy_saved_model)
 
 
+def agreement(translator, signatures, texts):
+    served = SimpleNamespace(signatures=signatures)
+    return Translations(translator, SearchOptions()).of_other_signatures(served, texts)
+
+
 def test_equal_signatures_agree(toy_translator, signatures):
-    found = agreement(toy_translator, signatures, TEXTS, 4, 0.6)
+    found = agreement(toy_translator, signatures, TEXTS)
     assert (found["sentences"], found["tokenize"], found["beam"]) == (11, 11, 11)
     assert 0 < max(found["largest_differences"].values()) < 1e-4
 
 
 def test_no_more_sentences_than_are_needed_are_compared(toy_translator, signatures):
-    assert agreement(toy_translator, signatures, TEXTS * 9, 4, 0.6)["sentences"] == SENTENCES
-    assert agreement(toy_translator, signatures, [], 4, 0.6) == {"sentences": 0}
+    assert agreement(toy_translator, signatures, TEXTS * 9)["sentences"] == SENTENCES
+    assert agreement(toy_translator, signatures, []) == {"sentences": 0}
 
 
 @pytest.mark.sample(2)
@@ -42,8 +50,10 @@ def test_a_difference_is_refused(toy_translator, signatures, signature, output):
         changed[3, ...] += 1
         return {**answer, output: tf.constant(changed)}
 
+    wrong.structured_outputs = signatures[signature].structured_outputs
+
     with pytest.raises(ValueError, match=r"what Python says\. Received: largest"):
-        agreement(toy_translator, {**signatures, signature: wrong}, TEXTS, 4, 0.6)
+        agreement(toy_translator, {**signatures, signature: wrong}, TEXTS)
 
 
 def test_other_vectors_of_a_file_are_refused(toy_translator, short_tflite, monkeypatch):

@@ -8,11 +8,14 @@ import inspect
 
 import tensorflow as tf
 
+from kformer.decoding.scoring import likelihood
 from kformer.export.saved_model.graph.chunks import map_in_chunks
 from kformer.export.saved_model.graph.compiled import BATCH_CLASSES, class_of, length_classes
 from kformer.export.saved_model.graph.reading import characters_read, joined, read
 from kformer.tasks.features import sentence_vectors
 
+BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
+CHUNK_LOGITS = 2**24  # Logits scored at once: 64 MiB.
 MAX_TEXTS = 1024  # Per request to a server that does not merge requests.
 CHUNK_ROWS = BATCH_CLASSES[-1]  # Rows processed at once.
 CHUNK_IDS = CHUNK_ROWS * 64  # Ids of texts processed at once, with padding.
@@ -28,7 +31,7 @@ class Signatures:
     A subclass names the signatures of its own kind of model with `_own`.
 
     Args:
-        model: `kformer.Translator` or `kformer.TextClassifier`.
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
         network: The float32 copy of its network whose variables are saved.
         limits: `kformer.export.saved_model.batch_limits.BatchLimits`.
     """
@@ -101,7 +104,33 @@ class Signatures:
         with tf.control_dependencies([few]):
             return [rows._replace(ids=tf.identity(rows.ids)) for rows in several]
 
+    def _scored(self, sources, targets, start_id, at_once):
+        """Returns the outputs `log_probability` and `tokens` of a signature that scores `targets`.
+
+        Args:
+            sources: int32 `tf.RaggedTensor` (B, None).
+            targets: `Read`.
+            start_id: That of the targets.
+            at_once: int32 (), maximum number of rows at once; fewer, if their logits are many.
+        """
+        length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
+        chunk = CHUNK_LOGITS // (length * self._network.target_embedding.vocab_size)
+        padding_id = self._network.padding_id
+
+        def score(source, target):
+            lengths = target.row_lengths()
+            target = target.to_tensor(padding_id)
+            values, _ = likelihood(self._network, source.to_tensor(padding_id), target, start_id)
+            real = tf.sequence_mask(lengths, tf.shape(target)[1])
+            return {"log_probability": tf.reduce_sum(tf.where(real, values, 0.0), axis=1)}
+
+        spec = {"log_probability": tf.TensorSpec([None], tf.float32)}
+        at_once = tf.clip_by_value(chunk, 1, at_once)
+        found = map_in_chunks(score, spec, at_once, sources, targets.ids)
+        return {**found, "tokens": targets.lengths}
+
     def _filled(self, ids):
+        """Returns the ids that the network reads for pieces and the end id, int32 (B, S)."""
         return ids.to_tensor(self._tokenizer.padding_id)
 
     def _at_once(self, rows):
@@ -109,6 +138,11 @@ class Signatures:
         longest = tf.reduce_max(tf.concat([rows.lengths, [1]], axis=0))
         filled = class_of(longest, length_classes(self._longest))
         return tf.clip_by_value(CHUNK_IDS // filled, 1, CHUNK_ROWS)
+
+
+def n_best(beam_size: int) -> int:
+    """Returns how many answers to a text the signature `beam` returns."""
+    return beam_size if beam_size > 1 else BEAMS
 
 
 def input_names(function) -> list[str]:

@@ -6,15 +6,10 @@ Axes: B batch, N sequences a text, S source length, T target length.
 import tensorflow as tf
 
 from kformer.decoding.options import EXTRA_LENGTH
-from kformer.decoding.scoring import likelihood
 from kformer.decoding.search_ids import make_search
-from kformer.export.saved_model.graph.chunks import map_in_chunks
 from kformer.export.saved_model.graph.reading import joined
-from kformer.export.saved_model.graph.signatures import Signatures
+from kformer.export.saved_model.graph.signatures import Signatures, n_best
 from kformer.export.saved_model.graph.translating import Translating
-
-BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
-CHUNK_LOGITS = 2**24  # Logits scored at once: 64 MiB.
 
 
 class TranslatorSignatures(Signatures):
@@ -57,7 +52,7 @@ class TranslatorSignatures(Signatures):
             flags: string (B,).
         """
         rows = self._sources(text)
-        said = self._best(rows, self._at_once(rows))
+        said = self._best(rows.ids, rows.flags("source"), self._at_once(rows))
         best = {name: tensor[:, 0] for name, tensor in said.items()}
         return {**best, "truncated": rows.cut}
 
@@ -71,7 +66,7 @@ class TranslatorSignatures(Signatures):
             flags: string (B, N).
         """
         rows = self._sources(text)
-        return self._several(rows, self._at_once(rows))
+        return self._several(rows.ids, rows.flags("source"), self._at_once(rows))
 
     def score(self, source, target):
         """Scores given translations.
@@ -88,31 +83,11 @@ class TranslatorSignatures(Signatures):
             sources = self._read(self._tokenizer, source, self._longest)
             targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
         rows, targets = self._within_limits(sources, targets)
-        length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
-        at_once = CHUNK_LOGITS // (length * self._network.target_embedding.vocab_size)
-
-        def score(source, target):
-            lengths = target.row_lengths()
-            target = target.to_tensor(self._target.padding_id)
-            values, _ = likelihood(
-                self._network, self._filled(source), target, self._target.start_id
-            )
-            real = tf.sequence_mask(lengths, tf.shape(target)[1])
-            return {"log_probability": tf.reduce_sum(tf.where(real, values, 0.0), axis=1)}
-
-        spec = {"log_probability": tf.TensorSpec([None], tf.float32)}
-        at_once = tf.clip_by_value(at_once, 1, self._at_once(rows))
         flags = {**rows.flags("source"), **targets.flags("target")}
         return {
-            **map_in_chunks(score, spec, at_once, rows.ids, targets.ids),
-            "tokens": targets.lengths,
+            **self._scored(rows.ids, targets, self._target.start_id, self._at_once(rows)),
             "flags": joined(flags),
         }
-
-
-def n_best(beam_size: int) -> int:
-    """Returns how many translations of a text the signature `beam` returns."""
-    return beam_size if beam_size > 1 else BEAMS
 
 
 def _as_many(source, target):

@@ -1,0 +1,55 @@
+"""What a language model's `.tflite` file has of its own: a search, and continuations."""
+
+from kformer.decoding.options import SearchOptions
+from kformer.decoding.search_ids import make_search
+from kformer.export.tflite.language_model_signatures import LanguageModelSignatures
+from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.pocket.language_model import PocketLanguageModel
+
+
+class LanguageModelExport:
+    """What `export_tflite` needs to know of a language model; see `TranslatorExport`.
+
+    Args:
+        model: `kformer.LanguageModel`.
+        options: `SearchOptions` of beam size and length penalty.
+    """
+
+    pocket = PocketLanguageModel
+
+    def __init__(self, model, options: SearchOptions):
+        self._model = model
+        search = {"beam_size": options.beam_size, "length_penalty": options.length_penalty}
+        self._search = make_search(model.tokenizer, **search)
+        self._settings = search
+        self.tokenizers = [model.tokenizer]
+
+    def quantize(self, network):
+        """Rounds the table of `network`, a `kformer.TransformerDecoder`, to int8."""
+        quantize_embeddings(network)
+
+    def signatures(self, network, limits, batch_size) -> LanguageModelSignatures:
+        """Returns the signatures, with the weights of `network`."""
+        return LanguageModelSignatures(self._model, network, limits, batch_size, self._search)
+
+    def metadata(self, limits) -> dict:
+        """Returns the search, the sizes of the model and its special ids."""
+        network, tokenizer = self._model.network, self._model.tokenizer
+        config = network.get_config()
+        sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation", "vocab_size")
+        return {
+            **self._settings,
+            **{name: config[name] for name in sizes},
+            "parameters": network.count_params(),
+            "padding_id": tokenizer.padding_id,
+            "unknown_id": tokenizer.unknown_id,
+            "start_id": tokenizer.start_id,
+            "end_id": tokenizer.end_id,
+            "max_target_length": limits.target_length,
+            "max_target_bytes": limits.target_bytes,
+        }
+
+    def answer(self, pocket, text) -> dict:
+        """Returns what `pocket`, which runs the file, says of a prompt, for a test vector."""
+        [generation] = pocket.generate([text])
+        return {"generation": generation}

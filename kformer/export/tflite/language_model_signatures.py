@@ -1,0 +1,126 @@
+"""The signatures of a language model's `.tflite` file.
+
+Axes: B batch, S most ids of a prompt with its start id, T most ids of a prompt with its
+continuation.
+"""
+
+import tensorflow as tf
+
+from kformer.decoding.search_ids import search_ids
+from kformer.export.tflite.signatures import Signatures, beginning, signature, vector
+from kformer.export.tflite.translator_signatures import runtime_for
+from kformer.pocket.model import SOURCE_CUT
+from kformer.pocket.translator import TRANSLATION_CUT
+
+_FIRST_ROOM = 64  # Positions that the cache has at first: enough for most continuations.
+
+
+class LanguageModelSignatures(Signatures):
+    """Continuation of bytes and of ids; see `Signatures`.
+
+    Args:
+        model: `kformer.LanguageModel`.
+        network: `kformer.TransformerDecoder` to save.
+        limits: `Limits`.
+        batch_size: B; if over 1, there are also signatures for B prompts at once.
+        search: `kformer.Greedy` or `kformer.Beam`.
+    """
+
+    def __init__(self, model, network, limits, batch_size, search):
+        super().__init__(model.tokenizer, network, limits)
+        self._search = search
+        self._start_id, self._end_id = model.tokenizer.start_id, model.tokenizer.end_id
+        self._searches = [self._traced_once(length) for length in limits.lengths]
+        self.functions = {
+            "generate": self._generate(),
+            "encode_text": self._encode_text(),
+            "generate_ids": self._generate_ids(),
+            "tokenize": self._tokenize(),
+            "detokenize": self._detokenize(),
+        }
+        self._add_batches("generate_ids", self._generate_batch, batch_size)
+
+    def _generate(self):
+        limits = self._limits
+
+        @signature(source=((limits.source_bytes,), tf.uint8))
+        def generate(source):
+            tokens = self._source.tokenize(source, limits.source_length)
+            found, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
+            found = tf.reshape(found, [-1])  # (T,)
+            text, cut = self._source.detokenize(self._whole(tokens, found), limits.target_bytes)
+            truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
+            truncated += TRANSLATION_CUT * tf.cast(cut, tf.int32)
+            return {
+                "generation": text,
+                "score": score,
+                "truncated": vector(truncated),
+                "source_ids": tokens.ids,
+                "ids": found,
+            }
+
+        return generate
+
+    def _generate_ids(self):
+        @signature(source=((1, self._limits.source_length), tf.int32))
+        def generate_ids(source):
+            ids, score = self._found(source, self._count(source))
+            return {"ids": ids, "score": score}
+
+        return generate_ids
+
+    def _generate_batch(self, batch, length):
+        @signature(source=((batch, length), tf.int32))
+        def generate_ids(source):
+            return dict(zip(("ids", "score"), self._search_ids(source), strict=True))
+
+        return generate_ids
+
+    def _detokenize(self):
+        @signature(ids=((1, self._limits.target_length), tf.int32))
+        def detokenize(ids):
+            text, cut = self._source.detokenize(tf.reshape(ids, [-1]), self._limits.target_bytes)
+            return {
+                "generation": text,
+                "truncated": vector(TRANSLATION_CUT * tf.cast(cut, tf.int32)),
+            }
+
+        return detokenize
+
+    def _whole(self, tokens, found):
+        """Returns the pieces of a prompt, and then the ids `found`: int32 (T,)."""
+        pieces, places = tokens.count - 1, tf.range(self._limits.target_length)
+        prompt = tf.gather(tokens.ids, tf.minimum(places, self._limits.source_length - 1))
+        continued = tf.gather(found, tf.maximum(places - pieces, 0))
+        return tf.where(places < pieces, prompt, continued)
+
+    def _found(self, source, count):
+        """Returns ids and score of a prompt, by the shortest branch that fits `count` ids."""
+
+        def within(length, find):
+            return lambda: find(beginning(source, length))
+
+        return self._by_length(count, [*map(within, self._limits.lengths, self._searches)])
+
+    def _traced_once(self, length):
+        """Returns the search for one prompt, which two signatures share."""
+        return tf.function(
+            self._search_ids,
+            input_signature=[tf.TensorSpec((1, length), tf.int32)],
+            autograph=False,
+        )
+
+    def _search_ids(self, source):
+        most = self._limits.target_length
+        runtime = runtime_for(*source.shape, self._search)._replace(capacities=(_FIRST_ROOM,))
+        real = tf.cast(tf.not_equal(source, self._network.padding_id), tf.int32)
+        left = most + 1 - tf.reduce_sum(real, axis=1)
+        found = search_ids(
+            self._network, self._read(source), self._search, runtime, most, max_lengths=left
+        )
+        return found.ids[:, 0], found.scores[:, 0]
+
+    def _read(self, source):
+        start = tf.fill([source.shape[0], 1], self._start_id)
+        shifted = tf.concat([start, source[:, :-1]], axis=1)
+        return tf.where(tf.equal(shifted, self._end_id), self._network.padding_id, shifted)

@@ -1,0 +1,61 @@
+"""How a language model in Python answers, and whether other answers are as good."""
+
+import tensorflow as tf
+
+from kformer.decoding.options import SearchOptions
+from kformer.decoding.search_ids import make_search
+from kformer.export.verify.agreement import OfSearch, search_agreement
+from kformer.export.verify.translations import Translations, ids_found, several_of
+
+
+class Generations(Translations):
+    """What `Verifier` needs to know of a language model; see `Translations`.
+
+    Args:
+        model: `kformer.LanguageModel`, computing in float32.
+        options: `SearchOptions` of beam size and length penalty, as the exports have them.
+    """
+
+    measure = None
+
+    def __init__(self, model, options: SearchOptions):
+        self._model = model
+        self._settings = options.beam_size, options.length_penalty
+        search = make_search(model.tokenizer, *self._settings)
+        most = model.max_length + 1
+
+        def max_lengths(rows):
+            return tf.fill([tf.shape(rows)[0]], most - tf.shape(rows)[1])
+
+        self._found, self._found_with_noise = ids_found(model.network, search, max_lengths)
+
+    def of_python(self, texts) -> list[str]:
+        beam_size, length_penalty = self._settings
+        return self._model.generate(texts, beam_size=beam_size, length_penalty=length_penalty)
+
+    def of(self, model, texts) -> list[str]:
+        return model.generate(texts)
+
+    def says(self, rows, answer, exact, noisy=False) -> bool:
+        tokenizer = self._model.tokenizer
+        [[*pieces, _]] = rows
+        found = self._found_for([[tokenizer.start_id, *pieces]], noisy)
+        prompts = tf.fill([tf.shape(found)[0], 1], 1) * tf.constant([pieces], tf.int32)
+        whole = tokenizer.detokenize(tf.concat([prompts, found], axis=1))
+        return answer.encode("utf-8") in whole.numpy()
+
+    def figures(self, answers, references, speed) -> dict:
+        return {"bleu": None}
+
+    def of_other_signatures(self, served, texts) -> dict:
+        signatures = served.signatures
+        options = several_of(signatures["generate_beam"], self._settings)
+
+        def of_search(texts):
+            expected = self._model.generations(texts, options, details=False)
+            best = [row[0].text for row in expected]
+            scores = signatures["score"](text=tf.constant(best))["log_probability"]
+            found = signatures["generate_beam"](text=tf.constant(texts))
+            return OfSearch(expected, found, "generation", self._model.score(best), scores)
+
+        return search_agreement(self._model, signatures, texts, of_search)
