@@ -41,3 +41,18 @@ def test_the_demo_of_a_classifier_reads_what_a_bag_of_words_cannot(tmp_path):
     for name in ("run/classifier.keras", "served/1/saved_model.pb", "classifier.tflite"):
         assert (tmp_path / name).is_file()
     assert (tmp_path / "confusion.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.prove
+def test_the_demo_of_a_language_model_has_learnt_the_grammar(tmp_path):
+    result = toy.run_command("demo", "--lm", "--output", tmp_path)
+    assert result.returncode == 0, result.stderr
+    perplexity = re.search(r"like those of training +500 +([\d.]+)", result.stdout)
+    assert float(perplexity[1]) < 5
+    derived = re.search(r"Of 200 sentences .* has ([\d.]+) %", result.stdout)
+    assert float(derived[1]) >= 95
+    agreement = re.findall(r"(?:SavedModel|\.tflite) .* (\d+) of (\d+)", result.stdout)
+    assert agreement == [("900", "900")] * 2
+    for name in ("run/language_model.keras", "served/1/saved_model.pb", "language_model.tflite"):
+        assert (tmp_path / name).is_file()
+    assert (tmp_path / "attention.png").read_bytes().startswith(b"\x89PNG")
