@@ -8,7 +8,7 @@ from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import Recipe
 
 SAMPLES = 200
-TOP_P = 0.9  # Of their ids; unlikely ones are where a small model errs.
+DRAWN = {"temperature": 0.8, "top_p": 0.9}  # Unlikely ids are where a small model errs.
 
 
 class LanguageModelDemo:
@@ -53,7 +53,7 @@ class LanguageModelDemo:
             pieces = model.tokenizer.pieces(row)
             _, weights = model.decoder.attend(row[np.newaxis])
             grid = np.concatenate(weights)  # (L, H, T, T)
-            save_figure(plot_attention(grid, pieces, pieces, title=text), path)
+            save_figure(plot_attention(grid, pieces, pieces, title=f"{text}  (attention)"), path)
         return path
 
     def show_scores(self):
@@ -65,12 +65,13 @@ class LanguageModelDemo:
             perplexity = kformer.perplexity(self.model.score(self._parts[name]))
             typer.echo(f"{title:<34}{len(self._parts[name]):>7}{perplexity:>12.2f}")
         with quiet():  # TensorFlow warns of the many searches of a process.
-            options = kformer.SearchOptions(sample=True, top_p=TOP_P, n_best=SAMPLES)
+            options = kformer.SearchOptions(sample=True, n_best=SAMPLES, **DRAWN)
             [samples] = self.model.generations([""], options, details=False)
-        derived = sum(parse(one.text) is not None for one in samples)
+        derived = 100 * sum(parse(one.text) is not None for one in samples) / SAMPLES
         typer.echo(
-            f"\nOf {SAMPLES} sentences that it made up, the grammar of the phrasebook has "
-            f"{100 * derived / SAMPLES:.1f} %, such as:"
+            f"\nOf {SAMPLES} sentences that it made up (temperature {DRAWN['temperature']}, top-p "
+            f"{DRAWN['top_p']}), the grammar of\nthe phrasebook has {derived:.1f} %. "
+            "The first of them:"
         )
         for one in samples[: 2 * SHOWN]:
             typer.echo(f"  {one.text}")
