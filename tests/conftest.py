@@ -326,7 +326,7 @@ def language_model_server(language_model_saved_model):
 
 @pytest.fixture(scope="session")
 def language_model_tflite(tiny_language_model, made_once):
-    """A function that returns the path of a `.tflite` file for prompts below 20 ids."""
+    """A function that returns the path of a `.tflite` file for prompts below 16 ids."""
 
     def path(beam_size=1, precision="float32", batch_size=1):
         def export(folder):
@@ -334,7 +334,7 @@ def language_model_tflite(tiny_language_model, made_once):
                 tiny_language_model,
                 folder / "language_model.tflite",
                 beam_size=beam_size,
-                max_source_length=20,
+                max_source_length=16,
                 precision=precision,
                 batch_size=batch_size,
                 examples=["wir", "der hund"],

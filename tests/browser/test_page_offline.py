@@ -37,6 +37,7 @@ def test_it_loads_and_translates_without_its_server(browser, folder):
     assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
 
 
+@pytest.mark.prove
 def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
     with served(copy) as address:
         browser("open", address, ALLOWED)

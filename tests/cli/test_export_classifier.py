@@ -18,6 +18,7 @@ def saved(tiny_classifier, tmp_path):
     return path
 
 
+@pytest.mark.prove
 def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, tiny_classifier, tmp_path):
     labels = tiny_classifier.predict(TEXTS).labels
     labels[:5] = ["bad"] * 5

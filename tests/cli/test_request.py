@@ -138,6 +138,7 @@ def test_rest_loads_no_large_library():
     assert not imported & {"tensorflow", "keras", "numpy", "grpc"}
 
 
+@pytest.mark.prove
 def test_a_classifier_is_refused_with_the_signature_that_it_lacks(refused, classifier_server):
     line = refused("request", classifier_server.rest, "--model", "classifier", "wir")
     assert "a signature 'serving_default', which answers translation" in line

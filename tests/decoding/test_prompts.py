@@ -54,6 +54,7 @@ def until_end(ids):
     return ids[: ids.index(END) + 1] if END in ids else ids
 
 
+@pytest.mark.sample(3)
 @every_runtime
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("beams", [1, 3])
@@ -91,6 +92,7 @@ def test_greedy_search_continues_as_the_network_read_again_for_every_id(network,
         np.testing.assert_allclose(score, total, atol=1e-3)
 
 
+@pytest.mark.prove
 def test_a_wide_beam_finds_the_best_of_all_continuations(network):
     beam = Beam(beam_size=V**2, length_penalty=0.0)
     ids, scores, _ = found_by(network, beam, PROMPTS, max_length=3)

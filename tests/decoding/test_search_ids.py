@@ -55,6 +55,7 @@ def assert_same(found, expected):
     np.testing.assert_array_equal(found.ended, expected.ended)
 
 
+@pytest.mark.prove
 def test_greedy_with_a_cache_is_greedy_without(transformer):
     found = search(Greedy(), transformer, SOURCE, MAX_LENGTHS)
     target = np.full((3, 1), START, "int32")
@@ -91,7 +92,7 @@ def test_the_score_of_a_beam_is_that_of_the_model_without_a_cache(transformer, s
             assert score == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(9)
 @searchers
 @runtimes
 @pytest.mark.parametrize("batch", [None, len(SOURCE)], ids=["any batch", "one batch"])

@@ -78,7 +78,7 @@ def test_limits_and_search_are_checked_before_anything_is_written(refused, toy_k
 
 
 MOMENTS = [  # A line on stderr, or a path that exists; then seconds more; and what is written.
-    (".1-*", 0, signal.SIGTERM, ["--saved-model"]),
+    pytest.param(".1-*", 0, signal.SIGTERM, ["--saved-model"], marks=pytest.mark.prove),
     *(
         pytest.param(
             moment, seconds, number, ["--saved-model", "--tflite"], marks=pytest.mark.prove

@@ -62,6 +62,7 @@ def test_vectors_are_those_of_python(exported, toy_translator, workers):
     assert np.abs(cut).max() > 0
 
 
+@pytest.mark.prove
 def test_vectors_of_an_int8_file_are_nearly_those(short_tflite, toy_translator):
     vectors = PocketTranslator(short_tflite(precision="int8")).encode(toy.SOURCES)
     expected = toy_translator.encode(toy.SOURCES)
@@ -77,6 +78,7 @@ def test_it_translates_as_python_does(short_tflite, toy_translator, beam_size):
     assert PocketTranslator(short_tflite(beam_size)).translate(texts) == expected
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(("count", "workers"), [(1, 3), (3, 1), (4, 3), (5, 1), (23, 1), (40, 3)])
 def test_batches_and_several_workers_do_not_change_translations(
     toy_translator, batched, count, workers

@@ -45,9 +45,8 @@ def answers(toy_translator):
     return dict(zip(texts, toy_translator.translate(texts), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("number", "growth"), [(200, 1.05), pytest.param(20_000, 1.01, marks=pytest.mark.prove)]
-)
+@pytest.mark.prove
+@pytest.mark.parametrize(("number", "growth"), [(200, 1.05), (20_000, 1.01)])
 def test_under_load_every_answer_is_right_and_memory_does_not_grow(server, answers, number, growth):
     free, memory, texts = queue.SimpleQueue(), [], list(answers)
     for i in range(CONNECTIONS):

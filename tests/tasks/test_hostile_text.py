@@ -105,6 +105,7 @@ def test_ten_thousand_blank_lines_cost_nothing(tokenizer):
     assert translator.translate(["", " \t"] * 5000) == [""] * 10_000
 
 
+@pytest.mark.sample(3)
 @pytest.mark.filterwarnings("default")
 def test_hostile_lines_give_a_line_each_from_every_form(command, toy_model):
     odd = [text.encode("utf-8", "replace") for text in HOSTILE]

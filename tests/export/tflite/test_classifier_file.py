@@ -187,6 +187,7 @@ def test_other_precisions_have_smaller_files_and_nearly_the_same_probabilities(
     assert np.abs(found - expected).mean() < {"float16": 1e-3, "int4": 0.1}[precision]
 
 
+@pytest.mark.prove
 def test_an_int8_file_stores_its_table_once_in_a_byte_a_number(classifier_tflite):
     path = classifier_tflite("int8", 3)
     buffers = schema.ModelT.InitFromPackedBuf(path.read_bytes(), 0).buffers

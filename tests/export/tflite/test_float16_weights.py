@@ -49,6 +49,7 @@ def content(transformer, search, tmp_path_factory):
     return shrunk(converter.convert(), "serving_default", store_as_float16)
 
 
+@pytest.mark.prove
 def test_a_large_vocabulary_is_searched_as_python_searches_it(transformer, search, content):
     run = Interpreter(model_content=content).get_signature_runner()
     translate = tf.function(

@@ -85,7 +85,7 @@ def test_a_run_that_was_broken_off_ends_like_one_that_was_not(run, trained, tmp_
     assert_same_run(tmp_path / "run", run[0], model="classifier.keras")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("freeze", [True, False])
 def test_it_starts_from_the_encoder_of_a_translator(trained, tiny_run, tmp_path, freeze):
     folder, translator = tiny_run

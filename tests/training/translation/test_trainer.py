@@ -86,6 +86,7 @@ def stopped_run(again, tmp_path_factory):
     return folder, translator, printed.getvalue()
 
 
+@pytest.mark.prove
 def test_early_stopping_by_bleu_ends_the_run_and_keeps_the_best_epoch(stopped_run, parallel_text):
     folder, translator, _ = stopped_run
     history = read(folder / "history.json")
@@ -96,11 +97,13 @@ def test_early_stopping_by_bleu_ends_the_run_and_keeps_the_best_epoch(stopped_ru
     assert read(folder / "run.json")["finished"] is True
 
 
+@pytest.mark.prove
 def test_another_seed_trains_differently(stopped_run, tiny_run):
     one, other = (read(run[0] / "history.json")["loss"] for run in (stopped_run, tiny_run))
     assert one[0] != other[0]
 
 
+@pytest.mark.prove
 def test_the_logs_for_tensorboard_hold_every_metric_of_every_epoch(stopped_run, tmp_path):
     folder = Path(shutil.copytree(stopped_run[0], tmp_path / "run"))
     events = list((folder / "logs").rglob("events.out.tfevents.*"))
@@ -120,6 +123,7 @@ def test_the_logs_for_tensorboard_hold_every_metric_of_every_epoch(stopped_run, 
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]
 
 
+@pytest.mark.prove
 def test_the_report_on_the_text_comes_before_the_first_step(stopped_run):
     lines = stopped_run[2].splitlines()
     assert lines[0].startswith("300 pairs;")

@@ -131,6 +131,7 @@ def test_the_text_of_any_ids_is_that_of_the_library(name):
         assert not cut
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("name", TRIED[:-1])
 def test_a_text_over_the_limit_is_cut_at_a_character(name):
     file = file_of(name)
