@@ -202,6 +202,15 @@ class LanguageModel(TextModel):
     def _rows(self, texts, did, batch_size):
         return [self._with_start(row) for row in super()._rows(texts, did, batch_size)]
 
+    def _check_vocabularies(self):
+        super()._check_vocabularies()
+        if self.decoder.start_id != self.tokenizer.start_id:
+            raise ValueError(
+                "The decoder must have the start id of the tokenizer. Received: start_id="
+                f"{self.decoder.start_id} of the decoder, {self.tokenizer.start_id} of the "
+                "tokenizer."
+            )
+
     def _with(self, network):
         return LanguageModel(self.tokenizer, network, self.max_length)
 

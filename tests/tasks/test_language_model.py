@@ -151,3 +151,5 @@ def test_options_and_decoders_of_another_kind_are_refused(model, tokenizer):
         LanguageModel(tokenizer, kformer.TransformerEncoder(*SIZES))
     with pytest.raises(ValueError, match="vocabulary size 399"):
         LanguageModel(tokenizer, TransformerDecoder(399, *SIZES[1:]))
+    with pytest.raises(ValueError, match="start_id=5 of the decoder, 2 of the tokenizer"):
+        LanguageModel(tokenizer, TransformerDecoder(*SIZES, start_id=5))
