@@ -58,6 +58,7 @@ def test_the_scores_are_those_of_scikit_learn_and_the_picture_is_drawn(
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.prove
 def test_training_ends_with_a_classifier_and_a_dry_run_with_nothing(command, labelled, tmp_path):
     output = tmp_path / "run"
     numbers = ["--recipe", "quick", "--vocab-size", 280, "--epochs", 1]

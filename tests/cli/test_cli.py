@@ -63,7 +63,7 @@ def test_export_writes_both_forms_and_reports_on_them(toy_run, toy_exports, toy_
     assert (folder / "toy.tflite").is_file()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 def test_every_form_of_a_model_says_the_same(toy_model, toy_translator):
     """In a process of its own, so that it shows what libraries write on stderr."""
     result = toy.run_command("translate", toy_model, stdin="\n".join(toy.SOURCES))

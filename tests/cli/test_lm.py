@@ -67,6 +67,7 @@ def test_scores_are_those_of_python(command, saved, written, tiny_language_model
     assert result.stdout.startswith(f"perplexity  {kformer.perplexity(scored):.2f}  of ")
 
 
+@pytest.mark.prove
 def test_training_ends_with_a_language_model_and_a_dry_run_with_nothing(
     command, parallel_text, tmp_path
 ):

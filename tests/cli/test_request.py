@@ -71,6 +71,7 @@ def test_a_model_that_is_not_there_has_no_status(toy_server, refused):
     assert "other" in refused("request", toy_server.rest, "--status", "--model", "other")
 
 
+@pytest.mark.prove
 def test_a_version_is_chosen(tmp_path_factory, command):
     folder = tmp_path_factory.mktemp("two")
     for version in (1, 2):

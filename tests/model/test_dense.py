@@ -127,6 +127,7 @@ def test_what_was_traced_before_is_not_used_after(form, tokenizer):
     assert scores == of_fresh != of_before
 
 
+@pytest.mark.prove
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("layer_class", "settings", "shapes"),

@@ -49,6 +49,7 @@ def test_it_is_exported_as_it_is(transformer, tmp_path):
     assert transformer.evaluate(NAMED, TARGET, verbose=0) > 0  # It still is what it was.
 
 
+@pytest.mark.prove
 def test_inputs_may_be_a_dict_by_name(transformer):
     expected = np.array(transformer((SOURCE, TARGET)))
     np.testing.assert_array_equal(transformer(NAMED), expected)

@@ -79,6 +79,7 @@ def test_several_translations_are_those_of_python(server, toy_translator, protoc
     assert [one.text for one in two] == [one.text for one in expected[0][:2]]
 
 
+@pytest.mark.sample(4)
 def test_scores_are_those_of_python(server, toy_translator, protocol):
     sources, targets = toy.SOURCES[:20], [*toy.TARGETS[:18], "", "the the the"]
     scored = server.client(protocol, batch_size=7).score(sources, targets)
@@ -92,6 +93,7 @@ def test_scores_are_those_of_python(server, toy_translator, protocol):
     np.testing.assert_allclose([s.mean for s in scored], [e.mean for e in expected], atol=1e-3)
 
 
+@pytest.mark.sample(4)
 def test_vectors_are_means_of_the_memory(server, toy_translator, protocol):
     texts = [*toy.SOURCES[:20], "", "wir"]
     vectors = server.client(protocol, batch_size=7).encode(texts)

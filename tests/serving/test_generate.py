@@ -15,6 +15,7 @@ def client(language_model_server, protocol):
         yield client
 
 
+@pytest.mark.sample(2)
 def test_continuations_are_those_of_python(client, tiny_language_model):
     done = []
     assert client.generate(PROMPTS, done.append) == tiny_language_model.generate(PROMPTS)
@@ -27,6 +28,7 @@ def test_continuations_are_those_of_python(client, tiny_language_model):
     assert [row[0].flags for row in found] == [row[0].flags for row in expected]
 
 
+@pytest.mark.sample(2)
 def test_a_prompt_that_is_too_long_is_refused(client):
     with pytest.raises(ValueError, match="Received: prompt 2, which is too long"):
         client.generate(["wir", "wir " * 40])
@@ -37,6 +39,7 @@ def test_no_prompts_need_no_server(scheme):
         assert client.generate([]) == []
 
 
+@pytest.mark.prove
 def test_a_translator_continues_nothing(toy_server, protocol):
     with pytest.raises(ServerError, match='name: "generate" not found in signature def'):
         toy_server.client(protocol).generate(["wir"])

@@ -42,6 +42,7 @@ def test_a_generated_text_is_the_prompt_with_the_best_ids(model):
         assert text == model.tokenizer.detokenize([ids]).numpy()[0].decode().replace("\0", "")
 
 
+@pytest.mark.sample(3)
 @every_search
 def test_neither_the_batch_nor_the_order_changes_an_answer(model, options):
     together = model.generations(PROMPTS, options, details=False)
@@ -51,6 +52,7 @@ def test_neither_the_batch_nor_the_order_changes_an_answer(model, options):
         assert len(several) == options.n_best
 
 
+@pytest.mark.sample(3)
 @every_search
 def test_details_are_the_probabilities_that_the_search_found(model, options):
     options = dataclasses.replace(options, max_length=6, **_without_penalty(options))

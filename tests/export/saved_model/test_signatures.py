@@ -105,6 +105,7 @@ def test_each_has_the_batch_first_in_all_that_goes_in_and_out(signatures, kind):
         assert not any(key.endswith("_bytes") for key in [*taken, *given])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_any_number_of_texts_has_as_many_answers(signatures, name):
     for number in (0, 1, 5):
@@ -112,6 +113,7 @@ def test_any_number_of_texts_has_as_many_answers(signatures, name):
         assert {len(values) for values in answer.values()} == {number}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_a_text_has_its_answer_whatever_its_neighbours(signatures, name):
     texts = [*TEXTS, *reversed(TEXTS), *toy.SOURCES]  # More than are decoded at once.
@@ -177,6 +179,7 @@ def test_ids_are_those_of_the_library(signatures, toy_translator):
         assert length == len(expected)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_text_over_the_limit_is_flagged(signatures, name):
     texts = [TOO_LONG, "wir", "x" * 1_000_000, " " * 1_000_000, b"\x80" * 1_000_000]
@@ -198,6 +201,7 @@ def test_what_was_cut_is_as_python_cuts_it(signatures, toy_translator):
         assert answer["flags"] == ["source cut"]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_text_that_is_no_utf8_is_flagged(signatures, name):
     answer = asked(
@@ -232,6 +236,7 @@ def test_flags_are_those_of_python(signatures, toy_translator):
     assert {"loop", ""} <= {flag for flags in found["flags"] for flag in flags.split(", ")}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_too_many_texts_are_refused_and_the_next_request_is_not(signatures, name):
     message = rf"at most {MAX_TEXTS} texts. Received:\] \[10000\]"
@@ -240,6 +245,7 @@ def test_too_many_texts_are_refused_and_the_next_request_is_not(signatures, name
     assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "name"), [(k, name) for k, name in EACH if name != "tokenize"])
 def test_too_many_ids_are_refused_and_the_next_request_is_not(signatures, kind, name):
     target = 306 if kind == "translator" else 0

@@ -72,6 +72,7 @@ def test_a_large_vocabulary_is_searched_as_python_searches_it(transformer, searc
     assert max(seen) > 4096 and len(seen) > 23
 
 
+@pytest.mark.prove
 def test_nothing_but_matrices_is_float16(content):
     model = schema.ModelT.InitFromPackedBuf(content, 0)
     kinds = {schema.TensorType.FLOAT16: [], schema.TensorType.FLOAT32: []}

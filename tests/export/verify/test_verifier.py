@@ -165,6 +165,7 @@ def test_what_comes_of_ids_that_score_the_same_is_a_tie_of_the_tokenizer(tied_tr
     assert written["different_at_a_tie_of_the_tokenizer"] == 1
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("exact", [True, False])
 def test_ids_that_score_the_same_excuse_no_other_answer(tied_translator, file, exact):
     def tokenize(text):

@@ -108,6 +108,7 @@ def test_a_later_id_cannot_change_earlier_logits():
         assert (after[:, position] != before[:, position]).any(axis=-1).all()
 
 
+@pytest.mark.prove
 @runtimes
 @pytest.mark.parametrize("search", [Greedy, Beam], ids=["greedy", "beam"])
 def test_a_search_may_start_with_the_padding_id(search, runtime):
@@ -197,6 +198,7 @@ def test_the_padding_id_is_an_argument():
     )
 
 
+@pytest.mark.prove
 def test_the_copy_task_is_learnt_and_greedy_decoding_copies():
     start, end, length = 2, 3, 5
     words = np.random.randint(4, 9, (2048, length))

@@ -60,6 +60,7 @@ def test_each_text_of_a_row_is_read_as_if_it_were_alone():
         np.testing.assert_allclose(row[start:end], network(np.array([text]))[0], atol=1e-5)
 
 
+@pytest.mark.prove
 def test_it_trains_with_the_objective_of_translators_and_is_saved(tmp_path):
     network = TransformerDecoder(*SIZES, dropout=0.0)
     ids = np.array([[2, 5, 6, 7, 8, 0], [2, 9, 8, 7, 0, 0]])

@@ -44,6 +44,7 @@ def test_long_texts_are_cut_and_blank_ones_dropped(written, tokenizer):
     assert longest.shape == (8,) and longest[-1] == tokenizer.end_id and 0 not in longest
 
 
+@pytest.mark.prove
 def test_a_pass_depends_only_on_its_number_and_the_seed(file, tokenizer):
     def passes(seed):
         batches = classification_dataset(file, tokenizer, LABELS, tokens_per_batch=128, seed=seed)

@@ -72,6 +72,7 @@ def test_skipping_batches_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
     assert bits(rest) == whole[skipped:]
 
 
+@pytest.mark.prove
 def test_every_pass_respells_other_pieces_in_the_same_number_of_batches(write, tokenizer):
     pairs = many_pairs(300)
     dataset = spelled(*write(pairs), tokenizer)
@@ -102,6 +103,7 @@ def test_passes_are_counted_from_zero_by_default(write, tokenizer):
         assert bits(counting) == bits(numbered)
 
 
+@pytest.mark.prove
 def test_without_shuffling_pairs_of_one_length_keep_their_order(write, tokenizer):
     pairs = [(word, word) for word in WORDS * 3]
     dataset = translation_dataset(*write(pairs), tokenizer, max_length=8, shuffle=False)

@@ -59,6 +59,7 @@ def test_each_pass_has_the_same_documents_in_another_order(text, tokenizer):
     assert len(first) == len(DOCUMENTS)
 
 
+@pytest.mark.prove
 def test_the_number_of_the_pass_decides_the_order(text, tokenizer):
     epoch = tf.Variable(3, dtype=tf.int64)
     settings = {"max_length": 16, "tokens_per_batch": 64, "epoch": epoch, "piece_splitting": 0.2}

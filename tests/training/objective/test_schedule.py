@@ -53,6 +53,7 @@ def test_its_numbers_must_be_positive(numbers, received):
         WarmupSchedule(**{"d_model": 512, **numbers})
 
 
+@pytest.mark.prove
 def test_a_compiled_model_goes_on_learning_from_a_keras_file(tmp_path):
     """Schedule, loss, metrics and the optimizer's state all come back: five steps and five more
     from the file are ten."""

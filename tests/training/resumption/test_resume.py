@@ -141,6 +141,7 @@ def test_more_epochs_continue_after_the_last(undisturbed, tmp_path):
     assert_same(Session(tmp_path / "run").fit(epochs=4), undisturbed)
 
 
+@pytest.mark.prove
 def test_there_is_a_checkpoint_after_every_epoch_however_long_the_interval(tmp_path):
     with pytest.raises(PowerCut):
         Session(tmp_path / "run", callbacks=[At(3, 4, power_cut)]).fit(every_seconds=1e6)
