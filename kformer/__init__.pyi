@@ -15,7 +15,7 @@ from .model.networks.sequence_classifier import SequenceClassifier
 from .model.networks.transformer import Transformer
 from .model.networks.transformer_decoder import TransformerDecoder
 from .model.networks.transformer_encoder import TransformerEncoder
-from .plot import plot_attention
+from .plot import plot_attention, plot_history, plot_positions, plot_schedules
 from .tasks.language_model import Generation, LanguageModel
 from .tasks.text_classifier import TextClassifier
 from .tasks.text_encoder import TextEncoder
@@ -60,6 +60,9 @@ __all__ = [
     "padding_mask",
     "perplexity",
     "plot_attention",
+    "plot_history",
+    "plot_positions",
+    "plot_schedules",
     "scaled_dot_product_attention",
 ]
 

@@ -77,6 +77,7 @@ ARROWS = {
     },
     "cli.demos": {
         *("", "cli", "cli.terminal", "phrasebook", "plot", "text", "training", "training.recipes"),
+        "training.run",
     },
     "cli.terminal": {"serving", "text"},
 }

@@ -3,7 +3,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kformer.plot import plot_attention, plot_history, save_figure
+from kformer.plot import (
+    plot_attention,
+    plot_history,
+    plot_positions,
+    plot_schedules,
+    save_figure,
+)
 from support.processes import printed_by
 
 PIECES = [
@@ -217,3 +223,46 @@ def test_pictures_need_neither_tensorflow_nor_pyplot():
     heavy = {"tensorflow", "keras", "matplotlib.pyplot"}
     code = f"import sys, kformer.plot; print({heavy} & {{*sys.modules}})"
     assert printed_by("-c", code).strip() == "set()"
+
+
+def test_positions_are_drawn_with_what_their_distance_makes_of_them():
+    d_model, length = 16, 40
+    frequencies = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
+    angles = np.arange(length)[:, None] * frequencies
+    encodings = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
+    heat, products, bar = plot_positions(encodings).axes
+    np.testing.assert_array_equal(heat.images[0].get_array(), encodings)
+    assert (heat.get_xlabel(), heat.get_ylabel()) == (
+        "dimension of the encoding",
+        "position (ids from the start)",
+    )
+    distances, drawn = products.lines[0].get_data()
+    np.testing.assert_array_equal(distances, np.arange(length))
+    expected = [np.cos(distance * frequencies).sum() for distance in range(length)]
+    np.testing.assert_allclose(drawn, expected, atol=1e-9)
+    assert products.get_xlabel() == "distance of two positions (ids)"
+    assert bar.get_ylabel() == "value (sine or cosine)"
+
+
+def test_schedules_are_drawn_over_the_same_steps():
+    rates = {"early": lambda step: 1 / (1 + step), "late": lambda step: step / 1e4}
+    [axes] = plot_schedules(rates, 2000).axes
+    assert axes.get_xlabel() == "step (updates of the weights)"
+    assert axes.get_ylabel() == "learning rate" and axes.get_ylim()[0] == 0
+    for line, (name, rate) in zip(axes.lines, rates.items(), strict=True):
+        steps, drawn = line.get_data()
+        assert line.get_label() == name and (steps[0], steps[-1]) == (0, 2000)
+        np.testing.assert_allclose(drawn, [rate(step) for step in steps])
+
+
+@pytest.mark.parametrize(
+    ("draw", "said"),
+    [
+        (lambda: plot_positions(np.zeros(3)), r"encodings\.shape=\(3,\)"),
+        (lambda: plot_schedules({}, 5), "schedules={}"),
+        (lambda: plot_schedules({"a": float}, 0), "steps=0"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, said):
+    with pytest.raises(ValueError, match=said):
+        draw()

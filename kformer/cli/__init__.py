@@ -14,9 +14,9 @@ from pathlib import Path
 import typer
 
 import kformer
-from kformer.cli import classify, lm
+from kformer.cli import classify, lm, plot
 from kformer.cli.attention import attention
-from kformer.cli.demo import demo
+from kformer.cli.demos.demo import demo
 from kformer.cli.encode import encode
 from kformer.cli.evaluate import evaluate
 from kformer.cli.export import export
@@ -39,6 +39,7 @@ for command in (train, translate, evaluate, score, encode, export, request, atte
     app.command()(command)
 app.add_typer(classify.app, name="classify")
 app.add_typer(lm.app, name="lm")
+app.add_typer(plot.app, name="plot")
 
 
 def _print_version(wanted: bool):

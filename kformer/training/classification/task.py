@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-from typing import ClassVar
 
 from kformer.arguments import check_choice
 from kformer.text import vocabulary
@@ -50,7 +49,7 @@ class ClassificationTask(Task):
     name = "classification"
     model = "classifier"
     model_file = "classifier.keras"
-    scores: ClassVar = {"loss": ("val_loss", "min"), "accuracy": ("val_accuracy", "max")}
+    monitors = ("loss", "accuracy")
     options: ClassificationOptions
 
     @functools.cached_property

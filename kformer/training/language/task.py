@@ -1,7 +1,6 @@
 """A training run of a language model, before TensorFlow loads."""
 
 import dataclasses
-from typing import ClassVar
 
 from kformer.files import check_file
 from kformer.tasks.keras_file import check_kind
@@ -31,7 +30,7 @@ class LanguageTask(Task):
     name = "language modelling"
     model = "language model"
     model_file = "language_model.keras"
-    scores: ClassVar = {"loss": ("val_loss", "min")}
+    monitors = ("loss",)
     options: LanguageOptions
 
     @property

@@ -13,6 +13,11 @@ SIZES = (  # Of the model.
     *("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff"),
     *("norm_first", "activation"),
 )
+MONITORS = {  # What chooses the best model: the name of the score in the logs, and which is best.
+    "loss": ("val_loss", "min"),
+    "bleu": ("val_bleu", "max"),
+    "accuracy": ("val_accuracy", "max"),
+}
 OF_TRANSLATORS = ("target_vocab_size", "num_decoder_layers", "max_length_ratio")
 
 
@@ -85,7 +90,7 @@ class Recipe:
     monitor: str = _choice(
         "Validation score that chooses the best model: loss; bleu of a translator, or accuracy of "
         "a classifier.",
-        among=("loss", "bleu", "accuracy"),
+        among=tuple(MONITORS),
     )
     patience: int = _not_negative(
         "Validations in a row without a new best score that end training; 0 for never."

@@ -8,6 +8,7 @@ from kformer.files import replacing
 from kformer.training.callbacks.best_model import KeepBest
 from kformer.training.callbacks.early_stopping import StopWithoutImprovement
 from kformer.training.objective.average import WithAverage
+from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.folder import MODELS
 from kformer.training.run.kept_models import AVERAGE, KeepModels, average_of
 
@@ -28,7 +29,7 @@ class Choice:
         self._model, self._data, self._scores = learner.model, learner.validation, learner.scores
         self._file = output / prepared.task.model_file
         self._load = prepared.task.load
-        self._score, self._mode = by = prepared.task.scores[recipe.monitor]
+        self._score, self._mode = by = MONITORS[recipe.monitor]
         kept = max(recipe.keep_best, recipe.average)
         self._models = KeepModels(self._model, output / MODELS, kept, *by)
         callbacks = [*self._scores, KeepBest(self._model, self._file, *by), self._models]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from kformer.files import write_json
@@ -31,6 +30,7 @@ from kformer.training.run.folder import (
     clear,
     clear_unfinished,
 )
+from kformer.training.run.history_picture import draw_history
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.run_config import in_words, with_changes
 from kformer.training.run.validation import ValidateEvery
@@ -122,7 +122,7 @@ def _finish(prepared, choice, history):
             "No validation gave a finite score: start again, with --restart and a lower "
             f"--learning-rate-scale or a longer --warmup-steps. Received: {history}."
         )
-    _draw(history, output / PICTURE, *task.scores[prepared.recipe.monitor])
+    draw_history(history, prepared.recipe.monitor, output / PICTURE)
     config.pop("average", None)  # That of the run before it was extended.
     if average := choice.average():
         print(average_in_words(average, task.model_file), flush=True)
@@ -133,14 +133,3 @@ def _finish(prepared, choice, history):
 
 def _write_config(prepared, finished):
     write_json(prepared.output / RUN_CONFIG, {**prepared.config, "finished": finished})
-
-
-def _draw(history, path, score, mode):
-    """Draws the learning curves, and marks the epoch of the best model."""
-    from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
-
-    best, values = None, history.get(score)
-    if values:
-        values = np.array(values) * (1 if mode == "min" else -1)
-        best = int(np.nanargmin(values)) + 1
-    save_figure(plot_history(history, best), path)

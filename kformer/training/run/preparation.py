@@ -69,7 +69,7 @@ def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
     asked, recipe = recipe, _with_sizes_to_start_from(recipe, task)
     before, after = dataclasses.asdict(asked), dataclasses.asdict(recipe)
     replaced = {name: value for name, value in before.items() if value != after[name]}
-    check_choice("monitor", recipe.monitor, [*task.scores])
+    check_choice("monitor", recipe.monitor, task.monitors)
     recipe.check_validation(task.validation_files)
     output = Path(output)
     config = run_config(recipe, task)

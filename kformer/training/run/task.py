@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from kformer.tasks.keras_file import encoder_config
 from kformer.training.recipes.recipe import Recipe
@@ -42,13 +42,13 @@ class Task:
         name: Of the kind, in the run config.
         model: What is trained, in words.
         model_file: Name of the file of the best model, in the folder of the run.
-        scores: By the recipe's `monitor`, the name of the score in the logs, and "min" or "max".
+        monitors: Those of `MONITORS` that such a model has.
     """
 
     name: str
     model: str
     model_file: str
-    scores: ClassVar[dict[str, tuple[str, str]]]
+    monitors: tuple[str, ...]
 
     def __init__(self, files: dict[str, list[str]], options: RunOptions):
         self.files = files

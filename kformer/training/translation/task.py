@@ -2,7 +2,6 @@
 
 import dataclasses
 from pathlib import Path
-from typing import ClassVar
 
 from kformer.tasks.keras_file import transformer_config
 from kformer.text.text_files import as_list
@@ -49,7 +48,7 @@ class TranslationTask(Task):
     name = "translation"
     model = "translator"
     model_file = "translator.keras"
-    scores: ClassVar = {"loss": ("val_loss", "min"), "bleu": ("val_bleu", "max")}
+    monitors = ("loss", "bleu")
     options: TranslationOptions
 
     def check(self, recipe):

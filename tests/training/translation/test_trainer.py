@@ -14,8 +14,8 @@ import tensorflow as tf
 
 import kformer
 from kformer.training import Perplexity, Recipe, train, translation_dataset
-from kformer.training.run import execution
 from kformer.training.run.folder import clear
+from kformer.training.run.history_picture import draw_history
 from support.disturbances import Spoil
 from support.same_run import read
 
@@ -165,6 +165,7 @@ def warm_run(parallel_text, tiny_run, tiny_recipe, tmp_path_factory):
     return folder, train(recipe, *files[:2], folder, warm_start=path)
 
 
+@pytest.mark.prove
 def test_a_warm_start_takes_the_sizes_and_the_vocabulary_of_its_translator(
     warm_run, tiny_run, tiny_recipe
 ):
@@ -205,7 +206,7 @@ def test_the_picture_marks_the_best_epoch(monkeypatch, tmp_path):
 
     monkeypatch.setattr("kformer.plot.plot_history", plot_history)
     history = {"loss": [3, 2, 1, 1], "val_loss": [3, 1, np.nan, 2], "val_bleu": [3, 9, 9, 4]}
-    execution._draw(history, tmp_path / "loss.png", "val_loss", "min")
-    execution._draw(history, tmp_path / "bleu.png", "val_bleu", "max")
-    execution._draw({"loss": [1]}, tmp_path / "none.png", "val_loss", "min")
+    draw_history(history, "loss", tmp_path / "loss.png")
+    draw_history(history, "bleu", tmp_path / "bleu.png")
+    draw_history({"loss": [1]}, "loss", tmp_path / "none.png")
     assert marked == [2, 2, None]

@@ -1,0 +1,11 @@
+"""Pictures: attention, confusion, learning curves, positional encodings, schedules.
+
+- `attention`, `confusion`, `history`, `positions`, `schedules`: a picture each.
+- `figures`: what they share, and how they are saved.
+
+Every function returns a matplotlib `Figure`, which needs no window.
+"""
+
+from kformer import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

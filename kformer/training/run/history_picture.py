@@ -1,0 +1,52 @@
+"""Draws the learning curves of a run."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from kformer.training.recipes.recipe import MONITORS
+from kformer.training.run.folder import HISTORY
+from kformer.training.run.run_config import read_run_config
+
+
+def draw_history(history: dict, monitor: str, path: Path):
+    """Draws the learning curves, and marks the epoch of the best model.
+
+    Args:
+        history: See `kformer.plot.plot_history`.
+        monitor: Which of `MONITORS` chose the best model.
+        path: Of the picture.
+    """
+    from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
+
+    score, mode = MONITORS[monitor]
+    best, values = None, history.get(score)
+    if values:
+        values = np.array(values) * (1 if mode == "min" else -1)
+        best = int(np.nanargmin(values)) + 1
+    save_figure(plot_history(history, best), path)
+
+
+def read_history(folder: Path) -> tuple[dict, str]:
+    """Reads the history of a run, which may still be going on, and its `monitor`.
+
+    Raises:
+        FileNotFoundError: The folder holds no run that was validated.
+        ValueError: A file in it is damaged.
+    """
+    path = Path(folder) / HISTORY
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"The folder of a run has a {HISTORY}. Received: {str(folder)!r}, without one."
+        )
+    try:
+        history = json.loads(path.read_text("utf-8"))
+        monitor = read_run_config(folder)["recipe"]["monitor"]
+        if not isinstance(history, dict) or monitor not in MONITORS:
+            raise ValueError
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"A run's history and its config must be as `train` writes them. Received: {folder}."
+        ) from error
+    return history, monitor
