@@ -10,7 +10,7 @@ from kformer.training.classification.dataset import classification_dataset
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.compiling import DTYPES, compile_network
+from kformer.training.run.compiling import DTYPES, compile_network, one_stack
 from kformer.training.run.fine_tuning import warm_start_stack
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
@@ -51,20 +51,9 @@ def new_classifier(recipe: Recipe, tokenizer, labels, options) -> TextClassifier
         options: `ClassificationOptions`.
     """
     keras.utils.set_random_seed(recipe.seed)
-    dtype = DTYPES[recipe.precision]
-    encoder = TransformerEncoder(
-        tokenizer.vocab_size,
-        recipe.num_layers,
-        recipe.d_model,
-        recipe.num_heads,
-        recipe.d_ff,
-        recipe.dropout,
-        recipe.norm_first,
-        tokenizer.padding_id,
-        recipe.activation,
-        dtype=dtype,
-    )
-    network = SequenceClassifier(encoder, len(labels), options.pooling, recipe.dropout, dtype=dtype)
+    encoder = one_stack(TransformerEncoder, recipe, tokenizer)
+    classes, dtype = len(labels), DTYPES[recipe.precision]
+    network = SequenceClassifier(encoder, classes, options.pooling, recipe.dropout, dtype=dtype)
     classifier = TextClassifier(tokenizer, network, labels, max_source_length=recipe.max_length)
     if options.warm_start is not None:
         warm_start_stack(classifier, kformer.load(options.warm_start))

@@ -4,8 +4,7 @@ import dataclasses
 import functools
 
 from kformer.arguments import check_choice
-from kformer.text import vocabulary
-from kformer.text.text_files import as_list, read_lines
+from kformer.text.text_files import as_list
 from kformer.training.classification.labelled_files import (
     Split,
     check_known,
@@ -16,8 +15,8 @@ from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.options import RunOptions, check_no_target
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.preparation import prepare as prepare_run
-from kformer.training.run.task import Task
-from kformer.training.run.vocabularies import Vocabularies, learn_vocabularies
+from kformer.training.run.task import OneTextTask
+from kformer.training.run.vocabularies import learn_vocabularies
 
 POOLINGS = ("mean", "first")
 
@@ -43,7 +42,7 @@ class ClassificationOptions(RunOptions):
         super().check(recipe)
 
 
-class ClassificationTask(Task):
+class ClassificationTask(OneTextTask):
     """A classifier, trained on labelled text: "train" and "valid"."""
 
     name = "classification"
@@ -75,18 +74,9 @@ class ClassificationTask(Task):
     def learn_vocabularies(self, recipe):
         return learn_vocabularies(recipe, self.training.texts, [], self.options.exact_sizes)
 
-    def given_vocabularies(self):
-        return Vocabularies(super().given_vocabularies().source, None)
-
-    def check_some_are_left(self, recipe, vocabularies):
-        library = vocabulary.read(vocabularies.source)
-        for files in filter(None, self.files.values()):
-            texts = (text for file in split(files).texts for text in read_lines(file))
-            if not any(library.encode(text) for text in texts):
-                raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
-
-    def sizes_to_start_from(self):
-        return self._sizes_of_one_stack()
+    def plain_files(self, name):
+        files = self.files[name]
+        return split(files).texts if files else []
 
     def learner(self, prepared, epoch):
         from kformer.training.classification.learner import learner  # TensorFlow.

@@ -8,7 +8,7 @@ from kformer.training.language.dataset import language_dataset
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.compiling import DTYPES, compile_network
+from kformer.training.run.compiling import compile_network, one_stack
 from kformer.training.run.fine_tuning import warm_start_stack
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
@@ -44,19 +44,7 @@ def new_language_model(recipe: Recipe, tokenizer, start=None) -> LanguageModel:
         start: Path of a language model to start from; or None.
     """
     keras.utils.set_random_seed(recipe.seed)
-    decoder = TransformerDecoder(
-        tokenizer.vocab_size,
-        recipe.num_layers,
-        recipe.d_model,
-        recipe.num_heads,
-        recipe.d_ff,
-        recipe.dropout,
-        recipe.norm_first,
-        tokenizer.padding_id,
-        recipe.activation,
-        start_id=tokenizer.start_id,
-        dtype=DTYPES[recipe.precision],
-    )
+    decoder = one_stack(TransformerDecoder, recipe, tokenizer, start_id=tokenizer.start_id)
     model = LanguageModel(tokenizer, decoder, recipe.max_length)
     if start is not None:
         warm_start_stack(model, LanguageModel.load(start))

@@ -4,15 +4,14 @@ import dataclasses
 
 from kformer.files import check_file
 from kformer.tasks.keras_file import check_kind
-from kformer.text import vocabulary
-from kformer.text.text_files import as_list, read_lines
+from kformer.text.text_files import as_list
 from kformer.training.data.parallel_files import count_lines
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.options import RunOptions, check_no_target
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.preparation import prepare as prepare_run
-from kformer.training.run.task import Task
-from kformer.training.run.vocabularies import Vocabularies, learn_vocabularies
+from kformer.training.run.task import OneTextTask
+from kformer.training.run.vocabularies import learn_vocabularies
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -24,7 +23,7 @@ class LanguageOptions(RunOptions):
         super().check(recipe)
 
 
-class LanguageTask(Task):
+class LanguageTask(OneTextTask):
     """A language model, trained on plain text: "text" and "valid_text"."""
 
     name = "language modelling"
@@ -45,19 +44,10 @@ class LanguageTask(Task):
     def learn_vocabularies(self, recipe):
         return learn_vocabularies(recipe, self.files["text"], [], self.options.exact_sizes)
 
-    def given_vocabularies(self):
-        return Vocabularies(super().given_vocabularies().source, None)
-
-    def check_some_are_left(self, recipe, vocabularies):
-        library = vocabulary.read(vocabularies.source)
-        for files in filter(None, self.files.values()):
-            if not any(library.encode(line) for file in files for line in read_lines(file)):
-                raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
-
     def sizes_to_start_from(self):
         check_file(self.options.warm_start)
         check_kind(self.options.warm_start, "LanguageModel")
-        return self._sizes_of_one_stack()
+        return super().sizes_to_start_from()
 
     def learner(self, prepared, epoch):
         from kformer.training.language.learner import learner  # TensorFlow.

@@ -7,6 +7,30 @@ from kformer.training.recipes.recipe import Recipe
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 
 
+def one_stack(kind, recipe: Recipe, tokenizer, **settings):
+    """Returns a network of one stack, by the numbers of the recipe.
+
+    Args:
+        kind: `kformer.TransformerEncoder` or `kformer.TransformerDecoder`.
+        recipe: The numbers.
+        tokenizer: `kformer.Tokenizer`.
+        **settings: Others of the network.
+    """
+    return kind(
+        tokenizer.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+        tokenizer.padding_id,
+        recipe.activation,
+        dtype=DTYPES[recipe.precision],
+        **settings,
+    )
+
+
 def compile_network(network, recipe: Recipe, loss, metrics):
     """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe."""
     accumulated = recipe.gradient_accumulation

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.tasks.keras_file import encoder_config
+from kformer.text import vocabulary
+from kformer.text.text_files import read_lines
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.options import RunOptions
 from kformer.training.run.vocabularies import Vocabularies, read_vocabularies
@@ -83,15 +85,6 @@ class Task:
         """Returns the sizes, by their names in the recipe, of the model to start from."""
         raise NotImplementedError
 
-    def _sizes_of_one_stack(self) -> dict:
-        """`sizes_to_start_from` of a model that has one stack of layers, from any kind of model."""
-        config = encoder_config(Path(self.options.warm_start))
-        names = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first", "activation")
-        sizes = {name: config[name] for name in names}
-        if self.options.tokenizer is None and not self.options.new_vocabulary:
-            sizes["vocab_size"] = config["vocab_size"]
-        return sizes
-
     def learner(self, prepared, epoch) -> Learner:
         """Returns the model, with its first weights, and its batches.
 
@@ -109,3 +102,30 @@ class Task:
     def load(self) -> Callable:
         """The function that loads a model of this kind from its file."""
         raise NotImplementedError
+
+
+class OneTextTask(Task):
+    """A kind of model that reads one text and has one stack of layers; base class."""
+
+    def plain_files(self, name: str) -> list[str]:
+        """Returns paths of the text alone, a text on each line, of the files called `name`."""
+        return self.files[name]
+
+    def given_vocabularies(self):
+        return Vocabularies(super().given_vocabularies().source, None)
+
+    def check_some_are_left(self, recipe, vocabularies):
+        library = vocabulary.read(vocabularies.source)
+        for name, files in self.files.items():
+            lines = (line for file in self.plain_files(name) for line in read_lines(file))
+            if files and not any(map(library.encode, lines)):
+                raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
+
+    def sizes_to_start_from(self):
+        """Reads the sizes of the encoder of any kind of model."""
+        config = encoder_config(Path(self.options.warm_start))
+        names = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first", "activation")
+        sizes = {name: config[name] for name in names}
+        if self.options.tokenizer is None and not self.options.new_vocabulary:
+            sizes["vocab_size"] = config["vocab_size"]
+        return sizes
