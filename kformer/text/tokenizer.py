@@ -37,17 +37,25 @@ class Tokenizer(keras.layers.Layer):
             self._use(model)
 
     @classmethod
-    def train(cls, files, vocab_size: int = 8000, character_coverage: float = 0.9995):
-        """Learns a unigram model with byte fallback from text files.
+    def train(
+        cls,
+        files,
+        vocab_size: int = 8000,
+        character_coverage: float = 0.9995,
+        pieces: str = "unigram",
+    ):
+        """Learns a model with byte fallback from text files.
 
-        [Kudo, 2018](https://arxiv.org/abs/1804.10959). Padding is 0, unknown 1, start 2, end 3;
-        256 ids spell the bytes of characters that no piece covers.
+        Padding is 0, unknown 1, start 2, end 3; 256 ids spell the bytes of what no piece covers.
 
         Args:
             files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
             vocab_size: Number of ids.
             character_coverage: Share of the text's characters that get pieces of their own; the
                 rarest are spelled in bytes.
+            pieces: What they are: "unigram", frequent parts of words
+                ([Kudo, 2018](https://arxiv.org/abs/1804.10959)); "char", single characters, which
+                suit numbers, dates and spelling; or "word", frequent words.
 
         Raises:
             FileNotFoundError: A file is missing.
@@ -56,7 +64,7 @@ class Tokenizer(keras.layers.Layer):
                 supports); a file is not UTF-8 (the message says which line); or the files hold no
                 text.
         """
-        return cls(vocabulary.learn(files, vocab_size, character_coverage))
+        return cls(vocabulary.learn(files, vocab_size, character_coverage, pieces=pieces))
 
     @classmethod
     def load(cls, path):

@@ -1,4 +1,8 @@
-"""Learns SentencePiece models from text files, and checks them, without TensorFlow."""
+"""Learns SentencePiece models from text files, and checks them, without TensorFlow.
+
+All of them split text as unigram models do, into the pieces of the highest total score. One of
+characters, or of words, has pieces that leave no choice; so it works wherever a unigram model does.
+"""
 
 import gzip
 import io
@@ -6,18 +10,25 @@ import re
 from pathlib import Path
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 
-from kformer.arguments import check_integer, check_number
+from kformer.arguments import check_choice, check_integer, check_number
 from kformer.text.text_files import as_list, decoded
 
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
+KINDS = ("unigram", "char", "word")  # Of pieces.
+SPACE = "▁"  # As SentencePiece writes it.
 ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
 
 
 def learn(
-    files, vocab_size: int = 8000, character_coverage: float = 0.9995, at_most: bool = False
+    files,
+    vocab_size: int = 8000,
+    character_coverage: float = 0.9995,
+    at_most: bool = False,
+    pieces: str = "unigram",
 ) -> bytes:
-    """Learns a unigram model with byte fallback from text files.
+    """Learns a model with byte fallback from text files.
 
     Args:
         files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
@@ -26,6 +37,8 @@ def learn(
             rarest are spelled in bytes.
         at_most: Whether to learn as many ids as the text supports where `vocab_size` is too
             large, instead of raising an error. The model is the one that this number gives.
+        pieces: What they are: "unigram", frequent parts of words; "char", single characters; or
+            "word", frequent words. What has no piece is spelled in bytes.
 
     Returns:
         The SentencePiece model file's content.
@@ -38,10 +51,11 @@ def learn(
     """
     check_integer("vocab_size", vocab_size, least=1)
     check_number("character_coverage", character_coverage, above=0, most=1)
+    check_choice("pieces", pieces, KINDS)
     files = as_list(files)
     while True:
         try:
-            return _learn(files, vocab_size, character_coverage)
+            return _learn(files, vocab_size, character_coverage, pieces)
         except RuntimeError as error:
             supported = _supported(str(error))
             if not at_most or supported is None:
@@ -49,12 +63,32 @@ def learn(
             vocab_size = supported  # Less than before, so this loop ends.
 
 
-def _learn(files, vocab_size, character_coverage):
+def _learn(files, vocab_size, character_coverage, pieces):
+    if pieces == "unigram":
+        return _trained(files, vocab_size, character_coverage, pieces)
+    spaces = 1 if pieces == "word" else 0  # A model of words has no piece for a space alone.
+    try:
+        model = _trained(files, vocab_size - spaces, character_coverage, pieces)
+    except RuntimeError as error:
+        supported = _supported(str(error))
+        raise RuntimeError(_too_large(supported + spaces) if supported else error) from error
+    proto = sentencepiece_model_pb2.ModelProto.FromString(model)
+    proto.trainer_spec.model_type = proto.trainer_spec.UNIGRAM
+    if spaces:
+        lowest = min(one.score for one in proto.pieces)
+        proto.pieces.add(piece=SPACE, score=lowest - 1)
+    proto.trainer_spec.vocab_size = len(proto.pieces)
+    if len(proto.pieces) < vocab_size:
+        raise RuntimeError(_too_large(len(proto.pieces)))
+    return proto.SerializeToString()
+
+
+def _trained(files, vocab_size, character_coverage, pieces):
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=_lines(files),
         model_writer=written,
-        model_type="unigram",
+        model_type=pieces,
         vocab_size=vocab_size,
         character_coverage=character_coverage,
         byte_fallback=True,
@@ -102,6 +136,11 @@ def _lines(files):
             yield from decoded(lines, repr(file))
 
 
+def _too_large(supported):
+    """Returns SentencePiece's words for a `vocab_size` that is too large."""
+    return f"Vocabulary size too high: set it to a value <= {supported}."
+
+
 def _supported(message):
     """Returns the number of ids that the text supports, if `message` is that of too many ids."""
     found = re.search(r"value <= (\d+)\.", message)
@@ -117,7 +156,7 @@ def _why_not_learned(message, vocab_size):
             f"`vocab_size` must be at least {least[1]}, so that every byte and every frequent "
             "character has an id."
         )
-    elif "insert_id" in message:
+    elif "insert_id" in message or "(vocab_size) >= (0)" in message:
         rule = "`vocab_size` must be over 260: four special ids, and one for every byte."
     elif "sentences_.empty()" in message or "all_chars_count" in message:
         rule = (

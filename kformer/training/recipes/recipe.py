@@ -45,6 +45,10 @@ class Recipe:
 
     vocab_size: int = _positive("Ids of the joint vocabulary, or of the source's own.")
     target_vocab_size: int = _not_negative("Ids of the target's own vocabulary; 0 for a joint one.")
+    pieces: str = _choice(
+        "Pieces of a new vocabulary: unigram (parts of words), char or word.",
+        among=("unigram", "char", "word"),
+    )
     num_layers: int = _positive("Layers of the encoder.")
     num_decoder_layers: int = _not_negative(
         "Layers of the decoder; 0 for as many as the encoder has. Few decode fast."

@@ -52,13 +52,14 @@ def learn_vocabularies(
     """
     if not recipe.target_vocab_size:
         at_most = "vocab_size" not in exact
-        joint = vocabulary.learn([*source, *target], recipe.vocab_size, at_most=at_most)
-        return Vocabularies(joint, None)
+        files, options = [*source, *target], {"at_most": at_most, "pieces": recipe.pieces}
+        return Vocabularies(vocabulary.learn(files, recipe.vocab_size, **options), None)
     models = []
     for name, files in (("vocab_size", source), ("target_vocab_size", target)):
         try:
             size = getattr(recipe, name)
-            models.append(vocabulary.learn(files, size, at_most=name not in exact))
+            options = {"at_most": name not in exact, "pieces": recipe.pieces}
+            models.append(vocabulary.learn(files, size, **options))
         except ValueError as error:
             raise ValueError(str(error).replace("vocab_size", name)) from error
     return Vocabularies(*models)
