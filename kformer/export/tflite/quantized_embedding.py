@@ -16,12 +16,13 @@ def quantize_embeddings(network):
     """Replaces the embeddings of a network by quantized ones; a shared one stays shared.
 
     Args:
-        network: `kformer.Transformer`, or `kformer.TransformerEncoder`, which has only one.
+        network: `kformer.Transformer`; or `kformer.TransformerEncoder` or
+            `kformer.TransformerDecoder`, which have only one.
     """
     quantized = {}
     for name in ("source_embedding", "target_embedding"):
-        embedding = getattr(network, name, None)
-        if embedding is not None:
+        if name in vars(network):  # In a `TransformerDecoder`, one is another name of the other.
+            embedding = getattr(network, name)
             if id(embedding) not in quantized:
                 quantized[id(embedding)] = QuantizedEmbedding(embedding)
             setattr(network, name, quantized[id(embedding)])
