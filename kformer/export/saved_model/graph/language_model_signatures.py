@@ -6,7 +6,12 @@ Axes: B batch, N sequences a prompt.
 from kformer.decoding.search_ids import make_search
 from kformer.export.saved_model.graph.continuing import Continuing
 from kformer.export.saved_model.graph.reading import joined
-from kformer.export.saved_model.graph.signatures import Signatures, n_best
+from kformer.export.saved_model.graph.signatures import (
+    CHUNK_IDS,
+    CHUNK_ROWS,
+    Signatures,
+    n_best,
+)
 from kformer.text.prompts import TOO_LONG
 
 
@@ -82,7 +87,9 @@ class LanguageModelSignatures(Signatures):
     def _continued(self, continuing, text):
         rows = self._sources(text)
         flags = {TOO_LONG: rows.cut, "prompt not UTF-8": rows.broken}
-        return continuing(self._with_start(rows.ids), flags, self._at_once(rows))
+        # However short a prompt is, it may grow to the longest text.
+        at_once = max(1, min(CHUNK_IDS // self._longest, CHUNK_ROWS))
+        return continuing(self._with_start(rows.ids), flags, at_once)
 
     def _with_start(self, ids):
         """Returns rows of pieces and the end id with the start id before them, without the end."""
