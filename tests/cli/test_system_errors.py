@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from kformer import cli
 from kformer.cli.terminal import system_errors
-from kformer.training.run import execution
+from kformer.training.translation import learner
 
 
 def error_of(work):
@@ -97,13 +97,13 @@ def test_a_text_that_vanishes_while_it_is_read_is_named(
 ):
     source = tmp_path / "train.de"
     source.write_bytes(toy_run.files["train.de"].read_bytes())
-    new_translator = execution.new_translator
+    new_translator = learner.new_translator
 
     def and_delete(*args, **kwargs):
         source.unlink()
         return new_translator(*args, **kwargs)
 
-    monkeypatch.setattr(execution, "new_translator", and_delete)
+    monkeypatch.setattr(learner, "new_translator", and_delete)
     training[training.index("--source") + 1] = source
     result = command(*training, "--epochs", 1)
     assert result.returncode == 2
