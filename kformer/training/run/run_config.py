@@ -79,9 +79,9 @@ def difference(earlier: dict, config: dict) -> str | None:
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
     wanted = {**config["recipe"], **options}
     differing = [
-        f"{name}={before[name]!r} instead of {wanted.get(name)!r}"
-        for name in before  # A run config of an earlier version lacks newer settings.
-        if name not in CHANGEABLE and before[name] != wanted.get(name)
+        f"{name}={before.get(name)!r} instead of {wanted.get(name)!r}"
+        for name in {**before, **wanted}
+        if name not in CHANGEABLE and before.get(name) != wanted.get(name)
     ]
     if earlier.get("sha256") != config["sha256"]:
         sides = [
