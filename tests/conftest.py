@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import gc
 import io
 import os
 
@@ -43,6 +44,11 @@ from support import toy
 from support.made_once import MadeOnce
 from support.reference import perturbed
 from support.serving.server_process import batching_of, stand_in
+
+# The garbage collector would walk TensorFlow's modules, which stay, again and again.
+gc.collect()
+gc.freeze()
+gc.set_threshold(20_000, 50, 100)
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
 hypothesis.settings.register_profile("kformer", max_examples=10, **same_for_all)
