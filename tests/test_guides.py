@@ -30,7 +30,8 @@ GUIDES = {
         TESTS / "README.md",
     )
 }
-LONG = [f"kformer/{room}/README.md" for room in ("cli", "decoding", "export", "model", "training")]
+LONG = ("cli", "decoding", "export", "model", "serving", "training")
+LONG = [f"kformer/{room}/README.md" for room in LONG]
 COMMANDS = typer.main.get_command(app)
 SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
 FEWER_IDS = ["--vocab-size", "290"]  # One side of the text alone supports no more.

@@ -12,6 +12,7 @@ from support import toy
 LINES = [*toy.SOURCES[:20], "", "wir"]
 
 
+@pytest.mark.prove
 def test_every_line_has_its_vector(toy_keras, toy_translator, tmp_path):
     """In a process of its own, so that it shows what libraries write on stderr."""
     text, output = tmp_path / "de", tmp_path / "new" / "vectors.npy"

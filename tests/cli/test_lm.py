@@ -118,6 +118,7 @@ def test_other_models_continue_nothing_and_it_translates_nothing(refused, saved,
     assert "must be able to translate" in line and line.endswith("which holds a LanguageModel.")
 
 
+@pytest.mark.prove
 def test_options_of_a_search_are_for_a_keras_file(refused, tmp_path, language_model_tflite):
     line = refused("lm", "generate", language_model_tflite(), "--sample", stdin=b"wir\n")
     assert "Received: --sample with" in line

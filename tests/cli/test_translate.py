@@ -65,6 +65,7 @@ def test_json_lines_are_all_that_is_known(command, toy_keras, toy_translator):
         assert got == json.loads(json.dumps(known))
 
 
+@pytest.mark.prove
 def test_every_option_reaches_the_search(command, toy_keras, toy_translator):
     def scores(**options):
         found = toy_translator.translations(TEXTS, SearchOptions(**options), details=False)

@@ -13,6 +13,7 @@ from support.processes import run_python
 TEXTS = [*toy.SOURCES[:3], ""]
 
 
+@pytest.mark.prove
 def test_every_form_has_one_interface(toy_model, toy_translator):
     loaded, done = kformer.load(toy_model), []
     assert isinstance(loaded, kformer.SavedTranslator)

@@ -40,6 +40,7 @@ def test_a_summary_has_the_shape_of_every_layer(transformer, capsys):
     assert summary.count(f"(None, None, {D})") == layers and "?" not in summary
 
 
+@pytest.mark.prove
 def test_it_is_exported_as_it_is(transformer, tmp_path):
     transformer.export(tmp_path / "model", verbose=False)
     serve = tf.saved_model.load(tmp_path / "model").signatures["serving_default"]

@@ -28,9 +28,10 @@ ODD = [
 LOOPING = "wir ruft " * 20
 
 
-@pytest.fixture(
-    scope="module", params=["alone", pytest.param("batched", marks=pytest.mark.prove), "export"]
-)
+LONG = [pytest.param(name, marks=pytest.mark.prove) for name in ("alone", "batched")]
+
+
+@pytest.fixture(scope="module", params=["export", *LONG])
 def server(request, toy_served):
     batchings = {"alone": {}, "batched": BATCHING, "export": batching_of(toy_served)}
     with stand_in(toy_served, batching=batchings[request.param]) as server:
@@ -191,6 +192,7 @@ def test_errors_of_the_server_are_shown_as_they_are(scripted, server, protocol, 
     assert error.value.code == refused
 
 
+@pytest.mark.prove
 def test_a_batch_over_the_servers_limit_is_refused_in_its_words(tmp_path):
     write_scripted(tmp_path, 1, "")
     with stand_in(tmp_path, batching={"max_batch_size": 8}) as server:

@@ -151,6 +151,7 @@ def predict(server, inputs):
         return PredictionServiceStub(channel).Predict(request, timeout=120)
 
 
+@pytest.mark.prove
 def test_the_client_splits_what_a_request_may_not_hold(server, answers, neighbours):
     texts = list(answers) * 120
     assert len(texts) > 10_000

@@ -74,6 +74,7 @@ def test_a_keras_file_is_all_that_it_needs(form, request, tmp_path):
             np.testing.assert_array_equal(loaded.predict(TEXTS)[1], model.predict(TEXTS)[1])
 
 
+@pytest.mark.prove
 def test_it_trains_as_any_keras_model_and_is_saved_without_the_optimizer(classifier, tmp_path):
     ids = np.array([[7, 8, 3], [9, 3, 0]])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)

@@ -229,6 +229,7 @@ def test_each_way_to_search_is_traced_once(tokenizer, transformer, sentences, be
     assert len(calls) == 1
 
 
+@pytest.mark.prove
 def test_two_vocabularies_may_meet_in_one_translator(parallel_text, sentences):
     source = Tokenizer.train(parallel_text["train.de"], 350)
     target = Tokenizer.train(parallel_text["train.en"], 330)

@@ -115,6 +115,7 @@ def test_weights_are_stored_once(classifier_saved_model, tiny_classifier):
     assert 4 * parameters <= weights.stat().st_size < 6 * parameters
 
 
+@pytest.mark.prove
 def test_each_folder_is_loaded_as_what_it_holds(classifier_saved_model, toy_saved_model):
     assert type(kformer.load(classifier_saved_model.parent)) is ServedClassifier
     with pytest.raises(ValueError, match=r"from `text` to `translation`\. Received: path="):

@@ -231,6 +231,7 @@ def test_the_readme_of_a_beam_quotes_its_text_for_the_shell(toy_translator, tmp_
     assert_readme_shows_responses(path, "wir 's")
 
 
+@pytest.mark.prove
 def test_the_readme_has_requests_whose_responses_are_those(toy_saved_model):
     validated = toy.SOURCES[toy.HELD_OUT]
     assert_readme_shows_responses(toy_saved_model, validated[0])

@@ -138,6 +138,7 @@ def test_the_n_best_are_those_of_python(signatures, toy_translator):
     assert any(len(set(row)) == 4 for row in answer["translation"])
 
 
+@pytest.mark.prove
 def test_the_export_says_how_many_are_the_best(toy_translator, toy_beam_saved_model):
     answer = asked(signatures_of(toy_beam_saved_model), "beam", text=TEXTS[:3])
     options = SearchOptions(beam_size=3, length_penalty=1.0, n_best=3)

@@ -81,6 +81,7 @@ def test_a_partial_round_keeps_the_same_share_of_every_bucket(tmp_path_factory, 
         assert of_kept[number, bucket] == -(-count * part // of)
 
 
+@pytest.mark.prove
 def test_a_pass_reads_each_corpus_as_often_as_its_weight(write, tokenizer):
     corpora = [write("a", 40), write("b", 60), write("c", 30)]
     epoch = tf.Variable(0, dtype=tf.int64)

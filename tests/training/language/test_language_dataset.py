@@ -71,6 +71,7 @@ def test_the_number_of_the_pass_decides_the_order(text, tokenizer):
     assert not np.array_equal(first, other)
 
 
+@pytest.mark.prove
 def test_several_files_are_read_and_packed_ones_too(text, tokenizer, tmp_path):
     packed = tmp_path / "more.txt.gz"
     packed.write_bytes(gzip.compress(b"wir\n"))

@@ -132,6 +132,7 @@ def test_a_fit_is_resumed_twice_in_the_same_epoch(undisturbed, tmp_path):
     assert_same(Session(tmp_path / "run").fit(), undisturbed)
 
 
+@pytest.mark.prove
 def test_after_the_last_epoch_nothing_is_left_to_do(undisturbed):
     assert_same(Session(undisturbed.folder).fit(), undisturbed)
 
@@ -153,6 +154,7 @@ def never_better(session):
     return session
 
 
+@pytest.mark.prove
 def test_the_patience_of_early_stopping_is_restored(tmp_path):
     undisturbed = never_better(Session(tmp_path / "calm", patience=3)).fit(epochs=9)
     assert len(undisturbed.history.history["loss"]) == 3

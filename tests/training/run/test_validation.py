@@ -37,6 +37,7 @@ def often(again, tmp_path_factory):
     return folder, again(folder, **OFTEN)
 
 
+@pytest.mark.prove
 def test_the_history_has_a_row_for_every_validation(often, tiny_run):
     history, plain = read(often[0] / "history.json"), read(tiny_run[0] / "history.json")
     steps = plain["step"][0]
@@ -49,6 +50,7 @@ def test_the_history_has_a_row_for_every_validation(often, tiny_run):
         assert [history[name][i] for i in ends] == plain[name]
 
 
+@pytest.mark.prove
 def test_training_metrics_are_those_since_the_previous_validation(often, tiny_run):
     history, plain = read(often[0] / "history.json"), read(tiny_run[0] / "history.json")
     loss = history["loss"][: history["step"].index(plain["step"][0]) + 1]
@@ -65,6 +67,7 @@ def test_a_run_with_validations_within_its_epochs_is_resumed_exactly(again, ofte
     assert_same_run(tmp_path / "run", often[0])
 
 
+@pytest.mark.prove
 def test_the_best_models_and_the_last_are_kept_and_their_average_is_compared(often):
     folder, _ = often
     history, record = read(folder / "history.json"), read(folder / "run.json")

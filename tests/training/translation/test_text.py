@@ -35,6 +35,7 @@ def test_without_validation_text_there_are_no_batches_of_it(files, tiny_recipe, 
     assert "Validation" not in text.report(tiny_recipe, tokenizer)
 
 
+@pytest.mark.prove
 def test_weights_and_the_limit_of_the_ratio_of_lengths_are_used(tiny_recipe, tokenizer, tmp_path):
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_text("der hund\nder hund\n", "utf-8")
