@@ -70,14 +70,26 @@ ARROWS = {
     "export.web": {"pocket"},
     "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
     "cli": {
-        *("cli.demos", "cli.terminal", "decoding", "plot", "serving", "tasks", "text"),
+        *(
+            "cli.demos",
+            "cli.insight",
+            "cli.terminal",
+            "decoding",
+            "plot",
+            "serving",
+            "tasks",
+            "text",
+        ),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
         *("training.classification", "training.language", "training.translation"),
     },
     "cli.demos": {
-        *("", "cli", "cli.terminal", "phrasebook", "plot", "text", "training", "training.recipes"),
-        "training.run",
+        *("", "cli", "cli.insight", "cli.terminal", "phrasebook", "plot", "text", "training"),
+        *("training.recipes", "training.run"),
+    },
+    "cli.insight": {
+        *("", "cli", "cli.terminal", "plot", "training", "training.recipes", "training.run"),
     },
     "cli.terminal": {"serving", "text"},
 }

@@ -14,12 +14,13 @@ from pathlib import Path
 import typer
 
 import kformer
-from kformer.cli import classify, lm, plot
-from kformer.cli.attention import attention
+from kformer.cli import classify, lm
 from kformer.cli.demos.demo import demo
 from kformer.cli.encode import encode
 from kformer.cli.evaluate import evaluate
 from kformer.cli.export import export
+from kformer.cli.insight import plot
+from kformer.cli.insight.attention import attention
 from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.terminal import system_errors

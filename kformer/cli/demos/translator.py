@@ -2,8 +2,8 @@
 
 import typer
 
-from kformer.cli.attention import draw
 from kformer.cli.demos import PARTS, SHOWN
+from kformer.cli.insight.attention import draw
 from kformer.cli.model import open_model
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import Recipe

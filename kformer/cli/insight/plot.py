@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.arguments import check_integer
-from kformer.cli.attention import attention
+from kformer.cli.insight.attention import attention
 from kformer.cli.terminal.quiet import quiet
 from kformer.files import check_writable
 from kformer.training.recipes.recipe import Recipe, recipe_names
