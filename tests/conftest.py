@@ -48,7 +48,7 @@ from support.serving.server_process import batching_of, stand_in
 # The garbage collector would walk TensorFlow's modules, which stay, again and again.
 gc.collect()
 gc.freeze()
-gc.set_threshold(20_000, 50, 100)
+gc.set_threshold(5_000, 10, 10)
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
 hypothesis.settings.register_profile("kformer", max_examples=10, **same_for_all)
