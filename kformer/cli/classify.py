@@ -26,7 +26,8 @@ from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 _NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
 _Files = list[Path]
 _Labelled = (
-    "A label, a tab and a text on each line; or .csv with the columns label and text; may be .gz"
+    "A label, a tab and a text on each line; or .csv or .jsonl with the columns label and text; "
+    "may be .gz"
 )
 
 app = typer.Typer(help="Train a classifier on your own labelled text, and use it.")

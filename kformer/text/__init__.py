@@ -1,6 +1,7 @@
 """Text: strings to rows of ids and back, and scores and flags that need no model.
 
 - `text_files`: reads text files line by line.
+- `tables`: reads TSV, CSV and JSON lines. `columns`: writes columns as temporary text files.
 - `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `rows`: lists of strings to lists of ids, truncated where they are too long.

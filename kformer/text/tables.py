@@ -1,0 +1,211 @@
+"""Tables of text: TSV, CSV and JSON lines, UTF-8, `.gz` or plain."""
+
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kformer.arguments import replace_lone_surrogates
+from kformer.files import check_file
+from kformer.text.text_files import decoded
+
+_MOST_CHARACTERS = 2**31 - 1  # Of a field of a CSV file.
+_ENDINGS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}  # Others are TSV.
+
+
+class Row(NamedTuple):
+    """The values of a row of a table.
+
+    Attributes:
+        values: Strings, in the order of the columns that were asked for.
+        line: Number of the line where the row ends.
+    """
+
+    values: tuple[str, ...]
+    line: int
+
+
+def read_table(
+    file: str | Path, columns: Sequence[str], *, named: bool = False, rest: bool = False
+) -> Iterator[Row]:
+    """Yields the rows of a table.
+
+    A name that ends in ".csv" is that of a CSV file, whose first line names the columns; one that
+    ends in ".jsonl" or ".ndjson" is that of JSON lines, an object on each line. Others are TSV: if
+    the first line names the columns, it is a header; if not, the first values of a line are those
+    of `columns`, and further ones are ignored. Each name may be followed by ".gz".
+
+    Args:
+        file: A path.
+        columns: Names of the columns to read. "a.b" also means the value "b" of the object "a" in
+            JSON.
+        named: Whether a TSV file must have a header.
+        rest: Whether, in a TSV file without a header, the last column extends to the end of the
+            line, tabs included.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError: There is no such file.
+        ValueError: The file is empty, not UTF-8 or malformed, or lacks a column; the message
+            contains the file and the line.
+    """
+    path = Path(file)
+    check_file(path)
+    form = _ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix, "tsv")
+    row = None
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as content:
+            lines = decoded(content, repr(str(file)))
+            first = next(lines, None)
+            if first is not None:
+                first = first.removeprefix("\ufeff")  # The mark that Windows puts before UTF-8.
+                for row in _rows(form, first, lines, str(file), columns, named, rest):
+                    yield row
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"A file named .gz must be gzip. Received: {str(file)!r} ({error})."
+        ) from error
+    if row is None:
+        raise ValueError(f"A table must not be empty. Received: {str(file)!r}.")
+
+
+def _rows(form, first, lines, file, columns, named, rest):
+    if form == "csv":
+        return _of_csv(first, lines, file, columns)
+    if form == "json":
+        return _of_json(first, lines, file, columns)
+    return _of_tsv(first, lines, file, columns, named, rest)
+
+
+def _of_tsv(first, lines, file, columns, named, rest):
+    header = first.split("\t")
+    has_header = {*columns} <= {*header}
+    if named and not has_header:
+        raise _lacks_columns(file, columns, first)
+    if has_header:
+        places, most = [header.index(name) for name in columns], -1
+    else:
+        places, most = range(len(columns)), len(columns) - 1 if rest else -1
+        yield Row(_values_of_tsv(first, 1, file, columns, places, most), 1)
+    for number, line in enumerate(lines, start=2):
+        yield Row(_values_of_tsv(line, number, file, columns, places, most), number)
+
+
+def _values_of_tsv(line, number, file, columns, places, most):
+    values = line.split("\t", most)
+    if len(values) <= max(places):
+        tabs = len(values) - 1
+        raise ValueError(
+            f"A line of a TSV file must have values for {_listed(columns)}, with a tab between "
+            f"two; the name of a CSV file ends in .csv. Received: {file!r}, where line {number} "
+            f"has {tabs or 'no'} tab{'s' * (tabs > 1)}: {line!r:.80}."
+        )
+    return tuple(values[place] for place in places)
+
+
+def _of_csv(first, lines, file, columns):
+    csv.field_size_limit(_MOST_CHARACTERS)
+    rows = csv.reader(_with_ends(first, lines), strict=True)
+    try:
+        header = [name.strip() for name in next(rows)]
+        if not {*columns} <= {*header}:
+            header = [name.lower() for name in header]
+        if not {*columns} <= {*header}:
+            raise _lacks_columns(file, columns, first)
+        places = [header.index(name) for name in columns]
+        for row in rows:
+            if row and len(row) != len(header):
+                raise ValueError(
+                    "A row of a CSV file must have a value for each column. Received: "
+                    f"{file!r}, where line {rows.line_num} ends a row of {len(row)} values "
+                    f"for {len(header)} columns."
+                )
+            if row:
+                yield Row(tuple(row[place] for place in places), rows.line_num)
+    except csv.Error as error:
+        raise ValueError(
+            f"A CSV file must be well-formed. Received: {file!r}, line {rows.line_num} ({error})."
+        ) from error
+
+
+def _with_ends(first, lines):
+    """Gives lines the ends that `decoded` took: a quoted text may hold several lines."""
+    yield f"{first}\n"
+    for line in lines:
+        yield f"{line}\n"
+
+
+def _lacks_columns(file, columns, first):
+    return ValueError(
+        f"The first line of the table must name the columns {_listed(columns)}. "
+        f"Received: {file!r}, whose first line is {first!r:.80}."
+    )
+
+
+def _of_json(first, lines, file, columns):
+    for number, line in enumerate(_with_ends(first, lines), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(
+                "Each line of a file of JSON lines must be a JSON object. Received: "
+                f"{file!r}, where line {number} is not ({error}): {line.strip()!r:.80}."
+            ) from error
+        if not isinstance(record, dict):
+            raise ValueError(
+                "Each line of a file of JSON lines must be a JSON object. Received: "
+                f"{file!r}, where line {number} is {line.strip()!r:.80}."
+            )
+        yield Row(values_of(record, columns, f"{file!r}, line {number}"), number)
+
+
+def values_of(record: Mapping[str, Any], columns: Sequence[str], place: str) -> tuple[str, ...]:
+    """Returns some values of a record as strings; messages contain the `place` of the record.
+
+    Raises:
+        ValueError: The record lacks a column, or a value is neither text nor an integer.
+    """
+    return tuple(as_text(_value(record, name, place), f"{name!r} of {place}") for name in columns)
+
+
+def _value(record, name, place):
+    outer, dot, inner = name.partition(".")
+    if name not in record and dot and isinstance(record.get(outer), Mapping):
+        return _value(record[outer], inner, place)
+    if name not in record:
+        raise ValueError(
+            f"Every record must have the column {name!r}. "
+            f"Received: {place}, whose columns are {_listed(record) or 'none'}."
+        )
+    return record[name]
+
+
+def as_text(value, place: str) -> str:
+    """Returns a string, bytes of UTF-8 or an integer as text without lone surrogates.
+
+    Raises:
+        ValueError: It is anything else; the message contains its `place`.
+    """
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"Text must be UTF-8. Received: {value!r:.80} as {place} ({error.reason})."
+            ) from error
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise ValueError(
+            "A value of a record must be text or an integer. "
+            f"Received: {value!r:.80} as {place}, of type {type(value).__name__}."
+        )
+    return replace_lone_surrogates(value)
+
+
+def _listed(columns):
+    return ", ".join(map(repr, columns))
