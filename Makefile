@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test prove docs bench-train bench-decode bench-translate bench-input lint venv clean
+.PHONY: help demo test prove docs bench-train bench-decode bench-translate bench-input bench-pairs lint venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ bench-translate: .venv-bench/installed  ## Measure the translation of a file, st
 
 bench-input: venv  ## Measure the input pipeline on 1 GB of random words; ARGS=.
 	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)
+
+bench-pairs: venv  ## Measure each kind of source of pairs beside two text files; ARGS=.
+	$(BIN)/python tests/benchmarks/pair_sources.py $(ARGS)
 
 lint: venv  ## Check the code with ruff and the types of the public names with mypy.
 	$(BIN)/ruff check --quiet .

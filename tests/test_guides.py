@@ -80,6 +80,14 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
             lines = toy_run.files[f"{part}.{language}"].read_text("utf-8").splitlines()
             text = "".join(f"{line}\n" for line in lines[:320])
             (tmp_path / f"{named}.{language}").write_text(text, "utf-8")
+    for name in ("train", "val"):
+        sides = [(tmp_path / f"{name}.{side}").read_text("utf-8") for side in ("de", "en")]
+        pairs = [*zip(*map(str.splitlines, sides), strict=True)]
+        table = "".join(f"{source}\t{target}\n" for source, target in pairs)
+        (tmp_path / f"{name}.tsv").write_text(table, "utf-8")
+        records = ({"translation": {"de": source, "en": target}} for source, target in pairs)
+        lines = "".join(f"{json.dumps(record)}\n" for record in records)
+        (tmp_path / f"{name}.jsonl").write_text(lines, "utf-8")
     for name, part in (("reviews", "train"), ("valid", "valid")):
         lines = [f"{one.label}\t{one.text}\n" for one in getattr(reviews.corpus(), part)[:320]]
         (tmp_path / f"{name}.tsv").write_text("".join(lines), "utf-8")

@@ -160,6 +160,10 @@ def trained(folder: Path, tokenizer: kformer.Tokenizer) -> kformer.Translator:
 
 def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> None:
     training.warm_start(translator, kformer.Translator.load(folder / "old.keras"))
+    pairs = [("ein bier", "a beer")]
+    assert_type(training.split_pairs(pairs), tuple[list[str], list[str]])
+    training.translation_dataset(tokenizer=translator.tokenizer, pairs=pairs)
+    training.train(training.Recipe.named("quick"), pairs=pairs, output=folder, columns=("a", "b"))
     batches = training.translation_dataset(texts, texts, translator.tokenizer, shuffle=False)
     translator.transformer.compile(
         training.AveragedAdam(training.WarmupSchedule(16), average_momentum=0.9),

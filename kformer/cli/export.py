@@ -18,6 +18,7 @@ from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
 from kformer.text.text_files import read_lines
 from kformer.training.classification.labelled_files import split
+from kformer.training.data.pairs import split_pairs
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.run.run_config import read_run_config
 
@@ -135,8 +136,10 @@ def _held_out(model, source, reference):
 
 def _recorded(model):
     """Returns the validation files that the run recorded: of sentences and of their references."""
-    recorded = read_run_config(model.parent).get("files", {})
-    sides = ("valid_source", "valid_target", "valid", "valid_text")  # Of any kind of model.
+    config = read_run_config(model.parent)
+    recorded = config.get("files", {})
+    # Of any kind of model.
+    sides = ("valid_source", "valid_target", "valid_pairs", "valid", "valid_text")
     files = [recorded[side][0] for side in sides if recorded.get(side)]
     if not files:
         raise ValueError(
@@ -148,6 +151,9 @@ def _recorded(model):
             "An export is checked on held-out sentences, and those that the run recorded are "
             f"not there: give --check-source. Received: {', '.join(map(repr, files))}."
         )
+    if recorded.get("valid_pairs"):
+        source, target = split_pairs(files, config["options"]["columns"])
+        files = [*source, *target]
     if recorded.get("valid"):
         labelled = split(files)
         files = [*labelled.texts, *labelled.labels]

@@ -71,13 +71,26 @@ class Flags:
 @with_options_of(Recipe, "Numbers that replace those of the recipe")
 @with_options_of(Flags)
 def train(
-    source: Annotated[_Files, typer.Option(help="Source text; may be repeated.")],
-    target: Annotated[_Files, typer.Option(help="Its translation, line by line.")],
     output: Annotated[Path, typer.Option(help="Folder for the translator and its history.")],
+    source: Annotated[_Files | None, typer.Option(help="Source text; may be repeated.")] = None,
+    target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
     valid_source: Annotated[
         _Files | None, typer.Option(help="Validation text, which chooses the best model.")
     ] = None,
     valid_target: Annotated[_Files | None, typer.Option(help="Its translation.")] = None,
+    pairs: Annotated[
+        _Files | None,
+        typer.Option(
+            help="Instead of --source and --target: source, tab and target on each line; or .csv "
+            "or .jsonl with the columns source and target; may be .gz. May be repeated."
+        ),
+    ] = None,
+    valid_pairs: Annotated[
+        _Files | None, typer.Option(help="The same, instead of --valid-source.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Names of these columns in --pairs, such as de,en.")
+    ] = None,
     recipe: Annotated[
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
     ] = "tiny",
@@ -96,8 +109,14 @@ def train(
 ):
     """Train a translator on parallel text, with Keras's model.fit.
 
+    The text is two files, or one with pairs.
+
     The same command resumes an unfinished run.
     """
+    if not (source or target or pairs):
+        raise ValueError(
+            "Training needs --source and --target, or --pairs. Received: none of them."
+        )
     flags, changes = Flags.among(given)
     arguments = (
         Recipe.named(recipe, **changes),
@@ -108,6 +127,9 @@ def train(
         "weights": weight or None,
         "temperature": temperature,
         "target_tokenizer": target_tokenizer,
+        "pairs": pairs or None,
+        "valid_pairs": valid_pairs or None,
+        "columns": None if columns is None else columns.split(","),
     }
     from kformer.training.translation.task import prepare  # Imports NumPy, so only `train` does it.
 

@@ -11,6 +11,7 @@ from .classification.trainer import train_classifier
 from .data.corpus_report import CorpusReport
 from .data.dataset import translation_dataset
 from .data.dropped_pairs import DroppedPairs
+from .data.pairs import split_pairs
 from .data.parallel_files import check_parallel
 from .data.preflight import check_corpus, count_dropped_pairs
 from .language.dataset import language_dataset
@@ -54,6 +55,7 @@ __all__ = [
     "count_dropped_pairs",
     "language_dataset",
     "resumable_fit",
+    "split_pairs",
     "train",
     "train_classifier",
     "train_language_model",

@@ -1,6 +1,7 @@
 """Training data: parallel text files to batches of ids.
 
 - `parallel_files`, `mixture`, `corpus_weights`: the files, and how often each is read.
+- `pairs`: tables and Python objects, written as such files.
 - `dataset`: `translation_dataset`, a `tf.data.Dataset` of batches. `windows`, `batching`: what
   every such data set shares.
 - `dropped_pairs`: pairs that are dropped, and why.

@@ -3,27 +3,30 @@
 Axes: B batch, S source length, T target length.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
-from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching
 from kformer.training.data.byte_fallback import ByteFallbackAugmentation
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
+from kformer.training.data.pairs import parallel_text
 from kformer.training.data.subword_regularization import SubwordRegularization
 from kformer.training.data.windows import Windows
 
 
 def translation_dataset(
-    source_files: str | Path | Sequence[str | Path],
-    target_files: str | Path | Sequence[str | Path],
+    source_files: str | Path | Sequence[str | Path] | None = None,
+    target_files: str | Path | Sequence[str | Path] | None = None,
     tokenizer: Tokenizer | None = None,
     target_tokenizer: Tokenizer | None = None,
     *,
+    pairs: str | Path | Iterable[Any] | None = None,
+    columns: Sequence[str] | None = None,
     tokens_per_batch: int = 4096,
     max_length: int = 128,
     max_length_ratio: float | None = None,
@@ -53,6 +56,7 @@ def translation_dataset(
             side, so that every part of a pass has a share of each.
         tokenizer: `kformer.Tokenizer` of the source, or of both sides.
         target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
+        pairs, columns: Instead of the files: tables, or pairs in Python; see `split_pairs`.
         tokens_per_batch: Maximum ids of the longer side of a batch, with padding.
         max_length: Maximum ids per sentence, its end (or start) id included.
         max_length_ratio: Maximum ratio of the longer side of a pair to the shorter, in ids; see
@@ -75,16 +79,17 @@ def translation_dataset(
         source is pieces + end, target_in is start + pieces, target_out is pieces + end.
 
     Raises:
-        FileNotFoundError, ValueError: See `check_parallel`; or all pairs are dropped.
+        FileNotFoundError, ValueError: See `check_parallel` and `split_pairs`; or all pairs are
+            dropped.
         TypeError: The files are not paths but sentences, or there is no tokenizer.
     """
-    source_files, target_files = as_list(source_files), as_list(target_files)
+    text = parallel_text(source_files, target_files, pairs, columns)
     if tokenizer is None:
         raise TypeError(
-            "`translation_dataset` needs source files, target files and a tokenizer. "
+            "`translation_dataset` needs source files and target files, or pairs, and a tokenizer. "
             f"Received: {tokenizer=}."
         )
-    mixture = Mixture(source_files, target_files, weights, temperature)
+    mixture = Mixture(text.source, text.target, weights, temperature)
     if tokens_per_batch < max_length:
         raise ValueError(
             "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -75,6 +76,7 @@ def check_some_are_left(
     models: tuple[bytes, bytes],
     max_length: int,
     max_length_ratio: float | None = None,
+    names: Mapping[str, str] | None = None,
 ):
     """Reads pairs up to the first one that is kept.
 
@@ -82,6 +84,7 @@ def check_some_are_left(
         source, target: Lists of paths of parallel text.
         models: SentencePiece models (bytes) of source and target.
         max_length, max_length_ratio: See `PairFilter`.
+        names: How to show paths in the message, where that differs.
 
     Raises:
         ValueError: All pairs are dropped; the message has their number for each reason.
@@ -100,8 +103,9 @@ def check_some_are_left(
         if counts[0]:
             return
     dropped = DroppedPairs(*counts.tolist())
+    shown = [(names or {}).get(file, file) for file in source]
     raise ValueError(
         f"No pair is left to use: {dropped.blank:,} have a blank side, {dropped.too_long:,} are "
         f"too long, {dropped.unlike_lengths:,} are of unlike lengths. Received: "
-        f"max_length={max_length}, max_length_ratio={max_length_ratio}, source files {source}."
+        f"max_length={max_length}, max_length_ratio={max_length_ratio}, source text {shown}."
     )

@@ -40,7 +40,11 @@ def run_config(recipe: Recipe, task: "Task") -> dict:
             name: sha256(value) if isinstance(value, Path) else value
             for name, value in task.options.recorded().items()
         },
-        "files": {side: [str(Path(file).absolute()) for file in files[side]] for side in files},
+        "files": {
+            side: [str(Path(file).absolute()) for file in files[side]]
+            for side in files
+            if side not in task.temporary
+        },
         "sha256": {side: [sha256(file) for file in files[side]] for side in files},
     }
 

@@ -1,6 +1,6 @@
 """`Task`: what a kind of model says of its training runs; the rest is the same for all kinds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,12 +45,14 @@ class Task:
         model: What is trained, in words.
         model_file: Name of the file of the best model, in the folder of the run.
         monitors: Those of `MONITORS` that such a model has.
+        temporary: Names of files that do not outlive the process.
     """
 
     name: str
     model: str
     model_file: str
     monitors: tuple[str, ...]
+    temporary: Collection[str] = ()
 
     def __init__(self, files: dict[str, list[str]], options: RunOptions):
         self.files = files

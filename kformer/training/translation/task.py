@@ -1,12 +1,13 @@
 """A training run of a translator, before TensorFlow loads."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 from kformer.tasks.keras_file import transformer_config
-from kformer.text.text_files import as_list
 from kformer.training.data.corpus_weights import check_weights
 from kformer.training.data.dropped_pairs import check_some_are_left
+from kformer.training.data.pairs import ParallelText, parallel_text
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.recipes.recipe import Recipe, sizes_in
 from kformer.training.run.options import RunOptions
@@ -23,6 +24,7 @@ class TranslationOptions(RunOptions):
     weights: list[float] | None = None
     temperature: float | None = None
     target_tokenizer: str | Path | None = None
+    columns: Sequence[str] | None = None
 
     def recorded(self):
         weights = None if self.weights is None else [float(weight) for weight in self.weights]
@@ -31,6 +33,7 @@ class TranslationOptions(RunOptions):
             "weights": weights,
             "temperature": self.temperature,
             "target_tokenizer": self.target_tokenizer and Path(self.target_tokenizer),
+            "columns": self.columns and [*self.columns],
         }
 
     def check(self, recipe):
@@ -43,7 +46,12 @@ class TranslationOptions(RunOptions):
 
 
 class TranslationTask(Task):
-    """A translator, trained on parallel text: "source" and "target", "valid_source" and so on."""
+    """A translator, trained on parallel text: "source" and "target", or "pairs"; and "valid_…".
+
+    Args:
+        training, validation: `ParallelText`.
+        options: The optional arguments.
+    """
 
     name = "translation"
     model = "translator"
@@ -51,22 +59,35 @@ class TranslationTask(Task):
     monitors = ("loss", "bleu")
     options: TranslationOptions
 
+    def __init__(
+        self, training: ParallelText, validation: ParallelText, options: TranslationOptions
+    ):
+        valid = {f"valid_{name}": paths for name, paths in validation.given.items()}
+        super().__init__({**training.given, **valid}, options)
+        self.training = training
+        self.validation = validation
+        self.temporary = {
+            *(() if training.recorded else training.given),
+            *(() if validation.recorded else valid),
+        }
+
     def check(self, recipe):
         super().check(recipe)
         options = self.options
-        check_weights(len(self.files["source"]), options.weights, options.temperature)
+        check_weights(len(self.training.source), options.weights, options.temperature)
 
     @property
     def validation_files(self):
-        return self.files["valid_source"]
+        return self.validation.source
 
     def read_examples(self):
-        if self.files["valid_source"] or self.files["valid_target"]:
-            check_parallel(self.files["valid_source"], self.files["valid_target"])
-        return {"pairs": check_parallel(self.files["source"], self.files["target"])}
+        validation = self.validation
+        if validation.source or validation.target:
+            check_parallel(validation.source, validation.target)
+        return {"pairs": check_parallel(self.training.source, self.training.target)}
 
     def learn_vocabularies(self, recipe):
-        sides = self.files["source"], self.files["target"]
+        sides = self.training.source, self.training.target
         return learn_vocabularies(recipe, *sides, self.options.exact_sizes)
 
     def given_vocabularies(self):
@@ -75,10 +96,9 @@ class TranslationTask(Task):
     def check_some_are_left(self, recipe, vocabularies):
         models = vocabularies.source, vocabularies.target or vocabularies.source
         limits = recipe.max_length, recipe.max_length_ratio or None
-        check_some_are_left(self.files["source"], self.files["target"], models, *limits)
-        if self.validation_files:
-            valid = self.files["valid_source"], self.files["valid_target"]
-            check_some_are_left(*valid, models, *limits)
+        for text in (self.training, self.validation):
+            if text.source:
+                check_some_are_left(text.source, text.target, models, *limits, text.names())
 
     def sizes_to_start_from(self):
         config = transformer_config(Path(self.options.warm_start))
@@ -105,17 +125,23 @@ class TranslationTask(Task):
 
 
 def prepare(
-    recipe: Recipe, source, target, output, valid_source=None, valid_target=None, **options
+    recipe: Recipe,
+    source,
+    target,
+    output,
+    valid_source=None,
+    valid_target=None,
+    *,
+    pairs=None,
+    valid_pairs=None,
+    **options,
 ) -> Prepared:
     """Checks a run and provides its vocabularies, as `kformer.training.run.preparation.prepare`.
 
     The arguments and errors are those of `kformer.training.train`; `options` are the fields of
     `TranslationOptions`.
     """
-    files = {
-        "source": as_list(source),
-        "target": as_list(target),
-        "valid_source": as_list(valid_source or []),
-        "valid_target": as_list(valid_target or []),
-    }
-    return prepare_run(TranslationTask(files, TranslationOptions(**options)), recipe, output)
+    settings = TranslationOptions(**options)
+    training = parallel_text(source, target, pairs, settings.columns)
+    validation = parallel_text(valid_source, valid_target, valid_pairs, settings.columns, "valid_")
+    return prepare_run(TranslationTask(training, validation, settings), recipe, output)

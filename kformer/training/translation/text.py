@@ -1,7 +1,7 @@
 """The text of a training run: its batches, and the report that is printed before the first step."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kformer.text.text_files import read_lines
@@ -21,6 +21,7 @@ class TextOfRun:
         source, target: Lists of paths.
         valid_source, valid_target: The same, of the validation text; empty for no validation.
         weights, temperature: How several files are mixed; see `translation_dataset`.
+        names: How the report shows a path, where that differs.
     """
 
     source: Sequence[str | Path]
@@ -29,6 +30,7 @@ class TextOfRun:
     valid_target: Sequence[str | Path] = ()
     weights: list[float] | None = None
     temperature: float | None = None
+    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def report(
         self, recipe: Recipe, tokenizer, target_tokenizer=None, vocabulary: str = "learned"
@@ -43,8 +45,17 @@ class TextOfRun:
             vocabulary=vocabulary,
             **_sizes(recipe),
         )
+        found = dataclasses.replace(
+            found, source=self._with_names(found.source), target=self._with_names(found.target)
+        )
         cost = training_cost(recipe, found.source_tokens, found.target_tokens)
         return "\n".join([str(found), str(cost), *(f"Warning: {one}" for one in cost.warnings())])
+
+    def _with_names(self, side):
+        file, _, line = side.longest_at.rpartition(", line ")
+        if file not in self.names:
+            return side
+        return dataclasses.replace(side, longest_at=f"pair {line} of {self.names[file]}")
 
     def batches(self, recipe: Recipe, tokenizer, epoch, target_tokenizer=None):
         """Returns the batches of training, and those of validation or None.
@@ -93,8 +104,12 @@ def _sizes(recipe):
 
 def text_of(prepared: Prepared) -> TextOfRun:
     """Returns the text to train and to validate on."""
+    training, validation = prepared.task.training, prepared.task.validation
     options = prepared.task.options
-    return TextOfRun(*prepared.task.files.values(), options.weights, options.temperature)
+    return TextOfRun(
+        *(training.source, training.target, validation.source, validation.target),
+        *(options.weights, options.temperature, training.names()),
+    )
 
 
 def report(prepared: Prepared) -> str:

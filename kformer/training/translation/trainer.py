@@ -1,7 +1,8 @@
-"""`train`: a whole training run, from text files to a translator in a folder."""
+"""`train`: a whole training run, from parallel text to a translator in a folder."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 
@@ -12,16 +13,20 @@ from kformer.training.run.folder import locked
 from kformer.training.translation.task import prepare
 
 Paths = str | Path | list[str | Path]
+Pairs = str | Path | Iterable[Any]
 
 
 def train(
     recipe: Recipe,
-    source: Paths,
-    target: Paths,
-    output: str | Path,
+    source: Paths | None = None,
+    target: Paths | None = None,
+    output: str | Path | None = None,
     valid_source: Paths | None = None,
     valid_target: Paths | None = None,
     *,
+    pairs: Pairs | None = None,
+    valid_pairs: Pairs | None = None,
+    columns: Sequence[str] | None = None,
     weights: list[float] | None = None,
     temperature: float | None = None,
     warm_start: str | Path | None = None,
@@ -48,8 +53,10 @@ def train(
     Args:
         recipe: All numbers of the run.
         source, target: A path or a list of paths of parallel text.
-        output: The folder.
+        output: The folder; must be given.
         valid_source, valid_target: The same, of the text that chooses the best model.
+        pairs, valid_pairs, columns: Instead of such files: tables, or pairs in Python; see
+            `split_pairs`. For an exact resumption the pairs must be the same, in the same order.
         weights, temperature: How several files are mixed; see `translation_dataset`.
         warm_start: Path of a `.keras` translator to start from, instead of random weights. Its
             sizes replace those of the recipe. See `kformer.training.warm_start`.
@@ -83,9 +90,14 @@ def train(
         FloatingPointError: Training diverged.
         Interrupted: SIGTERM or Ctrl-C came; the state of training is saved.
     """
+    if output is None:
+        raise TypeError(f"A run needs a folder to write to. Received: {output=}.")
     with locked(output):
         prepared = prepare(
             *(recipe, source, target, output, valid_source, valid_target),
+            pairs=pairs,
+            valid_pairs=valid_pairs,
+            columns=columns,
             weights=weights,
             temperature=temperature,
             warm_start=warm_start,

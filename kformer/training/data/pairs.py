@@ -1,0 +1,171 @@
+"""Pairs of sentences from tables and from Python objects, as parallel text files."""
+
+import functools
+import os
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kformer.files import check_file
+from kformer.text.columns import write_columns
+from kformer.text.tables import as_text, read_table, values_of
+from kformer.text.text_files import as_list
+
+COLUMNS = ("source", "target")  # Of a table or of records, unless others are named.
+
+
+class ParallelText(NamedTuple):
+    """Parallel text files, and what they were made from.
+
+    Attributes:
+        source, target: Lists of paths; line n of a target file translates line n of its source
+            file.
+        given: Lists of paths by the name of the argument that they were given as: "source" and
+            "target", or "pairs".
+        recorded: Whether the paths in `given` still exist when the process has ended.
+    """
+
+    source: list[str]
+    target: list[str]
+    given: dict[str, list[str]]
+    recorded: bool = True
+
+    def names(self) -> dict[str, str]:
+        """Returns the name by which to show each file that was made from something else."""
+        if "pairs" not in self.given:
+            return {}
+        shown = self.given["pairs"] if self.recorded else ["the pairs"]
+        return {
+            path: name
+            for side in (self.source, self.target)
+            for path, name in zip(side, shown, strict=True)
+        }
+
+
+def split_pairs(
+    pairs: str | Path | Iterable[Any], columns: Sequence[str] | None = None
+) -> tuple[list[str], list[str]]:
+    """Writes pairs as parallel text files, which are deleted when the process ends.
+
+    What takes text files, such as `kformer.Tokenizer.train`, then takes text from anywhere. Line
+    feeds within a sentence become spaces.
+
+    Args:
+        pairs: A path, or a list of paths, of tables: TSV, CSV with a header, JSON lines; UTF-8,
+            `.gz` or plain. Or the pairs themselves: an iterable of (source, target) tuples or of
+            dicts, such as a list or a data set of Hugging Face's `datasets`; or a
+            `tf.data.Dataset` of either.
+        columns: Names of the columns of source and target in tables and dicts; "a.b" is the value
+            "b" of the dict "a". By default "source" and "target". A TSV file may lack a header;
+            then its first two columns are used.
+
+    Returns:
+        source_files: list of paths, one for each table.
+        target_files: list of paths.
+
+    Raises:
+        FileNotFoundError, ValueError: A table is missing, malformed or lacks a column (the message
+            contains the line); there are no pairs; or they can be read only once.
+        TypeError: An element is not a pair, or `pairs` cannot be iterated.
+    """
+    source, target, *_ = parallel_text(pairs=pairs, columns=columns)
+    return source, target
+
+
+def parallel_text(source=None, target=None, pairs=None, columns=None, kind="") -> ParallelText:
+    """Returns parallel text that is given as files of each side, or as pairs.
+
+    Args:
+        source, target: A path or a list of paths each; or None.
+        pairs, columns: See `split_pairs`.
+        kind: "valid_" for validation text, to name the arguments in messages.
+
+    Raises:
+        See `split_pairs`. ValueError: Files and pairs are given.
+    """
+    if pairs is None:
+        source, target = (as_list([] if side is None else side) for side in (source, target))
+        return ParallelText(source, target, {"source": source, "target": target})
+    if source or target:
+        raise ValueError(
+            f"Text is given as `{kind}source` and `{kind}target`, or as `{kind}pairs`, not as "
+            f"both. Received: {kind}source={source}, {kind}target={target} and {kind}pairs."
+        )
+    names = _checked(columns)
+    if isinstance(pairs, str | os.PathLike) or _are_paths(pairs):
+        tables = as_list(pairs)
+        sides = [_split(file, names, columns is not None, *_state(file)) for file in tables]
+        return ParallelText(*map(list, zip(*sides, strict=True)), {"pairs": tables})
+    paths = write_columns(_with_spaces(_read_again(pairs, names)), COLUMNS)
+    if not Path(paths[0]).stat().st_size:
+        raise ValueError(f"There must be pairs. Received: {kind}pairs={reprlib.repr(pairs)}.")
+    return ParallelText(paths[:1], paths[1:], {"pairs": paths}, recorded=False)
+
+
+def _checked(columns):
+    if columns is None:
+        return COLUMNS
+    is_text = isinstance(columns, str)
+    columns = (columns,) if is_text else tuple(columns)
+    if len(columns) != 2 or not all(isinstance(name, str) and name for name in columns):
+        raise ValueError(
+            f"`columns` must be the names of source and target. Received: columns={columns!r}."
+        )
+    return columns
+
+
+def _are_paths(pairs):
+    """Whether these are paths of tables; an empty list is an empty list of pairs."""
+    is_list = isinstance(pairs, list | tuple) and pairs
+    return is_list and isinstance(pairs[0], str | os.PathLike)
+
+
+def _state(file):
+    check_file(file)
+    state = Path(file).stat()
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+@functools.lru_cache
+def _split(file, columns, named, *_state):
+    """Splits a table; one that has not changed is split once per process."""
+    rows = (row.values for row in read_table(file, columns, named=named))
+    return write_columns(_with_spaces(rows), COLUMNS)
+
+
+def _with_spaces(pairs):
+    for source, target in pairs:
+        yield source.replace("\n", " "), target.replace("\n", " ")
+
+
+def _read_again(pairs, columns) -> Iterator[Sequence[str]]:
+    """Yields pairs of strings from an iterable that can be read again."""
+    if isinstance(pairs, Iterator):
+        raise ValueError(
+            "Pairs must be readable more than once, so that a run can be resumed: give a list, a "
+            "data set, or an object whose `__iter__` begins anew. "
+            f"Received: pairs={reprlib.repr(pairs)}, of type {type(pairs).__name__}."
+        )
+    if hasattr(pairs, "as_numpy_iterator"):  # A `tf.data.Dataset`, without importing TensorFlow.
+        if int(pairs.cardinality()) == -1:
+            raise ValueError(f"Pairs must come to an end. Received: pairs={pairs}, without one.")
+        pairs = pairs.as_numpy_iterator()
+    elif not isinstance(pairs, Iterable):
+        raise TypeError(
+            "`pairs` must be paths of tables or an iterable of pairs. "
+            f"Received: {reprlib.repr(pairs)}, of type {type(pairs).__name__}."
+        )
+    for number, pair in enumerate(pairs, start=1):
+        if isinstance(pair, Mapping):
+            yield values_of(pair, columns, f"pair {number}")
+        elif isinstance(pair, tuple | list) and len(pair) == 2:
+            yield [
+                as_text(text, f"{name} of pair {number}")
+                for name, text in zip(COLUMNS, pair, strict=True)
+            ]
+        else:
+            raise TypeError(
+                "A pair must be a (source, target) tuple, or a dict with these columns. "
+                f"Received: {reprlib.repr(pair)} as pair {number}, of type {type(pair).__name__}."
+            )
