@@ -22,6 +22,9 @@ class Deadline:
     Raises:
         TypeError: `seconds` is not a number.
         ValueError: `seconds` is not over 0, or over a million.
+
+    Attributes:
+        failure: The passing failure of the last attempt, if it failed; see `patiently`.
     """
 
     def __init__(self, seconds: float):
@@ -29,21 +32,22 @@ class Deadline:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._given_up = threading.Event()
+        self.failure: ConnectionError | ServerError | None = None
 
     def left(self) -> float:
         """Returns the remaining seconds.
 
         Raises:
-            TimeoutError: None remain.
+            TimeoutError, or what `failure` is: None remain.
         """
         left = self._end - time.monotonic()
         if left <= 0 or self._given_up.is_set():
             raise self.error()
         return left
 
-    def error(self) -> TimeoutError:
-        """Returns the error for a call over its deadline."""
-        return TimeoutError(
+    def error(self) -> Exception:
+        """Returns the error for a call over its deadline: what the server said, if it did."""
+        return self.failure or TimeoutError(
             "The server must answer within the timeout. "
             f"Received: timeout={self._seconds:g}, in seconds."
         )
@@ -71,10 +75,13 @@ def patiently(request, deadline: Deadline, retries: int):
     for attempt in range(retries + 1):
         deadline.left()
         try:
-            return request()
+            answer = request()
+            deadline.failure = None
+            return answer
         except (ConnectionError, ServerError) as error:
             if isinstance(error, ServerError) and not error.is_passing:
                 raise
+            deadline.failure = error
             wait = _wait(attempt, error)
             if attempt == retries or wait >= deadline.left():
                 raise
