@@ -11,6 +11,7 @@ The modules, from words to sentences:
     events, states                    productions of clauses
     sentences, joined                 productions of sentences with one clause, with two
     parsing                           which English sentences the grammar can derive
+    alignments                        which words of a sentence and its translation belong together
 
 German is the source language. Every German sentence has exactly one translation, which follows
 from its parts, so that a perfect model makes no mistakes. The text is lower case; single spaces
