@@ -2,14 +2,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from matplotlib import font_manager
 
 from kformer.plot import (
+    figures,
     plot_attention,
+    plot_confusion,
     plot_history,
     plot_positions,
     plot_schedules,
     save_figure,
 )
+from kformer.plot.figures import FONT, fonts_for
 from support.processes import printed_by
 
 PIECES = [
@@ -266,3 +270,24 @@ def test_schedules_are_drawn_over_the_same_steps():
 def test_what_cannot_be_drawn_is_refused(draw, said):
     with pytest.raises(ValueError, match=said):
         draw()
+
+
+@pytest.mark.parametrize("draw", [plot_attention, plot_confusion])
+def test_a_character_of_no_installed_font_is_named(draw, monkeypatch):
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", [])  # None but matplotlib's own.
+    texts = ["▁a", "\U00013000b"]
+    arguments = (texts, texts) if draw is plot_attention else (texts,)
+    with pytest.raises(ValueError, match=r"\(U\+13000\), which no installed font has"):
+        draw(np.eye(2), *arguments)
+
+
+def test_other_installed_fonts_are_used_where_the_first_lacks_characters(monkeypatch):
+    lacking = set("ab")
+    of_file = figures._characters
+    monkeypatch.setattr(
+        figures,
+        "_characters",
+        lambda path: of_file(path) - (lacking if path == font_manager.findfont(FONT) else set()),
+    )
+    [first, *others] = fonts_for(["ab"])
+    assert first == FONT and others

@@ -1,9 +1,10 @@
 """Pictures: attention, confusion, learning curves, positional encodings, schedules.
 
+- `attention_page`: a web page that shows attention, from the template `attention.html`.
 - `attention`, `confusion`, `history`, `positions`, `schedules`: a picture each.
 - `figures`: what they share, and how they are saved.
 
-Every function returns a matplotlib `Figure`, which needs no window.
+Every other function returns a matplotlib `Figure`, which needs no window.
 """
 
 from kformer import lazy_names

@@ -1,4 +1,5 @@
 from .attention import plot_attention
+from .attention_page import attention_page
 from .confusion import plot_confusion
 from .figures import check_picture, save_figure
 from .history import plot_history
@@ -6,6 +7,7 @@ from .positions import plot_positions
 from .schedules import plot_schedules
 
 __all__ = [
+    "attention_page",
     "check_picture",
     "plot_attention",
     "plot_confusion",

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from kformer.plot.figures import FONT, rule
+from kformer.plot.figures import fonts_for, rule
 
 
 def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
@@ -18,6 +18,9 @@ def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
 
     Returns:
         `Figure` whose axes are the maps, layer by layer, then the colour bar.
+
+    Raises:
+        ValueError: The shapes do not fit, or no installed font has a character.
     """
     weights = np.asarray(weights)
     if weights.ndim not in (2, 3, 4) or weights.shape[-2:] != (len(queries), len(keys)):
@@ -26,6 +29,7 @@ def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
             f"Received: weights.shape={weights.shape}, "
             f"len(queries)={len(queries)}, len(keys)={len(keys)}."
         )
+    fonts = fonts_for([*queries, *keys, title or ""])
     grid = weights.reshape((1,) * (4 - weights.ndim) + weights.shape)  # (L, H, Q, K)
     layers, heads = grid.shape[:2]
     cell = _cell_size(max(len(queries), len(keys)), alone=layers * heads == 1)  # Inches.
@@ -44,7 +48,7 @@ def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
         if weights.ndim > 2:
             row = f"layer {layer + 1}, " if weights.ndim == 4 else ""
             ax.set_title(f"{row}head {head + 1}", fontsize="small")
-    text = {"fontsize": min(10, 72 * cell * 0.6), "family": FONT, "parse_math": False}
+    text = {"fontsize": min(10, 72 * cell * 0.6), "family": fonts, "parse_math": False}
     for ax in axes[-1]:
         ax.set_xticks(
             range(len(keys)), keys, rotation=45, ha="right", rotation_mode="anchor", **text
@@ -55,7 +59,7 @@ def plot_attention(weights, queries, keys, title: str | None = None) -> Figure:
         ax.set_ylabel("queries (attending)")
     figure.colorbar(image, ax=axes, label="attention weight", fraction=0.05, pad=0.02)
     if title:
-        figure.suptitle(title)
+        figure.suptitle(title, family=fonts, parse_math=False)
     return figure
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from kformer.plot.figures import FONT, rule
+from kformer.plot.figures import fonts_for, rule
 
 
 def plot_confusion(matrix, labels) -> Figure:
@@ -24,7 +24,7 @@ def plot_confusion(matrix, labels) -> Figure:
     ax = figure.add_subplot()
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     rule(ax, *matrix.shape)
-    text = {"family": FONT, "parse_math": False}
+    text = {"family": fonts_for(labels), "parse_math": False}
     ax.set_xticks(
         range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor", **text
     )

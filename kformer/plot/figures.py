@@ -3,9 +3,11 @@
 They need matplotlib and no window: every function that draws returns a new `Figure`.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 from kformer.files import replacing
@@ -25,6 +27,39 @@ def save_figure(figure: Figure, path) -> None:
     check_picture(path)
     with replacing(path) as partial:
         figure.savefig(partial, dpi=150, bbox_inches="tight", pad_inches=0.1)
+
+
+def fonts_for(texts: Iterable[str]) -> list[str]:
+    """Returns the names of installed fonts that together have all characters of the texts.
+
+    Raises:
+        ValueError: No installed font has some characters.
+    """
+    missing = {one for text in texts for one in text if one.isprintable() and not one.isspace()}
+    missing -= _characters(font_manager.findfont(FONT))
+    fonts = [FONT]
+    for font in sorted(font_manager.fontManager.ttflist, key=lambda font: font.name):
+        if not missing:
+            break
+        if found := missing & _characters(font.fname):
+            fonts.append(font.name)
+            missing -= found
+    if missing:
+        shown = ", ".join(f"{one!r} (U+{ord(one):04X})" for one in sorted(missing)[:5])
+        raise ValueError(
+            "A picture needs a font with the characters of the text: install one, such as Noto "
+            "Sans for their script; or `kformer attention --html`, whose page has the fonts of the "
+            f"browser. Received: {shown}, which no installed font has."
+        )
+    return fonts
+
+
+def _characters(path):
+    """Returns the characters of a font; none of a font that matplotlib cannot read."""
+    try:
+        return {chr(code) for code in font_manager.get_font(path).get_charmap()}
+    except (OSError, RuntimeError, ValueError):
+        return set()
 
 
 def rule(ax, rows, columns):

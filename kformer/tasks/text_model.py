@@ -9,9 +9,11 @@ from typing import Self
 import keras
 import numpy as np
 
-from kformer.arguments import as_texts, check_integer
+from kformer.arguments import as_texts, check_integer, check_text
 from kformer.files import replacing
 from kformer.model.networks.copying import weights_copy
+from kformer.model.networks.transformer import Attention
+from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
 from kformer.tasks.features import sentence_vectors, token_vectors
 from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind
@@ -105,6 +107,22 @@ class TextModel(keras.Model):
             for i, of_row in zip(batch, outputs, strict=True):
                 vectors[i] = of_row[: len(rows[i])].copy()  # The batch is not kept.
         return vectors
+
+    def attend(self, text: str) -> AttentionMaps:
+        """Returns the attention of every layer and head to the pieces of one text.
+
+        Args:
+            text: A string; of one that is too long, the beginning is read, with a warning.
+
+        Returns:
+            `AttentionMaps`, of self-attention alone.
+        """
+        [row] = self._rows([check_text("text", text)], "read", 1)
+        _, weights = self.network.attend(np.array([row], np.int32))
+        pieces = self.tokenizer.pieces(row)
+        if hasattr(self.network, "start_id"):
+            return AttentionMaps([], pieces, Attention((), weights, ()))
+        return AttentionMaps(pieces, [], Attention(weights, (), ()))
 
     def source_rows(self, texts):
         """Returns the ids of each text, pieces and end; warns of what it had to cut."""

@@ -3,8 +3,6 @@
 Axes: B batch, S source length, N sequences a row, T target length.
 """
 
-from typing import NamedTuple
-
 import keras
 import tensorflow as tf
 
@@ -12,20 +10,13 @@ from kformer.arguments import as_texts, check_as_many, check_integer, check_text
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.scoring import BatchLikelihood, Scored
-from kformer.model.networks.transformer import Attention, Transformer
+from kformer.model.networks.transformer import Transformer
+from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.keras_file import FORMAT, check_format
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import Translation, found_flags
 from kformer.text.rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
-
-
-class AttentionMaps(NamedTuple):
-    """The attention of one translation, with its pieces; see `Translator.attend`."""
-
-    source: list  # S pieces
-    target: list  # T pieces that the decoder read, the start first
-    attention: Attention  # of one sentence: B is 1
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -226,11 +217,15 @@ class Translator(TextModel):
         return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)
 
     def attend(self, text, target=None) -> AttentionMaps:
-        """Returns the attention of every layer for one sentence.
+        """Returns the attention of every layer and head for one sentence.
 
         Args:
             text: The source sentence.
             target: Its translation; by default what `translate` gives.
+
+        Returns:
+            `AttentionMaps`, of the self-attention of encoder and decoder, and of the attention from
+            the decoder to the source.
         """
         check_text("text", text)
         target = self.translate([text])[0] if target is None else check_text("target", target)

@@ -19,15 +19,50 @@ let logged;
 const commands = {
   /** Opens a page, and waits until it is ready or says why not. */
   async open(url, options = {}) {
-    await context?.close();
-    context = await browser.newContext({ serviceWorkers: "block", ...options });
-    page = await context.newPage();
-    requests = [];
-    logged = [];
-    context.on("request", (request) => requests.push(request.url()));
-    page.on("console", (message) => logged.push(message.text()));
-    await page.goto(url);
+    await visit(url, options);
     return settled();
+  },
+
+  /** Opens the page that shows attention. */
+  async show(url, options = {}) {
+    await visit(url, options);
+    return attention();
+  },
+
+  async attention() {
+    return attention();
+  },
+
+  /** Sets one of the lists of choices. */
+  async select(id, value) {
+    await page.selectOption(`#${id}`, { value });
+    return attention();
+  },
+
+  /** Points at the piece at a place. */
+  async hover(place) {
+    await page.hover(`#queries > :nth-child(${place + 1})`);
+    return attention();
+  },
+
+  async leave() {
+    await page.hover("h1");
+    return attention();
+  },
+
+  async tap(place) {
+    await page.tap(`#queries > :nth-child(${place + 1})`);
+    return attention();
+  },
+
+  /** Moves the focus to the piece that is chosen. */
+  async focus() {
+    await page.focus("#queries [tabindex='0']");
+  },
+
+  async press(key) {
+    await page.keyboard.press(key);
+    return attention();
   },
 
   async reload() {
@@ -149,10 +184,61 @@ const commands = {
     return { started, during, longest, ...(await state()) };
   },
 
-  async screenshot(path) {
-    await page.screenshot({ path });
+  async screenshot(path, fullPage = false) {
+    await page.screenshot({ path, fullPage });
   },
 };
+
+async function visit(url, options) {
+  await context?.close();
+  context = await browser.newContext({ serviceWorkers: "block", ...options });
+  page = await context.newPage();
+  requests = [];
+  logged = [];
+  context.on("request", (request) => requests.push(request.url()));
+  page.on("console", (message) => logged.push(message.text()));
+  page.on("pageerror", (error) => logged.push(String(error)));
+  await page.goto(url);
+}
+
+/** What the page that shows attention looks like. */
+async function attention() {
+  const found = await page.evaluate(() => {
+    const element = (id) => document.getElementById(id);
+    const texts = (id) => [...element(id).querySelectorAll("bdi")].map((one) => one.textContent);
+    const buttons = [...element("queries").children];
+    const luminance = (color) => {
+      const parts = color.match(/[\d.]+/g).slice(0, 3).map((part) => {
+        const share = part / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+    };
+    const { color, backgroundColor } = getComputedStyle(document.body);
+    const [dark, light] = [luminance(color), luminance(backgroundColor)].sort((a, b) => a - b);
+    return {
+      title: document.querySelector("h1").textContent,
+      queries: texts("queries"),
+      keys: texts("keys"),
+      chosen: buttons.findIndex((button) => button.ariaChecked === "true"),
+      focused: document.activeElement.textContent,
+      shares: [...element("keys").querySelectorAll("small")].map((one) => parseInt(one.textContent)),
+      layer: element("layer").value,
+      head: element("head").value,
+      said: element("said").textContent,
+      direction: getComputedStyle(element("queries")).direction,
+      width: document.documentElement.scrollWidth,
+      smallest: Math.min(
+        ...[...buttons, ...document.querySelectorAll("select")].map(
+          (one) => one.getBoundingClientRect().height,
+        ),
+      ),
+      background: backgroundColor,
+      contrast: (light + 0.05) / (dark + 0.05),
+    };
+  });
+  return { ...found, requests: requests.length, errors: logged };
+}
 
 async function settled() {
   await page.waitForSelector("#status[data-state=ready], #status[data-state=failed]", PATIENCE);

@@ -3,6 +3,7 @@
 import typer
 
 from kformer.cli.demos import PARTS, SHOWN
+from kformer.cli.insight.attention import draw
 from kformer.cli.model import open_able_to
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import Recipe
@@ -43,17 +44,11 @@ class LanguageModelDemo:
 
     def draw(self):
         with quiet():
-            import numpy as np
-
-            from kformer.plot import plot_attention, save_figure
+            from kformer.plot import save_figure
 
             model, path = self.model, self._output / "attention.png"
             text = min(self._parts["test"], key=lambda text: abs(len(text) - 30))
-            row = model.tokenizer.with_start(model.tokenizer.tokenize([text]))[0].numpy()
-            pieces = model.tokenizer.pieces(row)
-            _, weights = model.decoder.attend(row[np.newaxis])
-            grid = np.concatenate(weights)  # (L, H, T, T)
-            save_figure(plot_attention(grid, pieces, pieces, title=f"{text}  (attention)"), path)
+            save_figure(draw(model.attend(text).views(), text), path)
         return path
 
     def show_scores(self):

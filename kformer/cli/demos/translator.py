@@ -57,7 +57,8 @@ class TranslatorDemo:
             from kformer.plot import save_figure
 
             of_length = min(self._corpus.test, key=lambda pair: abs(len(pair.source) - 30))
-            save_figure(draw(self.model, of_length.source), self._output / "attention.png")
+            views = self.model.attend(of_length.source).views()
+            save_figure(draw(views, of_length.source), self._output / "attention.png")
         return self._output / "attention.png"
 
     def show_scores(self):

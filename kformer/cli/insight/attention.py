@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import check_is_keras, open_translator
+from kformer.cli.model import check_is_keras, open_able_to
 from kformer.cli.terminal.quiet import quiet
+from kformer.files import check_writable, replacing
 
 
 class Kind(StrEnum):
@@ -20,44 +21,86 @@ class Kind(StrEnum):
 
 def attention(
     model: Annotated[Path, typer.Argument(help="A .keras file.")],
-    text: Annotated[str, typer.Argument(help="The sentence to translate.")],
-    output: Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.")],
+    text: Annotated[str, typer.Argument(help="The sentence to translate, or the text to read.")],
+    output: Annotated[
+        Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="The web page to write: one file with every kind, layer and head, in which "
+            "pointing at a piece shows what it attends to."
+        ),
+    ] = None,
     kind: Annotated[
-        Kind, typer.Option(help="Self-attention of encoder or decoder, or cross-attention.")
-    ] = Kind.cross,
+        Kind | None,
+        typer.Option(
+            help="Of the picture: self-attention of encoder or decoder, or cross-attention; by "
+            "default the last that the model has."
+        ),
+    ] = None,
     layer: Annotated[
-        int | None, typer.Option(help="Number of the layer, from 1; by default all.")
+        int | None, typer.Option(help="Of the picture: a layer, from 1; by default all.")
     ] = None,
     head: Annotated[
-        int | None, typer.Option(help="Number of the head, from 1; by default all.")
+        int | None, typer.Option(help="Of the picture: a head, from 1; by default all.")
     ] = None,
 ):
-    """Draw the attention of a model while it translates a sentence."""
+    """Show the attention of a model while it translates a sentence, or reads a text."""
     check_is_keras(model, "shows its attention")
-    if not text.strip():
-        raise ValueError(f"The text must not be blank. Received: text={text!r}.")
-    translator = open_translator(model)
+    _check(text, output, html, kind=kind, layer=layer, head=head)
+    opened = open_able_to("attend", model)
     with quiet():
+        views = opened.attend(text).views()
+        if output:
+            figure = draw(views, text, kind, layer, head)
+    if output:
         from kformer.plot import save_figure
 
-        figure = draw(translator, text, kind, layer, head)
-    save_figure(figure, output)
-    typer.echo(f"The picture is {output}")
+        save_figure(figure, output)
+        typer.echo(f"The picture is {output}")
+    if html:
+        from kformer.plot import attention_page
+
+        with replacing(html) as temporary:
+            temporary.write_text(attention_page(views, text), "utf-8")
+        typer.echo(f"The page is {html}")
 
 
-def draw(translator, text, kind=Kind.cross, layer=None, head=None):
-    """Returns the figure of one sentence: a grid of layers and heads, or the chosen ones."""
-    import numpy as np
+def _check(text, output, html, **of_picture):
+    if not text.strip():
+        raise ValueError(f"The text must not be blank. Received: text={text!r}.")
+    if not (output or html):
+        raise ValueError("Give --output for a picture, or --html for a page. Received: neither.")
+    given = {name: value for name, value in of_picture.items() if value is not None}
+    if given and not output:
+        name, value = next(iter(given.items()))
+        raise ValueError(
+            f"A page has every kind, layer and head; --{name} is of a picture. "
+            f"Received: {name}={value} without --output."
+        )
+    if output:
+        from kformer.plot import check_picture
 
+        check_picture(output)
+        check_writable(output)
+    if html:
+        if html.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"A page's name must end in .html. Received: html={str(html)!r}.")
+        check_writable(html)
+
+
+def draw(views, text, kind=None, layer=None, head=None):
+    """Returns the figure of one `View`: a grid of layers and heads, or the chosen ones."""
     from kformer.plot import plot_attention
 
-    maps = translator.attend(text)
-    weights, queries, keys = {
-        Kind.encoder: (maps.attention.encoder_self, maps.source, maps.source),
-        Kind.decoder: (maps.attention.decoder_self, maps.target, maps.target),
-        Kind.cross: (maps.attention.decoder_cross, maps.target, maps.source),
-    }[kind]
-    grid = np.stack([np.asarray(one)[0] for one in weights])  # (L, H, Q, K)
+    found = {view.kind: view for view in views}
+    kind = kind or [*found][-1]
+    if kind not in found:
+        raise ValueError(
+            f"The model has attention of the kind {', '.join(found)}. Received: kind={kind}."
+        )
+    _, queries, keys, grid = found[kind]  # (L, H, Q, K)
     for name, number, most in (("layer", layer, grid.shape[0]), ("head", head, grid.shape[1])):
         if number is not None and not 1 <= number <= most:
             raise ValueError(f"The model has {name}s 1 to {most}. Received: {name}={number}.")

@@ -84,6 +84,10 @@ class SequenceClassifier(Network):
         """Returns the encoder's vectors, float (B, S, D), of `source`, integer (B, S)."""
         return self.encoder(source, training=training)
 
+    def attend(self, source):
+        """As `encode`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
+        return self.encoder.attend(source)
+
     def probabilities(self, source):
         """Returns the probability of each class, float32 (B, C)."""
         return ops.softmax(self(source), axis=-1)

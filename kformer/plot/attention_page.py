@@ -1,0 +1,57 @@
+"""A web page that shows attention: one file, which fetches nothing."""
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from importlib import resources
+from string import Template
+
+import numpy as np
+
+KINDS = ("encoder", "decoder", "cross")
+
+
+def attention_page(views: Sequence, title: str) -> str:
+    """Returns a page where pointing at a piece shows what it attends to.
+
+    It has every layer and head, and their means; works with a mouse, by touch and from the
+    keyboard, in light and dark, and in any script that the reader's device has fonts for. Weights
+    are rounded to 1 / 255.
+
+    Args:
+        views: The kinds of attention, `kformer.tasks.attention_maps.View` or as many tuples: the
+            kind, "encoder", "decoder" or "cross"; Q pieces that attend; K pieces that they attend
+            to; and weights in [0, 1], float array (L, H, Q, K).
+        title: Title of the page.
+
+    Raises:
+        ValueError: There is no view, or the weights of one are not of that shape.
+    """
+    if not views:
+        raise ValueError("A page needs attention to show. Received: no views.")
+    template = resources.files("kformer.plot") / "attention.html"
+    data = json.dumps([_data(*view) for view in views], ensure_ascii=False)
+    return Template(template.read_text("utf-8")).substitute(
+        title=html.escape(title),
+        # The only character that could end the element that holds it.
+        data=data.replace("<", "\\u003c"),
+    )
+
+
+def _data(kind, queries, keys, weights):
+    weights = np.asarray(weights)
+    if kind not in KINDS or weights.ndim != 4 or weights.shape[2:] != (len(queries), len(keys)):
+        raise ValueError(
+            f"A view must be one of {', '.join(KINDS)} with Q queries, K keys and weights "
+            f"(L, H, Q, K). Received: kind={kind!r}, {len(queries)} queries, {len(keys)} keys, "
+            f"weights.shape={weights.shape}."
+        )
+    return {
+        "kind": kind,
+        "queries": [*queries],
+        "keys": [*keys],
+        "layers": weights.shape[0],
+        "heads": weights.shape[1],
+        "weights": base64.b64encode(np.round(255 * weights).astype(np.uint8)).decode("ascii"),
+    }

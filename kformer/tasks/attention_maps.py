@@ -1,0 +1,53 @@
+"""The attention of a model to the pieces of one text."""
+
+from typing import NamedTuple
+
+import keras
+import numpy as np
+
+from kformer.model.networks.transformer import Attention
+
+
+class View(NamedTuple):
+    """The attention of one kind, as pictures and pages show it.
+
+    Attributes:
+        kind: "encoder" or "decoder", of self-attention; or "cross", from decoder to encoder.
+        queries: Q pieces that attend.
+        keys: K pieces that they attend to.
+        weights: float array (L, H, Q, K) of all L layers and H heads.
+    """
+
+    kind: str
+    queries: list[str]
+    keys: list[str]
+    weights: np.ndarray
+
+
+class AttentionMaps(NamedTuple):
+    """The attention of a model for one text, with its pieces.
+
+    Attributes:
+        source: S pieces that the encoder reads, the end id's last; of a language model none.
+        target: T pieces that the decoder reads, the start id's first; of an encoder none.
+        attention: `kformer.model.networks.transformer.Attention` for a batch of 1; its tuples are
+            empty where the model has no such attention.
+    """
+
+    source: list[str]
+    target: list[str]
+    attention: Attention
+
+    def views(self) -> list[View]:
+        """Returns a `View` for each kind of attention that the model has."""
+        encoder, decoder, cross = self.attention
+        found = (
+            ("encoder", self.source, self.source, encoder),
+            ("decoder", self.target, self.target, decoder),
+            ("cross", self.target, self.source, cross),
+        )
+        return [
+            View(*names, np.stack([keras.ops.convert_to_numpy(one)[0] for one in layers]))
+            for *names, layers in found
+            if layers
+        ]

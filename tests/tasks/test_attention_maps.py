@@ -1,0 +1,49 @@
+"""The attention of each kind of model to one text."""
+
+import numpy as np
+import pytest
+
+from kformer import TextEncoder
+from support import toy
+
+TEXT = toy.SOURCES[0]
+
+
+def assert_attends(view, kind, pieces, weights):
+    assert (view.kind, view.queries, view.keys) == (kind, pieces, pieces)
+    np.testing.assert_allclose(view.weights, np.concatenate(weights), atol=1e-6)
+    np.testing.assert_allclose(view.weights.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_a_classifier_and_a_text_encoder_show_their_self_attention(tiny_classifier):
+    network, tokenizer = tiny_classifier.classifier.encoder, tiny_classifier.tokenizer
+    [row] = np.asarray(tokenizer.encode([TEXT]))
+    _, weights = network.attend(row[np.newaxis])
+    for model in (tiny_classifier, TextEncoder(tokenizer, network)):
+        [view] = model.attend(TEXT).views()
+        assert_attends(view, "encoder", tokenizer.pieces(row), weights)
+
+
+def test_a_language_model_shows_what_each_piece_sees_of_those_before(tiny_language_model):
+    model = tiny_language_model
+    row = np.array([model.tokenizer.start_id, *np.asarray(model.tokenizer.tokenize(["wir"])[0])])
+    _, weights = model.decoder.attend(row[np.newaxis])
+    [view] = model.attend("wir").views()
+    assert_attends(view, "decoder", model.tokenizer.pieces(row), weights)
+    assert not np.triu(view.weights, 1).any()
+
+
+def test_a_translator_shows_three_kinds(toy_translator):
+    maps = toy_translator.attend(TEXT, toy.TARGETS[0])
+    views = {view.kind: view for view in maps.views()}
+    assert [*views] == ["encoder", "decoder", "cross"]
+    for view in views.values():
+        assert view.weights.shape == (1, 2, len(view.queries), len(view.keys))
+    assert views["cross"].queries == views["decoder"].keys == maps.target
+    assert views["cross"].keys == views["encoder"].queries == maps.source
+    np.testing.assert_array_equal(views["cross"].weights[0], maps.attention.decoder_cross[0][0])
+
+
+def test_a_text_is_a_string(tiny_classifier):
+    with pytest.raises(TypeError, match=r"Received: text=\['a'\]"):
+        tiny_classifier.attend(["a"])
