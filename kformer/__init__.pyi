@@ -15,17 +15,20 @@ from .model.networks.sequence_classifier import SequenceClassifier
 from .model.networks.transformer import Transformer
 from .model.networks.transformer_decoder import TransformerDecoder
 from .model.networks.transformer_encoder import TransformerEncoder
-from .plot import plot_attention, plot_history, plot_positions, plot_schedules
+from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
 from .tasks.language_model import Generation, LanguageModel
 from .tasks.text_classifier import TextClassifier
 from .tasks.text_encoder import TextEncoder
 from .tasks.translation import Translation
 from .tasks.translator import Translator
+from .tasks.word_alignment import HeadScore
+from .text.alignment import AlignmentHead, GoldLinks, WordAlignment, alignment_error_rate
 from .text.labels import Predictions
 from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
 
 __all__ = [
+    "AlignmentHead",
     "Beam",
     "Decoder",
     "DecoderLayer",
@@ -33,7 +36,9 @@ __all__ = [
     "EncoderLayer",
     "FeedForward",
     "Generation",
+    "GoldLinks",
     "Greedy",
+    "HeadScore",
     "LanguageModel",
     "MultiHeadAttention",
     "PositionalEncoding",
@@ -52,6 +57,9 @@ __all__ = [
     "TransformerEncoder",
     "Translation",
     "Translator",
+    "WordAlignment",
+    "alignment_error_rate",
+    "attention_page",
     "bleu",
     "causal_mask",
     "chrf",

@@ -89,7 +89,9 @@ ARROWS = {
         *("training.recipes", "training.run"),
     },
     "cli.insight": {
-        *("", "cli", "cli.terminal", "plot", "training", "training.recipes", "training.run"),
+        *("", "cli", "cli.terminal", "decoding", "export", "export.saved_model", "export.tflite"),
+        *("plot", "pocket", "tasks", "text"),
+        *("training", "training.data", "training.recipes", "training.run"),
     },
     "cli.terminal": {"serving", "text"},
 }

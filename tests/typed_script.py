@@ -82,10 +82,18 @@ def translations(translator: kformer.Translator, texts: list[str]) -> float:
     kformer.plot_positions(np.eye(4))
     kformer.plot_schedules({"paper": training.WarmupSchedule(512)}, steps=9000)
     kformer.plot_attention(np.eye(3), ["a", "b", "c"], ["a", "b", "c"]).savefig("attention.png")
+    views = translator.attend("ein bier").views()
+    assert_type(kformer.attention_page(views, "ein bier"), str)
     assert_type(kformer.bleu(texts, texts).value, float)
     assert_type(kformer.chrf(texts, texts).value, float)
     assert_type(translator.encode(texts), np.ndarray)
     assert_type(translator.token_vectors(texts), list[np.ndarray])
+    scores = translator.choose_alignment_head(texts, texts, gold=None)
+    assert_type(scores, list[kformer.HeadScore])
+    head = kformer.AlignmentHead(layer=2, head=None)
+    found = assert_type(translator.align(texts, texts, head), list[kformer.WordAlignment])
+    gold = [kformer.GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))]
+    assert_type(kformer.alignment_error_rate([one.links for one in found], gold), float)
     scored = assert_type(translator.score(texts, texts), list[kformer.Scored])
     return assert_type(kformer.perplexity(scored), float)
 

@@ -20,7 +20,9 @@ from kformer.cli.encode import encode
 from kformer.cli.evaluate import evaluate
 from kformer.cli.export import export
 from kformer.cli.insight import plot
+from kformer.cli.insight.align import align
 from kformer.cli.insight.attention import attention
+from kformer.cli.insight.inspect import inspect
 from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.terminal import system_errors
@@ -36,7 +38,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, translate, evaluate, score, encode, export, request, attention, demo):
+for command in (
+    train,
+    translate,
+    evaluate,
+    score,
+    encode,
+    align,
+    inspect,
+    export,
+    request,
+    attention,
+    demo,
+):
     app.command()(command)
 app.add_typer(classify.app, name="classify")
 app.add_typer(lm.app, name="lm")

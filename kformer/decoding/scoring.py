@@ -1,11 +1,12 @@
 """The log-probability of given translations, token by token, and the attention of each token.
 
-Axes: B batch, S source length, T target length, V vocabulary, D d_model.
+Axes: B batch, L layers, H heads, S source length, T target length, V vocabulary, D d_model.
 """
 
 import dataclasses
+import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,7 +66,9 @@ class TokenScores(NamedTuple):
     attention: np.ndarray  # float32 (T, S)
 
 
-def likelihood(transformer, source: Any, target: Any, start_id: int) -> tuple[Any, Any]:
+def likelihood(
+    transformer, source: Any, target: Any, start_id: int, layer: int = -1, head: int | None = None
+) -> tuple[Any, Any]:
     """Scores each id of `target`, in one pass.
 
     A search step by step gives the same numbers: a padding id within a target is read, too.
@@ -75,29 +78,53 @@ def likelihood(transformer, source: Any, target: Any, start_id: int) -> tuple[An
         source: int32 tensor (B, S), padded; S is 0 without a source.
         target: int32 tensor (B, T), without the start id, padded.
         start_id: The id that the decoder reads first.
+        layer: Index of the layer whose attention is returned.
+        head: Index of the head; None for the mean of all.
 
     Returns:
         log_probabilities: float32 tensor (B, T), of each id given those before.
-        attention: float32 tensor (B, T, S), the last layer's attention to the source when each id
-            is chosen, the mean over its heads.
+        attention: float32 tensor (B, T, S), to the source when each id is chosen.
     """
-    read = ops.concatenate([ops.full_like(target[:, :1], start_id), target[:, :-1]], axis=1)
     if isinstance(transformer.decoder, Encoder):
-        logits, attention = transformer(read), ops.zeros((*ops.shape(target), 0))
+        logits = transformer(_read(target, start_id))
+        attention = ops.zeros((*ops.shape(target), 0))
     else:
-        x = transformer.positions(transformer.target_embedding(read))  # (B, T, D)
-        x, weights = transformer.decoder.attend(
-            x,
-            transformer.encode(source),
-            causal_mask(ops.shape(target)[1]),
-            padding_mask(source, transformer.padding_id),
-        )
+        x, weights = _attend(transformer, source, target, start_id)
         logits = transformer.target_embedding.logits(x)  # (B, T, V)
-        attention = ops.cast(ops.mean(weights.decoder_cross[-1], axis=1), "float32")
+        of_heads = ops.cast(weights[layer], "float32")  # (B, H, T, S)
+        attention = ops.mean(of_heads, axis=1) if head is None else of_heads[:, head]
     logits = ops.cast(logits, "float32")
     target_logit = ops.take_along_axis(logits, target[..., None], axis=-1)[..., 0]
     log_normalizer = ops.logsumexp(logits, axis=-1)
     return target_logit - log_normalizer, attention
+
+
+def attention_to_source(transformer, source: Any, target: Any, start_id: int) -> Any:
+    """Returns the attention of all layers and heads, float32 (B, L, H, T, S); see `likelihood`."""
+    _, weights = _attend(transformer, source, target, start_id)
+    return ops.cast(ops.stack(weights, axis=1), "float32")
+
+
+def _attend(transformer, source, target, start_id):
+    """Returns what the decoder makes of the ids before each id of `target`, and its attention.
+
+    Returns:
+        x: float tensor (B, T, D).
+        weights: tuple of L float tensors (B, H, T, S).
+    """
+    read = _read(target, start_id)
+    x, weights = transformer.decoder.attend(
+        transformer.positions(transformer.target_embedding(read)),  # (B, T, D)
+        transformer.encode(source),
+        causal_mask(ops.shape(target)[1]),
+        padding_mask(source, transformer.padding_id),
+    )
+    return x, weights.decoder_cross
+
+
+def _read(target, start_id):
+    """Returns the ids that the decoder reads before it chooses each id of `target`."""
+    return ops.concatenate([ops.full_like(target[:, :1], start_id), target[:, :-1]], axis=1)
 
 
 class BatchLikelihood:
@@ -113,44 +140,66 @@ class BatchLikelihood:
         self._tokenizer = tokenizer
         self._graphs = {}
 
-    def _graph(self):
-        key = form_of(self._transformer)
-        if key not in self._graphs:
-
-            def compute(source, target):
-                return likelihood(self._transformer, source, target, self._tokenizer.start_id)
-
-            if is_tensorflow():
-                ids = tf.TensorSpec([None, None], tf.int32)
-                compute = tf.function(compute, input_signature=[ids, ids], autograph=False)
-            self._graphs[key] = compute
-        return self._graphs[key]
-
     def __call__(
-        self, sources: list, targets: list, progress: Callable | None = None
+        self,
+        sources: list,
+        targets: list,
+        progress: Callable | None = None,
+        layer: int = -1,
+        head: int | None = None,
     ) -> list[TokenScores]:
         """Returns the `TokenScores` of each pair of rows of ids, without padding."""
-        graph = self._graph()
         results = [
             TokenScores(np.zeros(0, np.float32), np.zeros((0, len(s)), np.float32)) for s in sources
         ]
+        compute = functools.partial(likelihood, layer=layer, head=head)
+        for i, (values, attention) in self._outputs(
+            compute, (layer, head), sources, targets, progress
+        ):
+            t, s = len(targets[i]), len(sources[i])
+            results[i] = TokenScores(values[:t], attention[:t, :s].copy())
+        return results
+
+    def attention(
+        self, sources: list, targets: list, progress: Callable | None = None
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yields the index of each pair, in any order, and its attention, float32 (L, H, T, S)."""
+        for i, (weights,) in self._outputs(
+            lambda *arguments: (attention_to_source(*arguments),), "all", sources, targets, progress
+        ):
+            yield i, weights[:, :, : len(targets[i]), : len(sources[i])]
+
+    def _outputs(self, function, name, sources, targets, progress):
+        """Yields the index of each pair with a target, and a row of each output of `function`."""
+        graph = self._graph(function, name)
 
         def compute(batch):
             source, target = (
                 padded([rows[i] for i in batch], self._transformer.padding_id)
                 for rows in (sources, targets)
             )
-            return map(ops.convert_to_numpy, graph(source, target))
+            return [*map(ops.convert_to_numpy, graph(source, target))]
 
         batches = list(self._batches([len(target) for target in targets]))
         outputs = in_parallel(compute, batches, max_parallel_batches())
-        for batch, (values, attention) in zip(batches, outputs, strict=True):
+        for batch, output in zip(batches, outputs, strict=True):
             for row, i in enumerate(batch):
-                t, s = len(targets[i]), len(sources[i])
-                results[i] = TokenScores(values[row, :t], attention[row, :t, :s].copy())
+                yield i, [one[row] for one in output]
             if progress:
                 progress(len(batch))
-        return results
+
+    def _graph(self, function, name):
+        key = name, form_of(self._transformer)
+        if key not in self._graphs:
+
+            def compute(source, target):
+                return function(self._transformer, source, target, self._tokenizer.start_id)
+
+            if is_tensorflow():
+                ids = tf.TensorSpec([None, None], tf.int32)
+                compute = tf.function(compute, input_signature=[ids, ids], autograph=False)
+            self._graphs[key] = compute
+        return self._graphs[key]
 
     def _batches(self, lengths):
         """Yields lists of indices, the longest first, without empty rows."""

@@ -7,6 +7,7 @@ import dataclasses
 
 import numpy as np
 
+from kformer.text.alignment import align_words
 from kformer.text.degenerate import degenerate_flags
 
 
@@ -25,8 +26,8 @@ class Translation:
         source_tokens: The S pieces of the source, the end id's last.
         token_log_probabilities: T numbers, what the model says of each token, given those before;
             None where details were not asked for. No penalty is in them.
-        attention: float32 array (T, S), where the model looked when it chose each token: the last
-            layer's attention to the source, the mean of its heads; or None, likewise.
+        attention: float32 array (T, S), where the model looked when it chose each token: the
+            attention to the source of the translator's `alignment_head`; or None, likewise.
     """
 
     text: str
@@ -43,6 +44,15 @@ class Translation:
         if self.attention is None:
             return None
         return [(t, int(s)) for t, s in enumerate(self.attention.argmax(axis=1))]
+
+    @property
+    def word_alignment(self) -> list[tuple[int, int]] | None:
+        """Links of the words of source and translation; see `kformer.Translator.align`."""
+        if self.attention is None:
+            return None
+        tokens = self.tokens if "length limit" in self.flags else self.tokens[:-1]
+        attention = self.attention[: len(tokens), :-1]
+        return align_words(attention, self.source_tokens[:-1], tokens).links
 
 
 def found_flags(source, found) -> tuple[str, ...]:

@@ -15,6 +15,15 @@ from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.keras_file import FORMAT, check_format
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import Translation, found_flags
+from kformer.tasks.word_alignment import (
+    HeadScore,
+    align,
+    check_head,
+    index_of,
+    read_pairs,
+    score_heads,
+)
+from kformer.text.alignment import AlignmentHead, WordAlignment
 from kformer.text.rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
 
@@ -29,6 +38,8 @@ class Translator(TextModel):
         target_tokenizer: `Tokenizer` of the target, if it has a vocabulary of its own.
         max_source_length: Most ids of a source sentence, its end id included; what is longer is
             translated up to there, with a warning.
+        alignment_head: Whose attention aligns words: `kformer.AlignmentHead`; None for the mean of
+            the last layer's heads. `choose_alignment_head` finds the best one.
     """
 
     def __init__(
@@ -37,6 +48,7 @@ class Translator(TextModel):
         transformer,
         target_tokenizer=None,
         max_source_length: int = 256,
+        alignment_head: AlignmentHead | None = None,
         **kwargs,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
@@ -49,6 +61,7 @@ class Translator(TextModel):
         )
         self.target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
         self.transformer = transformer
+        self.alignment_head = check_head(self, alignment_head)
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
@@ -147,7 +160,8 @@ class Translator(TextModel):
         ids = [one.ids for _, one in pairs]
         known = [None] * len(pairs)
         if details:
-            known = self._likelihood([sources.ids[i] for i, _ in pairs], ids)
+            rows = [sources.ids[i] for i, _ in pairs]
+            known = self._likelihood(rows, ids, **index_of(self.alignment_head))
         results = [[] for _ in found]
         written = write_texts(self.target_tokenizer, ids)
         for (i, one), text, of_tokens in zip(pairs, written, known, strict=True):
@@ -196,6 +210,53 @@ class Translator(TextModel):
             for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
         ]
 
+    def align(self, sources, targets, head=None, progress=None) -> list[WordAlignment]:
+        """Links the words of given translations to those of their sources, by attention.
+
+        Each word of a target is linked to the word of its source that the model looked at most
+        when it chose the word's pieces.
+
+        Args:
+            sources: list of strings, or another iterable of them, as for `translate`.
+            targets: as many strings, their translations.
+            head: `kformer.AlignmentHead` or (layer, head) to use instead of `alignment_head`.
+            progress: Called with the number of pairs done, after each batch.
+
+        Returns:
+            list of as many `kformer.WordAlignment`.
+
+        Raises:
+            TypeError, ValueError: As `score`; or the model does not have that head.
+
+        Warns:
+            UserWarning: As `score`.
+        """
+        head = check_head(self, self.alignment_head if head is None else head)
+        return align(self, self._likelihood, read_pairs(self, sources, targets), head, progress)
+
+    def choose_alignment_head(self, sources, targets, gold=None, progress=None) -> list[HeadScore]:
+        """Finds the layer and head that align words best, and sets `alignment_head`.
+
+        Args:
+            sources, targets: As for `align`; a few hundred pairs that the model was not trained on.
+            gold: as many `kformer.GoldLinks`, the alignments by hand. By default the best head is
+                the one whose links from source to target agree most with those from target to
+                source.
+            progress: Called with the number of pairs done, after each batch.
+
+        Returns:
+            list of `kformer.HeadScore` of each head, and of the mean of each layer, best first.
+
+        Raises:
+            TypeError, ValueError: As `score`; or there is no text.
+        """
+        pairs = read_pairs(self, sources, targets)
+        if gold is not None:
+            check_as_many(sources=pairs.sources, gold=gold)
+        scores = score_heads(self, self._likelihood, pairs, gold, progress)
+        self.alignment_head = scores[0].head
+        return scores
+
     def _search(self, texts, options, prefixes, batch_size, progress):
         """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
         check_integer("batch_size", batch_size, least=1)
@@ -241,7 +302,10 @@ class Translator(TextModel):
     def _with(self, transformer):
         own = self.target_tokenizer is not self.tokenizer
         target_tokenizer = self.target_tokenizer if own else None
-        return Translator(self.tokenizer, transformer, target_tokenizer, self.max_source_length)
+        return Translator(
+            *(self.tokenizer, transformer, target_tokenizer, self.max_source_length),
+            alignment_head=self.alignment_head,
+        )
 
     def get_config(self):
         return {
@@ -249,6 +313,7 @@ class Translator(TextModel):
             "transformer": self.transformer.get_config(),
             "own_target_tokenizer": self.target_tokenizer is not self.tokenizer,
             "max_source_length": self.max_source_length,
+            "alignment_head": self.alignment_head and [*self.alignment_head],
         }
 
     @classmethod
@@ -259,6 +324,7 @@ class Translator(TextModel):
             Transformer.from_config(config["transformer"]),
             Tokenizer() if config["own_target_tokenizer"] else None,
             config["max_source_length"],
+            config.get("alignment_head"),  # Early files lack it.
         )
 
 

@@ -7,6 +7,7 @@
 - `rows`: lists of strings to lists of ids, truncated where they are too long.
 - `labels`: the labels of a classifier, and its predictions.
 - `prompts`: prompts that are too long to be continued.
+- `alignment`: links between the words of a text and of its translation, from attention.
 - `degenerate`: finds output that repeats itself or is far too long.
 - `scores`: BLEU, chrF and exact matches.
 """

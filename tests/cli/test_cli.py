@@ -24,7 +24,10 @@ from support import toy
 
 SENTENCE = "der hund ruft uns ."
 HEAVY = {"tensorflow", "keras", "numpy", "matplotlib", "sacrebleu", "sentencepiece", "h5py"}
-SUBCOMMANDS = ["train", "translate", "evaluate", "score", "encode", "export", "attention", "demo"]
+SUBCOMMANDS = [
+    *("train", "translate", "evaluate", "score", "encode", "align", "inspect", "export"),
+    *("attention", "demo"),
+]
 
 
 def but_for_degenerate_output(errors):

@@ -59,6 +59,7 @@ def test_json_lines_are_all_that_is_known(command, toy_keras, toy_translator):
     assert len(expected) == 15
     for got, (number, one) in zip(read, expected, strict=True):
         known = {**dataclasses.asdict(one), "line": number, "alignment": one.alignment}
+        known["word_alignment"] = one.word_alignment
         del known["attention"]
         for name in ("score", "token_log_probabilities"):
             np.testing.assert_allclose(got.pop(name), known.pop(name), atol=1e-3)

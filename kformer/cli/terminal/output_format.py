@@ -21,6 +21,7 @@ _FIELDS = (  # Of JSON lines, as far as they are known.
     "token_log_probabilities",
     "source_tokens",
     "alignment",
+    "word_alignment",
 )
 
 

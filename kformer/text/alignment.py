@@ -1,0 +1,165 @@
+"""Word alignments: which words of a text and of its translation belong together.
+
+A link (i, j) joins word i of the source and word j of the target, counted from 0. Words are what
+spaces separate.
+
+Axes: S source length, T target length, in pieces; N source words, M target words.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kformer.text.vocabulary import SPACE
+
+_LINK = re.compile(r"(\d+)([-p?])(\d+)")
+
+
+class AlignmentHead(NamedTuple):
+    """Whose attention aligns words.
+
+    Attributes:
+        layer: Number of a decoder layer, from 1.
+        head: Number of a head, from 1; None for the mean of all heads.
+    """
+
+    layer: int
+    head: int | None = None
+
+    def __str__(self):
+        return (
+            f"layer {self.layer}, {'mean of heads' if self.head is None else f'head {self.head}'}"
+        )
+
+
+class WordAlignment(NamedTuple):
+    """The words of a text and of its translation, and the links between them.
+
+    Attributes:
+        source, target: N and M words, as the tokenizer reads them.
+        links: Sorted list of pairs of places, in `source` and in `target`.
+        agreement: Number of links that the other direction, from source to target, has, too.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    links: list[tuple[int, int]]
+    agreement: int
+
+    def __str__(self):
+        """Writes the links in the format of Pharaoh: "0-0 1-2"."""
+        return " ".join(f"{i}-{j}" for i, j in self.links)
+
+
+class GoldLinks(NamedTuple):
+    """Links by hand: those that are sure, and those that are possible, the sure ones among them."""
+
+    sure: frozenset[tuple[int, int]]
+    possible: frozenset[tuple[int, int]]
+
+
+def align_words(
+    attention: np.ndarray, source_pieces: Sequence[str], target_pieces: Sequence[str]
+) -> WordAlignment:
+    """Links each target word to the source word that it looked at most.
+
+    The attention of a word is the mean over its pieces, that to a word the sum over its pieces.
+
+    Args:
+        attention: float array (T, S), of each target piece to each source piece.
+        source_pieces, target_pieces: S and T pieces, without start and end ids.
+    """
+    source, of_source = _words(source_pieces)
+    target, of_target = _words(target_pieces)
+    if not source or not target:
+        return WordAlignment(source, target, [], 0)
+    to_words = np.zeros((len(target_pieces), len(source)))
+    np.add.at(to_words.T, of_source, attention.T)
+    weights = np.zeros((len(target), len(source)))  # (M, N)
+    np.add.at(weights, of_target, to_words)
+    weights /= np.bincount(of_target)[:, None]
+    forward, backward = weights.argmax(axis=1), weights.argmax(axis=0)
+    links = sorted((int(i), j) for j, i in enumerate(forward))
+    agreement = sum(int(backward[i]) == j for i, j in links)
+    return WordAlignment(source, target, links, agreement)
+
+
+def _words(pieces):
+    """Returns the words that pieces spell, and for each piece the place of its word."""
+    places, words = [], []
+    for piece in pieces:
+        if piece.startswith(SPACE) or not words:
+            words.append("")
+        words[-1] += piece
+        places.append(len(words) - 1)
+    return tuple(_text(word) for word in words), places
+
+
+def _text(pieces):
+    """Returns the text of a word's pieces, single bytes among them."""
+    spelled = re.sub(
+        r"(?:<0x[0-9A-F]{2}>)+",
+        lambda found: bytes.fromhex(re.sub("<0x|>", "", found[0])).decode("utf-8", "replace"),
+        pieces,
+    )
+    return spelled.replace(SPACE, "")
+
+
+def read_gold(lines: Iterable[str], name: str) -> list[GoldLinks]:
+    """Reads links by hand, those of a sentence on each line: "0-0 1-2 2?3 3p4".
+
+    Args:
+        lines: "-" joins the places of a sure link, "?" or "p" those of a possible one.
+        name: Of the file, for messages.
+
+    Raises:
+        ValueError: A link is malformed; the message contains the line.
+    """
+    found = []
+    for number, line in enumerate(lines, start=1):
+        links = [(_LINK.fullmatch(one), one) for one in line.split()]
+        for match, one in links:
+            if match is None:
+                raise ValueError(
+                    "A link must be two numbers with - between them, or with ? if it is only "
+                    f"possible, such as 0-0 or 1?2. Received: {one!r} in {name!r}, line {number}."
+                )
+        pairs = {(int(match[1]), int(match[3])): match[2] for match, _ in links}
+        sure = frozenset(pair for pair, kind in pairs.items() if kind == "-")
+        found.append(GoldLinks(sure, frozenset(pairs)))
+    return found
+
+
+def check_gold(alignments: Iterable[WordAlignment], gold: Iterable[GoldLinks]):
+    """Raises ValueError if links by hand join words that a text does not have."""
+    for number, (found, by_hand) in enumerate(zip(alignments, gold, strict=True), start=1):
+        words = len(found.source), len(found.target)
+        for i, j in sorted(by_hand.possible):
+            if i >= words[0] or j >= words[1]:
+                raise ValueError(
+                    "A link must join words that there are, counted from 0. Received: "
+                    f"{i}-{j} for line {number}, which has {words[0]} and {words[1]} words."
+                )
+
+
+def alignment_error_rate(
+    alignments: Iterable[Iterable[tuple[int, int]]], gold: Iterable[GoldLinks]
+) -> float:
+    """Returns the alignment error rate, from 0 to 1: the lower, the better.
+
+    1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), for links A, sure links S and possible links P of all
+    sentences ([Och and Ney, 2003](https://aclanthology.org/J03-1002), section 6).
+
+    Raises:
+        ValueError: There are neither links nor sure ones.
+    """
+    right = total = 0
+    for links, of_sentence in zip(alignments, gold, strict=True):
+        links = {*links}
+        right += len(links & of_sentence.sure) + len(links & of_sentence.possible)
+        total += len(links) + len(of_sentence.sure)
+    if not total:
+        raise ValueError("An error rate needs links. Received: none.")
+    return 1 - right / total
