@@ -12,7 +12,6 @@ from kformer.export.loading import saved_form
 from kformer.export.saved_model.versions import newest_version, read_report
 from kformer.export.tflite.report import report_path
 from kformer.pocket.metadata import kind_in, read_metadata
-from kformer.tasks.keras_file import KINDS_IN_WORDS
 from kformer.training.recipes.recipe import MONITORS
 
 _MB = 1e6
@@ -29,6 +28,7 @@ def _keras(path):
     """Yields names and values of what a `.keras` file holds, and of the run beside it."""
     with quiet():
         import kformer
+        from kformer.tasks.keras_file import KINDS_IN_WORDS
         from kformer.tasks.parts import parts_of, stacks_of
 
         model = kformer.load(path)
