@@ -1,6 +1,7 @@
 """Samples of sentences: what each depends on, and several samples of one sentence."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import keras
@@ -102,7 +103,9 @@ def test_several_samples_on_the_command_line(command, refused, toy_keras, toy_tr
     options = ("--sample", "--n-best", 5, "--temperature", 2.0, "--seed", 4)
     text = "\n".join(toy.SOURCES[:3]).encode()
     result = command("translate", toy_keras, *options, "--format", "jsonl", stdin=text)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0
+    # The toy model knows few words, and a sample of a high temperature may be anything.
+    assert re.fullmatch(r"(kformer: Line \d: its translation .*\n)*", result.stderr)
     written = [json.loads(line) for line in result.stdout.split("\n")[:-1]]
     expected = toy_translator.translations(
         toy.SOURCES[:3], SearchOptions(sample=True, n_best=5, temperature=2.0, seed=4)

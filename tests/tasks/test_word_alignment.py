@@ -18,7 +18,7 @@ def attention_of(translator, source, target):
     return weights[:, :, :-1, :-1], maps.source[:-1], maps.target[1:]
 
 
-@pytest.mark.parametrize("head", [None, (1, None), (1, 2), AlignmentHead(1, 1)])
+@pytest.mark.parametrize("head", [None, AlignmentHead(1, 2)])
 def test_the_chosen_head_aligns(toy_translator, head):
     found = toy_translator.align([*SOURCES, "wir"], [*TARGETS, "we see"], head=head)
     compared = 0

@@ -109,6 +109,7 @@ def size(path):
     return sum(one.stat().st_size for one in files)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ["translator", "classifier", "language_model"])
 def test_the_sizes_of_exports_are_about_right(kind, inspected, request, tmp_path):
     names = {

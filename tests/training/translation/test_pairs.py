@@ -20,6 +20,7 @@ def pairs(parallel_text):
     return of("train"), of("valid")
 
 
+@pytest.mark.prove
 def test_a_broken_off_run_on_pairs_resumes_to_that_of_two_files(
     pairs, tiny_run, tiny_recipe, tmp_path
 ):
