@@ -81,7 +81,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         kinds = sources(Path(folder), options.pairs)
-        tokenizer = kformer.Tokenizer.train(Path(folder) / "a.de", 8000)
+        tokenizer = kformer.Tokenizer.train(Path(folder) / "a.de", 2000)
         seconds_of(kinds["two text files"], tokenizer)
         times = [
             {name: seconds_of(arguments, tokenizer) for name, arguments in kinds.items()}
