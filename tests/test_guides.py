@@ -21,6 +21,7 @@ import kformer
 from kformer.cli import app
 from kformer.phrasebook import reviews
 from support import REPOSITORY, TESTS, toy
+from support.processes import printed_by
 
 GUIDES = {
     path.relative_to(REPOSITORY).as_posix(): path.read_text("utf-8")
@@ -42,6 +43,10 @@ SMALL_NUMBERS = {
     "d_ff=256": "d_ff=24",
     "epochs=20": "epochs=1",
     "num_layers=6, d_model=512": "num_layers=2, d_model=64",
+    '"characters"': '"characters", epochs=1',
+    "9_000": "1_400",
+    "20_000": "1_400",
+    "15_000": "1_400",
 }
 MADE_BY_OPTION = ("--output", "--saved-model", "--tflite", "--web")
 FROM_ELSEWHERE = {"--help", "--xla_cpu_compilation_enabled"}  # Flags that others define.
@@ -213,6 +218,28 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
             extra = SMALL_RUN if "train" in words else ["--quick"] if "demo" in words else []
             extra = [*extra, *FEWER_IDS] if {"lm", "train"} <= {*words} else extra
             run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize(
+    ("task", "answer"),
+    [
+        ("dates", "2026-11-22"),
+        ("numbers", "two thousand twenty six"),
+        ("reversed", "remrofsnart"),
+    ],
+)
+def test_a_small_task_of_the_guide_is_learned(task, answer, tmp_path):
+    (script,) = (
+        block
+        for kind, block in blocks("kformer/training/README.md")
+        if kind == "python" and f'"runs/{task}"' in block
+    )
+    assert len(script.splitlines()) <= 25
+    last_line = printed_by("-c", script, cwd=tmp_path).splitlines()[-1]
+    share = re.fullmatch(rf"([\d.]+)% exact \['{answer}'\]", last_line)
+    assert share, last_line
+    assert float(share[1]) >= 99
 
 
 def test_every_subcommand_has_an_example():
