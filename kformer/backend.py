@@ -5,6 +5,7 @@ faster; other backends compile the operations of Keras.
 """
 
 import keras
+import numpy as np
 from keras import ops
 
 
@@ -67,6 +68,15 @@ def num_replicas() -> int:
     return tf.distribute.get_strategy().num_replicas_in_sync
 
 
+def batch_devices() -> int:
+    """Returns the number of devices that share each batch, by `keras.distribution`."""
+    distribution = keras.distribution.distribution()
+    if distribution is None:
+        return 1
+    mesh = distribution.device_mesh
+    return mesh.shape[mesh.axis_names.index(distribution.batch_dim_name)]
+
+
 def gather(table, ids):
     """Returns `table[ids]` for `ids` that are all in [0, len(table)).
 
@@ -85,3 +95,27 @@ def gather(table, ids):
 
         return tf.gather(table, ids)
     return ops.take(table, ids, axis=0)
+
+
+def attach_variables(model):
+    """Gives a model in training its current variables, and those of its optimizer and metrics.
+
+    On JAX, `fit` keeps them to itself within an epoch. A callback that reads or assigns variables
+    after a batch must call this first.
+    """
+    if hasattr(model, "jax_state_sync"):
+        model.jax_state_sync()
+
+
+def step_of(model) -> int:
+    """Returns the number of updates of the weights of a model in training."""
+    attach_variables(model)
+    return int(model.optimizer.iterations)
+
+
+def copies(variables) -> list:
+    """Returns the values of variables, which later steps of training leave as they are."""
+    if is_tensorflow():
+        return [np.array(ops.convert_to_numpy(variable)) for variable in variables]
+    # A step on JAX deletes what it was given.
+    return [ops.copy(variable) for variable in variables]

@@ -13,7 +13,7 @@ from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.classification.label_ids import FirstIds, LabelIds
 from kformer.training.classification.labelled_files import check_known, split
-from kformer.training.data.batching import Batching
+from kformer.training.data.batching import batching
 from kformer.training.data.dataset import respellings
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
@@ -29,6 +29,7 @@ def classification_dataset(
     max_length: int = 128,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
+    fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
     epoch: tf.Variable | None = None,
@@ -46,7 +47,8 @@ def classification_dataset(
         labels: C strings, as the classifier has them.
         tokens_per_batch: Maximum ids of a batch, with padding.
         max_length: Maximum ids of a text, its end id included.
-        piece_splitting, byte_spelling, shuffle, seed, epoch: See `translation_dataset`.
+        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: See
+            `translation_dataset`. A row of padding has the label -1.
 
     Returns:
         `tf.data.Dataset` of (source (B, S), label (B,)), int32: pieces + end, and the place of the
@@ -61,16 +63,19 @@ def classification_dataset(
     files = as_list(files)
     check_known(files, labels)
     found = split(files)
-    batching = Batching(tokens_per_batch, max_length)
+    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
 
     def batch(source, label):
-        return batching.pad(source, tokenizer.padding_id), label.to_tensor()[:, 0]
+        label = label.to_tensor()[:, 0]
+        (source,) = form.pad([source], [tokenizer.padding_id])
+        missing = tf.shape(source)[0] - tf.size(label)
+        return source, tf.pad(label, [[0, missing]], constant_values=-1)
 
     return Windows(
         (FirstIds(tokenizer, max_length), LabelIds(labels)),
         Mixture(found.texts, found.labels),
         PairFilter(max_length),
-        batching,
+        form,
         batch,
         (respellings(tokenizer, piece_splitting, byte_spelling), ()),
         shuffle,

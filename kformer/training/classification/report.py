@@ -7,8 +7,8 @@ import numpy as np
 from kformer.text.text_files import read_lines
 from kformer.training.classification.label_ids import LabelIds
 from kformer.training.classification.labelled_files import split
-from kformer.training.data.batching import Batching
-from kformer.training.data.corpus_report import SideReport, share
+from kformer.training.data.batching import batching, shapes_and_padding
+from kformer.training.data.corpus_report import SideReport, of_shapes, share
 from kformer.training.data.dropped_pairs import REASONS, PairFilter
 from kformer.training.data.preflight import side_report
 from kformer.training.data.text_statistics import read_statistics, sum_of
@@ -30,6 +30,7 @@ class LabelledReport:
         contradictions: The same, with another label.
         text: `SideReport`.
         batches, tokens: Numbers per pass.
+        shapes, padding: See `CorpusReport`.
         validation, seen: Number of validation texts, and of those that are also training texts; 0
             without any.
         vocabulary: Origin of the vocabulary; see `check_corpus`.
@@ -43,6 +44,8 @@ class LabelledReport:
     text: SideReport
     batches: int
     tokens: int
+    shapes: int
+    padding: float
     validation: int
     seen: int
     vocabulary: str
@@ -99,6 +102,7 @@ class LabelledReport:
                 "training text."
             )
         found.append(f"An epoch: {self.batches:,} batches, {self.tokens:,} tokens.")
+        found += of_shapes(self.shapes, self.padding)
         return [*found, *(f"Warning: {text}" for text in self.warnings())]
 
     def __str__(self):
@@ -128,7 +132,13 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
     """
     counts = split(train).counts
     sides = tokenizer, LabelIds([*counts])
-    limits = PairFilter(recipe.max_length), Batching(recipe.tokens_per_batch, recipe.max_length)
+    form = batching(
+        recipe.tokens_per_batch,
+        recipe.max_length,
+        piece_splitting=recipe.piece_splitting,
+        byte_spelling=recipe.byte_spelling,
+    )
+    limits = PairFilter(recipe.max_length), form
 
     def read(files):
         found = split(files)
@@ -136,6 +146,7 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
         return sum_of(*(read_statistics(*pair, sides, *limits, cut=True) for pair in pairs))
 
     total = read(train)
+    shapes, padding = shapes_and_padding(form, total.batches, 2 * total.tokens[0])
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
     validation = read(valid) if valid else None
     pairs, distinct = len(total.hashes), len(np.unique(total.hashes))
@@ -150,8 +161,10 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
         duplicates=pairs - distinct,
         contradictions=max(0, distinct - len(np.unique(np.fromiter(texts, np.int64)))),
         text=side_report(tokenizer, total.pieces[0], longest, place.replace("line", "text")),
-        batches=total.batches,
+        batches=int(total.batches.sum()),
         tokens=int(total.tokens[0]),
+        shapes=shapes,
+        padding=padding,
         validation=int(validation.reasons.sum()) if validation else 0,
         seen=int(np.isin(validation.hashes, total.hashes).sum()) if validation else 0,
         vocabulary=vocabulary,

@@ -1,11 +1,37 @@
 """Batches of sentence pairs of similar length, with about the same number of tokens.
 
-A window has N pairs. A bucket is a range of lengths.
+A window has N pairs. A bucket is a range of lengths. A batch has B rows.
 """
 
-from collections.abc import Iterator
+import functools
+import math
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 import tensorflow as tf
+
+from kformer.backend import batch_devices, is_tensorflow
+
+
+def batching(
+    tokens_per_batch: int,
+    max_length: int,
+    fixed_shapes: bool | None = None,
+    piece_splitting: float = 0.0,
+    byte_spelling: float = 0.0,
+) -> "Batching":
+    """Returns how pairs become batches; the arguments are those of `translation_dataset`."""
+    if not are_fixed(fixed_shapes):
+        return Batching(tokens_per_batch, max_length)
+    # Twice what is expected: a split piece is two pieces, one spelled in bytes about five.
+    growth = 1 + 2 * piece_splitting + 8 * byte_spelling
+    lengths = list(fixed_lengths(math.ceil(growth * max_length)))
+    return FixedShapes(tokens_per_batch, lengths, growth)
+
+
+def are_fixed(fixed_shapes: bool | None) -> bool:
+    """Returns whether batches have fixed shapes: as said, or by Keras's backend."""
+    return not is_tensorflow() if fixed_shapes is None else fixed_shapes
 
 
 class Batching:
@@ -26,7 +52,7 @@ class Batching:
         self._sizes = tf.constant([tokens_per_batch // length for length in lengths])
 
     def limits(self, source_lengths, target_lengths):
-        """Returns where batches begin and end among pairs sorted by `order`.
+        """Returns where batches begin and end among pairs sorted by `arrange`.
 
         Args:
             source_lengths, target_lengths: int32 tensors (N,), in any order.
@@ -48,41 +74,120 @@ class Batching:
         )[0]
         return tf.minimum(limits, number)
 
-    def order(self, source_lengths, target_lengths, tie):
+    def counts(self, source_lengths, target_lengths):
+        """Returns the number of batches of each bucket, int64; the arguments are those of `limits`.
+
+        A batch counts as one of the bucket of its longest pair.
+        """
+        bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
+        first = tf.gather(bucket, self.limits(source_lengths, target_lengths)[:-1])
+        return tf.math.bincount(first, minlength=tf.size(self._lengths), dtype=tf.int64)
+
+    def arrange(self, usual, respelled, tie):
         """Sorts pairs, the longest first.
 
         Args:
-            source_lengths, target_lengths: int32 tensors (N,).
+            usual: Rows of both sides as int32 `tf.RaggedTensor`s (N, None), those whose lengths
+                `limits` received.
+            respelled: The same sentences in the ids to train on.
             tie: int64 tensor (N,) below 2^32; pairs of equal lengths are sorted by it.
 
         Returns:
-            int32 tensor (N,), indices of pairs.
+            The rows to train on, of both sides, and their order, int32 indices (N,).
         """
-        bucket = tf.cast(self.bucket(source_lengths, target_lengths), tf.int64)
-        length = bucket * 2**48 + tf.cast(source_lengths, tf.int64) * 2**32
-        return tf.argsort(tie - length, stable=True)
+        lengths = row_lengths(respelled)
+        return respelled, _descending(self.bucket(*lengths), lengths[0], tie)
 
     def bucket(self, source_lengths, target_lengths):
         """Returns the number of the bucket of each pair, int32 (N,)."""
         longer = tf.maximum(source_lengths, target_lengths)
         return tf.searchsorted(self._lengths, longer)
 
-    def pad(self, rows, padding_id: int):
-        """Pads rows to the smallest bucket length that fits them.
+    def pad(self, sides, padding_ids) -> list:
+        """Pads each side to the smallest bucket length that fits it.
 
         Rows longer than all buckets, due to byte-fallback augmentation, get a multiple of 8.
 
         Args:
-            rows: int32 `tf.RaggedTensor` (B, None).
-            padding_id: The id to pad with.
+            sides: int32 `tf.RaggedTensor`s (B, None).
+            padding_ids: The id to pad each of them with.
 
         Returns:
-            int32 tensor (B, L).
+            int32 tensors (B, length of the side).
         """
-        longest = tf.cast(rows.bounding_shape(axis=1), tf.int32)
+        return [self._padded(*side) for side in zip(sides, padding_ids, strict=True)]
+
+    def _padded(self, rows, padding_id):
+        longest = _longest(rows)
         lengths = tf.concat([self._lengths, [-(-longest // 8) * 8]], axis=0)
         length = tf.reduce_min(tf.boolean_mask(lengths, lengths >= longest))
         return rows.to_tensor(padding_id, shape=tf.stack([-1, length]))
+
+
+class FixedShapes(Batching):
+    """Batching into a few shapes, one for each bucket, for backends that compile each shape.
+
+    Both sides of a batch have the length of the bucket. Its rows are a multiple of 8, unless fewer
+    fit, because matrix units have such a width. A batch that is not full is filled up with rows of
+    padding, also to a multiple of the number of devices that share it.
+
+    Args:
+        tokens_per_batch: Maximum ids of a side of a batch, with padding.
+        lengths: Those of the buckets, ascending.
+        growth: How many times as long a row may become when it is respelled. One that becomes too
+            long for its bucket keeps its usual spelling.
+
+    Attributes:
+        shapes: The shapes (rows, length), those of the shortest rows first.
+    """
+
+    def __init__(self, tokens_per_batch: int, lengths: Sequence[int], growth: float = 1.0):
+        devices = batch_devices()
+        sizes = [_whole_eights(tokens_per_batch // length) for length in lengths]
+        rows = [math.ceil(size / devices) * devices for size in sizes]
+        self.shapes = list(zip(rows, lengths, strict=True))
+        self._growth = growth
+        self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, sizes, rows))
+
+    def arrange(self, usual, respelled, tie):
+        bucket = self.bucket(*row_lengths(usual))
+        most = tf.gather(self._lengths, bucket)
+        sides = zip(usual, respelled, row_lengths(respelled), strict=True)
+        rows = [_choose(length <= most, new, old) for old, new, length in sides]
+        return rows, _descending(bucket, tf.zeros_like(bucket), tie)
+
+    def bucket(self, source_lengths, target_lengths):
+        longer = tf.maximum(source_lengths, target_lengths)
+        grown = tf.round(tf.cast(longer, tf.float64) * self._growth)
+        return tf.searchsorted(self._lengths, tf.cast(grown, tf.int32))
+
+    def pad(self, sides, padding_ids) -> list:
+        longest = functools.reduce(tf.maximum, map(_longest, sides))
+        bucket = tf.searchsorted(self._lengths, longest[None])[0]
+        rows, length = self._rows[bucket], self._lengths[bucket]
+        missing = [[0, rows - tf.cast(sides[0].nrows(), tf.int32)], [0, 0]]
+        return [
+            tf.pad(side.to_tensor(id, shape=tf.stack([-1, length])), missing, constant_values=id)
+            for side, id in zip(sides, padding_ids, strict=True)
+        ]
+
+
+def shapes_and_padding(form: Batching, counts, tokens: float) -> tuple[int, float]:
+    """Returns the number of shapes of batches, and the share of padding in their ids.
+
+    Both are 0 unless the shapes are fixed.
+
+    Args:
+        form: How pairs become batches.
+        counts: Numbers of batches by bucket (K,), as `Batching.counts` returns them.
+        tokens: Number of ids of both sides in these batches, without padding.
+    """
+    if not isinstance(form, FixedShapes):
+        return 0, 0.0
+    ids = 2 * sum(
+        count * math.prod(shape) for count, shape in zip(counts, form.shapes, strict=True)
+    )
+    return int(np.count_nonzero(counts)), 1 - tokens / ids
 
 
 def bucket_lengths(max_length: int) -> Iterator[int]:
@@ -92,3 +197,38 @@ def bucket_lengths(max_length: int) -> Iterator[int]:
         yield length
         length += max(2, length // 8 // 2 * 2)
     yield max_length
+
+
+def fixed_lengths(max_length: int) -> Iterator[int]:
+    """Yields the lengths of `FixedShapes`: multiples of 4, four between two powers of 2."""
+    length = 8
+    while length < max_length:
+        yield length
+        length += max(4, 2 ** (length.bit_length() - 3))
+    yield math.ceil(max_length / 4) * 4
+
+
+def row_lengths(sides) -> list:
+    """Returns the lengths of the rows of each side, int32 (N,)."""
+    return [tf.cast(side.row_lengths(), tf.int32) for side in sides]
+
+
+def _whole_eights(rows):
+    return rows // 8 * 8 or max(1, rows)
+
+
+def _longest(rows):
+    return tf.cast(rows.bounding_shape(axis=1), tf.int32)
+
+
+def _descending(bucket, length, tie):
+    """Returns the order of pairs by bucket, then length, the longest first, then `tie`."""
+    length = tf.cast(bucket, tf.int64) * 2**48 + tf.cast(length, tf.int64) * 2**32
+    return tf.argsort(tie - length, stable=True)
+
+
+def _choose(condition, rows, others):
+    """Returns ragged `rows` where `condition`, bool (N,), holds, and `others` elsewhere."""
+    number = tf.size(condition)
+    place = tf.range(number) + tf.where(condition, 0, number)
+    return tf.gather(tf.concat([rows, others], axis=0), place)

@@ -99,6 +99,8 @@ class CorpusReport:
         identical: Pairs with the same text on both sides, without blank ones.
         duplicates: Pairs that repeat an earlier pair.
         batches, source_tokens, target_tokens: Numbers per pass; estimates for several corpora.
+        shapes, padding: Number of shapes of batches and share of padding in their ids; 0 unless
+            the shapes are fixed, see `translation_dataset`.
         validation: `ValidationReport`; None without validation text.
         vocabulary: Origin of the vocabulary; see `check_corpus`.
     """
@@ -110,6 +112,8 @@ class CorpusReport:
     identical: int
     duplicates: int
     batches: int
+    shapes: int
+    padding: float
     source_tokens: int
     target_tokens: int
     validation: ValidationReport | None
@@ -183,10 +187,17 @@ class CorpusReport:
                 "text."
             )
         found.append(f"An epoch: {self.batches:,} batches, {self.target_tokens:,} target tokens.")
+        found += of_shapes(self.shapes, self.padding)
         return [*found, *(f"Warning: {text}" for text in self.warnings())]
 
     def __str__(self):
         return "\n".join(self.lines())
+
+
+def of_shapes(shapes: int, padding: float) -> list[str]:
+    """Returns the line of a report on fixed shapes, if there are any."""
+    cost = f"{share(round(1000 * padding), 1000)} of their ids are padding"
+    return [f"Batches have {shapes} shapes, each compiled once; {cost}."] if shapes else []
 
 
 def share(part, whole) -> str:

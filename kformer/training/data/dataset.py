@@ -10,7 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import Batching
+from kformer.training.data.batching import batching
 from kformer.training.data.byte_fallback import ByteFallbackAugmentation
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
@@ -34,6 +34,7 @@ def translation_dataset(
     temperature: float | None = None,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
+    fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
     epoch: tf.Variable | None = None,
@@ -69,6 +70,9 @@ def translation_dataset(
             smaller ones; see `kformer.training.data.subword_regularization`.
         byte_spelling: Rate of byte-fallback augmentation: share of the pieces that are spelled in
             bytes; see `kformer.training.data.byte_fallback`.
+        fixed_shapes: Whether batches have one of a few shapes, for backends that compile each
+            shape; by default, they have it unless Keras runs on TensorFlow. Both sides then have
+            the same length, and what is missing for a shape is rows of padding.
         shuffle: Whether to shuffle each pass, within windows of 100,000 pairs.
         seed: Seed of the shuffling, and of the choice of pieces to split or spell in bytes.
         epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch of
@@ -96,22 +100,22 @@ def translation_dataset(
             f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
         )
     tokenizers = tokenizer, target_tokenizer or tokenizer
-    batching = Batching(tokens_per_batch, max_length)
+    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
     respelled = {side: respellings(side, piece_splitting, byte_spelling) for side in {*tokenizers}}
+
+    padding = [tokenizers[1].padding_id] * 2
 
     def batch(source, target):
         target_in = tokenizers[1].with_start(target[:, :-1])
-        source = batching.pad(source, tokenizers[0].padding_id)
-        target_in, target_out = (
-            batching.pad(rows, tokenizers[1].padding_id) for rows in (target_in, target)
-        )
+        sides = [source, target_in, target]
+        source, target_in, target_out = form.pad(sides, [tokenizers[0].padding_id, *padding])
         return (source, target_in), target_out
 
     return Windows(
         tokenizers,
         mixture,
         PairFilter(max_length, max_length_ratio),
-        batching,
+        form,
         batch,
         [respelled[side] for side in tokenizers],
         shuffle,

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import Batching
+from kformer.training.data.batching import batching, shapes_and_padding
 from kformer.training.data.byte_fallback import BYTE, SPACE
 from kformer.training.data.corpus_report import CorpusReport, SideReport, ValidationReport
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
@@ -33,6 +33,9 @@ def check_corpus(
     max_length_ratio: float | None = None,
     weights: list[float] | None = None,
     temperature: float | None = None,
+    piece_splitting: float = 0.0,
+    byte_spelling: float = 0.0,
+    fixed_shapes: bool | None = None,
     vocabulary: str = "learned",
 ) -> CorpusReport:
     """Reads a corpus once, in bounded memory, and reports on it as training text.
@@ -53,12 +56,15 @@ def check_corpus(
     source, target = as_list(source), as_list(target)
     weights = Mixture(source, target, weights, temperature).weights
     tokenizers = tokenizer, target_tokenizer or tokenizer
-    limits = PairFilter(max_length, max_length_ratio), Batching(tokens_per_batch, max_length)
+    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
+    limits = PairFilter(max_length, max_length_ratio), form
     parts = [
         read_statistics(*pair, tokenizers, *limits) for pair in zip(source, target, strict=True)
     ]
     total = sum_of(*parts)
-    of_pass = np.dot(weights, [(part.batches, *part.tokens) for part in parts])
+    batches = np.dot(weights, [part.batches for part in parts])
+    tokens = np.dot(weights, [part.tokens for part in parts])
+    shapes, padding = shapes_and_padding(form, batches, tokens.sum())
     validation = None
     if valid_source:
         valid_files = as_list(valid_source), as_list(valid_target)
@@ -70,9 +76,11 @@ def check_corpus(
         dropped=DroppedPairs(*total.reasons.tolist()),
         identical=int(total.identical),
         duplicates=len(total.hashes) - len(np.unique(total.hashes)),
-        batches=round(of_pass[0]),
-        source_tokens=round(of_pass[1]),
-        target_tokens=round(of_pass[2]),
+        batches=round(batches.sum()),
+        shapes=shapes,
+        padding=padding,
+        source_tokens=round(tokens[0]),
+        target_tokens=round(tokens[1]),
         validation=validation,
         vocabulary=vocabulary,
     )

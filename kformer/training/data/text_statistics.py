@@ -22,7 +22,7 @@ class Statistics:
         longest: For both sides, the ids of the longest sentence and its place.
         reasons: Numbers of kept and dropped pairs, int64 (4,) in order of `REASONS`.
         identical: Number of pairs with the same text, not blank, on both sides.
-        batches: Number of batches of the kept pairs.
+        batches: Numbers of batches of the kept pairs by bucket, int64 (K,).
         tokens: For both sides, the ids of the kept pairs, end ids included, int64 (2,).
         hashes: Hashes of the first pairs that are not blank, int64 (at most `COMPARED`,).
     """
@@ -31,7 +31,7 @@ class Statistics:
     longest: tuple[tuple[int, str], tuple[int, str]]
     reasons: np.ndarray
     identical: int
-    batches: int
+    batches: np.ndarray
     tokens: np.ndarray
     hashes: np.ndarray
 
@@ -86,7 +86,7 @@ def read_statistics(
             tuple((tf.reduce_max(length), tf.argmax(length)) for length in lengths),
             tf.math.bincount(reasons, minlength=len(REASONS), dtype=tf.int64),
             tf.math.count_nonzero(same & text),
-            tf.size(batching.limits(*kept)) - 1,
+            batching.counts(*kept),
             tf.stack([tf.reduce_sum(tf.cast(length, tf.int64)) for length in kept]),
             tf.strings.to_hash_bucket_fast(pairs, 2**63 - 1),
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
-from kformer.training.data.batching import Batching
+from kformer.training.data.batching import Batching, row_lengths
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
 
@@ -91,21 +91,22 @@ class Windows:
             side.with_end(side.tokenize(text))
             for side, text in zip(self._sides, (source, target), strict=True)
         ]
-        lengths = _lengths(rows)
+        lengths = row_lengths(rows)
         fit = tf.where(self._filter(*lengths, library=tf) == 0)[:, 0]
         bucket = tf.gather(self._batching.bucket(*lengths), fit)
         chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         rows = [tf.gather(side, chosen) for side in rows]
         # Before the respelling, so that every pass has the same number of batches.
-        limits = self._batching.limits(*_lengths(rows))
+        limits = self._batching.limits(*row_lengths(rows))
+        respelled = [*rows]
         for i, respellings in enumerate(self._respellings):
             for respell in respellings:
-                rows[i] = respell(rows[i], next(seeds))
+                respelled[i] = respell(respelled[i], next(seeds))
         number = rows[0].nrows()
         tie = tf.range(number)
         if self._shuffle:
             tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
-        order = self._batching.order(*_lengths(rows), tie)
+        rows, order = self._batching.arrange(rows, respelled, tie)
         if self._shuffle:
             order, limits = _shuffle_batches(order, limits, next(seeds))
         return *rows, order, limits
@@ -119,10 +120,6 @@ class Windows:
 
         numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
-
-
-def _lengths(rows):
-    return [tf.cast(side.row_lengths(), tf.int32) for side in rows]
 
 
 def _shuffle_batches(order, limits, seed):

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import Batching
+from kformer.training.data.batching import Batching, FixedShapes, are_fixed
 from kformer.training.data.dataset import respellings
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
@@ -25,6 +25,7 @@ def language_dataset(
     max_length: int = 128,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
+    fixed_shapes: bool | None = None,
     shuffle: bool = True,
     seed: int = 0,
     epoch: tf.Variable | None = None,
@@ -41,8 +42,8 @@ def language_dataset(
         tokenizer: `kformer.Tokenizer`.
         tokens_per_batch: Maximum ids of a batch.
         max_length: Length T of a row.
-        piece_splitting, byte_spelling, shuffle, seed, epoch: See `translation_dataset`. What other
-            spellings add to a window is cut off at its end.
+        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: See
+            `translation_dataset`. What other spellings add to a window is cut off at its end.
 
     Returns:
         `tf.data.Dataset` of (ids_in (B, T), ids_out (B, T)), int32: start + pieces of each
@@ -53,16 +54,19 @@ def language_dataset(
             blank.
     """
     files = as_list(files)
-    batching = Batching(tokens_per_batch, max_length)
+    if are_fixed(fixed_shapes):
+        form = FixedShapes(tokens_per_batch, [max_length])
+    else:
+        form = Batching(tokens_per_batch, max_length)
 
     def batch(ids_in, ids_out):
-        return tuple(batching.pad(rows, tokenizer.padding_id) for rows in (ids_in, ids_out))
+        return tuple(form.pad([ids_in, ids_out], [tokenizer.padding_id] * 2))
 
     return _PackedWindows(
         (tokenizer, tokenizer),
         Mixture(files, files),
         PairFilter(max_length),
-        batching,
+        form,
         batch,
         (respellings(tokenizer, piece_splitting, byte_spelling), ()),
         shuffle,

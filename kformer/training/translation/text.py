@@ -44,6 +44,7 @@ class TextOfRun:
             temperature=self.temperature,
             vocabulary=vocabulary,
             **_sizes(recipe),
+            **_respelling(recipe),
         )
         found = dataclasses.replace(
             found, source=self._with_names(found.source), target=self._with_names(found.target)
@@ -66,12 +67,11 @@ class TextOfRun:
         training = translation_dataset(
             *(self.source, self.target),
             *tokenizers,
-            piece_splitting=recipe.piece_splitting,
-            byte_spelling=recipe.byte_spelling,
             seed=recipe.seed,
             epoch=epoch,
             weights=self.weights,
             temperature=self.temperature,
+            **_respelling(recipe),
             **sizes,
         )
         if not self.valid_source:
@@ -100,6 +100,10 @@ def _sizes(recipe):
         "max_length": recipe.max_length,
         "max_length_ratio": recipe.max_length_ratio or None,
     }
+
+
+def _respelling(recipe):
+    return {"piece_splitting": recipe.piece_splitting, "byte_spelling": recipe.byte_spelling}
 
 
 def text_of(prepared: Prepared) -> TextOfRun:
