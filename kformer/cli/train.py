@@ -1,11 +1,15 @@
 """`kformer train`, and what every command that trains shares."""
 
 import dataclasses
+import importlib.util
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kformer.arguments import check_choice
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.training.recipes.recipe import SIZES, Recipe, recipe_names
@@ -13,6 +17,7 @@ from kformer.training.resumption.interruption import Interrupted
 from kformer.training.run.folder import locked
 
 _Files = list[Path]
+BACKENDS = "tensorflow", "jax"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -53,6 +58,12 @@ class Flags:
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
     ] = False
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Backend of Keras: {' or '.join(BACKENDS)}. By default KERAS_BACKEND says it."
+        ),
+    ] = None
 
     @classmethod
     def among(cls, given: dict) -> "tuple[Flags, dict]":
@@ -144,6 +155,7 @@ def train_as_prepared(prepare, output, flags):
         output: The folder.
         flags: `Flags`.
     """
+    _choose_backend(flags.backend)
     if flags.dry_run:
         _report(prepare())
         return
@@ -160,6 +172,31 @@ def train_as_prepared(prepare, output, flags):
         raise typer.Exit(stopped.exit_code) from stopped
     task = prepared.task
     typer.echo(f"The {task.model} is {output / task.model_file}")
+
+
+def _choose_backend(name):
+    """Has Keras, which is not imported yet, run on the backend `name`; None for its own choice.
+
+    Raises:
+        ValueError: The backend is not one of `BACKENDS`, is not installed, or comes too late.
+    """
+    if name is None:
+        return
+    check_choice("backend", name, BACKENDS)
+    if not importlib.util.find_spec(name):
+        raise ValueError(
+            "A backend must be installed; pip install 'kformer[jax]' installs that of JAX. "
+            f"Received: backend={name!r}."
+        )
+    if "keras" in sys.modules:
+        import keras
+
+        if (running := keras.backend.backend()) != name:
+            raise ValueError(
+                "Keras keeps the backend that it was imported with. "
+                f"Received: backend={name!r}, after {running!r}."
+            )
+    os.environ["KERAS_BACKEND"] = name
 
 
 def _report(prepared):

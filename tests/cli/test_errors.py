@@ -1,6 +1,7 @@
 """What the user can mend: one line on stderr that says what to do, exit code 2, nothing written."""
 
 import gzip
+import importlib.util
 import re
 
 import pytest
@@ -61,6 +62,8 @@ def test_wrong_options_are_named(refused, arguments, message):
         ("--patience", 1, "need validation text. Received: patience=1, monitor='loss'"),
         ("--monitor", "bleu", "need validation text. Received: patience=0, monitor='bleu'"),
         ("--seed", -1, "Received: seed=-1."),
+        ("--backend", "torch", "must be one of tensorflow, jax. Received: backend='torch'."),
+        ("--backend", "jax", "Received: backend='jax', after 'tensorflow'."),
         (
             "--recipe",
             "huge",
@@ -85,6 +88,12 @@ def test_numbers_must_make_sense(refused, training, option, value, message):
 )
 def test_options_must_go_together(refused, training, options, message):
     assert message in refused(*training, *options)
+
+
+def test_a_backend_must_be_installed(refused, training, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    message = refused(*training, "--backend", "jax")
+    assert "pip install 'kformer[jax]'" in message and "Received: backend='jax'." in message
 
 
 def test_the_advice_on_what_would_fit_is_good(refused, training):

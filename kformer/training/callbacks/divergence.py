@@ -4,6 +4,8 @@ import math
 
 import keras
 
+from kformer.backend import step_of
+
 
 class Diverged(FloatingPointError):
     """Training ended because the loss or the weights are no longer finite.
@@ -15,7 +17,7 @@ class Diverged(FloatingPointError):
     rule = "The loss and the weights must stay finite."
 
     def __init__(self, model, received: str):
-        self.received = f"{received} at step {int(model.optimizer.iterations)}"
+        self.received = f"{received} at step {step_of(model)}"
         super().__init__(
             f"{self.rule} A lower learning rate, a longer warm-up or float32 may help. "
             f"Received: {self.received}."

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from kformer.backend import step_of
 from kformer.files import write_json
 from kformer.training.callbacks.validation import ValidationCallback
 
@@ -25,7 +26,7 @@ class KeepHistory(ValidationCallback):
 
     def on_validation(self, epoch: float, logs: dict | None = None):
         """Appends a value to each list, and writes the file."""
-        step = int(self.model.optimizer.iterations)
+        step = step_of(self.model)
         for name, value in {"epoch": epoch, "step": step, **(logs or {})}.items():
             self.history.setdefault(name, []).append(value)
         write_json(self.path, self.history)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from kformer.backend import step_of
 from kformer.training.callbacks.validation import ValidationCallback
 
 _SCALAR = tf.compat.v1.SummaryMetadata(
@@ -30,7 +31,7 @@ class TensorBoardLogs(ValidationCallback):
 
     def on_validation(self, epoch: float, logs: dict | None = None):
         """Writes the logs of a validation."""
-        place = int(self.model.optimizer.iterations) if self.by_steps else int(epoch)
+        place = step_of(self.model) if self.by_steps else int(epoch)
         validation = {name for name in logs if name.startswith("val_")}
         rate = float(self.model.optimizer.learning_rate)
         self._write(

@@ -4,9 +4,8 @@ import contextlib
 from collections.abc import Iterable
 
 import keras
-import numpy as np
-from keras import ops
 
+from kformer.backend import attach_variables, copies
 from kformer.training.objective.stateful import get_states, set_states
 
 
@@ -25,8 +24,9 @@ def averaged_weights(model):
             "The model must be compiled with an `AveragedAdam` whose `average_momentum` is not 0, "
             f"and be built. Received: optimizer={model.optimizer}."
         )
-    weights = [np.array(ops.convert_to_numpy(weight)) for weight in model.trainable_variables]
-    _assign(model.trainable_variables, averages)
+    attach_variables(model)
+    weights = copies(model.trainable_variables)
+    _assign(model.trainable_variables, copies(averages))
     try:
         yield
     finally:

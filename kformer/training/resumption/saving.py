@@ -5,6 +5,7 @@ import time
 import keras
 import numpy as np
 
+from kformer.backend import attach_variables
 from kformer.training.callbacks.divergence import Diverged
 from kformer.training.objective.stateful import get_states
 from kformer.training.resumption.checkpoint import Checkpoint, write_checkpoint
@@ -90,6 +91,7 @@ class Saving(keras.callbacks.Callback):
 
     def _save(self, epoch, batch):
         began = time.monotonic()
+        attach_variables(self.model)
         groups = {"model": self.model.variables, "optimizer": self.model.optimizer.variables}
         if batch:
             groups["metrics"] = self.model.metrics_variables

@@ -50,6 +50,7 @@ def run(
         The best model, a `TextModel`, as saved.
     """
     recipe, output, task = prepared.recipe, prepared.output, prepared.task
+    _check_backend(prepared)
     if not prepared.resumes:
         print("\n".join([*prepared.notes(), task.report(prepared)]), flush=True)
     with tf.device("CPU:0"):  # Where the data is read.
@@ -93,6 +94,21 @@ def run(
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     _finish(prepared, choice, history.history)
     return task.load(output / task.model_file)
+
+
+def _check_backend(prepared):
+    """Records the backend of a new run, and compares that of a run to resume.
+
+    Raises:
+        ValueError: The run began on another backend, whose random numbers are others.
+    """
+    running = keras.backend.backend()
+    began = prepared.config.setdefault("backend", "tensorflow" if prepared.resumes else running)
+    if began != running:
+        raise ValueError(
+            "A run resumes on the backend that it began on; --restart starts again. "
+            f"Received: backend={running!r} instead of {began!r}."
+        )
 
 
 def _begin(prepared):

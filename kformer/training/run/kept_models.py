@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kformer.backend import step_of
 from kformer.training.callbacks.validation import ValidationCallback
 
 AVERAGE = "average.keras"
@@ -37,7 +38,7 @@ class KeepModels(ValidationCallback):
         """Saves the model, and forgets those that are no longer among the best."""
         if not self.number:
             return
-        step = int(self.model.optimizer.iterations)
+        step = step_of(self.model)
         self.saved.save(self._path(step))
         scores = {name: value for name, value in (logs or {}).items() if name.startswith("val_")}
         self._kept = [one for one in self._kept if one[0] != step] + [[step, scores]]

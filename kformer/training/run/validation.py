@@ -2,6 +2,7 @@
 
 import keras
 
+from kformer.backend import attach_variables
 from kformer.training.resumption.every_steps import EverySteps
 
 
@@ -45,6 +46,7 @@ class ValidateEvery(keras.callbacks.Callback):
         self._before = self._done = 0
 
     def _validate(self, logs):
+        attach_variables(self.model)
         if self._data is not None:
             scores = self.model.evaluate(
                 self._data, verbose=0, return_dict=True, callbacks=self._callbacks

@@ -1,0 +1,81 @@
+"""Does on JAX, in a process of its own, what a test compares with TensorFlow.
+
+Arguments: "step" and the path of an `.npz` file, or "run" and a folder.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+if __name__ == "__main__":
+    os.environ["KERAS_BACKEND"] = "jax"
+
+import keras
+import numpy as np
+
+from kformer.training import Interrupted, MaskedCrossEntropy, Recipe, train
+from kformer.training.translation.learner import compiled_transformer
+from support import toy
+from support.same_run import assert_same_run
+
+
+def recipe() -> Recipe:
+    """That of `toy`, with all that is random, scored by BLEU."""
+    numbers = {name[2:].replace("-", "_"): value for name, value in toy.RECIPE.items()}
+    numbers |= {"dropout": 0.1, "piece_splitting": 0.1, "monitor": "bleu", "norm_first": True}
+    return Recipe.named(numbers.pop("recipe"), **numbers)
+
+
+def step(weights: list, ids) -> dict:
+    """Returns the loss and the gradients of one step, with these weights, as arrays by name."""
+    small = Recipe.named("quick", vocab_size=50, d_model=16, d_ff=24, num_heads=2)
+    model = compiled_transformer(small)
+    model((ids, ids))
+    model.set_weights(weights)
+    # The gradient is what a step of this optimizer subtracts.
+    model.compile(keras.optimizers.SGD(1.0), MaskedCrossEntropy())
+    before = [keras.ops.convert_to_numpy(one).copy() for one in model.trainable_variables]
+    loss = model.train_on_batch((ids, ids), ids)
+    after = map(keras.ops.convert_to_numpy, model.trainable_variables)
+    gradients = [old - new for old, new in zip(before, after, strict=True)]
+    return {"loss": loss, **{f"gradient {i}": one for i, one in enumerate(gradients)}}
+
+
+class SignalAfter(keras.callbacks.Callback):
+    """Sends SIGTERM to this process after a batch of the second epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if (self.epoch, batch) == (1, 7):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def run(folder):
+    """Trains in `folder` / "whole", and interrupted and resumed in `folder` / "resumed"."""
+    files = toy.write(folder)
+    text = [files["train.de"], files["train.en"]]
+    valid = [files["valid.de"], files["valid.en"]]
+    whole, resumed = folder / "whole", folder / "resumed"
+    translator = train(recipe(), *text, whole, *valid)
+    try:
+        train(recipe(), *text, resumed, *valid, callbacks=[SignalAfter()])
+    except Interrupted as stopped:
+        print(stopped)
+    train(recipe(), *text, resumed, *valid)
+    assert_same_run(resumed, whole)
+    for line in translator.translate(toy.SOURCES[toy.HELD_OUT]):
+        print("translation:", line)
+
+
+if __name__ == "__main__":
+    what, path = sys.argv[1], Path(sys.argv[2])
+    if what == "step":
+        with np.load(path) as file:
+            ids, *weights = (file[name] for name in file.files)
+        np.savez(path, **step(weights, ids))
+    else:
+        run(path)
