@@ -38,13 +38,13 @@ ARROWS = {
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},
     "phrasebook.words": set(),
     "phrasebook.phrases": {"phrasebook", "phrasebook.words"},
-    "training.data": {"text"},
+    "training.data": {"backend", "text"},
     "training.objective": {"backend", "model"},
     "training.recipes": set(),
-    "training.callbacks": {"tasks", "text"},
-    "training.resumption": {"training.callbacks", "training.objective"},
+    "training.callbacks": {"backend", "tasks", "text"},
+    "training.resumption": {"backend", "training.callbacks", "training.objective"},
     "training.run": {
-        *("model.networks", "plot", "tasks", "text"),
+        *("backend", "model.networks", "plot", "tasks", "text"),
         *("training.callbacks", "training.objective", "training.recipes", "training.resumption"),
     },
     "training.classification": {

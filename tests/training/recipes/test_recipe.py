@@ -52,7 +52,7 @@ def test_some_numbers_may_be_changed():
 
 
 def test_an_unknown_recipe_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"base, big, demo.*Received: recipe='huge'"):
+    with pytest.raises(ValueError, match=r"base, big, characters, demo.*Received: recipe='huge'"):
         Recipe.named("huge")
     with pytest.raises(ValueError, match=r"Received: recipe='../recipes/tiny'"):
         Recipe.named("../recipes/tiny")

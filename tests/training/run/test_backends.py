@@ -11,13 +11,14 @@ import pytest
 import kformer
 from kformer.training import Recipe, train
 from kformer.training.translation.learner import compiled_transformer
-from support import TESTS, on_jax, toy
+from support import toy
 from support.disturbances import PowerCut
 from support.processes import printed_by
 from support.same_run import read
+from support.training import on_jax
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
-SCRIPT = TESTS / "support" / "on_jax.py"
+SCRIPT = on_jax.__file__
 
 
 def test_a_step_has_the_loss_and_the_gradients_of_one_on_tensorflow(tmp_path):
@@ -55,9 +56,9 @@ def test_a_run_of_another_backend_is_not_resumed(tiny_recipe, parallel_text, tmp
 def test_a_run_resumes_to_the_bit_and_translates_on_tensorflow_as_on_jax(tmp_path):
     printed = printed_by(SCRIPT, "run", tmp_path)
     assert re.search(r"^Stopped in epoch 2, after batch 8 of", printed, re.MULTILINE)
-    on_jax = re.findall("^translation: (.*)$", printed, re.MULTILINE)
+    found = re.findall("^translation: (.*)$", printed, re.MULTILINE)
     translator = kformer.load(tmp_path / "whole" / "translator.keras")
     assert keras.backend.backend() == "tensorflow"
     sources, targets = (side[toy.HELD_OUT] for side in (toy.SOURCES, toy.TARGETS))
-    assert translator.translate(sources) == on_jax
-    assert sum(map(str.__eq__, on_jax, targets)) > len(targets) / 2
+    assert translator.translate(sources) == found
+    assert sum(map(str.__eq__, found, targets)) > len(targets) / 2

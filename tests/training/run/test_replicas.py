@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from support import train_on_replicas
 from support.processes import printed_by
+from support.training import on_replicas
 
 pytestmark = pytest.mark.prove
 
@@ -15,8 +15,8 @@ def trained(tmp_path_factory):
     """What came out on one device and on two replicas, by name."""
     path = tmp_path_factory.mktemp("replicas") / "two.npz"
     # In a process of its own, since devices are divided before TensorFlow starts.
-    printed_by(train_on_replicas.__file__, path)
-    return train_on_replicas.train(tf.distribute.get_strategy()), dict(np.load(path))
+    printed_by(on_replicas.__file__, path)
+    return on_replicas.train(tf.distribute.get_strategy()), dict(np.load(path))
 
 
 @pytest.mark.parametrize("kind", ["logs", "weight", "average", "judged"])

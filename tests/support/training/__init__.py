@@ -1,0 +1,1 @@
+"""Training in processes of their own, to compare with training in this one."""
