@@ -11,7 +11,7 @@ import numpy as np
 from keras import ops
 
 from kformer.backend import is_tensorflow
-from kformer.model.dense import HoldsDense, apply
+from kformer.model.dense import HoldsDense, apply_dense
 from kformer.model.masks import of_four_axes, with_keras_mask
 
 MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
@@ -128,16 +128,16 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
     def project(self, value):
         """Returns the `KeysValues` of `value` (B, K, D), which can be kept between calls."""
         return KeysValues(
-            self._split(apply(self.key_projection, value)),
-            self._split(apply(self.value_projection, value)),
+            self._split(apply_dense(self.key_projection, value)),
+            self._split(apply_dense(self.value_projection, value)),
         )
 
     def attend(self, query, keys_values, attention_mask=None):
         """As `call`, with `query` (B, Q, D) and the `KeysValues` that `project` returned."""
         heads, weights = scaled_dot_product_attention(
-            self._split(apply(self.query_projection, query)), *keys_values, attention_mask
+            self._split(apply_dense(self.query_projection, query)), *keys_values, attention_mask
         )
-        return apply(self.output_projection, self._join(heads)), weights
+        return apply_dense(self.output_projection, self._join(heads)), weights
 
     def _split(self, vectors):
         """(B, T, D) -> (B, H, T, W)."""

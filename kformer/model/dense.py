@@ -74,10 +74,11 @@ def dense_layers(layer) -> dict:
     }
 
 
-def apply(dense, vectors):
-    """Returns what the layer makes of `vectors` (..., D): (..., F).
+def apply_dense(dense, vectors):
+    """Returns `dense(vectors)`, float (..., F), for float `vectors` (..., D).
 
-    XLA computes the gradient of the weights twice as fast if it is a product of two matrices.
+    On JAX, flattens the leading axes first: XLA then computes the gradient of the weights as one
+    product of two matrices, which is 1.5 times as fast.
     """
     if is_tensorflow() or len(vectors.shape) == 2:
         return dense(vectors)

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from kformer.arguments import check_choice, check_integer
-from kformer.model.dense import HoldsDense, apply
+from kformer.model.dense import HoldsDense, apply_dense
 
 
 def _gelu(x):
@@ -53,7 +53,7 @@ class FeedForward(HoldsDense, keras.layers.Layer):
         self.outer.build((None, None, self.d_ff))
 
     def call(self, vectors):
-        return apply(self.outer, self.activate(apply(self.inner, vectors)))
+        return apply_dense(self.outer, self.activate(apply_dense(self.inner, vectors)))
 
     def activate(self, inner):
         """Applies the activation to the output of the first matrix, float (..., d_ff)."""

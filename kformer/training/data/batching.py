@@ -30,7 +30,7 @@ def batching(
 
 
 def are_fixed(fixed_shapes: bool | None) -> bool:
-    """Returns whether batches have fixed shapes: as said, or by Keras's backend."""
+    """Returns `fixed_shapes`; None means fixed unless Keras runs on TensorFlow."""
     return not is_tensorflow() if fixed_shapes is None else fixed_shapes
 
 
@@ -93,7 +93,8 @@ class Batching:
             tie: int64 tensor (N,) below 2^32; pairs of equal lengths are sorted by it.
 
         Returns:
-            The rows to train on, of both sides, and their order, int32 indices (N,).
+            rows: Those to train on, as `respelled`.
+            order: Indices of the sorted pairs, int32 (N,).
         """
         lengths = row_lengths(respelled)
         return respelled, _descending(self.bucket(*lengths), lengths[0], tie)

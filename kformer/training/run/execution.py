@@ -97,7 +97,7 @@ def run(
 
 
 def _check_backend(prepared):
-    """Records the backend of a new run, and compares that of a run to resume.
+    """Sets the backend in the config of a new run; compares it with that of a run to resume.
 
     Raises:
         ValueError: The run began on another backend, whose random numbers are others.

@@ -55,7 +55,7 @@ class SignalAfter(keras.callbacks.Callback):
 
 
 def run(folder):
-    """Trains in `folder` / "whole", and interrupted and resumed in `folder` / "resumed"."""
+    """Trains into the subfolders "whole" and "resumed"; interrupts and resumes the second."""
     files = toy.write(folder)
     text = [files["train.de"], files["train.en"]]
     valid = [files["valid.de"], files["valid.en"]]

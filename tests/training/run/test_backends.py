@@ -1,4 +1,4 @@
-"""Training on JAX is that on TensorFlow: the same steps, files and translators."""
+"""Training on JAX takes the same steps as on TensorFlow, and leaves the same files."""
 
 import importlib.util
 import json
