@@ -42,6 +42,14 @@ SOURCES = {
         dataset().map(lambda source, target: {"de": source, "en": target}),
         ("de", "en"),
     ),
+    "data set of nested dicts": lambda _: (
+        dataset().map(lambda source, target: {"id": 1, "pair": {"de": source, "en": target}}),
+        ("pair.de", "pair.en"),
+    ),
+    "data set with arrays": lambda _: (
+        dataset().map(lambda source, target: {"ids": [1, 2], "de": source, "en": target}),
+        ("de", "en"),
+    ),
     "tsv": lambda folder: (table(folder, "pairs.tsv"), None),
     "json lines": lambda folder: (str(table(folder, "pairs.jsonl")), None),
 }
