@@ -77,6 +77,16 @@ def batch_devices() -> int:
     return mesh.shape[mesh.axis_names.index(distribution.batch_dim_name)]
 
 
+def share_of_batches() -> tuple[int, int]:
+    """Returns which share of each batch this process computes, and the number of shares."""
+    distribution = keras.distribution.distribution()
+    if distribution is None:
+        return 0, 1
+    return distribution.data_shard_id, min(
+        distribution.num_processes, distribution.num_model_replicas
+    )
+
+
 def gather(table, ids):
     """Returns `table[ids]` for `ids` that are all in [0, len(table)).
 

@@ -42,10 +42,14 @@ ARROWS = {
     "training.objective": {"backend", "model"},
     "training.recipes": set(),
     "training.callbacks": {"backend", "tasks", "text"},
+    "training.parallel": {
+        *("backend", "training.callbacks", "training.recipes", "training.resumption"),
+    },
     "training.resumption": {"backend", "training.callbacks", "training.objective"},
     "training.run": {
         *("backend", "model.networks", "plot", "tasks", "text"),
-        *("training.callbacks", "training.objective", "training.recipes", "training.resumption"),
+        *("training.callbacks", "training.objective", "training.parallel"),
+        *("training.recipes", "training.resumption"),
     },
     "training.classification": {
         *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
@@ -70,6 +74,7 @@ ARROWS = {
     "export.web": {"pocket"},
     "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
     "cli": {
+        "training.parallel",
         *(
             "cli.demos",
             "cli.insight",

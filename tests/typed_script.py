@@ -189,4 +189,5 @@ def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> No
         training.Progress(batches=10, epochs=2),
     ]
     model = translator.transformer
-    training.resumable_fit(model, batches, folder, epochs=2, callbacks=callbacks)
+    with training.join_processes("127.0.0.1:9000", 2, 0), training.distribute(8, model_parallel=4):
+        training.resumable_fit(model, batches, folder, epochs=2, callbacks=callbacks)

@@ -17,7 +17,7 @@ from kformer.cli.terminal.lines import (
     writing,
 )
 from kformer.cli.terminal.quiet import quiet
-from kformer.cli.train import Flags, train_as_prepared
+from kformer.cli.training import Flags, train_as_prepared
 from kformer.export.loading import saved_form
 from kformer.files import check_writable
 from kformer.training.classification.labelled_files import read_labelled
@@ -69,7 +69,9 @@ def train(
     options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     from kformer.training.classification.task import prepare  # Imports NumPy.
 
-    train_as_prepared(lambda: prepare(numbers, train, output, valid, **options), output, flags)
+    train_as_prepared(
+        lambda folder: prepare(numbers, train, folder, valid, **options), output, flags
+    )
 
 
 @app.command()

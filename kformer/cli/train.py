@@ -1,82 +1,15 @@
-"""`kformer train`, and what every command that trains shares."""
+"""`kformer train`."""
 
-import dataclasses
-import importlib.util
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kformer.arguments import check_choice
 from kformer.cli.options import with_options_of
-from kformer.cli.terminal.quiet import quiet
-from kformer.training.recipes.recipe import SIZES, Recipe, recipe_names
-from kformer.training.resumption.interruption import Interrupted
-from kformer.training.run.folder import locked
+from kformer.cli.training import Flags, train_as_prepared
+from kformer.training.recipes.recipe import Recipe, recipe_names
 
 _Files = list[Path]
-BACKENDS = "tensorflow", "jax"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Flags:
-    """The options of every command that trains, besides its text and the numbers of its recipe."""
-
-    warm_start: Annotated[
-        Path | None,
-        typer.Option(help="A .keras file to start from; the new model has its sizes."),
-    ] = None
-    new_vocabulary: Annotated[
-        bool,
-        typer.Option("--new-vocabulary", help="With --warm-start: learn a new vocabulary."),
-    ] = False
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
-    ] = None
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Check and describe the text and the run only."),
-    ] = False
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite",
-            help="Replace a finished run in the folder, or a run with other settings. An "
-            "unfinished run with the same settings is resumed.",
-        ),
-    ] = False
-    restart: Annotated[
-        bool,
-        typer.Option(
-            "--restart",
-            help="Start again, and replace even an unfinished run with the same settings.",
-        ),
-    ] = False
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
-    ] = False
-    backend: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Backend of Keras: {' or '.join(BACKENDS)}. By default KERAS_BACKEND says it."
-        ),
-    ] = None
-
-    @classmethod
-    def among(cls, given: dict) -> "tuple[Flags, dict]":
-        """Splits the options of a command into these and the numbers of a recipe."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        flags = {name: value for name, value in given.items() if name in names}
-        return cls(**flags), {name: value for name, value in given.items() if name not in names}
-
-    def options(self, numbers: dict) -> dict:
-        """Returns the fields of `RunOptions`; `numbers` are those that were given."""
-        names = ("warm_start", "new_vocabulary", "tokenizer", "overwrite", "restart")
-        sizes = {"vocab_size", "target_vocab_size", *SIZES} & {*numbers}
-        return {"exact_sizes": sizes, **{name: getattr(self, name) for name in names}}
 
 
 @with_options_of(Recipe, "Numbers that replace those of the recipe")
@@ -129,10 +62,8 @@ def train(
             "Training needs --source and --target, or --pairs. Received: none of them."
         )
     flags, changes = Flags.among(given)
-    arguments = (
-        Recipe.named(recipe, **changes),
-        *(source, target, output, valid_source, valid_target),
-    )
+    numbers = Recipe.named(recipe, **changes)
+    validation = valid_source, valid_target
     options = {
         **flags.options(changes),
         "weights": weight or None,
@@ -144,65 +75,7 @@ def train(
     }
     from kformer.training.translation.task import prepare  # Imports NumPy, so only `train` does it.
 
-    train_as_prepared(lambda: prepare(*arguments, **options), output, flags)
-
-
-def train_as_prepared(prepare, output, flags):
-    """Trains a run of any kind in the folder `output`, or describes it.
-
-    Args:
-        prepare: Function that checks the run and returns it, a `Prepared`.
-        output: The folder.
-        flags: `Flags`.
-    """
-    _choose_backend(flags.backend)
-    if flags.dry_run:
-        _report(prepare())
-        return
-    try:
-        with locked(output):
-            prepared = prepare()
-            with quiet():
-                from kformer.training.run.execution import run
-
-            run(prepared, tensorboard=flags.tensorboard)
-    except Interrupted as stopped:
-        again = "Run the same command" + (", without --restart," if flags.restart else "")
-        typer.echo(f"kformer: {stopped} {again} to resume.", err=True)
-        raise typer.Exit(stopped.exit_code) from stopped
-    task = prepared.task
-    typer.echo(f"The {task.model} is {output / task.model_file}")
-
-
-def _choose_backend(name):
-    """Has Keras, which is not imported yet, run on the backend `name`; None for its own choice.
-
-    Raises:
-        ValueError: The backend is not one of `BACKENDS`, is not installed, or comes too late.
-    """
-    if name is None:
-        return
-    check_choice("backend", name, BACKENDS)
-    if not importlib.util.find_spec(name):
-        raise ValueError(
-            "A backend must be installed; pip install 'kformer[jax]' installs that of JAX. "
-            f"Received: backend={name!r}."
-        )
-    if "keras" in sys.modules:
-        import keras
-
-        if (running := keras.backend.backend()) != name:
-            raise ValueError(
-                "Keras keeps the backend that it was imported with. "
-                f"Received: backend={name!r}, after {running!r}."
-            )
-    os.environ["KERAS_BACKEND"] = name
-
-
-def _report(prepared):
-    """Prints what the run would print before its first step."""
-    with quiet():
-        found = [*prepared.notes(), prepared.task.report(prepared)]
-    typer.echo("\n".join(found))
-    resumed = f" {str(prepared.output)!r} holds this run, which would be resumed."
-    typer.echo(f"Dry run: nothing was written.{resumed * prepared.resumes}")
+    train_as_prepared(
+        lambda folder: prepare(numbers, source, target, folder, *validation, **options),
+        *(output, flags),
+    )

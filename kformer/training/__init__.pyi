@@ -21,6 +21,8 @@ from .objective.loss import MaskedCrossEntropy
 from .objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from .objective.optimizer import AveragedAdam
 from .objective.schedule import WarmupSchedule
+from .parallel.devices import distribute
+from .parallel.hosts import join_processes
 from .recipes.cost import TrainingCost, training_cost
 from .recipes.recipe import Recipe
 from .resumption.interruption import Interrupted
@@ -53,6 +55,8 @@ __all__ = [
     "check_parallel",
     "classification_dataset",
     "count_dropped_pairs",
+    "distribute",
+    "join_processes",
     "language_dataset",
     "resumable_fit",
     "split_pairs",

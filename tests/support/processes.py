@@ -15,3 +15,9 @@ def printed_by(*arguments, **options):
     result = run_python(*arguments, **options)
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+def started_python(*arguments, **options):
+    """Starts Python with `arguments`; returns its `Popen`, whose streams are text."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *map(str, arguments)], **pipes, **options)

@@ -9,7 +9,7 @@ from kformer.tasks.text_classifier import TextClassifier
 from kformer.training.classification.task import prepare
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
-from kformer.training.run.folder import locked
+from kformer.training.run.folder import run_folder
 
 Paths = str | Path | list[str | Path]
 
@@ -59,9 +59,9 @@ def train_classifier(
             Interrupted: See `train`. The text may also have one label only, a label without text,
             or a label in `valid` that is not in `train`.
     """
-    with locked(output):
+    with run_folder(output) as folder:
         prepared = prepare(
-            *(recipe, train, output, valid),
+            *(recipe, train, folder, valid),
             pooling=pooling,
             warm_start=warm_start,
             freeze=freeze,

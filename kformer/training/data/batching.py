@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
-from kformer.backend import batch_devices, is_tensorflow
+from kformer.backend import batch_devices, is_tensorflow, share_of_batches
 
 
 def batching(
@@ -22,6 +22,11 @@ def batching(
 ) -> "Batching":
     """Returns how pairs become batches; the arguments are those of `translation_dataset`."""
     if not are_fixed(fixed_shapes):
+        if (processes := share_of_batches()[1]) > 1:
+            raise ValueError(
+                "Several processes share batches of fixed shapes alone. "
+                f"Received: fixed_shapes={fixed_shapes}, {processes} processes."
+            )
         return Batching(tokens_per_batch, max_length)
     # Twice what is expected: a split piece is two pieces, one spelled in bytes about five.
     growth = 1 + 2 * piece_splitting + 8 * byte_spelling
@@ -118,6 +123,10 @@ class Batching:
         """
         return [self._padded(*side) for side in zip(sides, padding_ids, strict=True)]
 
+    def part(self, element):
+        """Returns the rows of a batch that this process computes, of tensors or tuples of them."""
+        return element
+
     def _padded(self, rows, padding_id):
         longest = _longest(rows)
         lengths = tf.concat([self._lengths, [-(-longest // 8) * 8]], axis=0)
@@ -130,7 +139,8 @@ class FixedShapes(Batching):
 
     Both sides of a batch have the length of the bucket. Its rows are a multiple of 8, unless fewer
     fit, because matrix units have such a width. A batch that is not full is filled up with rows of
-    padding, also to a multiple of the number of devices that share it.
+    padding, also to a multiple of the number of devices that share it. Of several processes, each
+    has its rows of every batch.
 
     Args:
         tokens_per_batch: Maximum ids of a side of a batch, with padding.
@@ -148,6 +158,7 @@ class FixedShapes(Batching):
         rows = [math.ceil(size / devices) * devices for size in sizes]
         self.shapes = list(zip(rows, lengths, strict=True))
         self._growth = growth
+        self._share, self._shares = share_of_batches()
         self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, sizes, rows))
 
     def arrange(self, usual, respelled, tie):
@@ -171,6 +182,13 @@ class FixedShapes(Batching):
             tf.pad(side.to_tensor(id, shape=tf.stack([-1, length])), missing, constant_values=id)
             for side, id in zip(sides, padding_ids, strict=True)
         ]
+
+    def part(self, element):
+        return tf.nest.map_structure(self._rows_of_process, element)
+
+    def _rows_of_process(self, tensor):
+        number = tf.shape(tensor)[0] // self._shares
+        return tensor[self._share * number : (self._share + 1) * number]
 
 
 def shapes_and_padding(form: Batching, counts, tokens: float) -> tuple[int, float]:

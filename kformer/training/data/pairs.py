@@ -118,9 +118,9 @@ def _elements(dataset):
 def _are_scalars(spec):
     if isinstance(spec, dict):
         spec = (*spec.values(),)
-    return (
-        all(map(_are_scalars, spec)) if isinstance(spec, tuple) else getattr(spec, "shape", 0) == ()
-    )
+    if isinstance(spec, tuple):
+        return all(map(_are_scalars, spec))
+    return getattr(spec, "shape", None) == ()
 
 
 def _rows(chunk):

@@ -116,7 +116,8 @@ class Windows:
 
         def batch(i):
             chosen = order[limits[i] : limits[i + 1]]
-            return self._batch(tf.gather(source, chosen), tf.gather(target, chosen))
+            rows = tf.gather(source, chosen), tf.gather(target, chosen)
+            return self._batching.part(self._batch(*rows))
 
         numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)

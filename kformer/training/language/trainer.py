@@ -9,7 +9,7 @@ from kformer.tasks.language_model import LanguageModel
 from kformer.training.language.task import prepare
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
-from kformer.training.run.folder import locked
+from kformer.training.run.folder import run_folder
 
 Paths = str | Path | list[str | Path]
 
@@ -55,9 +55,9 @@ def train_language_model(
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
             Interrupted: See `train`.
     """
-    with locked(output):
+    with run_folder(output) as folder:
         prepared = prepare(
-            *(recipe, text, output, valid_text),
+            *(recipe, text, folder, valid_text),
             warm_start=warm_start,
             new_vocabulary=new_vocabulary,
             tokenizer=tokenizer,

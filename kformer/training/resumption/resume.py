@@ -10,7 +10,7 @@ import tensorflow as tf
 from kformer.training.objective.stateful import set_states
 from kformer.training.resumption.checkpoint import Checkpoint, newest_checkpoint
 from kformer.training.resumption.interruption import Interruption
-from kformer.training.resumption.saving import Saving, Stopped, position
+from kformer.training.resumption.saving import Saving, Stopped, Together, position
 from kformer.training.resumption.variables import assign, build
 
 
@@ -26,6 +26,7 @@ def resumable_fit(
     callbacks: Sequence[keras.callbacks.Callback] = (),
     resumed: Callable[[int], None] | None = None,
     ignore_stop: bool = False,
+    together: Together | None = None,
     **kwargs,
 ):
     """Trains like `model.fit`, and resumes from the newest complete checkpoint in `folder`.
@@ -56,6 +57,8 @@ def resumable_fit(
             restored; not called for a new run.
         ignore_stop: Whether to continue a run that a callback, such as `StopWithoutImprovement`,
             had ended.
+        together: How several processes save and stop together; see
+            `kformer.training.parallel.agreement`.
         **kwargs: More arguments of `model.fit`.
 
     Raises:
@@ -87,7 +90,8 @@ def resumable_fit(
         ]
     with Interruption() as interruption:
         saving = Saving(
-            *(folder, every_seconds, every_steps, callbacks, interruption, number, epochs),
+            *(folder, every_seconds, every_steps, callbacks, interruption),
+            *(together or Together(), number, epochs),
             is_new=not found,
         )
         fit = functools.partial(

@@ -16,6 +16,30 @@ from kformer.training.resumption.variables import assign, to_arrays
 _SHARE = 20  # Writing checkpoints takes at most 1 / 20 of the time.
 
 
+class Together:
+    """How the processes of a run save and stop together; here there is one process.
+
+    Attributes:
+        writes: Whether this process writes the checkpoints.
+    """
+
+    writes = True
+
+    def meet(
+        self, late: bool, signal_number: int | None, now: bool = False
+    ) -> tuple[bool, int | None]:
+        """Returns whether to save now, and the number of a signal that came to any process.
+
+        All processes must call it after the same batches, and get the same answer.
+
+        Args:
+            late: Whether this process has a checkpoint due.
+            signal_number: The signal that came to this process, if any.
+            now: Whether the answer must be that of this moment.
+        """
+        return late, signal_number
+
+
 class Stopped(Exception):
     """A callback has ended training within an epoch."""
 
@@ -28,6 +52,7 @@ class Saving(keras.callbacks.Callback):
         every_seconds, every_steps: See `resumable_fit`.
         others: The other callbacks, whose states are saved.
         interruption: `Interruption` that is entered.
+        together: See `resumable_fit`.
         batches: Number of batches in an epoch.
         epochs: Number of epochs.
         is_new: Whether the run has no checkpoint yet.
@@ -40,6 +65,7 @@ class Saving(keras.callbacks.Callback):
         every_steps: int,
         others: list,
         interruption: Interruption,
+        together: Together,
         batches: int,
         epochs: int,
         is_new: bool,
@@ -50,6 +76,7 @@ class Saving(keras.callbacks.Callback):
         self.every_steps = EverySteps(every_steps)
         self.others = others
         self.interruption = interruption
+        self.together = together
         self.batches = batches
         self.epochs = epochs
         self.is_new = is_new
@@ -77,17 +104,20 @@ class Saving(keras.callbacks.Callback):
         done, due = self._skipped + batch + 1, self.every_steps.due(self.model)
         if done < self.batches:  # `on_epoch_end` follows the last batch.
             stopped = self.model.stop_training
-            late = time.monotonic() >= self._due
-            if due or stopped or late or self.interruption.signal_number:
+            late, signal_number = self.together.meet(
+                time.monotonic() >= self._due, self.interruption.signal_number
+            )
+            if due or stopped or late or signal_number:
                 self._save(self._epoch, done)
             if stopped:
                 raise Stopped
-            self._end_if_interrupted(self._epoch, done)
+            self._end_if_interrupted(signal_number, self._epoch, done)
 
     def on_epoch_end(self, epoch, logs=None):
         self._save(epoch + 1, 0)
+        _, signal_number = self.together.meet(False, self.interruption.signal_number, now=True)
         if epoch + 1 < self.epochs and not self.model.stop_training:
-            self._end_if_interrupted(epoch + 1, 0)
+            self._end_if_interrupted(signal_number, epoch + 1, 0)
 
     def _save(self, epoch, batch):
         began = time.monotonic()
@@ -100,7 +130,8 @@ class Saving(keras.callbacks.Callback):
             if name.startswith("model/") and not np.all(np.isfinite(array)):
                 raise Diverged(self.model, "weights that are not")
         state = {"callbacks": get_states(self.others), "stopped": self.model.stop_training}
-        write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
+        if self.together.writes:
+            write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
         for callback in self.others:
             if hasattr(callback, "on_checkpoint"):
                 callback.on_checkpoint()
@@ -108,10 +139,10 @@ class Saving(keras.callbacks.Callback):
         if self.every_seconds:
             self._due = now + max(self.every_seconds, _SHARE * (now - began))
 
-    def _end_if_interrupted(self, epoch, batch):
-        if number := self.interruption.signal_number:
+    def _end_if_interrupted(self, signal_number, epoch, batch):
+        if signal_number:
             where = position(epoch, batch, self.batches)
-            raise Interrupted(f"Stopped {where}; all is saved.", number)
+            raise Interrupted(f"Stopped {where}; all is saved.", signal_number)
 
 
 def position(epoch: int, batch: int, batches: int) -> str:

@@ -8,6 +8,7 @@ from kformer.files import replacing
 from kformer.training.callbacks.best_model import KeepBest
 from kformer.training.callbacks.early_stopping import StopWithoutImprovement
 from kformer.training.objective.average import WithAverage
+from kformer.training.parallel.agreement import SameScores
 from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.folder import MODELS
 from kformer.training.run.kept_models import AVERAGE, KeepModels, average_of
@@ -27,6 +28,8 @@ class Choice:
     def __init__(self, prepared, learner):
         self._recipe, self._output = recipe, output = prepared.recipe, prepared.output
         self._model, self._data, self._scores = learner.model, learner.validation, learner.scores
+        if self._scores:
+            self._scores = [*self._scores, SameScores()]
         self._file = output / prepared.task.model_file
         self._load = prepared.task.load
         self._score, self._mode = by = MONITORS[recipe.monitor]

@@ -1,6 +1,8 @@
 """Executes a prepared run: fits the model, and writes the files of the run."""
 
+import shutil
 from collections.abc import Sequence
+from importlib import metadata
 from typing import Any
 
 import keras
@@ -12,6 +14,10 @@ from kformer.training.callbacks.history import KeepHistory
 from kformer.training.callbacks.progress import Progress
 from kformer.training.callbacks.speed import TokensPerSecond
 from kformer.training.callbacks.tensorboard import TensorBoardLogs
+from kformer.training.parallel.agreement import Agreement
+from kformer.training.parallel.compilation import compiled_in
+from kformer.training.parallel.devices import check_fits, distribute
+from kformer.training.parallel.team import team
 from kformer.training.resumption.checkpoint import (
     NoWholeCheckpoint,
     checkpoint_files,
@@ -23,6 +29,7 @@ from kformer.training.run.choosing import in_words as average_in_words
 from kformer.training.run.continuation import check_can_go_on, how_to_go_on
 from kformer.training.run.folder import (
     CHECKPOINTS,
+    COMPILED,
     HISTORY,
     LOGS,
     PICTURE,
@@ -32,7 +39,7 @@ from kformer.training.run.folder import (
 )
 from kformer.training.run.history_picture import draw_history
 from kformer.training.run.preparation import Prepared
-from kformer.training.run.run_config import in_words, with_changes
+from kformer.training.run.run_config import check_same, in_words, with_changes
 from kformer.training.run.validation import ValidateEvery
 from kformer.training.run.vocabularies import save_vocabularies
 
@@ -49,8 +56,17 @@ def run(
     Returns:
         The best model, a `TextModel`, as saved.
     """
-    recipe, output, task = prepared.recipe, prepared.output, prepared.task
     _check_backend(prepared)
+    versions = {name: metadata.version(name) for name in ("kformer", "keras", "tensorflow")}
+    check_same(team().exchange({**prepared.config, "versions": versions}))
+    with distribute():
+        check_fits(prepared.recipe, prepared.vocabularies.sizes())
+        _train(prepared, checkpoint_seconds, tensorboard, callbacks)
+    return prepared.task.load(prepared.output / prepared.task.model_file)
+
+
+def _train(prepared, checkpoint_seconds, tensorboard, callbacks):
+    recipe, output, task = prepared.recipe, prepared.output, prepared.task
     if not prepared.resumes:
         print("\n".join([*prepared.notes(), task.report(prepared)]), flush=True)
     with tf.device("CPU:0"):  # Where the data is read.
@@ -70,30 +86,31 @@ def run(
         Progress(number, recipe.epochs),
     ]
     try:
-        resumable_fit(
-            learner.model.network,
-            learner.batches,
-            output / CHECKPOINTS,
-            epochs=recipe.epochs,
-            epoch=epoch,
-            every_seconds=checkpoint_seconds,
-            every_steps=recipe.validate_every,
-            validation_data=learner.validation,
-            verbose=0,
-            resumed=lambda step: _resume(prepared, step),
-            ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
-            callbacks=[
-                *observers,
-                ValidateEvery(recipe.validate_every, learner.validation, number, observers),
-            ],
-        )
+        with compiled_in(output / COMPILED):
+            resumable_fit(
+                learner.model.network,
+                learner.batches,
+                output / CHECKPOINTS,
+                epochs=recipe.epochs,
+                epoch=epoch,
+                every_seconds=checkpoint_seconds,
+                every_steps=recipe.validate_every,
+                validation_data=learner.validation,
+                verbose=0,
+                together=Agreement(team()),
+                resumed=lambda step: _resume(prepared, step),
+                ignore_stop=bool({"patience", "monitor"} & {*prepared.changed}),
+                callbacks=[
+                    *observers,
+                    ValidateEvery(recipe.validate_every, learner.validation, number, observers),
+                ],
+            )
     except NoWholeCheckpoint:
         check_can_go_on(output)  # Raises an error that tells what to do.
         raise
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     _finish(prepared, choice, history.history)
-    return task.load(output / task.model_file)
 
 
 def _check_backend(prepared):
@@ -145,6 +162,7 @@ def _finish(prepared, choice, history):
         config["average"] = average
     _write_config(prepared, finished=True)
     keep_newest(output / CHECKPOINTS)  # The run may be extended.
+    shutil.rmtree(output / COMPILED, ignore_errors=True)
 
 
 def _write_config(prepared, finished):

@@ -2,9 +2,14 @@
 
 import contextlib
 import fcntl
+import io
 import os
 import shutil
+import tarfile
+import tempfile
 from pathlib import Path
+
+from kformer.training.parallel.team import team
 
 RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
 MODEL_FILES = (  # The best model, by its kind.
@@ -13,6 +18,7 @@ MODEL_FILES = (  # The best model, by its kind.
 HISTORY = "history.json"
 PICTURE = "history.png"
 CHECKPOINTS = "checkpoints"  # All that is needed to resume an unfinished run.
+COMPILED = f"{CHECKPOINTS}/compiled"  # What XLA compiled, on JAX.
 TOKENIZER = "tokenizer.model"  # In the folder of the checkpoints.
 TARGET_TOKENIZER = "target_tokenizer.model"  # The same, if the target has its own.
 LOGS = "logs"  # Logs for TensorBoard.
@@ -50,6 +56,34 @@ def locked(folder: str | Path):
         with contextlib.suppress(OSError):  # Not empty.
             for path in made:
                 path.rmdir()
+
+
+@contextlib.contextmanager
+def run_folder(output: str | Path):
+    """Locks the folder of a run, and yields its path.
+
+    Of several processes, process 0 has the folder; the others have a copy of it, which is deleted
+    when the context ends.
+    """
+    group = team()
+    if group.process:
+        copy = tempfile.mkdtemp(prefix="kformer-")
+        group.at_loss(lambda: shutil.rmtree(copy, ignore_errors=True))
+        try:
+            with tarfile.open(fileobj=io.BytesIO(group.exchange_bytes(b"")[0])) as archive:
+                archive.extractall(copy, filter="data")
+            yield Path(copy)
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+        return
+    with locked(output):
+        if group.processes > 1:
+            archive = io.BytesIO()
+            with tarfile.open(fileobj=archive, mode="w") as files:
+                for path in content(Path(output)):
+                    files.add(path, path.name)
+            group.exchange_bytes(archive.getvalue())
+        yield Path(output)
 
 
 def content(folder: Path) -> list[Path]:

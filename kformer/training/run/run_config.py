@@ -97,6 +97,25 @@ def difference(earlier: dict, config: dict) -> str | None:
     return f"with {', '.join(differing)}" if differing else None
 
 
+def check_same(configs: list[dict]):
+    """Raises ValueError if the processes of a run have other settings, text or versions.
+
+    Args:
+        configs: Their run configs, in the order of the processes.
+    """
+    first = configs[0]
+    for process, config in enumerate(configs):
+        differing = difference(first, config)
+        for name in ("versions", "tokenizer", "target_tokenizer"):
+            if config[name] != first[name]:
+                differing = differing or f"with {name}={config[name]!r} instead of {first[name]!r}"
+        if differing:
+            raise ValueError(
+                "All processes of a run need the same settings, text and versions. "
+                f"Received: process {process} {differing}."
+            )
+
+
 def changed_settings(earlier: dict, config: dict) -> dict[str, list]:
     """Returns, by name, the old and the new value of each setting that may change and does."""
     before, after = earlier.get("recipe", {}), config["recipe"]

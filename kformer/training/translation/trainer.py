@@ -9,7 +9,7 @@ import keras
 from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
-from kformer.training.run.folder import locked
+from kformer.training.run.folder import run_folder
 from kformer.training.translation.task import prepare
 
 Paths = str | Path | list[str | Path]
@@ -92,9 +92,9 @@ def train(
     """
     if output is None:
         raise TypeError(f"A run needs a folder to write to. Received: {output=}.")
-    with locked(output):
+    with run_folder(output) as folder:
         prepared = prepare(
-            *(recipe, source, target, output, valid_source, valid_target),
+            *(recipe, source, target, folder, valid_source, valid_target),
             pairs=pairs,
             valid_pairs=valid_pairs,
             columns=columns,

@@ -1,0 +1,8 @@
+"""Training on several devices and in several processes, by Keras's distribution on JAX.
+
+- `devices`: which devices share each batch, and the model if it is large.
+- `layout`: how the model is split over the devices that share it.
+- `hosts`: connects the processes of a run. `channel`: messages between them, and who has died.
+- `team`: the processes of the current run. `agreement`: they save and stop together.
+- `compilation`: what XLA compiled, on disk while a run is unfinished.
+"""

@@ -1,0 +1,47 @@
+"""What all processes of a run must do after the same step, though only one has a reason to."""
+
+import time
+
+from kformer.training.callbacks.validation import ValidationCallback
+from kformer.training.parallel.team import Team, team
+from kformer.training.resumption.saving import Together
+
+_SECONDS = 1.0  # Between two meetings, about.
+
+
+class Agreement(Together):
+    """Has the processes of a team save and stop after the same batches; process 0 writes.
+
+    They meet every few batches, about once a second. A process alone meets after every batch.
+
+    Args:
+        team: `Team`.
+    """
+
+    def __init__(self, team: Team):
+        self.writes = team.process == 0
+        self._team = team
+        self._every = self._left = 1
+        self._met = time.monotonic()
+
+    def meet(self, late, signal_number, now=False):
+        if self._team.processes == 1:
+            return late, signal_number
+        self._left -= 1
+        if self._left and not now:
+            return False, None
+        seconds = (time.monotonic() - self._met) / (self._every - self._left)
+        found = self._team.exchange([late, signal_number, seconds])
+        self._met = time.monotonic()
+        late, _, seconds = found[0]
+        self._left = self._every = min(max(round(_SECONDS / max(seconds, 1e-3)), 1), 1000)
+        return late, max((number for _, number, _ in found if number), default=None)
+
+
+class SameScores(ValidationCallback):
+    """Gives all processes the scores of process 0, by which they choose the best model."""
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        if team().processes > 1:
+            scores = {name: float(value) for name, value in logs.items()}
+            logs.update(team().exchange(scores)[0])
