@@ -1,0 +1,211 @@
+"""Processes that train together, as one run on JAX."""
+
+import importlib.util
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from kformer.training import translation_dataset
+from kformer.training.data import batching
+from kformer.training.parallel.agreement import Agreement
+from kformer.training.parallel.channel import Channel
+from kformer.training.parallel.hosts import join_processes
+from kformer.training.parallel.team import Team
+from kformer.training.resumption.checkpoint import newest_checkpoint
+from kformer.training.run.run_config import check_same
+from support import toy
+from support.pairs import expected_rows, many_pairs
+from support.pairs import write as write_pairs
+from support.processes import started_python
+from support.same_run import assert_same_run, weights_of
+
+needs_jax = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(2, 1), pytest.param(1, 3, marks=pytest.mark.prove)]
+)
+def test_processes_share_each_batch_and_go_on_at_the_same_place(
+    tmp_path, tokenizer, monkeypatch, before, after
+):
+    """After 4 batches, other processes see the rest of the pass, and each pair once."""
+    pairs = many_pairs(300)
+    paths = write_pairs(tmp_path, pairs)
+
+    def rows(processes, part):
+        found = Counter()
+        for process in range(processes):
+            share = (process, processes)
+            monkeypatch.setattr(batching, "share_of_batches", lambda share=share: share)
+            monkeypatch.setattr(batching, "batch_devices", lambda: processes)
+            sizes = {"tokens_per_batch": 200, "max_length": 40, "fixed_shapes": True}
+            batches = part(translation_dataset(*paths, tokenizer, **sizes))
+            full = [
+                tuple(side.numpy()[np.any(target.numpy() != 0, axis=1)] for side in (*ids, target))
+                for ids, target in batches
+            ]
+            found += Counter(
+                (tuple(source[source != 0]), tuple(target[target != 0]))
+                for sources, _, targets in full
+                for source, target in zip(sources, targets, strict=True)
+            )
+        return found
+
+    begun, gone_on = rows(before, lambda all: all.take(4)), rows(after, lambda all: all.skip(4))
+    assert begun and gone_on
+    assert begun + gone_on == expected_rows(pairs, tokenizer, 40)
+
+
+def test_processes_need_batches_of_fixed_shapes(monkeypatch, tokenizer, tmp_path):
+    paths = write_pairs(tmp_path, many_pairs(9))
+    monkeypatch.setattr(batching, "share_of_batches", lambda: (0, 2))
+    with pytest.raises(ValueError, match="Received: fixed_shapes=False, 2 processes"):
+        translation_dataset(*paths, tokenizer, fixed_shapes=False)
+
+
+def test_all_processes_save_and_stop_after_the_same_batch():
+    port, processes, answers = free_port(), 3, {}
+
+    def train(process):
+        channel = Channel("127.0.0.1", port, processes, process, seconds=20)
+        agreement = Agreement(Team(channel))
+        assert agreement.writes == (process == 0)
+        found = answers[process] = []
+        for batch in range(9):
+            time.sleep(0.01 * process)
+            signal_number = signal.SIGTERM if process == 1 and batch > 3 else None
+            found.append(agreement.meet(process == 0, signal_number))
+        found.append(agreement.meet(False, signal_number, now=True))
+        channel.close()
+
+    threads = [threading.Thread(target=train, args=(i,)) for i in range(processes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0][0] == (True, None)  # They meet after the first batch.
+    assert answers[0][-1] == (False, signal.SIGTERM)
+
+
+def config(**changes):
+    same = {"task": "translation", "recipe": {"epochs": 3, "seed": 0}, "options": {}}
+    same |= {"sha256": {"source": ["ab"]}, "versions": {"keras": "3"}}
+    return {**same, "tokenizer": "cd", "target_tokenizer": None, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"recipe": {"epochs": 3, "seed": 1}}, "process 1 with seed=0 instead of 1"),
+        ({"sha256": {"source": ["cd"]}}, "process 1 with other text in --source"),
+        ({"versions": {"keras": "4"}}, r"process 1 with versions=\{'keras': '4'\} instead of"),
+        ({"tokenizer": "ef"}, "process 1 with tokenizer='ef' instead of 'cd'"),
+    ],
+)
+def test_processes_with_other_settings_text_or_versions_are_refused(changes, message):
+    check_same([config(), config()])
+    with pytest.raises(ValueError, match=message):
+        check_same([config(), config(**changes)])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("host:1", 2, None), "coordinator='host:1', processes=2, process=None"),
+        ((None, None, 1), "coordinator=None, processes=None, process=1"),
+        (("host", 2, 0), "coordinator='host'"),
+        (("host:65535", 2, 0), "coordinator='host:65535'"),
+        (("host:9", 2, 2), "process=2 of processes=2"),
+        (("host:9", 2, 1), "backend='tensorflow', processes=2"),
+    ],
+)
+def test_incomplete_or_impossible_processes_are_refused(given, message):
+    with pytest.raises(ValueError, match=f"Received: {message}"), join_processes(*given):
+        pass
+
+
+class Command:
+    """`kformer train` in some processes, with `devices` simulated devices each."""
+
+    def __init__(self, folder, output, processes=2, devices=1):
+        files = toy.write(folder)
+        options = {**toy.RECIPE, "--dropout": 0.1, "--epochs": 60}
+        options |= {"--backend": "jax", "--output": output}
+        options |= {"--source": files["train.de"], "--target": files["train.en"]}
+        port = free_port()
+        flags = f"--xla_force_host_platform_device_count={devices}"
+        self.processes = []
+        for process in range(processes):
+            if processes > 1:
+                options |= {"--coordinator": f"127.0.0.1:{port}", "--processes": processes}
+                options |= {"--process": process}
+            arguments = [part for option in options.items() for part in option]
+            environment = {**os.environ, "XLA_FLAGS": flags}
+            self.processes.append(
+                started_python("-m", "kformer", "train", *arguments, env=environment)
+            )
+
+    def finish(self):
+        for process in self.processes:
+            _, errors = process.communicate(timeout=300)
+            assert process.returncode == 0, errors
+
+    def kill(self, victim):
+        """Kills one process; the others must end within 60 s, with one line."""
+        start = time.monotonic()
+        self.processes[victim].kill()
+        for number, process in enumerate(self.processes):
+            _, errors = process.communicate(timeout=60)
+            if number != victim:
+                (line,) = errors.splitlines()
+                assert line.startswith(f"kformer: Process {victim} of this run has died")
+                assert process.returncode == 2
+        assert time.monotonic() - start < 60
+
+
+def kill_one_at_random(folder, output, chance):
+    """Starts two processes, and kills one of them a while after the next checkpoint."""
+    before = {*output.glob("checkpoints/epoch-*.npz")}
+    command = Command(folder, output)
+    while not {*output.glob("checkpoints/epoch-*.npz")} - before:
+        assert all(process.poll() is None for process in command.processes)
+        time.sleep(0.01)
+    time.sleep(chance.uniform(0, 0.5))
+    command.kill(chance.randrange(2))
+    assert newest_checkpoint(output / "checkpoints")
+    assert not [*output.glob("checkpoints/damaged-*")]
+
+
+@needs_jax
+def test_when_a_process_is_killed_the_others_end_and_leave_a_whole_checkpoint(tmp_path):
+    kill_one_at_random(tmp_path, tmp_path / "run", random.Random(0))
+
+
+@needs_jax
+@pytest.mark.prove
+def test_a_run_killed_ten_times_equals_an_undisturbed_one(tmp_path):
+    names = ("calm", "storm", "alone")
+    calm, storm, alone = (tmp_path / name for name in names)
+    Command(tmp_path, calm).finish()
+    chance = random.Random(0)
+    kill_one_at_random(tmp_path, alone, chance)
+    Command(tmp_path, alone, processes=1).finish()  # Another number of processes goes on.
+    for one, other in zip(weights_of(alone), weights_of(calm), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+    for _ in range(10):
+        kill_one_at_random(tmp_path, storm, chance)
+    Command(tmp_path, storm).finish()
+    assert_same_run(storm, calm)
