@@ -12,8 +12,8 @@ times over.
 
 What each is given stands at the top of its file: kformer_fit, torch_loop, kerashub_fit. All have
 the paper's post-norm model with one shared table, dropout 0.1, Adam 0.9/0.98, and, for bfloat16,
-their library's mixed precision. kformer alone also counts accuracy and perplexity, as in
-`kformer train`; the others only learn.
+their library's mixed precision. Those called -jax run on Keras's JAX backend. kformer also counts
+accuracy and perplexity, as in `kformer train`; the others only learn.
 """
 
 import contextlib

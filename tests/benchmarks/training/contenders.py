@@ -11,6 +11,8 @@ COMMANDS = {  # The file beside this one, and its options.
     "torch-compile-1-thread": ("torch_loop", "compile", "1"),
     "kerashub": ("kerashub_fit",),
     "kerashub-xla": ("kerashub_fit", "xla"),
+    "kformer-jax": ("kformer_fit",),
+    "kerashub-jax": ("kerashub_fit", "xla"),
 }
 PEAK = "matmul-peak"  # Runs with the contenders, for the machine may be slower at times.
 
@@ -19,4 +21,8 @@ def command(name: str, size: str, dtype: str, batches: Path) -> list[str]:
     """Returns the command of the contender `name` of COMMANDS, or of PEAK."""
     file, *options = COMMANDS[name] if name != PEAK else ("matmul_peak",)
     module = f"benchmarks.training.{file}"
-    return [sys.executable, "-m", module, size, dtype, str(batches), *options]
+    backend = "jax" if name.endswith("-jax") else "tensorflow"
+    return [
+        *("env", f"KERAS_BACKEND={backend}", sys.executable),
+        *("-m", module, size, dtype, str(batches), *options),
+    ]

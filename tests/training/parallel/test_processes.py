@@ -34,9 +34,7 @@ def free_port():
         return server.getsockname()[1]
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [(2, 1), pytest.param(1, 3, marks=pytest.mark.prove)]
-)
+@pytest.mark.parametrize(("before", "after"), [(2, 1), pytest.param(1, 3, marks=pytest.mark.prove)])
 def test_processes_share_each_batch_and_go_on_at_the_same_place(
     tmp_path, tokenizer, monkeypatch, before, after
 ):
