@@ -55,6 +55,10 @@ ARROWS = {
         *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
         *("training.recipes", "training.run"),
     },
+    "training.shards": {"text", "training.data", "training.run"},
+    "training.shards.preparation": {
+        *("text", "training.data", "training.recipes", "training.run", "training.shards"),
+    },
     "training.translation": {
         *("model.networks", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
@@ -83,6 +87,7 @@ ARROWS = {
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
         *("training.classification", "training.language", "training.translation"),
+        "training.shards.preparation",
     },
     "cli.demos": {
         *("", "cli", "cli.insight", "cli.terminal", "phrasebook", "plot", "text", "training"),
