@@ -62,7 +62,7 @@ ARROWS = {
     "training.translation": {
         *("model.networks", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
-        "training.run",
+        *("training.run", "training.shards"),
     },
     "export": {"export.saved_model", "pocket", "tasks"},
     "export.saved_model": {"decoding", "export.saved_model.graph", "serving", "tasks", "text"},

@@ -2,6 +2,6 @@
 
 - `rows`: pairs as ids, in arrays. `shard_file`: one shard. `manifest`: the folder of all.
 - `permutation`: a random order that is computed, not stored. `passes`: the pairs of each batch.
-- `dataset`: `shards_dataset`, a `tf.data.Dataset` of batches. `report`: what a run prints of them.
+- `dataset`: `shards_dataset`, a `tf.data.Dataset` of batches.
 - `preparation`: `prepare_shards`, from text files to such a folder.
 """

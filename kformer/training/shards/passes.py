@@ -60,6 +60,7 @@ class Passes:
 
     Attributes:
         number: Number of batches in a pass.
+        batches: The same by bucket, int64 (K,): that of the longest pair counts.
         pairs, ids: Numbers of pairs, and of ids of both sides with their end ids, in a pass.
         dropped: Numbers of pairs by `REASONS`; the first is of those that are used.
 
@@ -85,8 +86,7 @@ class Passes:
         self._groups_of_pass = groups[order]
         rank, bucket = rank[order], form.bucket(*lengths).numpy()[order]
         self._places = _ranges(self._groups_of_pass["pairs"])
-        self._share(rank, bucket, weights)
-        self._cut(form.sizes)
+        self._cut(self._share(rank, bucket, weights), form.sizes)
 
     def _groups(self, corpora, filter_pairs):
         """Returns a row for each group of each shard whose pairs are used."""
@@ -112,7 +112,10 @@ class Passes:
         return groups[reasons == 0]
 
     def _share(self, rank, bucket, weights):
-        """Lays out the shares: all pairs of a corpus in a class, or those of one of its rounds."""
+        """Lays out the shares: the pairs of a corpus in a class, once for each of its rounds.
+
+        Returns the number of slots of the sequence by bucket.
+        """
         groups = self._groups_of_pass
         first = np.flatnonzero(
             np.diff(rank, prepend=rank[0] + 1) | np.diff(groups["corpus"], prepend=-1)
@@ -132,24 +135,24 @@ class Passes:
         }
         begins = np.flatnonzero(np.diff(rank[first][pool], prepend=rank[0] + 1))
         self._classes = _ranges(np.add.reduceat(used, begins))
-        self._slots_of_buckets = np.bincount(bucket[first][pool], used).astype(np.int64)
         self.pairs = int(used.sum())
         scale = np.zeros(len(pools))
         np.add.at(scale, pool, used / pools[pool])
         of_group = np.repeat(scale, np.diff([*first, len(groups)])) * groups["pairs"]
         self.ids = tuple(round((of_group * (groups[name] + 1)).sum()) for name in _SIDES)
+        return np.bincount(bucket[first][pool], used)
 
-    def _cut(self, sizes):
+    def _cut(self, slots, sizes):
         """Cuts the sequence into batches, as `Batching.limits` does."""
         cuts, start, end = [], 0, 0  # For each bucket: its first batch and slot, and the size.
-        self.number = 0
-        for bucket in reversed(range(len(self._slots_of_buckets))):
-            end += int(self._slots_of_buckets[bucket])
+        self.batches = np.zeros(len(sizes), np.int64)
+        for bucket in reversed(range(len(slots))):
+            end += int(slots[bucket])
             if start < end:
-                cuts.append((self.number, start, sizes[bucket]))
-                batches = math.ceil((end - start) / sizes[bucket])
-                self.number += batches
-                start += batches * sizes[bucket]
+                cuts.append((self.batches.sum(), start, sizes[bucket]))
+                self.batches[bucket] = math.ceil((end - start) / sizes[bucket])
+                start += int(self.batches[bucket]) * sizes[bucket]
+        self.number = int(self.batches.sum())
         self._cuts = np.array(cuts)
 
     def read(self, number: int, batch: int) -> tuple[np.ndarray, ...]:

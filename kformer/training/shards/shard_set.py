@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from kformer.text.text_files import as_list
+from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
 from kformer.training.run.vocabularies import Vocabularies
 from kformer.training.shards.manifest import TOKENIZERS, Manifest, read_manifest
 from kformer.training.shards.shard_file import Shard, open_shard, paths_of, sha256
@@ -109,3 +112,21 @@ def vocabularies_of(one: ShardSet) -> Vocabularies:
             )
         models.append(model)
     return Vocabularies(*models)
+
+
+def check_some_are_left(
+    sets: Sequence[ShardSet], max_length: int, max_length_ratio: float | None = None
+):
+    """Raises ValueError if `PairFilter` of these limits drops all pairs; reads no ids."""
+    groups = np.concatenate(
+        [np.load(paths_of(one.folder, name)["groups"]) for one in sets for name in one.names]
+    )
+    reasons = PairFilter(max_length, max_length_ratio)(*(groups[:, :2] + 1).T)
+    counts = np.bincount(reasons, groups[:, 2], len(REASONS)).astype(int)
+    if not counts[0]:
+        dropped = DroppedPairs(*counts.tolist())
+        raise ValueError(
+            f"No pair is left to use: {dropped.too_long:,} are too long, "
+            f"{dropped.unlike_lengths:,} are of unlike lengths. Received: max_length={max_length}, "
+            f"max_length_ratio={max_length_ratio}, shards {[str(one.folder) for one in sets]}."
+        )
