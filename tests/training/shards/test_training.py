@@ -34,6 +34,7 @@ def arguments(prepared, parallel_text, tmp_path):
     }
 
 
+@pytest.mark.prove
 def test_a_run_that_was_broken_off_ends_as_an_uninterrupted_one(arguments, tiny_recipe, tmp_path):
     train(tiny_recipe, **arguments)
     cut = {**arguments, "output": tmp_path / "cut"}

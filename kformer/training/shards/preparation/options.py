@@ -44,6 +44,9 @@ class PreparationOptions:
     keep_identical: bool = _setting(
         False, "Keep pairs with the same text on both sides.", check_flag
     )
+    drop_near_duplicates: bool = _setting(
+        False, "Also drop pairs that differ little from another one.", check_flag
+    )
     vocab_size: int = _of_recipe("vocab_size")
     target_vocab_size: int = _of_recipe("target_vocab_size")
     pieces: str = _of_recipe("pieces")

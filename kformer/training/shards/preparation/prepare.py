@@ -15,6 +15,7 @@ from kformer.text.tokenizer import Tokenizer
 from kformer.training.run.vocabularies import Vocabularies
 from kformer.training.shards.manifest import FORMAT, MANIFEST, TOKENIZERS, Manifest
 from kformer.training.shards.preparation.cleaning import Cleaning, none_left
+from kformer.training.shards.preparation.near_duplicates import NearDuplicates, bands
 from kformer.training.shards.preparation.options import PreparationOptions
 from kformer.training.shards.preparation.reading import PairFiles, Paths, pair_files, read_batches
 from kformer.training.shards.preparation.spill import Spill
@@ -71,24 +72,37 @@ def prepare_shards(
         tokenizers = [Tokenizer(model) for model in vocabularies.models]
         tokenize = Tokenizing((tokenizers[0], tokenizers[-1]), options)
         folder.mkdir()
-        (spilled := folder / "spilled").mkdir()
-        spill, counts = Spill(spilled, tokenize.dtype), Counter()
         batches = _in_threads(lambda batch: _ids_of(batch, clean, tokenize), read_batches(files))
-        for rows, hashes, found in batches:
-            spill.add(rows, hashes)
-            counts.update(found)
-            if progress:
-                progress(counts["read"])
-        shards = [
-            _write_part(folder, f"{number:05}", part)
-            for number, part in enumerate(spill.parts(PAIRS_PER_SHARD))
-        ]
-        spilled.rmdir()
-        counts["kept"] = sum(shard["pairs"] for shard in shards)
-        counts["duplicate"] = 2 * counts["read"] - counts.total()
+        shards, counts = _write_shards(folder, batches, tokenize.dtype, options, progress)
         if not shards:
             raise none_left(counts, files)
         return _write_manifest(folder, vocabularies, shards, counts, options, files)
+
+
+def _write_shards(folder, batches, dtype, options, progress):
+    """Writes the different pairs of all batches; returns the shards' entries, and counts."""
+    folders = folder / "pairs", folder / "bands"
+    for one in folders:
+        one.mkdir()
+    spill, similar, counts = Spill(folders[0], dtype), NearDuplicates(folders[1]), Counter()
+    for rows, hashes, found in batches:
+        spill.add(rows, hashes)
+        if options.drop_near_duplicates:
+            similar.add(bands(rows), hashes)
+        counts.update(found)
+        if progress:
+            progress(counts["read"])
+    dropped = similar.dropped()
+    shards = [
+        _write_part(folder, f"{number:05}", part)
+        for number, part in enumerate(spill.parts(PAIRS_PER_SHARD, dropped))
+    ]
+    for one in folders:
+        one.rmdir()
+    counts["near_duplicate"] = len(dropped)
+    counts["kept"] = sum(shard["pairs"] for shard in shards)
+    counts["duplicate"] = counts["read"] - (counts.total() - counts["read"])  # What is left.
+    return shards, counts
 
 
 def _ids_of(batch, clean, tokenize):

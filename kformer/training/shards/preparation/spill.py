@@ -40,15 +40,16 @@ class Spill:
             with self._paths[number].open("ab") as file:
                 file.write(b"".join(array.tobytes() for array in arrays))
 
-    def parts(self, size: int) -> Iterator[Rows]:
+    def parts(self, size: int, dropped: np.ndarray) -> Iterator[Rows]:
         """Yields different pairs in parts of at least `size`; deletes them behind itself.
 
-        The pairs of a part, and the parts, are in the order of the hashes.
+        The pairs of a part, and the parts, are in the order of the hashes. Those with the hashes
+        `dropped`, in ascending order, are left out.
         """
         found, pairs = [], 0
         for path in self._paths:
             if path.exists():
-                found.append(self._different(path))
+                found.append(self._different(path, dropped))
                 pairs += len(found[-1].lengths)
             if pairs >= size:
                 yield joined(found)
@@ -56,7 +57,7 @@ class Spill:
         if found:
             yield joined(found)
 
-    def _different(self, path):
+    def _different(self, path, dropped):
         """Returns the pairs in a file, each once."""
         rows, hashes = [], []
         with path.open("rb") as file:
@@ -65,5 +66,5 @@ class Spill:
                 lengths = np.fromfile(file, np.int32, 2 * sizes[0]).reshape(-1, 2)
                 rows.append(Rows(lengths, np.fromfile(file, self._dtype, sizes[1])))
         path.unlink()
-        _, first = np.unique(np.concatenate(hashes), return_index=True)
-        return joined(rows).take(first)
+        hashes, first = np.unique(np.concatenate(hashes), return_index=True)
+        return joined(rows).take(first[~np.isin(hashes, dropped)])

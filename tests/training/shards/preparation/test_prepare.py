@@ -1,5 +1,6 @@
 """From text to shards: the same records whatever the way, and counts that add up."""
 
+import dataclasses
 import gzip
 import json
 import random
@@ -156,3 +157,17 @@ def test_an_existing_folder_is_not_replaced(write, model, tmp_path):
     (tmp_path / "shards").mkdir()
     with pytest.raises(IsADirectoryError, match="existing folder is not replaced"):
         prepare_shards(tmp_path / "shards", *write(PAIRS), tokenizer=model)
+
+
+def test_near_duplicates_are_dropped_only_if_asked(write, model, tmp_path):
+    text = "wir gehen heute in das haus und ich möchte ein bier und das haus ist groß"
+    pairs = [*PAIRS, (f"{text} .", text), (f"{text} !", text)]
+    numbers = []
+    for wanted in (False, True):
+        options = dataclasses.replace(ALL, drop_near_duplicates=wanted)
+        folder = tmp_path / str(wanted)
+        manifest = prepare_shards(folder, *write(pairs), tokenizer=model, options=options)
+        numbers.append((manifest.pairs, manifest.counts["near_duplicate"]))
+    assert numbers[0] == (len(pairs), 0)
+    assert numbers[1][0] + numbers[1][1] == len(pairs)
+    assert 1 <= numbers[1][1] < 20
