@@ -57,3 +57,53 @@ def test_an_existing_folder_is_refused(refused, table, tmp_path):
     (tmp_path / "shards").mkdir()
     line = refused("prepare", "--pairs", table, "--output", tmp_path / "shards")
     assert "existing folder is not replaced" in line
+
+
+@pytest.fixture
+def shards(command, table, model, tmp_path):
+    result = command(
+        *("prepare", "--pairs", table, "--tokenizer", model, "--output", tmp_path / "shards")
+    )
+    assert result.returncode == 0, result.stderr
+    return tmp_path / "shards"
+
+
+def training(shards, output):
+    return ["train", "--shards", shards, "--output", output, "--recipe", "quick"]
+
+
+def test_a_run_on_shards_is_described(command, shards, tmp_path):
+    result = command(*training(shards, tmp_path / "run"), "--dry-run")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert f"{shards}: {len(TEXT):,} pairs were read" in result.stdout
+    assert "An epoch: " in result.stdout
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_a_damaged_shard_is_named_in_a_line(refused, command, shards, tmp_path):
+    path = shards / "00000.ids.npy"
+    path.write_bytes(path.read_bytes()[:-1])
+    arguments = training(shards, tmp_path / "run")
+    line = refused(*arguments)
+    assert f"--skip-damaged (`skip_damaged=True`) leaves out the others. Received: '{path}'" in line
+    result = command(*arguments, "--skip-damaged", "--dry-run")
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1].startswith("kformer: A shard must be left.")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--pairs", "PAIRS"], "on shards or on text, not on both"),
+        (["--vocab-size", 300], "An existing vocabulary keeps its size. Received: vocab_size=300"),
+        (["--max-length", 2], "are too long"),
+        (["--shards", "nowhere"], "Received: 'nowhere', without 'manifest.json'."),
+        (["--weight", 2, "--weight", 3], "Received: weights=[2.0, 3.0] for 1 pairs of files."),
+    ],
+)
+def test_what_does_not_fit_shards_is_refused_in_a_line(
+    refused, shards, table, tmp_path, more, message
+):
+    more = [table if argument == "PAIRS" else argument for argument in more]
+    assert message in refused(*training(shards, tmp_path / "run"), *more)

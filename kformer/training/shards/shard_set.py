@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kformer.files import check_file
 from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
 from kformer.training.run.vocabularies import Vocabularies
@@ -28,6 +29,11 @@ class ShardSet(NamedTuple):
     folder: Path
     manifest: Manifest
     names: list[str]
+
+    def left_out(self) -> list[str]:
+        """Returns the paths of the shards that are not used, without their endings."""
+        names = [one["name"] for one in self.manifest.shards]
+        return [str(self.folder / name) for name in names if name not in self.names]
 
     def open(self) -> list[Shard]:
         """Opens the shards without reading their ids."""
@@ -104,6 +110,8 @@ def vocabularies_of(one: ShardSet) -> Vocabularies:
     models = []
     for name in TOKENIZERS:
         expected = one.manifest.tokenizers.get(name)
+        if expected:
+            check_file(one.folder / name)
         model = (one.folder / name).read_bytes() if expected else None
         if expected and hashlib.sha256(model).hexdigest() != expected:
             raise ValueError(

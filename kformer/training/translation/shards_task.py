@@ -20,17 +20,19 @@ class ShardsOptions(TranslationOptions):
     Attributes:
         shards: A path or a list of paths of folders that `prepare_shards` wrote.
         skip_damaged: Whether to leave out damaged shards.
+        left_out: Paths of those that are, once they are known: a run resumes without the same ones.
     """
 
     shards: str | Path | Sequence[str | Path]
     skip_damaged: bool = False
+    left_out: Sequence[str] = ()
 
     @property
     def vocabulary(self):
         return as_list(self.shards)[0]
 
     def recorded(self):
-        return {**super().recorded(), "skip_damaged": self.skip_damaged}
+        return {**super().recorded(), "left_out": [*self.left_out]}
 
 
 class ShardsTask(TranslationTask):
@@ -45,6 +47,8 @@ class ShardsTask(TranslationTask):
 
     def __init__(self, validation: ParallelText, options: ShardsOptions):
         self.sets = shard_sets(options.shards, options.skip_damaged)
+        left_out = [name for one in self.sets for name in one.left_out()]
+        options = dataclasses.replace(options, left_out=left_out)
         manifests = [str(one.folder / MANIFEST) for one in self.sets]
         super().__init__(ParallelText([], [], {"shards": manifests}), validation, options)
 

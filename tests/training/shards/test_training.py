@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from kformer.training import PreparationOptions, prepare_shards, train
+from kformer.training.run.run_config import difference
 from kformer.training.translation.preparation import prepare
 from support.disturbances import PowerCut
 from support.same_run import assert_same_run, read
@@ -58,6 +59,22 @@ class PowerCutAtBatch(PowerCut):
     def on_train_batch_end(self, batch, logs=None):
         if batch == self.batch:
             raise ZeroDivisionError("power cut")
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_a_run_resumes_without_the_same_shards(
+    parallel_text, tokenizer, tiny_recipe, small_shards, tmp_path
+):
+    tokenizer.save(tmp_path / "given.model")
+    files = parallel_text["train.de"], parallel_text["train.en"]
+    shards = tmp_path / "shards"
+    prepare_shards(shards, *files, tokenizer=tmp_path / "given.model")
+    given = {"shards": shards, "output": tmp_path / "run", "skip_damaged": True}
+    whole = prepare(tiny_recipe, None, None, **given).config
+    (shards / "00001.ids.npy").unlink()
+    found = prepare(tiny_recipe, None, None, **given).config
+    assert whole["options"]["left_out"] == []
+    assert difference(whole, found) == f"with left_out=[] instead of ['{shards / '00001'}']"
 
 
 def test_the_report_counts_what_is_trained_on(arguments, tiny_recipe):
