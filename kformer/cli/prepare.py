@@ -9,7 +9,7 @@ import typer
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.files import check_writable
-from kformer.training.shards.preparation.options import PreparationOptions
+from kformer.training.shards.preparation.options import OF_NEW_VOCABULARY, PreparationOptions
 
 _Files = list[Path]
 
@@ -46,6 +46,12 @@ def prepare(
     Without --tokenizer, a vocabulary is learned from a sample of the text.
     """
     options = PreparationOptions(**given)
+    of_new = [f"{name}={given[name]!r}" for name in OF_NEW_VOCABULARY if name in given]
+    if of_new and tokenizer is not None:
+        raise ValueError(
+            "With an existing vocabulary, none is learned. "
+            f"Received: tokenizer={str(tokenizer)!r}, {', '.join(of_new)}."
+        )
     check_writable(output)
     from kformer.training.shards.preparation.reading import pair_files  # Imports NumPy.
 
@@ -63,6 +69,8 @@ def prepare(
         options=options,
         progress=_show if sys.stderr.isatty() else None,
     )
+    if sys.stderr.isatty():
+        typer.echo(err=True)
     typer.echo(manifest)
     typer.echo(f"The shards are in {output}.")
 

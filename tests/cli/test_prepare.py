@@ -27,8 +27,10 @@ def test_it_tells_what_it_kept_and_dropped(command, table, model, tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     number = json.loads((shards / "manifest.json").read_text("utf-8"))["pairs"]
-    assert lines[0].startswith(f"{len(TEXT) + 2:,} pairs were read, {number:,} are in 1 shards. ")
-    assert "Dropped: 1 blank, 1 identical" in lines[0]
+    assert lines[0].startswith(
+        f"{len(TEXT) + 2:,} pairs were read, {number:,} are in 1 shard, with"
+    )
+    assert "a vocabulary of 400 ids. Dropped: 1 blank, 1 identical" in lines[0]
     assert lines[1:] == [f"The shards are in {shards}."]
 
 
@@ -45,6 +47,7 @@ def test_it_tells_what_it_kept_and_dropped(command, table, model, tmp_path):
         (["--pairs", "PAIRS", "--source-script", "Lateinisch"], "Received: 'Lateinisch'."),
         (["--pairs", "PAIRS", "--tokenizer", "PAIRS"], "Received: path='PAIRS'."),
         (["--pairs", "PAIRS", "--source-script", "Cyrillic"], "other_script"),
+        (["--pairs", "PAIRS", "--tokenizer", "a", "--pieces", "char"], "tokenizer='a', pieces="),
     ],
 )
 def test_what_cannot_be_prepared_is_refused_in_a_line(refused, table, tmp_path, arguments, message):

@@ -18,6 +18,7 @@ class Manifest:
         pairs: Number of pairs.
         counts: Numbers of pairs: "read", "kept", and those dropped by the name of the reason.
         tokenizers: SHA-256 of each tokenizer file, by its name.
+        vocab_sizes: Numbers of ids, by the names of a recipe's fields.
         settings: Those of `PreparationOptions`, and the columns.
         files: Lists of absolute paths of the text, by the name of the argument.
         shards: Of each shard its "name", its "pairs", the "ids" of both sides without end ids,
@@ -28,6 +29,7 @@ class Manifest:
     pairs: int
     counts: dict[str, int]
     tokenizers: dict[str, str]
+    vocab_sizes: dict[str, int]
     settings: dict
     files: dict[str, list[str]]
     shards: list[dict]
@@ -37,9 +39,12 @@ class Manifest:
         reasons = ", ".join(
             f"{number:,} {name.replace('_', ' ')}" for name, number in dropped.items() if number
         )
+        number = len(self.shards)
+        ids = " and ".join(f"{size:,}" for size in self.vocab_sizes.values() if size)
         return (
-            f"{self.counts['read']:,} pairs were read, {self.pairs:,} are in {len(self.shards)} "
-            f"shards. Dropped: {reasons or 'none'}."
+            f"{self.counts['read']:,} pairs were read, {self.pairs:,} are in {number:,} "
+            f"shard{'s' * (number > 1)}, with a vocabulary of {ids} ids. "
+            f"Dropped: {reasons or 'none'}."
         )
 
 

@@ -46,12 +46,11 @@ def write_shard(folder: Path, name: str, rows: Rows) -> dict[str, str]:
     lengths, numbers = np.unique(rows.lengths[order], axis=0, return_counts=True)
     paths = paths_of(folder, name)
     np.save(paths["groups"], np.column_stack([lengths, numbers]).astype(np.int64))
-    ids, end = np.lib.format.open_memmap(paths["ids"], "w+", rows.ids.dtype, rows.ids.shape), 0
-    for first in range(0, len(order), _PIECE):
-        piece = rows.take(order[first : first + _PIECE]).ids
-        ids[end : end + len(piece)] = piece
-        end += len(piece)
-    ids.flush()
+    header = {"descr": rows.ids.dtype.str, "fortran_order": False, "shape": rows.ids.shape}
+    with paths["ids"].open("wb") as file:  # A memory map would end the process on a full disk.
+        np.lib.format.write_array_header_1_0(file, header)
+        for first in range(0, len(order), _PIECE):
+            file.write(rows.take(order[first : first + _PIECE]).ids.tobytes())
     return {kind: sha256(path) for kind, path in paths.items()}
 
 

@@ -6,6 +6,7 @@ import functools
 from kformer.arguments import check_flag, check_number, check_text
 from kformer.training.recipes.recipe import Recipe
 
+OF_NEW_VOCABULARY = ("vocab_size", "target_vocab_size", "pieces")
 _OF_RECIPES = {field.name: field.metadata for field in dataclasses.fields(Recipe)}
 _DEFAULTS = Recipe.named("tiny")
 

@@ -132,6 +132,7 @@ def _write_manifest(folder, vocabularies: Vocabularies, shards, counts, options,
         pairs=counts["kept"],
         counts=dict(counts),
         tokenizers={name: sha256(folder / name) for name in TOKENIZERS if (folder / name).exists()},
+        vocab_sizes=vocabularies.sizes(),
         settings={**dataclasses.asdict(options), "columns": files.columns},
         files={
             name: [str(Path(file).absolute()) for file in given]

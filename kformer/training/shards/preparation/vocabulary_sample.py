@@ -7,10 +7,9 @@ from kformer.training.data.pairs import COLUMNS
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.vocabularies import Vocabularies, learn_vocabularies, read_vocabularies
 from kformer.training.shards.preparation.cleaning import none_left
-from kformer.training.shards.preparation.options import PreparationOptions
+from kformer.training.shards.preparation.options import OF_NEW_VOCABULARY, PreparationOptions
 from kformer.training.shards.preparation.reading import PairFiles, Pairs, read_batches
 
-_NUMBERS = ("vocab_size", "target_vocab_size", "pieces")
 SAMPLE = 200_000  # Pairs, at most; at least half as many of a larger text.
 
 
@@ -45,7 +44,7 @@ def vocabularies_of(
     sides = write_columns(
         ((" ".join(text.split()) for text in pair) for pair in zip(*sample, strict=True)), COLUMNS
     )
-    numbers = {name: getattr(options, name) for name in _NUMBERS}
+    numbers = {name: getattr(options, name) for name in OF_NEW_VOCABULARY}
     return learn_vocabularies(Recipe.named("tiny", **numbers), sides[:1], sides[1:])
 
 
