@@ -35,6 +35,7 @@ LONG = ("cli", "decoding", "export", "model", "serving", "training")
 LONG = [f"kformer/{room}/README.md" for room in LONG]
 COMMANDS = typer.main.get_command(app)
 SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
+AS_SMALL = ["--vocab-size", SMALL_RUN[SMALL_RUN.index("--vocab-size") + 1]]
 FEWER_IDS = ["--vocab-size", "290"]  # One side of the text alone supports no more.
 SMALL_NUMBERS = {
     "8000": "308",
@@ -180,6 +181,8 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
                     "--dry-run",
                     "--restart",
                 ]
+            if words[0] == "prepare" and "--tokenizer" not in words:
+                words += AS_SMALL
             stdin = "\n".join(shlex.split(text)[1:]).encode()
             result = command(*words, stdin=stdin)
             assert result.returncode == 0, (line, result.stderr)
@@ -217,6 +220,7 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
                         shutil.rmtree(made) if made.is_dir() else made.unlink()
             extra = SMALL_RUN if "train" in words else ["--quick"] if "demo" in words else []
             extra = [*extra, *FEWER_IDS] if {"lm", "train"} <= {*words} else extra
+            extra = AS_SMALL if "prepare" in words and "--tokenizer" not in words else extra
             run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")
 
 

@@ -59,10 +59,14 @@ ARROWS = {
         *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
         *("training.recipes", "training.run"),
     },
+    "training.shards": {"text", "training.data", "training.run"},
+    "training.shards.preparation": {
+        *("text", "training.data", "training.recipes", "training.run", "training.shards"),
+    },
     "training.translation": {
         *("model.networks", "tasks", "text"),
         *("training.callbacks", "training.data", "training.objective", "training.recipes"),
-        "training.run",
+        *("training.run", "training.shards"),
     },
     "export": {"export.saved_model", "pocket", "tasks"},
     "export.saved_model": {"decoding", "export.saved_model.graph", "serving", "tasks", "text"},
@@ -88,6 +92,7 @@ ARROWS = {
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.data", "training.recipes", "training.resumption", "training.run"),
         *("training.classification", "training.language", "training.translation"),
+        "training.shards.preparation",
     },
     "cli.demos": {
         *("", "cli", "cli.insight", "cli.terminal", "phrasebook", "plot", "text", "training"),

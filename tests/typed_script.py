@@ -166,6 +166,13 @@ def trained(folder: Path, tokenizer: kformer.Tokenizer) -> kformer.Translator:
         raise SystemExit(interruption.exit_code) from interruption
 
 
+def of_shards(folder: Path, recipe: training.Recipe) -> None:
+    options = training.PreparationOptions(source_script="Latin", min_letters=0.2)
+    manifest = training.prepare_shards(folder, "a.de.zst", "a.en.zst", options=options)
+    assert_type(manifest, training.Manifest)
+    training.shards_dataset([folder], weights=[2.5], shuffle=False)
+
+
 def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> None:
     training.warm_start(translator, kformer.Translator.load(folder / "old.keras"))
     pairs = [("ein bier", "a beer")]

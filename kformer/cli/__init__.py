@@ -23,6 +23,7 @@ from kformer.cli.insight import plot
 from kformer.cli.insight.align import align
 from kformer.cli.insight.attention import attention
 from kformer.cli.insight.inspect import inspect
+from kformer.cli.prepare import prepare
 from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.terminal import system_errors
@@ -39,6 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
+    prepare,
     train,
     translate,
     evaluate,

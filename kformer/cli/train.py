@@ -35,6 +35,13 @@ def train(
     columns: Annotated[
         str | None, typer.Option(help="Names of these columns in --pairs, such as de,en.")
     ] = None,
+    shards: Annotated[
+        _Files | None,
+        typer.Option(help="Instead of text: a folder of kformer prepare. May be repeated."),
+    ] = None,
+    skip_damaged: Annotated[
+        bool, typer.Option("--skip-damaged", help="With --shards: leave out damaged shards.")
+    ] = False,
     recipe: Annotated[
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
     ] = "tiny",
@@ -57,9 +64,9 @@ def train(
 
     The same command resumes an unfinished run.
     """
-    if not (source or target or pairs):
+    if not (source or target or pairs or shards):
         raise ValueError(
-            "Training needs --source and --target, or --pairs. Received: none of them."
+            "Training needs --source and --target, --pairs, or --shards. Received: none of them."
         )
     flags, changes = Flags.among(given)
     numbers = Recipe.named(recipe, **changes)
@@ -71,9 +78,11 @@ def train(
         "target_tokenizer": target_tokenizer,
         "pairs": pairs or None,
         "valid_pairs": valid_pairs or None,
+        "shards": shards or None,
+        "skip_damaged": skip_damaged,
         "columns": None if columns is None else columns.split(","),
     }
-    from kformer.training.translation.task import prepare  # Imports NumPy, so only `train` does it.
+    from kformer.training.translation.preparation import prepare  # Imports NumPy.
 
     train_as_prepared(
         lambda folder: prepare(numbers, source, target, folder, *validation, **options),

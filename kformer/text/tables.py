@@ -1,16 +1,13 @@
-"""Tables of text: TSV, CSV and JSON lines, UTF-8, `.gz` or plain."""
+"""Tables of text: TSV, CSV and JSON lines, UTF-8; plain, `.gz` or `.zst`."""
 
 import csv
-import gzip
 import json
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.arguments import replace_lone_surrogates
-from kformer.files import check_file
-from kformer.text.text_files import decoded
+from kformer.text.text_files import decoded, opened
 
 _MOST_CHARACTERS = 2**31 - 1  # Of a field of a CSV file.
 _ENDINGS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}  # Others are TSV.
@@ -36,7 +33,7 @@ def read_table(
     A name that ends in ".csv" is that of a CSV file, whose first line names the columns; one that
     ends in ".jsonl" or ".ndjson" is that of JSON lines, an object on each line. Others are TSV: if
     the first line names the columns, it is a header; if not, the first values of a line are those
-    of `columns`, and further ones are ignored. Each name may be followed by ".gz".
+    of `columns`, and further ones are ignored. Each name may be followed by ".gz" or ".zst".
 
     Args:
         file: A path.
@@ -52,23 +49,22 @@ def read_table(
             contains the file and the line.
     """
     path = Path(file)
-    check_file(path)
-    form = _ENDINGS.get(Path(path.name.removesuffix(".gz")).suffix, "tsv")
+    form = _ENDINGS.get(ending(path), "tsv")
     row = None
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as content:
-            lines = decoded(content, repr(str(file)))
-            first = next(lines, None)
-            if first is not None:
-                first = first.removeprefix("\ufeff")  # The mark that Windows puts before UTF-8.
-                for row in _rows(form, first, lines, str(file), columns, named, rest):
-                    yield row
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"A file named .gz must be gzip. Received: {str(file)!r} ({error})."
-        ) from error
+    with opened(path) as content:
+        lines = decoded(content, repr(str(file)))
+        first = next(lines, None)
+        if first is not None:
+            first = first.removeprefix("\ufeff")  # The mark that Windows puts before UTF-8.
+            for row in _rows(form, first, lines, str(file), columns, named, rest):
+                yield row
     if row is None:
         raise ValueError(f"A table must not be empty. Received: {str(file)!r}.")
+
+
+def ending(file: str | Path) -> str:
+    """Returns the ending of a name that tells the form of a file, as ".csv" of "a.csv.gz"."""
+    return Path(Path(file).name.removesuffix(".gz").removesuffix(".zst")).suffix
 
 
 def _rows(form, first, lines, file, columns, named, rest):

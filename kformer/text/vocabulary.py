@@ -4,16 +4,14 @@ All of them split text as unigram models do, into the pieces of the highest tota
 characters, or of words, has pieces that leave no choice; so it works wherever a unigram model does.
 """
 
-import gzip
 import io
 import re
-from pathlib import Path
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from kformer.arguments import check_choice, check_integer, check_number
-from kformer.text.text_files import as_list, decoded
+from kformer.text.text_files import as_list, decoded, opened
 
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 KINDS = ("unigram", "char", "word")  # Of pieces.
@@ -131,8 +129,7 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
 
 def _lines(files):
     for file in files:
-        opened = gzip.open if Path(file).suffix == ".gz" else open
-        with opened(file, "rb") as lines:
+        with opened(file) as lines:
             yield from decoded(lines, repr(file))
 
 

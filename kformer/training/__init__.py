@@ -4,6 +4,7 @@
 - `callbacks`: for any `model.fit`. `resumption`: a `fit` that can be resumed exactly.
 - `run`: a whole run, of any kind. `translation`, `classification`, `language`: what is a kind's
   own.
+- `shards`: pairs as ids on disk, for text of any size.
 - `recipes`: all numbers of a run.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.

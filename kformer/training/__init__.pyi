@@ -28,6 +28,10 @@ from .recipes.recipe import Recipe
 from .resumption.interruption import Interrupted
 from .resumption.resume import resumable_fit
 from .run.fine_tuning import warm_start
+from .shards.dataset import shards_dataset
+from .shards.manifest import Manifest
+from .shards.preparation.options import PreparationOptions
+from .shards.preparation.prepare import prepare_shards
 from .translation.trainer import train
 
 __all__ = [
@@ -37,9 +41,11 @@ __all__ = [
     "Interrupted",
     "KeepBest",
     "KeepHistory",
+    "Manifest",
     "MaskedAccuracy",
     "MaskedCrossEntropy",
     "Perplexity",
+    "PreparationOptions",
     "Progress",
     "Recipe",
     "StopWhenDiverged",
@@ -58,7 +64,9 @@ __all__ = [
     "distribute",
     "join_processes",
     "language_dataset",
+    "prepare_shards",
     "resumable_fit",
+    "shards_dataset",
     "split_pairs",
     "train",
     "train_classifier",

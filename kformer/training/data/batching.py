@@ -49,12 +49,15 @@ class Batching:
     Args:
         tokens_per_batch: Maximum ids of the longer side of a batch, with padding.
         max_length: Maximum ids per sentence.
+
+    Attributes:
+        sizes: Numbers of pairs of a full batch by bucket, ascending in length.
     """
 
     def __init__(self, tokens_per_batch: int, max_length: int):
         lengths = list(bucket_lengths(max_length))
-        self._lengths = tf.constant(lengths)
-        self._sizes = tf.constant([tokens_per_batch // length for length in lengths])
+        self.sizes = [tokens_per_batch // length for length in lengths]
+        self._lengths, self._sizes = map(tf.constant, (lengths, self.sizes))
 
     def limits(self, source_lengths, target_lengths):
         """Returns where batches begin and end among pairs sorted by `arrange`.
@@ -101,8 +104,12 @@ class Batching:
             rows: Those to train on, as `respelled`.
             order: Indices of the sorted pairs, int32 (N,).
         """
-        lengths = row_lengths(respelled)
-        return respelled, _descending(self.bucket(*lengths), lengths[0], tie)
+        return respelled, tf.argsort(tie - self.rank(*row_lengths(respelled)), stable=True)
+
+    def rank(self, source_lengths, target_lengths):
+        """Returns what pairs are sorted by, the highest first, int64 (N,): a multiple of 2^32."""
+        bucket = tf.cast(self.bucket(source_lengths, target_lengths), tf.int64)
+        return bucket * 2**48 + tf.cast(source_lengths, tf.int64) * 2**32
 
     def bucket(self, source_lengths, target_lengths):
         """Returns the number of the bucket of each pair, int32 (N,)."""
@@ -154,19 +161,22 @@ class FixedShapes(Batching):
 
     def __init__(self, tokens_per_batch: int, lengths: Sequence[int], growth: float = 1.0):
         devices = batch_devices()
-        sizes = [_whole_eights(tokens_per_batch // length) for length in lengths]
-        rows = [math.ceil(size / devices) * devices for size in sizes]
+        self.sizes = [_whole_eights(tokens_per_batch // length) for length in lengths]
+        rows = [math.ceil(size / devices) * devices for size in self.sizes]
         self.shapes = list(zip(rows, lengths, strict=True))
         self._growth = growth
         self._share, self._shares = share_of_batches()
-        self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, sizes, rows))
+        self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, self.sizes, rows))
 
     def arrange(self, usual, respelled, tie):
-        bucket = self.bucket(*row_lengths(usual))
-        most = tf.gather(self._lengths, bucket)
+        lengths = row_lengths(usual)
+        most = tf.gather(self._lengths, self.bucket(*lengths))
         sides = zip(usual, respelled, row_lengths(respelled), strict=True)
         rows = [_choose(length <= most, new, old) for old, new, length in sides]
-        return rows, _descending(bucket, tf.zeros_like(bucket), tie)
+        return rows, tf.argsort(tie - self.rank(*lengths), stable=True)
+
+    def rank(self, source_lengths, target_lengths):
+        return tf.cast(self.bucket(source_lengths, target_lengths), tf.int64) * 2**48
 
     def bucket(self, source_lengths, target_lengths):
         longer = tf.maximum(source_lengths, target_lengths)
@@ -238,12 +248,6 @@ def _whole_eights(rows):
 
 def _longest(rows):
     return tf.cast(rows.bounding_shape(axis=1), tf.int32)
-
-
-def _descending(bucket, length, tie):
-    """Returns the order of pairs by bucket, then length, the longest first, then `tie`."""
-    length = tf.cast(bucket, tf.int64) * 2**48 + tf.cast(length, tf.int64) * 2**32
-    return tf.argsort(tie - length, stable=True)
 
 
 def _choose(condition, rows, others):

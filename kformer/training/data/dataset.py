@@ -3,14 +3,14 @@
 Axes: B batch, S source length, T target length.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import batching
+from kformer.training.data.batching import Batching, batching
 from kformer.training.data.byte_fallback import ByteFallbackAugmentation
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import Mixture
@@ -103,24 +103,28 @@ def translation_dataset(
     form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
     respelled = {side: respellings(side, piece_splitting, byte_spelling) for side in {*tokenizers}}
 
-    padding = [tokenizers[1].padding_id] * 2
-
-    def batch(source, target):
-        target_in = tokenizers[1].with_start(target[:, :-1])
-        sides = [source, target_in, target]
-        source, target_in, target_out = form.pad(sides, [tokenizers[0].padding_id, *padding])
-        return (source, target_in), target_out
-
     return Windows(
         tokenizers,
         mixture,
         PairFilter(max_length, max_length_ratio),
         form,
-        batch,
+        pair_batch(form, *tokenizers),
         [respelled[side] for side in tokenizers],
         shuffle,
         seed,
     ).dataset(epoch)
+
+
+def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:
+    """Returns the function from the rows of a batch to an element of the data set."""
+    padding = tokenizer.padding_id, target_tokenizer.padding_id, target_tokenizer.padding_id
+
+    def batch(source, target):
+        target_in = target_tokenizer.with_start(target[:, :-1])
+        source, target_in, target_out = form.pad([source, target_in, target], padding)
+        return (source, target_in), target_out
+
+    return batch
 
 
 def respellings(tokenizer: Tokenizer, piece_splitting: float, byte_spelling: float) -> list:

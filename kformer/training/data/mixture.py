@@ -39,6 +39,7 @@ class Mixture:
         self, source_files, target_files, weights=None, temperature=None, window: int = WINDOW
     ):
         source_files, target_files = as_list(source_files), as_list(target_files)
+        _check_readable([*source_files, *target_files])
         self._pairs = count_pairs(source_files, target_files)
         self._files = list(zip(source_files, target_files, strict=True))
         self.weights = corpus_weights(self._pairs, weights, temperature)
@@ -99,6 +100,15 @@ class Mixture:
         kept = tf.math.ceil(share * tf.cast(end - first, tf.float64) - 1e-6)
         rank = tf.range(tf.size(order)) - first
         return tf.sort(tf.boolean_mask(order, rank < tf.cast(kept, tf.int32)))
+
+
+def _check_readable(files):
+    packed = [file for file in files if file.endswith(".zst")]
+    if packed:
+        raise ValueError(
+            "Text to train on must be plain or .gz; `kformer prepare` and --pairs read .zst. "
+            f"Received: {packed[0]!r}."
+        )
 
 
 def _lines(file):

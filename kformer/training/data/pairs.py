@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.files import check_file
+from kformer.text.bitexts import read_bitext
 from kformer.text.columns import write_columns
-from kformer.text.tables import as_text, read_table, values_of
+from kformer.text.tables import as_text, values_of
 from kformer.text.text_files import as_list
 
 COLUMNS = ("source", "target")  # Of a table or of records, unless others are named.
@@ -52,13 +53,13 @@ def split_pairs(
     feeds within a sentence become spaces.
 
     Args:
-        pairs: A path, or a list of paths, of tables: TSV, CSV with a header, JSON lines; UTF-8,
-            `.gz` or plain. Or the pairs themselves: an iterable of (source, target) tuples or of
-            dicts, such as a list or a data set of Hugging Face's `datasets`; or a
-            `tf.data.Dataset` of either.
+        pairs: A path, or a list of paths, of tables: TSV, CSV with a header, JSON lines or TMX,
+            UTF-8; plain, `.gz` or `.zst`; or Moses archives (`.zip`). Or the pairs themselves: an
+            iterable of (source, target) tuples or of dicts, such as a list or a data set of Hugging
+            Face's `datasets`; or a `tf.data.Dataset` of either.
         columns: Names of the columns of source and target in tables and dicts; "a.b" is the value
             "b" of the dict "a". By default "source" and "target". A TSV file may lack a header;
-            then its first two columns are used.
+            then its first two columns are used. Of TMX and Moses archives they are the languages.
 
     Returns:
         source_files: list of paths, one for each table.
@@ -92,7 +93,7 @@ def parallel_text(source=None, target=None, pairs=None, columns=None, kind="") -
             f"Text is given as `{kind}source` and `{kind}target`, or as `{kind}pairs`, not as "
             f"both. Received: {kind}source={source}, {kind}target={target} and {kind}pairs."
         )
-    names = _checked(columns)
+    names = checked_columns(columns)
     if isinstance(pairs, str | os.PathLike) or _are_paths(pairs):
         tables = as_list(pairs)
         sides = [_split(file, names, columns is not None, *_state(file)) for file in tables]
@@ -130,7 +131,8 @@ def _rows(chunk):
     return zip(*map(_rows, chunk), strict=True) if isinstance(chunk, tuple) else iter(chunk)
 
 
-def _checked(columns):
+def checked_columns(columns: Sequence[str] | None) -> tuple[str, str]:
+    """Returns the names of source and target; raises ValueError if they are not two."""
     if columns is None:
         return COLUMNS
     is_text = isinstance(columns, str)
@@ -157,8 +159,7 @@ def _state(file):
 @functools.lru_cache
 def _split(file, columns, named, *_state):
     """Splits a table; one that has not changed is split once per process."""
-    rows = (row.values for row in read_table(file, columns, named=named))
-    return write_columns(_with_spaces(rows), COLUMNS)
+    return write_columns(_with_spaces(read_bitext(file, columns, named=named)), COLUMNS)
 
 
 def _with_spaces(pairs):

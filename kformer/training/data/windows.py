@@ -61,7 +61,7 @@ class Windows:
         Raises:
             ValueError: All examples are dropped.
         """
-        dataset = _number_of_pass(epoch)
+        dataset = number_of_pass(epoch)
         # The next window is prepared while the batches of a window are used.
         dataset = dataset.flat_map(
             lambda number: self._of_pass(number).prefetch(1).flat_map(self._batches)
@@ -129,8 +129,8 @@ def _shuffle_batches(order, limits, seed):
     return batches.values, batches.row_splits
 
 
-def _number_of_pass(epoch):
-    """Returns a data set of one element, the number of the pass that begins."""
+def number_of_pass(epoch: tf.Variable | None) -> tf.data.Dataset:
+    """Returns a data set of one element, the number of the pass that begins; see `Windows`."""
     begin = tf.data.Dataset.from_tensors(0)
     if epoch is not None:
         return begin.map(lambda _: tf.identity(epoch))

@@ -103,7 +103,7 @@ def resumable_fit(
         try:
             if skipped:
                 saving.begin_after(skipped, found.arrays)
-                fit(batches.skip(skipped), initial_epoch=first, epochs=first + 1)
+                fit(_without(batches, skipped), initial_epoch=first, epochs=first + 1)
                 first += 1
                 if model.stop_training:
                     return
@@ -112,6 +112,12 @@ def resumable_fit(
         except Stopped:
             for callback in callbacks:
                 callback.on_train_end()
+
+
+def _without(batches, skipped):
+    """Returns the batches after the first ones; a data set that can begin anywhere does."""
+    begin = getattr(batches, "beginning_at", batches.skip)
+    return begin(skipped)
 
 
 def _restore(model, batches, folder, callbacks) -> Checkpoint | None:

@@ -7,12 +7,10 @@ from pathlib import Path
 from kformer.tasks.keras_file import transformer_config
 from kformer.training.data.corpus_weights import check_weights
 from kformer.training.data.dropped_pairs import check_some_are_left
-from kformer.training.data.pairs import ParallelText, parallel_text
+from kformer.training.data.pairs import ParallelText
 from kformer.training.data.parallel_files import check_parallel
-from kformer.training.recipes.recipe import Recipe, sizes_in
+from kformer.training.recipes.recipe import sizes_in
 from kformer.training.run.options import RunOptions
-from kformer.training.run.preparation import Prepared
-from kformer.training.run.preparation import prepare as prepare_run
 from kformer.training.run.task import Task
 from kformer.training.run.vocabularies import learn_vocabularies, read_vocabularies
 
@@ -51,8 +49,12 @@ class TranslationTask(Task):
     Args:
         training, validation: `ParallelText`.
         options: The optional arguments.
+
+    Attributes:
+        sets: `ShardSet`s to train on instead of text.
     """
 
+    sets: Sequence = ()
     name = "translation"
     model = "translator"
     model_file = "translator.keras"
@@ -74,7 +76,12 @@ class TranslationTask(Task):
     def check(self, recipe):
         super().check(recipe)
         options = self.options
-        check_weights(len(self.training.source), options.weights, options.temperature)
+        check_weights(self.corpora, options.weights, options.temperature)
+
+    @property
+    def corpora(self) -> int:
+        """Number of corpora that are mixed."""
+        return len(self.training.source)
 
     @property
     def validation_files(self):
@@ -122,26 +129,3 @@ class TranslationTask(Task):
         from kformer.tasks.translator import Translator  # TensorFlow.
 
         return Translator.load
-
-
-def prepare(
-    recipe: Recipe,
-    source,
-    target,
-    output,
-    valid_source=None,
-    valid_target=None,
-    *,
-    pairs=None,
-    valid_pairs=None,
-    **options,
-) -> Prepared:
-    """Checks a run and provides its vocabularies, as `kformer.training.run.preparation.prepare`.
-
-    The arguments and errors are those of `kformer.training.train`; `options` are the fields of
-    `TranslationOptions`.
-    """
-    settings = TranslationOptions(**options)
-    training = parallel_text(source, target, pairs, settings.columns)
-    validation = parallel_text(valid_source, valid_target, valid_pairs, settings.columns, "valid_")
-    return prepare_run(TranslationTask(training, validation, settings), recipe, output)

@@ -6,11 +6,14 @@ from pathlib import Path
 
 from kformer.text.text_files import read_lines
 from kformer.training.data.dataset import translation_dataset
+from kformer.training.data.parallel_files import check_parallel
 from kformer.training.data.preflight import check_corpus
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.vocabularies import tokenizers_of
+from kformer.training.shards.dataset import ShardBatches
+from kformer.training.shards.shard_set import ShardSet
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,26 +66,62 @@ class TextOfRun:
 
         `epoch` is that of `translation_dataset`.
         """
-        tokenizers, sizes = (tokenizer, target_tokenizer), _sizes(recipe)
-        training = translation_dataset(
-            *(self.source, self.target),
-            *tokenizers,
-            seed=recipe.seed,
-            epoch=epoch,
-            weights=self.weights,
-            temperature=self.temperature,
-            **_respelling(recipe),
-            **sizes,
-        )
+        tokenizers = tokenizer, target_tokenizer
+        training = self._training(recipe, tokenizers, {"seed": recipe.seed, "epoch": epoch})
         if not self.valid_source:
             return training, None
         files = self.valid_source, self.valid_target
-        return training, translation_dataset(*files, *tokenizers, shuffle=False, **sizes)
+        return training, translation_dataset(*files, *tokenizers, shuffle=False, **_sizes(recipe))
+
+    def _training(self, recipe, tokenizers, order):
+        return translation_dataset(
+            *(self.source, self.target),
+            *tokenizers,
+            weights=self.weights,
+            temperature=self.temperature,
+            **_respelling(recipe),
+            **_sizes(recipe),
+            **order,
+        )
 
     def validation_lines(self) -> list[list[str]]:
         """Returns the lines of the validation text: a list of sources, and one of targets."""
         files = self.valid_source, self.valid_target
         return [[line for file in side for line in read_lines(file)] for side in files]
+
+
+@dataclasses.dataclass(frozen=True)
+class ShardsOfRun(TextOfRun):
+    """Shards to train on, and parallel text to validate on.
+
+    Attributes:
+        sets: List of `ShardSet`.
+    """
+
+    sets: Sequence[ShardSet] = ()
+
+    def report(self, recipe, tokenizer, target_tokenizer=None, vocabulary="given"):
+        shards = self._batches(recipe)
+        cost = training_cost(recipe, *shards.passes.ids)
+        lines = shards.describe()
+        if self.valid_source:
+            lines.append(
+                f"Validation: {check_parallel(self.valid_source, self.valid_target):,} pairs."
+            )
+        return "\n".join([*lines, str(cost), *(f"Warning: {one}" for one in cost.warnings())])
+
+    def _training(self, recipe, tokenizers, order):
+        return self._batches(recipe, **order).dataset()
+
+    def _batches(self, recipe, **order):
+        return ShardBatches(
+            self.sets,
+            weights=self.weights,
+            temperature=self.temperature,
+            **_respelling(recipe),
+            **_sizes(recipe),
+            **order,
+        )
 
 
 def recipe_from(recipe: Recipe, tokenizer, target_tokenizer=None) -> Recipe:
@@ -110,10 +149,12 @@ def text_of(prepared: Prepared) -> TextOfRun:
     """Returns the text to train and to validate on."""
     training, validation = prepared.task.training, prepared.task.validation
     options = prepared.task.options
-    return TextOfRun(
+    values = (
         *(training.source, training.target, validation.source, validation.target),
         *(options.weights, options.temperature, training.names()),
     )
+    sets = prepared.task.sets
+    return ShardsOfRun(*values, sets) if sets else TextOfRun(*values)
 
 
 def report(prepared: Prepared) -> str:

@@ -10,7 +10,7 @@ from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
 from kformer.training.run.folder import run_folder
-from kformer.training.translation.task import prepare
+from kformer.training.translation.preparation import prepare
 
 Paths = str | Path | list[str | Path]
 Pairs = str | Path | Iterable[Any]
@@ -27,6 +27,8 @@ def train(
     pairs: Pairs | None = None,
     valid_pairs: Pairs | None = None,
     columns: Sequence[str] | None = None,
+    shards: Paths | None = None,
+    skip_damaged: bool = False,
     weights: list[float] | None = None,
     temperature: float | None = None,
     warm_start: str | Path | None = None,
@@ -57,7 +59,11 @@ def train(
         valid_source, valid_target: The same, of the text that chooses the best model.
         pairs, valid_pairs, columns: Instead of such files: tables, or pairs in Python; see
             `split_pairs`. For an exact resumption the pairs must be the same, in the same order.
-        weights, temperature: How several files are mixed; see `translation_dataset`.
+        shards: Instead of text to train on: a path or a list of paths of folders that
+            `prepare_shards` wrote; see `shards_dataset`. Their tokenizer is used.
+        skip_damaged: Whether to leave out damaged shards, with a warning, instead of raising.
+        weights, temperature: How several files, or folders of shards, are mixed; see
+            `translation_dataset`.
         warm_start: Path of a `.keras` translator to start from, instead of random weights. Its
             sizes replace those of the recipe. See `kformer.training.warm_start`.
         new_vocabulary: Whether to learn a new vocabulary from the text with `warm_start`, instead
@@ -98,6 +104,8 @@ def train(
             pairs=pairs,
             valid_pairs=valid_pairs,
             columns=columns,
+            shards=shards,
+            skip_damaged=skip_damaged,
             weights=weights,
             temperature=temperature,
             warm_start=warm_start,

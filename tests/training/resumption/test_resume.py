@@ -132,6 +132,16 @@ def test_a_fit_is_resumed_twice_in_the_same_epoch(undisturbed, tmp_path):
     assert_same(Session(tmp_path / "run").fit(), undisturbed)
 
 
+def test_a_data_set_that_can_begin_anywhere_reads_nothing_twice(undisturbed, tmp_path):
+    with pytest.raises(PowerCut):
+        Session(tmp_path / "run", callbacks=[At(2, 5, power_cut)]).fit()
+    session, begun = Session(tmp_path / "run"), []
+    batches = session.batches()
+    batches.beginning_at = lambda number: begun.append(number) or batches.skip(number)
+    assert_same(session.fit(batches=batches), undisturbed)
+    assert begun == [4]
+
+
 @pytest.mark.prove
 def test_after_the_last_epoch_nothing_is_left_to_do(undisturbed):
     assert_same(Session(undisturbed.folder).fit(), undisturbed)

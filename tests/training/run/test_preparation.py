@@ -10,7 +10,7 @@ from kformer import Tokenizer, Transformer, Translator
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
 from kformer.training import Recipe
-from kformer.training.translation.task import prepare
+from kformer.training.translation.preparation import prepare
 from support import pairs, toy
 from support.processes import run_python
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kformer.training import train
-from kformer.training.translation.task import prepare
+from kformer.training.translation.preparation import prepare
 from support.disturbances import PowerCut
 from support.same_run import read, weights_of
 

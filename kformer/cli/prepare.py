@@ -1,0 +1,79 @@
+"""`kformer prepare`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.cli.options import with_options_of
+from kformer.cli.terminal.quiet import quiet
+from kformer.files import check_writable
+from kformer.training.shards.preparation.options import OF_NEW_VOCABULARY, PreparationOptions
+
+_Files = list[Path]
+
+
+@with_options_of(PreparationOptions, "What is kept, and the vocabulary")
+def prepare(
+    output: Annotated[Path, typer.Option(help="Folder for the shards; must not exist.")],
+    source: Annotated[
+        _Files | None, typer.Option(help="Source text; may be .gz or .zst. May be repeated.")
+    ] = None,
+    target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
+    pairs: Annotated[
+        _Files | None,
+        typer.Option(
+            help="Both sides in one file: source, tab and target on each line; .csv or .jsonl with "
+            "the columns source and target; .tmx; or a Moses archive of OPUS (.zip)."
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Names of these columns, or the languages of .tmx and .zip: de,en."),
+    ] = None,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
+    ] = None,
+    target_tokenizer: Annotated[
+        Path | None, typer.Option(help="As --tokenizer, for a target with its own vocabulary.")
+    ] = None,
+    **given,
+):
+    """Filter, tokenize, deduplicate and shuffle parallel text of any size, for kformer train.
+
+    Without --tokenizer, a vocabulary is learned from a sample of the text.
+    """
+    options = PreparationOptions(**given)
+    of_new = [f"{name}={given[name]!r}" for name in OF_NEW_VOCABULARY if name in given]
+    if of_new and tokenizer is not None:
+        raise ValueError(
+            "With an existing vocabulary, none is learned. "
+            f"Received: tokenizer={str(tokenizer)!r}, {', '.join(of_new)}."
+        )
+    check_writable(output)
+    from kformer.training.shards.preparation.reading import pair_files  # Imports NumPy.
+
+    columns = None if columns is None else columns.split(",")
+    pair_files(source, target, pairs, columns)
+    with quiet():
+        from kformer.training.shards.preparation.prepare import prepare_shards
+
+    manifest = prepare_shards(
+        *(output, source, target),
+        pairs=pairs,
+        columns=columns,
+        tokenizer=tokenizer,
+        target_tokenizer=target_tokenizer,
+        options=options,
+        progress=_show if sys.stderr.isatty() else None,
+    )
+    if sys.stderr.isatty():
+        typer.echo(err=True)
+    typer.echo(manifest)
+    typer.echo(f"The shards are in {output}.")
+
+
+def _show(pairs):
+    typer.echo(f"\r{pairs:,} pairs", nl=False, err=True)

@@ -1,0 +1,206 @@
+"""Which pairs are in a batch of a pass: computed from the two numbers, so that any batch is next.
+
+All pairs are in one sequence, in the order in which `Batching` sorts pairs: by bucket and length,
+the longest first. Pairs that it sorts alike are a class, and each pass permutes every class. The
+sequence is cut into batches, and each pass permutes these, too. Since the lengths in the sequence
+do not change, all passes have the same number of batches, of the same shapes.
+
+A corpus of weight 2.3 has its pairs twice in each class, and in each pass other 0.3 of them.
+
+Axes: B pairs of a batch.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kformer.training.data.batching import Batching
+from kformer.training.data.dropped_pairs import REASONS, PairFilter
+from kformer.training.shards.permutation import key, permuted
+from kformer.training.shards.rows import mix
+from kformer.training.shards.shard_file import Shard
+
+_SIDES = ("source", "target")
+_CLASSES, _BATCHES, _SHARES = range(3)  # What a permutation is of.
+
+
+class _Ranges(NamedTuple):
+    """Ranges of numbers, one behind the other.
+
+    Attributes:
+        starts, ends: int64 arrays (R,).
+    """
+
+    starts: np.ndarray
+    ends: np.ndarray
+
+    def find(self, numbers):
+        """Returns for each number its range, and its place in that."""
+        found = np.searchsorted(self.ends, numbers, "right")
+        return found, numbers - self.starts[found]
+
+
+def _ranges(sizes):
+    ends = np.cumsum(sizes, dtype=np.int64)
+    return _Ranges(ends - sizes, ends)
+
+
+class Passes:
+    """The batches of every pass over some corpora.
+
+    Args:
+        corpora: For each corpus a list of its open `Shard`s.
+        weights: How often a pass reads each corpus.
+        filter_pairs: `PairFilter`, which drops pairs.
+        form: `Batching`.
+        shuffle: Whether to permute pairs and batches.
+        seed: Of the permutations.
+
+    Attributes:
+        number: Number of batches in a pass.
+        batches: The same by bucket, int64 (K,): that of the longest pair counts.
+        pairs, ids: Numbers of pairs, and of ids of both sides with their end ids, in a pass.
+        dropped: Numbers of pairs by `REASONS`; the first is of those that are used.
+
+    Raises:
+        ValueError: All pairs are dropped.
+    """
+
+    def __init__(
+        self,
+        corpora: Sequence[Sequence[Shard]],
+        weights: Sequence[float],
+        filter_pairs: PairFilter,
+        form: Batching,
+        shuffle: bool = True,
+        seed: int = 0,
+    ):
+        self._shuffle, self._seed = shuffle, seed
+        self._ids = [shard.ids for shards in corpora for shard in shards]
+        groups = self._groups(corpora, filter_pairs)
+        lengths = [(side + 1).astype(np.int32) for side in (groups["source"], groups["target"])]
+        rank = form.rank(*lengths).numpy()
+        order = np.lexsort([groups["corpus"], -rank])  # Stable: shard by shard.
+        self._groups_of_pass = groups[order]
+        rank, bucket = rank[order], form.bucket(*lengths).numpy()[order]
+        self._places = _ranges(self._groups_of_pass["pairs"])
+        self._cut(self._share(rank, bucket, weights), form.sizes)
+
+    def _groups(self, corpora, filter_pairs):
+        """Returns a row for each group of each shard whose pairs are used."""
+        names = ("corpus", "shard", "source", "target", "pairs", "start")
+        parts = []
+        for corpus, shards in enumerate(corpora):
+            for shard in shards:
+                part = np.zeros(len(shard.groups), [(name, np.int64) for name in names])
+                part["corpus"], part["shard"] = corpus, len(parts)
+                for i, name in enumerate(("source", "target", "pairs")):
+                    part[name] = shard.groups[:, i]
+                part["start"] = shard.starts()
+                parts.append(part)
+        groups = np.concatenate(parts)
+        reasons = filter_pairs(groups["source"] + 1, groups["target"] + 1)
+        counts = np.bincount(reasons, groups["pairs"], len(REASONS)).astype(np.int64)
+        self.dropped = dict(zip(REASONS, counts.tolist(), strict=True))
+        if not counts[0]:
+            raise ValueError(
+                "No pair is left: all are too long or of unlike lengths. Received: "
+                f"max_length={filter_pairs.max_length} for {counts.sum():,} pairs."
+            )
+        return groups[reasons == 0]
+
+    def _share(self, rank, bucket, weights):
+        """Lays out the shares: the pairs of a corpus in a class, once for each of its rounds.
+
+        Returns the number of slots of the sequence by bucket.
+        """
+        groups = self._groups_of_pass
+        first = np.flatnonzero(
+            np.diff(rank, prepend=rank[0] + 1) | np.diff(groups["corpus"], prepend=-1)
+        )
+        pools = np.add.reduceat(groups["pairs"], first)
+        rounds = np.array([math.ceil(weight) for weight in weights])[groups["corpus"][first]]
+        pool = np.repeat(np.arange(len(pools)), rounds)
+        number = np.arange(len(pool)) - np.repeat(np.cumsum(rounds) - rounds, rounds)
+        weight = np.asarray(weights, np.float64)[groups["corpus"][first]][pool]
+        part = np.minimum(weight - number, 1)
+        used = np.ceil(part * pools[pool] - 1e-6).astype(np.int64)
+        self._shares = _ranges(used)
+        self._of_share = {
+            "first": self._places.starts[first][pool],
+            "pairs": pools[pool],
+            "whole": used == pools[pool],
+        }
+        begins = np.flatnonzero(np.diff(rank[first][pool], prepend=rank[0] + 1))
+        self._classes = _ranges(np.add.reduceat(used, begins))
+        self.pairs = int(used.sum())
+        scale = np.zeros(len(pools))
+        np.add.at(scale, pool, used / pools[pool])
+        of_group = np.repeat(scale, np.diff([*first, len(groups)])) * groups["pairs"]
+        self.ids = tuple(round((of_group * (groups[name] + 1)).sum()) for name in _SIDES)
+        return np.bincount(bucket[first][pool], used)
+
+    def _cut(self, slots, sizes):
+        """Cuts the sequence into batches, as `Batching.limits` does."""
+        cuts, start, end = [], 0, 0  # For each bucket: its first batch and slot, and the size.
+        self.batches = np.zeros(len(sizes), np.int64)
+        for bucket in reversed(range(len(slots))):
+            end += int(slots[bucket])
+            if start < end:
+                cuts.append((self.batches.sum(), start, sizes[bucket]))
+                self.batches[bucket] = math.ceil((end - start) / sizes[bucket])
+                start += int(self.batches[bucket]) * sizes[bucket]
+        self.number = int(self.batches.sum())
+        self._cuts = np.array(cuts)
+
+    def read(self, number: int, batch: int) -> tuple[np.ndarray, ...]:
+        """Returns the pairs of a batch.
+
+        Args:
+            number: Of the pass.
+            batch: Number of the batch in the pass.
+
+        Returns:
+            Of the sources, and then of the targets: their ids without start and end ids, one row
+            behind the other, int32; and the lengths of the rows, int64 (B,).
+        """
+        groups = self._groups_of_pass
+        group, place = self._places.find(self._pairs_of(number, batch))
+        source, target = groups["source"][group], groups["target"][group]
+        starts = groups["start"][group] + place * (source + target)
+        limits = starts, starts + source, starts + source + target
+        rows = [
+            (self._ids[shard][start:middle], self._ids[shard][middle:end])
+            for shard, start, middle, end in zip(
+                groups["shard"][group].tolist(), *(one.tolist() for one in limits), strict=True
+            )
+        ]
+        sides = [np.concatenate(side).astype(np.int32) for side in zip(*rows, strict=True)]
+        return sides[0], source, sides[1], target
+
+    def _pairs_of(self, number, batch):
+        """Returns where in the sequence of groups the pairs of a batch are, int64 (B,)."""
+        if self._shuffle:
+            which = key(self._seed, number, _BATCHES)
+            batch = permuted(*(np.array([one]) for one in (batch, self.number, which)))[0]
+        first_batch, first_slot, size = self._cuts[
+            np.searchsorted(self._cuts[:, 0], batch, "right") - 1
+        ]
+        start = first_slot + (batch - first_batch) * size
+        slots = np.arange(start, min(start + size, self.pairs))
+        classes, place = self._classes.find(slots)
+        if self._shuffle:
+            sizes = (self._classes.ends - self._classes.starts)[classes]
+            place = permuted(place, sizes, self._keys(number, _CLASSES, classes))
+        share, place = self._shares.find(self._classes.starts[classes] + place)
+        some = np.flatnonzero(~self._of_share["whole"][share])
+        if len(some):
+            keys = self._keys(number, _SHARES, share[some])
+            place[some] = permuted(place[some], self._of_share["pairs"][share[some]], keys)
+        return self._of_share["first"][share] + place
+
+    def _keys(self, number, kind, which):
+        """Returns the key of each permutation of a kind, uint64 (B,)."""
+        return mix(key(self._seed, number, kind) + mix(which.astype(np.uint64)))

@@ -1,0 +1,157 @@
+"""`prepare_shards`: from text files to a folder of shards."""
+
+import dataclasses
+import itertools
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from kformer.files import replacing, write_json
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.run.vocabularies import Vocabularies
+from kformer.training.shards.manifest import FORMAT, MANIFEST, TOKENIZERS, Manifest
+from kformer.training.shards.preparation.cleaning import Cleaning, none_left
+from kformer.training.shards.preparation.near_duplicates import NearDuplicates, bands
+from kformer.training.shards.preparation.options import PreparationOptions
+from kformer.training.shards.preparation.reading import PairFiles, Paths, pair_files, read_batches
+from kformer.training.shards.preparation.spill import Spill
+from kformer.training.shards.preparation.tokenizing import Tokenizing
+from kformer.training.shards.preparation.vocabulary_sample import vocabularies_of
+from kformer.training.shards.rows import Rows
+from kformer.training.shards.shard_file import sha256, write_shard
+
+PAIRS_PER_SHARD = 500_000
+
+
+def prepare_shards(
+    output: str | Path,
+    source: Paths | None = None,
+    target: Paths | None = None,
+    *,
+    pairs: Paths | None = None,
+    columns: Sequence[str] | None = None,
+    tokenizer: str | Path | None = None,
+    target_tokenizer: str | Path | None = None,
+    options: PreparationOptions | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Manifest:
+    """Filters, tokenizes, deduplicates and shuffles parallel text, and writes it as shards.
+
+    The memory depends on neither the size of the text nor its order. The folder appears whole or
+    not at all. The same pairs give the same shards, in whatever order they are read.
+
+    Args:
+        output: The folder to write, which must not exist.
+        source, target: A path or a list of paths each; line n of a target file translates line n of
+            its source file. UTF-8; plain, `.gz` or `.zst`.
+        pairs: Paths of files that hold both sides: TSV, CSV, JSON lines, TMX, also as `.gz` or
+            `.zst`, and Moses archives of OPUS (`.zip`); see `split_pairs`.
+        columns: Names of the columns, or of the languages, of source and target in `pairs`.
+        tokenizer: Path of a SentencePiece model, or of a `.keras` translator, whose vocabulary (or
+            two) is used. By default one is learned from a sample of the text.
+        target_tokenizer: The same for the target, if it has its own vocabulary.
+        options: `PreparationOptions`.
+        progress: Called with the number of pairs that have been read so far.
+
+    Returns:
+        The `Manifest` of the folder, with counts of what was dropped and why.
+
+    Raises:
+        FileNotFoundError, ValueError: A file is missing or malformed, or no pair is left.
+        IsADirectoryError: The folder exists.
+    """
+    options = options or PreparationOptions()
+    files = pair_files(source, target, pairs, columns)
+    with replacing(output) as folder:
+        clean = Cleaning(options)
+        vocabularies = vocabularies_of(files, options, clean, tokenizer, target_tokenizer)
+        tokenizers = [Tokenizer(model) for model in vocabularies.models]
+        tokenize = Tokenizing((tokenizers[0], tokenizers[-1]), options)
+        folder.mkdir()
+        batches = _in_threads(lambda batch: _ids_of(batch, clean, tokenize), read_batches(files))
+        shards, counts = _write_shards(folder, batches, tokenize.dtype, options, progress)
+        if not shards:
+            raise none_left(counts, files)
+        return _write_manifest(folder, vocabularies, shards, counts, options, files)
+
+
+def _write_shards(folder, batches, dtype, options, progress):
+    """Writes the different pairs of all batches; returns the shards' entries, and counts."""
+    folders = folder / "pairs", folder / "bands"
+    for one in folders:
+        one.mkdir()
+    spill, similar, counts = Spill(folders[0], dtype), NearDuplicates(folders[1]), Counter()
+    for rows, hashes, found in batches:
+        spill.add(rows, hashes)
+        if options.drop_near_duplicates:
+            similar.add(bands(rows), hashes)
+        counts.update(found)
+        if progress:
+            progress(counts["read"])
+    dropped = similar.dropped()
+    shards = [
+        _write_part(folder, f"{number:05}", part)
+        for number, part in enumerate(spill.parts(PAIRS_PER_SHARD, dropped))
+    ]
+    for one in folders:
+        one.rmdir()
+    counts["near_duplicate"] = len(dropped)
+    counts["kept"] = sum(shard["pairs"] for shard in shards)
+    counts["duplicate"] = counts["read"] - (counts.total() - counts["read"])  # What is left.
+    return shards, counts
+
+
+def _ids_of(batch, clean, tokenize):
+    """Returns the different pairs of a batch as ids, their hashes in order, and counts."""
+    counts = Counter(read=len(batch.source))
+    batch, dropped = clean(batch)
+    counts.update(dropped)
+    rows, dropped = tokenize(batch)
+    counts.update(dropped)
+    hashes, first = np.unique(rows.hashes(), return_index=True)
+    return rows.take(first), hashes, counts
+
+
+def _write_part(folder, name, rows: Rows):
+    """Writes a shard; returns its entry of the manifest."""
+    digests = write_shard(folder, name, rows)
+    ids = rows.lengths.sum(axis=0, dtype=np.int64).tolist()
+    return {"name": name, "pairs": len(rows.lengths), "ids": ids, "sha256": digests}
+
+
+def _write_manifest(folder, vocabularies: Vocabularies, shards, counts, options, files: PairFiles):
+    for name, model in zip(TOKENIZERS, vocabularies, strict=True):
+        if model is not None:
+            (folder / name).write_bytes(model)
+    manifest = Manifest(
+        format=FORMAT,
+        pairs=counts["kept"],
+        counts=dict(counts),
+        tokenizers={name: sha256(folder / name) for name in TOKENIZERS if (folder / name).exists()},
+        vocab_sizes=vocabularies.sizes(),
+        settings={**dataclasses.asdict(options), "columns": files.columns},
+        files={
+            name: [str(Path(file).absolute()) for file in given]
+            for name, given in files.given().items()
+        },
+        shards=shards,
+    )
+    write_json(folder / MANIFEST, dataclasses.asdict(manifest))
+    return manifest
+
+
+def _in_threads(function: Callable, items: Iterable) -> Iterator:
+    """Yields `function(item)` of each item in order; some are computed ahead, one a processor."""
+    workers = os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as pool:
+        items, waiting = iter(items), deque()
+        for item in itertools.islice(items, workers):
+            waiting.append(pool.submit(function, item))
+        while waiting:
+            yield waiting.popleft().result()
+            for item in itertools.islice(items, 1):
+                waiting.append(pool.submit(function, item))

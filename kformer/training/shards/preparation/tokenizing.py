@@ -1,0 +1,39 @@
+"""Text to ids, and rules on their lengths."""
+
+import numpy as np
+
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.data.dropped_pairs import REASONS, PairFilter
+from kformer.training.shards.preparation.options import PreparationOptions
+from kformer.training.shards.preparation.reading import Pairs
+from kformer.training.shards.rows import Rows, of_sides
+
+
+class Tokenizing:
+    """Turns pairs into ids, and drops those that are too long or of unlike lengths.
+
+    Pairs that are blank for the tokenizer, such as those of control characters alone, are dropped,
+    too.
+
+    Args:
+        tokenizers: `kformer.Tokenizer` of source and of target.
+        options: `PreparationOptions`.
+    """
+
+    def __init__(self, tokenizers: tuple[Tokenizer, Tokenizer], options: PreparationOptions):
+        self._tokenizers = tokenizers
+        self._filter = PairFilter(options.max_length, options.max_length_ratio or None)
+        largest = max(side.vocab_size for side in tokenizers)
+        self.dtype = np.uint16 if largest <= 2**16 else np.int32
+
+    def __call__(self, pairs: Pairs) -> tuple[Rows, dict[str, int]]:
+        """Returns the pairs that stay, and the number of those dropped for each reason."""
+        sides = []
+        for tokenizer, texts in zip(self._tokenizers, pairs, strict=True):
+            ids = tokenizer.tokenize(texts)
+            sides.append((ids.row_lengths().numpy(), ids.flat_values.numpy().astype(self.dtype)))
+        rows = of_sides(sides)
+        reasons = self._filter(*(rows.lengths + 1).T)
+        counts = np.bincount(reasons, minlength=len(REASONS)).tolist()
+        kept = rows.take(np.flatnonzero(reasons == 0))
+        return kept, dict(zip(REASONS[1:], counts[1:], strict=True))

@@ -1,0 +1,60 @@
+"""The vocabularies of shards: read from files, or learned from a sample of the text."""
+
+from pathlib import Path
+
+from kformer.text.columns import write_columns
+from kformer.training.data.pairs import COLUMNS
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.vocabularies import Vocabularies, learn_vocabularies, read_vocabularies
+from kformer.training.shards.preparation.cleaning import none_left
+from kformer.training.shards.preparation.options import OF_NEW_VOCABULARY, PreparationOptions
+from kformer.training.shards.preparation.reading import PairFiles, Pairs, read_batches
+
+SAMPLE = 200_000  # Pairs, at most; at least half as many of a larger text.
+
+
+def vocabularies_of(
+    files: PairFiles,
+    options: PreparationOptions,
+    clean,
+    tokenizer: str | Path | None = None,
+    target_tokenizer: str | Path | None = None,
+) -> Vocabularies:
+    """Returns existing vocabularies, or learns them from pairs spread evenly over the text.
+
+    Args:
+        files: `PairFiles`.
+        options: `PreparationOptions`; a text that does not support so many ids gets fewer.
+        clean: `Cleaning`, for the sample.
+        tokenizer, target_tokenizer: Paths of existing ones; see `prepare_shards`.
+
+    Raises:
+        FileNotFoundError, ValueError: See `read_vocabularies` and `learn_vocabularies`.
+    """
+    if tokenizer is not None:
+        return read_vocabularies(tokenizer, target_tokenizer)
+    if target_tokenizer is not None:
+        raise ValueError(
+            "A tokenizer of the target needs one of the source beside it. "
+            f"Received: tokenizer=None, target_tokenizer={str(target_tokenizer)!r}."
+        )
+    sample, dropped = clean(_sample(files))
+    if not sample.source:
+        raise none_left(dropped, files)
+    sides = write_columns(
+        ((" ".join(text.split()) for text in pair) for pair in zip(*sample, strict=True)), COLUMNS
+    )
+    numbers = {name: getattr(options, name) for name in OF_NEW_VOCABULARY}
+    return learn_vocabularies(Recipe.named("tiny", **numbers), sides[:1], sides[1:])
+
+
+def _sample(files):
+    """Returns every n-th pair; n is a power of 2, the smallest that leaves at most `SAMPLE`."""
+    chosen, every, first = Pairs([], []), 1, 0
+    for batch in read_batches(files):
+        begin = -first % every
+        chosen = Pairs(*(old + new[begin::every] for old, new in zip(chosen, batch, strict=True)))
+        first += len(batch.source)
+        while len(chosen.source) > SAMPLE:
+            chosen, every = Pairs(*(side[::2] for side in chosen)), 2 * every
+    return chosen

@@ -1,0 +1,72 @@
+"""One shard: the ids of many pairs in one NumPy file, and a small table of where they are.
+
+The pairs are sorted by the lengths of source and target. A group is all pairs of the same two
+lengths: a block of whole rows. So a table of the sizes of the groups locates every pair, and no
+pair needs an index entry of its own.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kformer.training.shards.rows import Rows
+
+_PIECE = 100_000  # Pairs that are written at once: this bounds memory.
+KINDS = ("ids", "groups")  # The files of a shard.
+
+
+class Shard(NamedTuple):
+    """An open shard.
+
+    Attributes:
+        ids: uint16 or int32 array, mapped into memory: of each pair the source, then the target,
+            without start and end ids.
+        groups: int64 array (G, 3): source length, target length and number of pairs of each group,
+            in the order in which they are in `ids`.
+    """
+
+    ids: np.ndarray
+    groups: np.ndarray
+
+    def starts(self) -> np.ndarray:
+        """Returns where each group begins in `ids`, int64 (G,)."""
+        sizes = self.groups[:, :2].sum(axis=1) * self.groups[:, 2]
+        return np.cumsum(sizes) - sizes
+
+
+def write_shard(folder: Path, name: str, rows: Rows) -> dict[str, str]:
+    """Writes a shard; pairs of the same lengths keep their order.
+
+    Returns:
+        The SHA-256 of each of its files, by `KINDS`.
+    """
+    order = np.lexsort([rows.lengths[:, 1], rows.lengths[:, 0]])
+    lengths, numbers = np.unique(rows.lengths[order], axis=0, return_counts=True)
+    paths = paths_of(folder, name)
+    np.save(paths["groups"], np.column_stack([lengths, numbers]).astype(np.int64))
+    header = {"descr": rows.ids.dtype.str, "fortran_order": False, "shape": rows.ids.shape}
+    with paths["ids"].open("wb") as file:  # A memory map would end the process on a full disk.
+        np.lib.format.write_array_header_1_0(file, header)
+        for first in range(0, len(order), _PIECE):
+            file.write(rows.take(order[first : first + _PIECE]).ids.tobytes())
+    return {kind: sha256(path) for kind, path in paths.items()}
+
+
+def open_shard(folder: Path, name: str) -> Shard:
+    """Opens a shard without reading its ids."""
+    paths = paths_of(folder, name)
+    ids = np.load(paths["ids"], mmap_mode="r")
+    return Shard(np.asarray(ids), np.load(paths["groups"]))  # A plain array is sliced faster.
+
+
+def paths_of(folder: Path, name: str) -> dict[str, Path]:
+    """Returns the path of each file of a shard, by `KINDS`."""
+    return {kind: folder / f"{name}.{kind}.npy" for kind in KINDS}
+
+
+def sha256(path: Path) -> str:
+    """Returns the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

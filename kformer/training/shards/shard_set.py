@@ -1,0 +1,140 @@
+"""Opens folders of shards, and checks that they are whole and belong together."""
+
+import functools
+import hashlib
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kformer.files import check_file
+from kformer.text.text_files import as_list
+from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
+from kformer.training.run.vocabularies import Vocabularies
+from kformer.training.shards.manifest import TOKENIZERS, Manifest, read_manifest
+from kformer.training.shards.shard_file import Shard, open_shard, paths_of, sha256
+
+
+class ShardSet(NamedTuple):
+    """A folder of shards.
+
+    Attributes:
+        folder: Its path.
+        manifest: `Manifest`.
+        names: Of the shards that are used: all, or those that are whole.
+    """
+
+    folder: Path
+    manifest: Manifest
+    names: list[str]
+
+    def left_out(self) -> list[str]:
+        """Returns the paths of the shards that are not used, without their endings."""
+        names = [one["name"] for one in self.manifest.shards]
+        return [str(self.folder / name) for name in names if name not in self.names]
+
+    def open(self) -> list[Shard]:
+        """Opens the shards without reading their ids."""
+        return [open_shard(self.folder, name) for name in self.names]
+
+
+def shard_sets(
+    folders: str | Path | Sequence[str | Path], skip_damaged: bool = False
+) -> list[ShardSet]:
+    """Reads the manifests of folders, and checks every file by its checksum.
+
+    Args:
+        folders: A path or a list of paths of folders that `prepare_shards` wrote.
+        skip_damaged: Whether to leave out shards that are missing or damaged, with a warning.
+
+    Raises:
+        FileNotFoundError, ValueError: A folder, its manifest or a shard is missing or damaged; or
+            the folders have different tokenizers.
+    """
+    sets = []
+    for folder in map(Path, as_list(folders)):
+        manifest = read_manifest(folder)
+        names = [one["name"] for one in manifest.shards if _is_whole(folder, one, skip_damaged)]
+        if not names:
+            raise ValueError(
+                f"A shard must be left. Received: {str(folder)!r}, all of whose shards are damaged."
+            )
+        sets.append(ShardSet(folder, manifest, names))
+    for one in sets[1:]:
+        if one.manifest.tokenizers != sets[0].manifest.tokenizers:
+            raise ValueError(
+                "Folders of shards that are mixed must have the same tokenizer: prepare them with "
+                f"--tokenizer. Received: {str(sets[0].folder)!r} and {str(one.folder)!r}."
+            )
+    return sets
+
+
+def _is_whole(folder, shard, skip_damaged):
+    """Returns whether a shard is as it was written; only False if damage is to be skipped."""
+    for kind, path in paths_of(folder, shard["name"]).items():
+        damage = None
+        if not path.is_file():
+            damage = "is missing"
+        elif _digest(path, path.stat().st_size, path.stat().st_mtime_ns) != shard["sha256"][kind]:
+            damage = "is damaged: its checksum is not that of the manifest"
+        if damage and not skip_damaged:
+            raise ValueError(
+                "Shards must be as `kformer prepare` wrote them; --skip-damaged "
+                f"(`skip_damaged=True`) leaves out the others. Received: {str(path)!r}, which "
+                f"{damage}."
+            )
+        if damage:
+            warnings.warn(
+                f"Shard {str(path)!r} {damage}. Its {shard['pairs']:,} pairs are left out.",
+                stacklevel=2,
+            )
+            return False
+    return True
+
+
+@functools.cache
+def _digest(path, *_state):
+    """Returns the SHA-256 of a file; one that has not changed is read once per process."""
+    return sha256(path)
+
+
+def vocabularies_of(one: ShardSet) -> Vocabularies:
+    """Reads the vocabularies of a folder of shards.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: It is not that of the manifest.
+    """
+    models = []
+    for name in TOKENIZERS:
+        expected = one.manifest.tokenizers.get(name)
+        if expected:
+            check_file(one.folder / name)
+        model = (one.folder / name).read_bytes() if expected else None
+        if expected and hashlib.sha256(model).hexdigest() != expected:
+            raise ValueError(
+                "The tokenizer of shards must be the one that made their ids. Received: "
+                f"{str(one.folder / name)!r}, whose checksum is not that of the manifest."
+            )
+        models.append(model)
+    return Vocabularies(*models)
+
+
+def check_some_are_left(
+    sets: Sequence[ShardSet], max_length: int, max_length_ratio: float | None = None
+):
+    """Raises ValueError if `PairFilter` of these limits drops all pairs; reads no ids."""
+    groups = np.concatenate(
+        [np.load(paths_of(one.folder, name)["groups"]) for one in sets for name in one.names]
+    )
+    reasons = PairFilter(max_length, max_length_ratio)(*(groups[:, :2] + 1).T)
+    counts = np.bincount(reasons, groups[:, 2], len(REASONS)).astype(int)
+    if not counts[0]:
+        dropped = DroppedPairs(*counts.tolist())
+        raise ValueError(
+            f"No pair is left to use: {dropped.too_long:,} are too long, "
+            f"{dropped.unlike_lengths:,} are of unlike lengths. Received: max_length={max_length}, "
+            f"max_length_ratio={max_length_ratio}, shards {[str(one.folder) for one in sets]}."
+        )

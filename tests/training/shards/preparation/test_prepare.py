@@ -1,0 +1,173 @@
+"""From text to shards: the same records whatever the way, and counts that add up."""
+
+import dataclasses
+import gzip
+import json
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kformer.training import PreparationOptions, prepare_shards, shards_dataset
+from kformer.training.shards.preparation import reading
+from kformer.training.shards.shard_file import open_shard
+from support.pairs import WORDS, expected_rows, many_pairs, rows_of
+from support.pairs import write as write_pairs
+
+PAIRS = [pair for pair in many_pairs(200) if all(side.strip() for side in pair)]
+DROPPED = [("", "a"), ("ein", "ein"), ("12 34 !", "12"), ("я", "ein"), ("ja " * 40, "ja")]
+GOOD = [(f"ein {word}", f"a {word}") for word in WORDS]
+ALL = PreparationOptions(min_letters=0, max_length_ratio=0, keep_identical=True)
+
+
+def content(folder):
+    """All files of a folder by name, but for the manifest's paths."""
+    found = {path.name: path.read_bytes() for path in folder.iterdir()}
+    manifest = json.loads(found.pop("manifest.json"))
+    del manifest["files"]
+    return manifest, found
+
+
+def test_the_order_of_the_text_and_the_size_of_a_batch_change_nothing(
+    write, model, small_shards, monkeypatch, tmp_path
+):
+    found = []
+    for number, size in enumerate([7, 64, 1000]):
+        monkeypatch.setattr(reading.read_batches, "__defaults__", (size,))
+        pairs = random.Random(number).sample(PAIRS * 3, 3 * len(PAIRS))
+        folder = tmp_path / f"shards{number}"
+        prepare_shards(folder, *write(pairs, str(number)), tokenizer=model, options=ALL)
+        found.append(content(folder))
+    assert found[0] == found[1] == found[2]
+    manifest, _ = found[0]
+    assert len(manifest["shards"]) > 3
+    assert manifest["counts"]["duplicate"] == 2 * len(PAIRS)
+
+
+@settings(
+    max_examples=settings.default.max_examples // 2,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.lists(
+        st.sampled_from([*DROPPED, *GOOD]),
+        max_size=30,
+    )
+)
+def test_counts_add_up(tmp_path_factory, tokenizer, pairs):
+    folder = tmp_path_factory.mktemp("text")
+    tokenizer.save(folder / "model")
+    options = PreparationOptions(max_length=60, source_script="Latin")
+    files = write_pairs(folder, [*pairs, ("bier", "a beer")])
+    found = prepare_shards(folder / "shards", *files, tokenizer=folder / "model", options=options)
+    counts = dict(found.counts)
+    assert counts.pop("read") == len(pairs) + 1
+    assert sum(counts.values()) == len(pairs) + 1
+    assert counts["kept"] == found.pairs == sum(shard["pairs"] for shard in found.shards)
+    assert counts["blank"] == pairs.count(("", "a"))
+    assert counts["identical"] == pairs.count(("ein", "ein"))
+    assert counts["few_letters"] == pairs.count(("12 34 !", "12"))
+    assert counts["other_script"] == pairs.count(("я", "ein"))
+    assert counts["too_long"] == pairs.count(("ja " * 40, "ja"))
+
+
+def test_the_records_are_the_ids_of_the_text(write, model, tokenizer, tmp_path):
+    manifest = prepare_shards(tmp_path / "shards", *write(PAIRS), tokenizer=model, options=ALL)
+    dataset = shards_dataset(tmp_path / "shards")
+    assert Counter(rows_of(dataset, tokenizer)) == expected_rows(PAIRS, tokenizer, 128)
+    [shard] = manifest.shards
+    opened = open_shard(tmp_path / "shards", shard["name"])
+    assert opened.ids.dtype == np.uint16
+    assert len(opened.ids) == sum(shard["ids"])
+    assert opened.groups[:, 2].sum() == manifest.pairs == len(PAIRS)
+
+
+def test_without_a_tokenizer_one_is_learned(write, tmp_path, parallel_text):
+    files = parallel_text["train.de"], parallel_text["train.en"]
+    for sizes in ({}, {"vocab_size": 300, "target_vocab_size": 295}):
+        folder, options = tmp_path / f"shards{len(sizes)}", PreparationOptions(**sizes)
+        manifest = prepare_shards(folder, *files, options=options)
+        assert len(manifest.tokenizers) == (2 if options.target_vocab_size else 1)
+        assert len(list(shards_dataset(folder))) > 1
+
+
+def test_all_forms_of_files_give_the_same_shards(write, model, small_shards, tmp_path):
+    source, target = write(PAIRS)
+    zipped = [source.with_name(f"{path.name}.gz") for path in (source, target)]
+    for path, packed in zip((source, target), zipped, strict=True):
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+    table = tmp_path / "pairs.tsv"
+    lines = zip(*(path.read_text("utf-8").splitlines() for path in (source, target)), strict=True)
+    table.write_text("".join("\t".join(line) + "\n" for line in lines), "utf-8")
+    given = [{"source": source, "target": target}]
+    given += [{"source": zipped[0], "target": zipped[1]}, {"pairs": table}]
+    found = []
+    for number, files in enumerate(given):
+        prepare_shards(tmp_path / str(number), **files, tokenizer=model, options=ALL)
+        found.append(content(tmp_path / str(number))[1])
+    assert found[0] == found[1] == found[2]
+
+
+def test_progress_tells_how_many_pairs_are_read(write, model, monkeypatch, tmp_path):
+    monkeypatch.setattr(reading.read_batches, "__defaults__", (50,))
+    seen = []
+    prepare_shards(tmp_path / "s", *write(PAIRS), tokenizer=model, progress=seen.append)
+    assert seen == [*range(50, len(PAIRS), 50), len(PAIRS)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, r"or from files of pairs. Received: source=\[\], target=\[\], pairs=\[\]"),
+        ({"source": "text.de"}, r"Received: source=\['.*text.de'\], target=\[\]"),
+        ({"pairs": "text.de", "columns": ["de"]}, r"Received: columns=\('de',\)"),
+        ({"pairs": "text.de", "target_tokenizer": "a.model"}, "tokenizer=None, target_token"),
+    ],
+)
+def test_what_cannot_be_prepared_is_refused(write, tmp_path, arguments, message):
+    write(PAIRS[:3])
+    files = {
+        name: tmp_path / value if str(value).startswith("text") else value
+        for name, value in arguments.items()
+    }
+    with pytest.raises(ValueError, match=message):
+        prepare_shards(tmp_path / "shards", **files)
+    assert not (tmp_path / "shards").exists()
+
+
+def test_where_no_pair_is_left_the_counts_say_why(write, model, tmp_path):
+    pairs = [("ein", "ein"), ("1 2 3", "4"), ("zwei", "")]
+    for tokenizer in (model, None):
+        with pytest.raises(ValueError, match="dropped: 1 blank, 1 identical, 1 few_letters"):
+            prepare_shards(tmp_path / "shards", *write(pairs), tokenizer=tokenizer)
+    assert {path.name for path in tmp_path.iterdir()} == {"text.de", "text.en", "given.model"}
+
+
+def test_texts_of_unlike_numbers_of_lines_are_refused(write, model, tmp_path):
+    source, _ = write(PAIRS[:5])
+    _, target = write(PAIRS[:7], "longer")
+    with pytest.raises(ValueError, match=r"Received: 5 in '.*text.de', 7 in '.*longer.en'"):
+        prepare_shards(tmp_path / "shards", source, target, tokenizer=model)
+
+
+def test_an_existing_folder_is_not_replaced(write, model, tmp_path):
+    (tmp_path / "shards").mkdir()
+    with pytest.raises(IsADirectoryError, match="existing folder is not replaced"):
+        prepare_shards(tmp_path / "shards", *write(PAIRS), tokenizer=model)
+
+
+def test_near_duplicates_are_dropped_only_if_asked(write, model, tmp_path):
+    text = "wir gehen heute in das haus und ich möchte ein bier und das haus ist groß"
+    pairs = [*PAIRS, (f"{text} .", text), (f"{text} !", text)]
+    numbers = []
+    for wanted in (False, True):
+        options = dataclasses.replace(ALL, drop_near_duplicates=wanted)
+        folder = tmp_path / str(wanted)
+        manifest = prepare_shards(folder, *write(pairs), tokenizer=model, options=options)
+        numbers.append((manifest.pairs, manifest.counts["near_duplicate"]))
+    assert numbers[0] == (len(pairs), 0)
+    assert numbers[1][0] + numbers[1][1] == len(pairs)
+    assert 1 <= numbers[1][1] < 20

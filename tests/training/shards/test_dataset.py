@@ -1,0 +1,152 @@
+"""Batches from shards; the reference is plain Python over the SentencePiece library."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import sentencepiece
+import tensorflow as tf
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kformer.training import shards_dataset, translation_dataset
+from kformer.training.data.batching import Batching
+from kformer.training.shards.passes import Passes
+from kformer.training.shards.shard_file import Shard
+from support.pairs import expected_rows, many_pairs, rows_of
+
+PAIRS = [pair for pair in many_pairs(300) if all(side.strip() for side in pair)]
+
+
+def bits(batches):
+    return [
+        (*map(np.ndarray.tolist, inputs), target.tolist())
+        for inputs, target in batches.as_numpy_iterator()
+    ]
+
+
+def full(batches):
+    """Batches of fixed shapes without their rows of padding."""
+    for (source, target_in), target in batches:
+        number = int(np.any(source.numpy() != 0, axis=1).sum())
+        yield (source[:number], target_in[:number]), target[:number]
+
+
+@pytest.mark.sample(3)  # The first and the last.
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
+def test_every_pair_is_in_each_pass_once(shards, tokenizer, fixed, shuffle):
+    dataset = shards_dataset(
+        shards(PAIRS), tokens_per_batch=300, max_length=60, shuffle=shuffle, fixed_shapes=fixed
+    )
+    for _ in range(2):
+        batches = list(dataset)
+        assert len(batches) == dataset.cardinality() > 5
+        rows = rows_of(full(batches) if fixed else batches, tokenizer)
+        assert Counter(rows) == expected_rows(PAIRS, tokenizer, 60)
+
+
+def test_pairs_over_the_length_limit_are_left_out(shards, tokenizer):
+    dataset = shards_dataset(shards(PAIRS), max_length=20)
+    expected = expected_rows(PAIRS, tokenizer, 20)
+    assert Counter(rows_of(dataset, tokenizer)) == expected
+    assert 0 < expected.total() < len(PAIRS)
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("fixed", [True, False])
+def test_in_the_order_of_the_shards_text_gives_the_same_batches(shards, tokenizer, write, fixed):
+    """So the losses of a run are the same, too."""
+    sizes = {"tokens_per_batch": 300, "max_length": 60, "shuffle": False, "fixed_shapes": fixed}
+    dataset = shards_dataset(shards(PAIRS), **sizes)
+    rows = [
+        row for (source, _), target in full(dataset) for row in zip(source, target, strict=True)
+    ]
+    library = sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
+    texts = [
+        [library.decode(side[side > 3].tolist()) for side in map(np.array, row)] for row in rows
+    ]
+    expected = translation_dataset(*write(texts, "same"), tokenizer, **sizes)
+    assert bits(dataset) == bits(expected)
+
+
+def test_a_pass_depends_only_on_its_number_and_the_seed(shards):
+    folder, epoch = shards(PAIRS), tf.Variable(0, dtype=tf.int64)
+    rates = {"piece_splitting": 0.1, "byte_spelling": 0.1, "tokens_per_batch": 300}
+    dataset = shards_dataset(folder, seed=5, epoch=epoch, **rates)
+    other_seed = shards_dataset(folder, seed=6, epoch=epoch, **rates)
+
+    def batches(number, dataset=dataset):
+        epoch.assign(number)
+        return bits(dataset)
+
+    first = batches(7)
+    assert batches(7) == first
+    others = [batches(*which) for which in [(8,), (2**40,), (7, other_seed)]]
+    assert len({str(one) for one in (first, *others)}) == 4
+
+
+def test_a_pass_shuffles_over_all_shards(shards, tokenizer):
+    """Pairs of one length, of which each shard has some, come in another order in each pass."""
+    pairs = [(f"{i} ich", f"{i} wir") for i in range(100, 300)]
+    dataset = shards_dataset(shards(pairs), tokens_per_batch=128, seed=3)
+    orders = [rows_of(dataset, tokenizer) for _ in range(2)]
+    assert orders[0] != orders[1]
+    assert sorted(orders[0]) == sorted(orders[1])
+    by_length = [[row for row in order if len(row[0]) == 8] for order in orders]
+    batch = {*by_length[0][:12]}
+    assert len(batch & {*by_length[1][:12]}) < 8
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("skipped", [7, 0, 1])
+def test_it_begins_anywhere_without_reading_what_is_before(shards, skipped, monkeypatch):
+    epoch = tf.Variable(2, dtype=tf.int64)
+    dataset = shards_dataset(
+        shards(PAIRS), tokens_per_batch=300, byte_spelling=0.1, seed=4, epoch=epoch
+    )
+    whole, read = bits(dataset), []
+    assert bits(dataset.skip(skipped)) == whole[skipped:]
+    original = Passes.read
+    monkeypatch.setattr(
+        Passes, "read", lambda self, *which: read.append(which) or original(self, *which)
+    )
+    rest = dataset.beginning_at(skipped)
+    assert rest.cardinality() == len(whole) - skipped
+    assert bits(rest) == whole[skipped:]
+    assert sorted(i for _, i in read) == [*range(skipped, len(whole))]
+
+
+def test_weights_say_how_often_a_pass_reads_each_folder(shards, tokenizer):
+    folders = [shards(PAIRS[:90], "a"), shards(PAIRS[90:150], "b")]
+    dataset = shards_dataset(folders, weights=[1, 2.3], tokens_per_batch=300)
+    passes = [Counter(rows_of(dataset, tokenizer)) for _ in range(2)]
+    first, second = (expected_rows(some, tokenizer, 128) for some in (PAIRS[:90], PAIRS[90:150]))
+    for one in passes:
+        assert {one[row] for row in first} == {1}
+        assert {one[row] for row in second} == {2, 3}
+        assert 138 <= sum(one[row] for row in second) <= 138 + 40  # Rounded up in each class.
+    assert passes[0] != passes[1]
+
+
+def test_a_temperature_reads_small_folders_more_often(shards, tokenizer):
+    folders = [shards(PAIRS[:120], "a"), shards(PAIRS[120:130], "b")]
+    rows = Counter(rows_of(shards_dataset(folders, temperature=5), tokenizer))
+    assert min(rows[row] for row in expected_rows(PAIRS[120:130], tokenizer, 128)) > 2
+
+
+@settings(
+    max_examples=settings.default.max_examples,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80))
+def test_batches_are_cut_as_those_of_text(lengths):
+    counts = Counter(lengths)
+    groups = np.array([(*pair, counts[pair]) for pair in sorted(counts)])
+    ids = np.zeros(groups[:, :2].sum(axis=1) @ groups[:, 2], np.uint16)
+    form = Batching(64, 31)
+    passes = Passes([[Shard(ids, groups)]], [1.0], lambda s, t: np.zeros(len(s), int), form, False)
+    source, target = np.array(lengths, np.int32).T + 1
+    limits = tf.function(form.limits)(tf.constant(source), tf.constant(target)).numpy()
+    found = [len(passes.read(0, i)[1]) for i in range(passes.number)]
+    assert found == np.diff(limits).tolist()
