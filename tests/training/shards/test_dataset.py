@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kformer.training import shards_dataset, translation_dataset
+from kformer.training.data import batching
 from kformer.training.data.batching import Batching
 from kformer.training.shards.passes import Passes
 from kformer.training.shards.shard_file import Shard
@@ -44,6 +45,17 @@ def test_every_pair_is_in_each_pass_once(shards, tokenizer, fixed, shuffle):
         assert len(batches) == dataset.cardinality() > 5
         rows = rows_of(full(batches) if fixed else batches, tokenizer)
         assert Counter(rows) == expected_rows(PAIRS, tokenizer, 60)
+
+
+def test_two_processes_share_each_batch(shards, tokenizer, monkeypatch):
+    folder, rows = shards(PAIRS), []
+    for process in range(2):
+        monkeypatch.setattr(batching, "share_of_batches", lambda process=process: (process, 2))
+        monkeypatch.setattr(batching, "batch_devices", lambda: 2)
+        dataset = shards_dataset(folder, tokens_per_batch=300, max_length=60, fixed_shapes=True)
+        rows.append(rows_of(full(dataset), tokenizer))
+    assert Counter(rows[0] + rows[1]) == expected_rows(PAIRS, tokenizer, 60)
+    assert min(map(len, rows)) > len(PAIRS) / 3
 
 
 def test_pairs_over_the_length_limit_are_left_out(shards, tokenizer):
