@@ -1,6 +1,10 @@
 """`kformer prepare`, and `kformer train` from its shards."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -110,3 +114,21 @@ def test_what_does_not_fit_shards_is_refused_in_a_line(
 ):
     more = [table if argument == "PAIRS" else argument for argument in more]
     assert message in refused(*training(shards, tmp_path / "run"), *more)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_nothing_behind(table, model, tmp_path, number):
+    with table.open("a", encoding="utf-8") as file:
+        file.writelines(f"der hund {i}\tthe dog {i}\n" for i in range(1_000_000))
+    words = ["prepare", "--pairs", table, "--tokenizer", model, "--output", tmp_path / "shards"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kformer", *map(str, words)], stderr=subprocess.PIPE
+    )
+    while not [*tmp_path.glob(".shards-*/pairs/*")]:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, errors = process.communicate()
+    assert (process.returncode, errors) == (128 + number, b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["given.model", "pairs.tsv"]

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from kformer.training import PreparationOptions, prepare_shards, shards_dataset
 from kformer.training.shards.preparation import reading
 from kformer.training.shards.shard_file import open_shard
-from support.pairs import WORDS, expected_rows, many_pairs, rows_of
+from support.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
 from support.pairs import write as write_pairs
+from support.processes import printed_by
 
 PAIRS = [pair for pair in many_pairs(200) if all(side.strip() for side in pair)]
 DROPPED = [("", "a"), ("ein", "ein"), ("12 34 !", "12"), ("я", "ein"), ("ja " * 40, "ja")]
@@ -171,3 +172,28 @@ def test_near_duplicates_are_dropped_only_if_asked(write, model, tmp_path):
     assert numbers[0] == (len(pairs), 0)
     assert numbers[1][0] + numbers[1][1] == len(pairs)
     assert 1 <= numbers[1][1] < 20
+
+
+@pytest.mark.prove
+def test_memory_does_not_depend_on_the_size_of_the_text(model, tmp_path):
+    """Ten times as many pairs take hardly more memory."""
+    peaks = []
+    for number in (100_000, 1_000_000):
+        table = tmp_path / f"{number}.tsv"
+        rng = random.Random(number)
+        with table.open("w", encoding="utf-8") as file:
+            file.writelines(f"{sentence(9, rng)} {i}\t{sentence(9, rng)}\n" for i in range(number))
+        printed = printed_by("-c", MEASURED, table, tmp_path / f"shards{number}", model)
+        pairs, peak = map(int, printed.split())
+        assert pairs == number
+        peaks.append(peak)
+    assert peaks[1] < 1.3 * peaks[0]
+
+
+MEASURED = """
+import resource, sys
+from kformer.training import prepare_shards
+table, output, model = sys.argv[1:]
+pairs = prepare_shards(output, pairs=table, tokenizer=model).pairs
+print(pairs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
