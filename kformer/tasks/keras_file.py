@@ -15,7 +15,11 @@ KINDS_IN_WORDS = {
 }  # By the name of the class.
 KINDS = {f"kformer>{name}": name for name in KINDS_IN_WORDS}  # By the name in the file.
 FORMAT = 2  # Of the `.keras` file; readers refuse what is newer than they are.
-_ADDED = {"activation": "relu", "num_decoder_layers": None}  # Settings that format 1 lacks.
+_ADDED = {  # Settings that format 1 lacks.
+    "activation": "relu",
+    "num_decoder_layers": None,
+    "output_bias": False,
+}
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 
