@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kformer import Decoder, DecoderLayer, Encoder, EncoderLayer, causal_mask, from_torch
-from support.torch_file import write_torch_file
+from support.pretrained.torch_file import write_torch_file
 
 B, S, T, H, D, F, L = 2, 7, 5, 3, 15, 11, 2
 PADDED = np.array([[1, 1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1]], bool)  # (B, S)

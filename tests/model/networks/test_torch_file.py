@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kformer.model.networks.state_dict import read_state_dict
-from support.torch_file import write_torch_file
+from support.pretrained.torch_file import write_torch_file
 
 legacy = pytest.mark.parametrize("legacy", [False, True], ids=["archive", "pickles"])
 

@@ -1,0 +1,43 @@
+"""A translator from a folder of Hugging Face's MarianMTModel, as OPUS-MT publishes them."""
+
+from pathlib import Path
+
+from kformer.tasks.pretrained.id_table import missing_pieces, with_ids_of
+from kformer.tasks.pretrained.marian_folder import MarianFolder
+from kformer.tasks.pretrained.marian_weights import transformer_of
+from kformer.tasks.translator import Translator
+from kformer.text.tokenizer import Tokenizer
+
+_LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
+
+
+def from_marian(folder: str | Path) -> Translator:
+    """Returns the translator of a folder of Hugging Face's `MarianMTModel`.
+
+    The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm
+    and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT) publishes its models.
+    Neither PyTorch nor transformers is needed, and nothing from the folder is run.
+
+    The result gives the ids of `MarianTokenizer`, the logits of `MarianMTModel`, and so the
+    translations of `generate`, with two exceptions. An id that `generate` must not choose, such as
+    that of padding, has no share of the probability either: scores are those of `generate` with
+    `renormalize_logits=True`. And adjacent characters that the SentencePiece model of their side
+    does not cover are always unknown; `MarianTokenizer` looks them up in vocab.json first.
+
+    Args:
+        folder: Path of the folder.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: The folder or a file is missing.
+        ValueError: A file is damaged, or the files do not belong together, or the model has parts
+            that a `kformer.Transformer` lacks.
+    """
+    files = MarianFolder(folder)
+    missing = missing_pieces(files.models[0], files.tables[0])
+    transformer = transformer_of(files, len(missing))
+    source, target = files.tables
+    tokenizer = Tokenizer(with_ids_of(files.models[0], source.with_more(missing)))
+    shared = transformer.target_vocab_size is None
+    target = with_ids_of(files.models[1], target, missing if shared else [])
+    longest = files.config.get("max_position_embeddings", _LONGEST)
+    return Translator(tokenizer, transformer, Tokenizer(target), longest)
