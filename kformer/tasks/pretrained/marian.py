@@ -24,6 +24,9 @@ def from_marian(folder: str | Path) -> Translator:
     `renormalize_logits=True`. And adjacent characters that the SentencePiece model of their side
     does not cover are always unknown; `MarianTokenizer` looks them up in vocab.json first.
 
+    For beams, give `kformer.SearchOptions` the `length_penalty` of the folder's config and
+    `length_offset=0`, and an `n_best` as large as `beam_size` to search as long as `generate`.
+
     Args:
         folder: Path of the folder.
 

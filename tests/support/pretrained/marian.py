@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import sentencepiece
 
-from kformer import Transformer, phrasebook
-from support.reference import perturbed
+from kformer import phrasebook
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 
@@ -62,8 +61,11 @@ def pieces_of(model) -> list[str]:
     return [library.IdToPiece(i) for i in ids if not (library.IsControl(i) or library.IsUnknown(i))]
 
 
-def transformer(pieces, **settings) -> Transformer:
-    """Returns a random one whose answers depend on the source, with a vector of zeros to start."""
+def transformer(pieces, **settings):
+    """Returns a random `Transformer` whose answers depend on the source; it starts from zeros."""
+    from kformer import Transformer  # TensorFlow, which a process with PyTorch does without.
+    from support.reference import perturbed
+
     sizes = {"num_layers": 2, "d_model": 32, "num_heads": 4, "d_ff": 48, "num_decoder_layers": 1}
     padding_id = pieces.index(PADDING)
     sizes |= {"activation": "swish", "output_bias": True, "padding_id": padding_id, **settings}
@@ -81,7 +83,7 @@ def transformer(pieces, **settings) -> Transformer:
     return made
 
 
-def write_folder(folder, words: Vocabulary, network: Transformer, dtype="float32", **config):
+def write_folder(folder, words: Vocabulary, network, dtype="float32", **config):
     """Writes `network` as a folder of MarianMTModel.
 
     Args:
