@@ -23,6 +23,13 @@ def marian(
         Path, typer.Argument(help="Folder of Hugging Face's MarianMTModel, such as OPUS-MT's.")
     ],
     output: Annotated[Path, typer.Option(help="The .keras file to write.")],
+    target_language: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a model with several, such as fra: the language that it then always "
+            "translates into."
+        ),
+    ] = None,
 ):
     """Import a MarianMTModel, as OPUS-MT publishes them.
 
@@ -33,6 +40,6 @@ def marian(
         raise ValueError(f"The file's name must end in .keras. Received: {str(output)!r}.")
     check_writable(output)
     with quiet():
-        translator = kformer.from_marian(folder)
+        translator = kformer.from_marian(folder, target_language)
         translator.save(output)
     typer.echo(f"Written: {output}")

@@ -93,7 +93,13 @@ def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     path = Path(path)
     kind = kind_in(path) or "Translator"
     check_kind(path, kind)
-    own_target = _held(path)["config"].get("own_target_tokenizer", False)
+    config = _held(path)["config"]
+    if config.get("prefix") is not None:
+        raise ValueError(
+            "A vocabulary for training must be of a tokenizer without a prefix. "
+            f"Received: path={str(path)!r}, with prefix={config['prefix']!r}."
+        )
+    own_target = config.get("own_target_tokenizer", False)
     names = _TOKENIZERS if own_target else _TOKENIZERS[:1]
     try:
         with zipfile.ZipFile(path) as archive:

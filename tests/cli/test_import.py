@@ -24,6 +24,19 @@ def test_a_folder_becomes_a_keras_file(command, folder, tmp_path):
     assert result.stdout == f"{expected}\n\n"
 
 
+def test_a_target_language_is_fixed(command, refused, tmp_path):
+    words = marian.vocabulary((">>deu<<", ">>fra<<"))
+    folder = tmp_path / "marian"
+    marian.write_folder(folder, words, marian.transformer(words.pieces))
+    arguments = ("import", "marian", folder, "--output", tmp_path / "a.keras")
+    assert "one of the model's languages: deu, fra. Received: target_language=None" in refused(
+        *arguments
+    )
+    result = command(*arguments, "--target-language", "fra")
+    assert result.returncode == 0, result.stderr
+    assert kformer.load(tmp_path / "a.keras").tokenizer.prefix == ">>fra<<"
+
+
 def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_path):
     def refusal(output="a.keras"):
         return refused("import", "marian", folder, "--output", tmp_path / output)

@@ -8,6 +8,7 @@ written like any other. So the model defines text and ids, as any tokenizer's do
 A piece of a model that the table lacks is unknown: it gets an id behind those of the table.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 _PROTO = sentencepiece_model_pb2
 _PIECE = _PROTO.ModelProto.SentencePiece
+_LANGUAGE = re.compile(">>(.+)<<")
 _OF_TEXT = (_PIECE.NORMAL, _PIECE.USER_DEFINED, _PIECE.BYTE)
 
 
@@ -27,6 +29,12 @@ class IdTable(NamedTuple):
     unknown: str
     padding: str
     start: str
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """Pieces that name a language to translate into, such as ">>fra<<", by its code."""
+        found = (_LANGUAGE.fullmatch(piece) for piece in self.pieces)
+        return {match[1]: match[0] for match in found if match}
 
     @property
     def unknown_id(self) -> int:
@@ -68,13 +76,16 @@ def missing_pieces(proto, table: IdTable) -> list[str]:
     return [one.piece for one in proto.pieces if one.type in _OF_TEXT and one.piece not in there]
 
 
-def with_ids_of(proto, table: IdTable, unused: Sequence[str] = ()) -> bytes:
+def with_ids_of(
+    proto, table: IdTable, unused: Sequence[str] = (), prefix: str | None = None
+) -> bytes:
     """Returns a SentencePiece model that splits text as `proto` does, into ids of the table.
 
     Args:
         proto: The `ModelProto` of one side. A piece of it that is not in `table` is no longer used.
         table: `IdTable`.
         unused: Pieces of further ids, behind those of the table, which never split text.
+        prefix: A piece of the table that stands before texts, and has no text of its own; or None.
     """
     own = {one.piece: one for one in proto.pieces}
     special = {
@@ -83,6 +94,8 @@ def with_ids_of(proto, table: IdTable, unused: Sequence[str] = ()) -> bytes:
         table.start: _PIECE.CONTROL,
         table.unknown: _PIECE.UNKNOWN,
     }
+    if prefix is not None:
+        special[prefix] = _PIECE.CONTROL
     made = _PROTO.ModelProto()
     made.CopyFrom(proto)
     del made.pieces[:]

@@ -11,7 +11,7 @@ from kformer.text.tokenizer import Tokenizer
 _LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
 
 
-def from_marian(folder: str | Path) -> Translator:
+def from_marian(folder: str | Path, target_language: str | None = None) -> Translator:
     """Returns the translator of a folder of Hugging Face's `MarianMTModel`.
 
     The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm
@@ -29,18 +29,34 @@ def from_marian(folder: str | Path) -> Translator:
 
     Args:
         folder: Path of the folder.
+        target_language: Into which of several languages the translator translates, for ever: the
+            code in a piece of the table, such as "fra" for ">>fra<<". The piece then stands before
+            every source.
 
     Raises:
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
-            that a `kformer.Transformer` lacks.
+            that a `kformer.Transformer` lacks, or not that target language.
     """
     files = MarianFolder(folder)
+    prefix = _language_piece(files, target_language)
     missing = missing_pieces(files.models[0], files.tables[0])
     transformer = transformer_of(files, len(missing))
     source, target = files.tables
-    tokenizer = Tokenizer(with_ids_of(files.models[0], source.with_more(missing)))
+    model = with_ids_of(files.models[0], source.with_more(missing), prefix=prefix)
     shared = transformer.target_vocab_size is None
     target = with_ids_of(files.models[1], target, missing if shared else [])
     longest = files.config.get("max_position_embeddings", _LONGEST)
-    return Translator(tokenizer, transformer, Tokenizer(target), longest)
+    return Translator(Tokenizer(model, prefix), transformer, Tokenizer(target), longest)
+
+
+def _language_piece(files, code):
+    """Returns the piece of a target language, or None; checks that there is a choice."""
+    languages = files.tables[0].languages
+    if (code is None and len(languages) < 2) or code in languages:
+        return languages.get(code)
+    known = ", ".join(sorted(languages)) or "none"
+    raise ValueError(
+        f"`target_language` must be one of the model's languages: {known}. "
+        f"Received: target_language={code!r} for {str(files.path)!r}."
+    )
