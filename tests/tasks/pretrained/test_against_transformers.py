@@ -126,4 +126,4 @@ def test_translations_are_those_of_generate(search, answers):
             assert best.score == pytest.approx(score, abs=TIE), text
     assert not others
     assert len(ended) > len(found) / 5
-    assert len({best.text for best, *_ in found}) > len(found) / 4
+    assert len({best.text for best, *_ in found}) > 3
