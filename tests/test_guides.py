@@ -21,6 +21,7 @@ import kformer
 from kformer.cli import app
 from kformer.phrasebook import reviews
 from support import REPOSITORY, TESTS, toy
+from support.pretrained import marian
 from support.processes import printed_by
 
 GUIDES = {
@@ -108,6 +109,8 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
     (tmp_path / "runs" / "lm").mkdir()
     recorded = {"files": {"valid_text": [str(tmp_path / "val.en")]}}
     (tmp_path / "runs" / "lm" / "run.json").write_text(json.dumps(recorded), "utf-8")
+    words = marian.vocabulary()
+    marian.write_folder(tmp_path / "opus-mt-de-en", words, marian.transformer(words.pieces))
     tiny_language_model.save(tmp_path / "runs" / "lm" / "language_model.keras")
     shutil.copytree(toy_served, tmp_path / "served" / "de-en")
     shutil.copy(toy_tflite, tmp_path / "de-en.tflite")

@@ -33,6 +33,7 @@ ARROWS = {
     "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
     "tasks": {"backend", "decoding", "model", "model.networks", "text"},
+    "tasks.pretrained": {"model.networks", "tasks", "text"},
     "pocket": {"decoding", "text"},
     "serving": {"text"},
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},

@@ -108,6 +108,7 @@ def any_form(translator: kformer.SavedTranslator, texts: list[str]) -> str:
 def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(any_form(kformer.load(folder / "any.tflite"), texts), str)
     translator = kformer.Translator.load(folder / "translator.keras")
+    assert_type(kformer.from_marian(folder / "opus-mt-de-en"), kformer.Translator)
     served = export.ServedTranslator(export.export_saved_model(translator, folder / "served"))
     assert_type(served.translate(texts), list[str])
     tflite = export.export_tflite(translator, folder / "translator.tflite", precision="int8")

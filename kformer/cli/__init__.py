@@ -14,7 +14,7 @@ from pathlib import Path
 import typer
 
 import kformer
-from kformer.cli import classify, lm
+from kformer.cli import classify, importing, lm
 from kformer.cli.demos.demo import demo
 from kformer.cli.encode import encode
 from kformer.cli.evaluate import evaluate
@@ -56,6 +56,7 @@ for command in (
     app.command()(command)
 app.add_typer(classify.app, name="classify")
 app.add_typer(lm.app, name="lm")
+app.add_typer(importing.app, name="import")
 app.add_typer(plot.app, name="plot")
 
 

@@ -30,9 +30,10 @@ class SearchOptions:
     `min_length` counts the ids before it. Without `max_length` and `max_length_ratio`, a
     translation may have 50 ids more than its source.
 
-    `kformer.Beam` explains `length_penalty` and `coverage_penalty`, `kformer.Sample` sampling, and
-    `kformer.decoding.search.constraints.RepetitionPenalty` the penalty of that name. A sample
-    depends on the seed, the sentence and the sample's number, not on what else is translated.
+    `kformer.Beam` explains `length_penalty`, `length_offset` and `coverage_penalty`,
+    `kformer.Sample` sampling, and `kformer.decoding.search.constraints.RepetitionPenalty` the
+    penalty of that name. A sample depends on the seed, the sentence and the sample's number, not on
+    what else is translated.
 
     Raises:
         TypeError: A value has the wrong type; NumPy's integers are allowed, 2.0 is not.
@@ -42,6 +43,10 @@ class SearchOptions:
     beam_size: int = _positive(1, "Number of sequences kept at each step; 1 is greedy search.")
     length_penalty: float = _number(
         0.6, "With several beams: 0 prefers short answers, 1 long ones."
+    )
+    length_offset: float = _number(
+        5.0,
+        "With several beams: what is added to lengths for the length penalty; Marian adds 0.",
     )
     coverage_penalty: float = _number(
         0.0,

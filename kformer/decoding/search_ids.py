@@ -101,5 +101,6 @@ def search_of_options(
         options.length_penalty,
         options.n_best,
         options.coverage_penalty,
+        length_offset=options.length_offset,
         **shared,
     )

@@ -76,6 +76,8 @@ class DecoderStep(Step):
         self._embedding = transformer.target_embedding
         table = ops.cast(self._embedding.table, dtype)
         self._columns = ops.transpose(table)  # (D, V); once, not in every step.
+        bias = self._embedding.bias
+        self._bias = None if bias is None else ops.cast(bias, dtype)  # (V,)
         positions = transformer.positions.encodings(first + max_length, table.shape[1])
         positions = ops.reshape(ops.cast(positions, dtype), (1, 1, -1, table.shape[1]))
         self._positions = positions  # (1, 1, T, D): cached keys are sliced by the same index.
@@ -112,8 +114,10 @@ class DecoderStep(Step):
             tail.append(new)
         if self._norm:
             x = self._norm(x.whole)
-        # TokenEmbedding.logits: the embedding's table, transposed (section 3.4).
+        # TokenEmbedding.logits: the embedding's table, transposed (section 3.4), and its bias.
         logits = ops.matmul(x.whole, self._columns)  # (M, V)
+        if self._bias is not None:
+            logits = logits + self._bias
         logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
         cache = cache._replace(tail=tuple(tail))
         attention = None if weights is None else ops.mean(weights, axis=1)

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from kformer.arguments import check_integer
+from kformer.arguments import check_flag, check_integer
 from kformer.backend import gather, graph_cache
 
 
@@ -42,6 +42,7 @@ class TokenEmbedding(keras.layers.Layer):
     Args:
         vocab_size: Number of ids V.
         d_model: Width D of the vectors.
+        output_bias: Whether a bias for each id is added to the logits.
 
     Call arguments:
         ids: integer tensor (B, T), values in [0, V).
@@ -50,10 +51,12 @@ class TokenEmbedding(keras.layers.Layer):
         float tensor (B, T, D).
     """
 
-    def __init__(self, vocab_size: int, d_model: int, **kwargs):
+    def __init__(self, vocab_size: int, d_model: int, output_bias: bool = False, **kwargs):
         super().__init__(**kwargs)
         self.vocab_size = check_integer("vocab_size", vocab_size, least=1)
         self.d_model = check_integer("d_model", d_model, least=1)
+        self.output_bias = check_flag("output_bias", output_bias)
+        self.bias = None
 
     def build(self, input_shape=None):
         self.table = self.add_weight(
@@ -61,6 +64,8 @@ class TokenEmbedding(keras.layers.Layer):
             shape=(self.vocab_size, self.d_model),
             initializer=keras.initializers.RandomNormal(stddev=self.d_model**-0.5),
         )
+        if self.output_bias:
+            self.bias = self.add_weight(name="bias", shape=(self.vocab_size,), initializer="zeros")
 
     def call(self, ids):
         vectors = ops.cast(gather(self.table, ops.cast(ids, "int32")), self.compute_dtype)
@@ -78,16 +83,33 @@ class TokenEmbedding(keras.layers.Layer):
         table = ops.cast(self.table, self.compute_dtype)
         vectors = ops.cast(vectors, self.compute_dtype)
         logits = ops.matmul(vectors, ops.transpose(table))
+        if self.bias is not None:
+            logits = logits + ops.cast(self.bias, self.compute_dtype)
         cache = graph_cache(logits)
         if cache is not None:
-            cache["factors", logits.ref()] = Factors(vectors, table)
+            cache["factors", logits.ref()] = self._factors(vectors, table)
         return logits
+
+    def _factors(self, vectors, table):
+        if self.bias is None:
+            return Factors(vectors, table)
+        # The bias is one more column of the table, for vectors that end in 1.
+        bias = ops.cast(self.bias, self.compute_dtype)[:, None]
+        ones = ops.ones_like(vectors[..., :1])
+        return Factors(
+            ops.concatenate([vectors, ones], axis=-1), ops.concatenate([table, bias], axis=-1)
+        )
 
     def compute_output_shape(self, input_shape):
         return (*input_shape, self.d_model)
 
     def get_config(self):
-        return {**super().get_config(), "vocab_size": self.vocab_size, "d_model": self.d_model}
+        return {
+            **super().get_config(),
+            "vocab_size": self.vocab_size,
+            "d_model": self.d_model,
+            "output_bias": self.output_bias,
+        }
 
 
 @keras.saving.register_keras_serializable(package="kformer")

@@ -12,5 +12,6 @@
 - `attention_maps`: the attention of a model to the pieces of one text.
 - `features`: vectors of rows of ids, from a network's encoder.
 - `batches`: `InBatches`, which computes something of any number of rows.
+- `pretrained`: translators that others have trained.
 - `keras_file`: reads what a `.keras` file holds, without loading its weights.
 """

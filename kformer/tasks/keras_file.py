@@ -15,7 +15,11 @@ KINDS_IN_WORDS = {
 }  # By the name of the class.
 KINDS = {f"kformer>{name}": name for name in KINDS_IN_WORDS}  # By the name in the file.
 FORMAT = 2  # Of the `.keras` file; readers refuse what is newer than they are.
-_ADDED = {"activation": "relu", "num_decoder_layers": None}  # Settings that format 1 lacks.
+_ADDED = {  # Settings that format 1 lacks.
+    "activation": "relu",
+    "num_decoder_layers": None,
+    "output_bias": False,
+}
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 
@@ -89,7 +93,13 @@ def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     path = Path(path)
     kind = kind_in(path) or "Translator"
     check_kind(path, kind)
-    own_target = _held(path)["config"].get("own_target_tokenizer", False)
+    config = _held(path)["config"]
+    if config.get("prefix") is not None:
+        raise ValueError(
+            "A vocabulary for training must be of a tokenizer without a prefix. "
+            f"Received: path={str(path)!r}, with prefix={config['prefix']!r}."
+        )
+    own_target = config.get("own_target_tokenizer", False)
     names = _TOKENIZERS if own_target else _TOKENIZERS[:1]
     try:
         with zipfile.ZipFile(path) as archive:

@@ -217,6 +217,7 @@ class LanguageModel(TextModel):
     def get_config(self):
         return {
             "format": FORMAT,
+            "prefix": self.tokenizer.prefix,
             "decoder": self.decoder.get_config(),
             "max_length": self.max_length,
         }
@@ -225,7 +226,7 @@ class LanguageModel(TextModel):
     def from_config(cls, config):
         check_format(config["format"])
         decoder = TransformerDecoder.from_config(config["decoder"])
-        return cls(Tokenizer(), decoder, config["max_length"])
+        return cls(Tokenizer(prefix=config.get("prefix")), decoder, config["max_length"])
 
 
 def _flags(found):

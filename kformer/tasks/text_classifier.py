@@ -103,6 +103,7 @@ class TextClassifier(TextModel):
     def get_config(self):
         return {
             "format": FORMAT,
+            "prefix": self.tokenizer.prefix,
             "classifier": self.classifier.get_config(),
             "labels": list(self.labels),
             "max_source_length": self.max_source_length,
@@ -112,7 +113,7 @@ class TextClassifier(TextModel):
     def from_config(cls, config):
         check_format(config["format"])
         return cls(
-            Tokenizer(),
+            Tokenizer(prefix=config.get("prefix")),
             SequenceClassifier.from_config(config["classifier"]),
             config["labels"],
             max_source_length=config["max_source_length"],

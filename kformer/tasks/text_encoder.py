@@ -40,6 +40,7 @@ class TextEncoder(TextModel):
     def get_config(self):
         return {
             "format": FORMAT,
+            "prefix": self.tokenizer.prefix,
             "encoder": self.encoder.get_config(),
             "max_source_length": self.max_source_length,
         }
@@ -48,4 +49,4 @@ class TextEncoder(TextModel):
     def from_config(cls, config):
         check_format(config["format"])
         encoder = TransformerEncoder.from_config(config["encoder"])
-        return cls(Tokenizer(), encoder, config["max_source_length"])
+        return cls(Tokenizer(prefix=config.get("prefix")), encoder, config["max_source_length"])

@@ -23,7 +23,7 @@ class Translation:
             "length limit": it was cut at its largest length;
             "loop", "length ratio": it is hardly a translation; see `kformer.text.degenerate`.
         tokens: Its T pieces; the end id's is the last, unless the length limit came first.
-        source_tokens: The S pieces of the source, the end id's last.
+        source_tokens: The S pieces of the source, the end id's last, without a tokenizer's prefix.
         token_log_probabilities: T numbers, what the model says of each token, given those before;
             None where details were not asked for. No penalty is in them.
         attention: float32 array (T, S), where the model looked when it chose each token: the

@@ -165,6 +165,7 @@ class Translator(TextModel):
         results = [[] for _ in found]
         written = write_texts(self.target_tokenizer, ids)
         for (i, one), text, of_tokens in zip(pairs, written, known, strict=True):
+            skipped = self.tokenizer.prefix_length(sources.ids[i])
             results[i].append(
                 Translation(
                     text,
@@ -174,9 +175,9 @@ class Translator(TextModel):
                         *found_flags(sources.ids[i], one),
                     ),
                     tuple(self.target_tokenizer.pieces(one.ids)),
-                    tuple(self.tokenizer.pieces(sources.ids[i])),
+                    tuple(self.tokenizer.pieces(sources.ids[i][skipped:])),
                     tuple(of_tokens.log_probabilities.tolist()) if details else None,
-                    of_tokens.attention if details else None,
+                    of_tokens.attention[:, skipped:] if details else None,
                 )
             )
         return results
@@ -312,6 +313,7 @@ class Translator(TextModel):
             "format": FORMAT,
             "transformer": self.transformer.get_config(),
             "own_target_tokenizer": self.target_tokenizer is not self.tokenizer,
+            "prefix": self.tokenizer.prefix,
             "max_source_length": self.max_source_length,
             "alignment_head": self.alignment_head and [*self.alignment_head],
         }
@@ -320,7 +322,7 @@ class Translator(TextModel):
     def from_config(cls, config):
         check_format(config["format"])
         return cls(
-            Tokenizer(),
+            Tokenizer(prefix=config.get("prefix")),  # Early files lack it.
             Transformer.from_config(config["transformer"]),
             Tokenizer() if config["own_target_tokenizer"] else None,
             config["max_source_length"],

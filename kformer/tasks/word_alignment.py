@@ -95,10 +95,11 @@ def align(
 
 
 def _aligned(translator, attention, source, target):
-    """Aligns the words of a pair, without the end ids."""
+    """Aligns the words of a pair, without the end ids and the prefix."""
+    skipped = translator.tokenizer.prefix_length(source)
     return align_words(
-        attention[:-1, :-1],
-        translator.tokenizer.pieces(source[:-1]),
+        attention[:-1, skipped:-1],
+        translator.tokenizer.pieces(source[skipped:-1]),
         translator.target_tokenizer.pieces(target[:-1]),
     )
 

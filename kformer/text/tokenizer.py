@@ -27,11 +27,14 @@ class Tokenizer(keras.layers.Layer):
     Args:
         model: The bytes of a SentencePiece model file that has ids for padding, unknown, start
             and end.
+        prefix: A piece that is put before every text that is not blank, such as the language to
+            translate into; None for none.
     """
 
-    def __init__(self, model: bytes | None = None, **kwargs):
+    def __init__(self, model: bytes | None = None, prefix: str | None = None, **kwargs):
         super().__init__(**kwargs)
         self.model = None
+        self.prefix, self.prefix_id = prefix, None
         self.built = True
         if model is not None:
             self._use(model)
@@ -85,10 +88,16 @@ class Tokenizer(keras.layers.Layer):
         self.padding_id, self.unknown_id = library.pad_id(), library.unk_id()
         self.start_id, self.end_id = library.bos_id(), library.eos_id()
         self._pieces = [library.IdToPiece(i) for i in range(self.vocab_size)]
+        if self.prefix is not None:
+            if self.prefix not in self._pieces:
+                raise ValueError(
+                    f"`prefix` must be a piece of the model. Received: prefix={self.prefix!r}."
+                )
+            self.prefix_id = self._pieces.index(self.prefix)
         self.in_graph = _in_graph(model)
 
     def tokenize(self, texts):
-        """Returns the ids of `texts`, in graph, without start and end.
+        """Returns the ids of `texts`, in graph, with the prefix, without start and end.
 
         Args:
             texts: string tensor (B,), or list of strings.
@@ -98,7 +107,12 @@ class Tokenizer(keras.layers.Layer):
         """
         if not (tf.is_tensor(texts) and texts.dtype == tf.string):
             texts = tf.constant(as_texts(texts, "texts"), tf.string)
-        return self.in_graph.tokenize(texts)
+        ids = self.in_graph.tokenize(texts)
+        if self.prefix_id is None:
+            return ids
+        is_text = tf.cast(ids.row_lengths() > 0, tf.int64)
+        prefixes = tf.fill([tf.reduce_sum(is_text)], self.prefix_id)
+        return tf.concat([tf.RaggedTensor.from_row_lengths(prefixes, is_text), ids], axis=1)
 
     def detokenize(self, ids):
         """Returns the text of `ids`, in graph, without start, end and padding.
@@ -132,6 +146,10 @@ class Tokenizer(keras.layers.Layer):
 
     def _column(self, ids, value):
         return tf.fill(tf.stack([ids.nrows(out_type=tf.int32), 1]), value)
+
+    def prefix_length(self, ids) -> int:
+        """Returns how many of `ids`, a row of `tokenize`, are the prefix: 0 or 1."""
+        return int(self.prefix_id is not None and len(ids) > 0 and ids[0] == self.prefix_id)
 
     def pieces(self, ids) -> list[str]:
         """Returns how each of `ids`, a sequence of integers, is written in the vocabulary."""

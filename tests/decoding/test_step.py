@@ -23,7 +23,7 @@ SIZES = {
     },
     "a shallow decoder": {
         **{"num_layers": 3, "d_model": 10, "num_heads": 5, "d_ff": 7},
-        **{"num_decoder_layers": 1, "activation": "swish"},
+        **{"num_decoder_layers": 1, "activation": "swish", "output_bias": True},
     },
 }
 RUNTIMES = {

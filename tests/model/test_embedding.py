@@ -61,3 +61,13 @@ def test_logits_are_products_with_the_same_table():
 def test_sizes_must_be_positive(name):
     with pytest.raises(ValueError, match=f"`{name}` must be at least 1. Received: {name}=-1"):
         TokenEmbedding(**{"vocab_size": 5, "d_model": 7, name: -1})
+
+
+def test_an_output_bias_is_added_to_the_logits():
+    embedding = TokenEmbedding(vocab_size=13, d_model=7, output_bias=True)
+    embedding.build()
+    bias = np.random.normal(size=13)
+    embedding.bias.assign(bias)
+    vectors = np.random.normal(size=(2, 3, 7))
+    expected = vectors @ np.array(embedding.table).T + bias
+    np.testing.assert_allclose(embedding.logits(vectors), expected, atol=1e-5)

@@ -5,6 +5,7 @@ import itertools
 import random
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 
 from kformer import phrasebook
 
@@ -22,6 +23,7 @@ SETTINGS = {
         "unk_surface": "<?>",
     },
     "no bytes": {"byte_fallback": False},
+    "no bytes, a third of the pieces unused": {"byte_fallback": False, "unused": 3},
     "single characters": {"max_sentencepiece_length": 1},
     "spaces within pieces": {"split_by_whitespace": False},
 }
@@ -38,8 +40,13 @@ def sentences():
     ]
 
 
-def trained(**settings) -> bytes:
-    """Returns the bytes of a model of `sentences`."""
+def trained(unused=0, **settings) -> bytes:
+    """Returns the bytes of a model of `sentences`.
+
+    Args:
+        unused: Every how many pieces of text one is never used; 0 for none.
+        **settings: Of SentencePiece's trainer.
+    """
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(sentences()),
@@ -48,4 +55,12 @@ def trained(**settings) -> bytes:
         **{"vocab_size": 500, "hard_vocab_limit": False, "character_coverage": 0.99},
         **{"byte_fallback": True, **settings},
     )
-    return written.getvalue()
+    return _with_unused(written.getvalue(), unused) if unused else written.getvalue()
+
+
+def _with_unused(model, every):
+    proto = sentencepiece_model_pb2.ModelProto.FromString(model)
+    for one in proto.pieces[::every]:
+        if one.type == one.NORMAL and one.piece != "▁":
+            one.type = one.UNUSED
+    return proto.SerializeToString()

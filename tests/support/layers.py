@@ -23,6 +23,7 @@ CHANGED = {"dropout": 0.3, "norm_first": True, "activation": "swish"}
 # A layer, its settings, and the shapes that it is called on.
 CASES = [
     (TokenEmbedding, {"vocab_size": V, "d_model": D}, [(T,)]),
+    (TokenEmbedding, {"vocab_size": V, "d_model": D, "output_bias": True}, [(T,)]),
     (PositionalEncoding, {}, [(T, D)]),
     (MultiHeadAttention, {"d_model": D, "num_heads": H}, [(T, D), (S, D)]),
     (FeedForward, {"d_model": D, "d_ff": F}, [(T, D)]),
@@ -41,6 +42,7 @@ CASES = [
     (Transformer, STACK | CHANGED | {"vocab_size": V, "target_vocab_size": 17}, [(S,), (T,)]),
     (Transformer, STACK | {"vocab_size": V, "num_decoder_layers": 1}, [(S,), (T,)]),
     (Transformer, STACK | {"vocab_size": V, "padding_id": 12}, [(S,), (T,)]),
+    (Transformer, STACK | {"vocab_size": V, "output_bias": True}, [(S,), (T,)]),
 ]
 
 

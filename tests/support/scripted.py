@@ -84,8 +84,8 @@ def greedy_by_hand(votes, max_length, constrain=unconstrained):
     return ids, score
 
 
-def length_penalised(score, length, length_penalty):
-    return score / ((5 + length) / 6) ** length_penalty
+def length_penalised(score, length, length_penalty, offset=5):
+    return score / ((offset + length) / (offset + 1)) ** length_penalty
 
 
 def uncovered(looks, ids):

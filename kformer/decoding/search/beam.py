@@ -21,17 +21,19 @@ class Beam:
     """Keeps the `beam_size` best unfinished sequences at every step.
 
     The score of a sequence is the sum of its ids' log-probabilities, the end id included, divided
-    by ((5 + length) / 6)^length_penalty, plus the coverage penalty times the sum over the source of
-    log(min(attention received, 1)): equation 14 of
-    [Wu et al., 2016](https://arxiv.org/abs/1609.08144). A row ends when no unfinished sequence can
-    still overtake its `n_best`; or sooner, when `beam_size` sequences have ended and no unfinished
-    one would be among the best if it ended now. With one beam this is `Greedy`.
+    by ((offset + length) / (offset + 1))^length_penalty, plus the coverage penalty times the sum
+    over the source of log(min(attention received, 1)): equation 14 of
+    [Wu et al., 2016](https://arxiv.org/abs/1609.08144), where the offset is 5. A row ends when no
+    unfinished sequence can still overtake its `n_best`; or sooner, when `beam_size` sequences have
+    ended and no unfinished one would be among the best if it ended now. With one beam this is
+    `Greedy`.
 
     Args:
         beam_size: Number K of sequences kept, at least 1.
         length_penalty: 0 prefers short sequences, 1 nearly divides by the length.
         n_best: Number N of sequences returned, at most `beam_size`.
         coverage_penalty: 0 for none; more prefers sequences that attend to all of their source.
+        length_offset: The offset; 0 divides by length^length_penalty, as Marian does.
         start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 
@@ -45,6 +47,7 @@ class Beam:
         end_id: int = 3,
         padding_id: int = 0,
         constraints=(),
+        length_offset: float = 5.0,
     ):
         check_integer("beam_size", beam_size, least=1)
         check_integer("n_best", n_best, least=1)
@@ -57,6 +60,7 @@ class Beam:
         self.length_penalty = check_number("length_penalty", length_penalty, least=0)
         self.n_best = n_best
         self.coverage_penalty = check_number("coverage_penalty", coverage_penalty, least=0)
+        self.length_offset = check_number("length_offset", length_offset, least=0)
         self.start_id = start_id
         self.end_id = end_id
         self.padding_id = padding_id
@@ -173,7 +177,9 @@ class Beam:
         return unbeatable | (enough & (worst >= best / self._penalty(length)))
 
     def _penalty(self, length):
-        return ops.power((5.0 + ops.cast(length, "float32")) / 6.0, self.length_penalty)
+        offset = self.length_offset
+        ratio = (offset + ops.cast(length, "float32")) / (offset + 1.0)
+        return ops.power(ratio, self.length_penalty)
 
     def _coverage_score(self, coverage, beam):
         """Returns what each beam of `beam` (B, C) loses for uncovered sources: (B, C), or 0."""

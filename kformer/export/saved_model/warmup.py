@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.export.saved_model.graph.compiled import shapes
+from kformer.text import vocabulary
 
 FILE = "assets.extra/tf_serving_warmup_requests"
 EXAMPLES = 8  # Maximum number of example sentences.
@@ -47,8 +48,10 @@ def examples_of(tokenizer, texts) -> Examples:
     """Returns the first `texts` that are not blank, or else pieces of the vocabulary."""
     sentences = [text for text in texts or () if text.strip()][:EXAMPLES]
     if not sentences:
-        size = tokenizer.vocab_size
-        rows = [[*range(size - 8 * i - 8, size - 8 * i)] for i in range(EXAMPLES)]
+        library = vocabulary.read(tokenizer.model)
+        used = [i for i in range(tokenizer.vocab_size) if not library.IsUnused(i)]
+        last = used[: -8 * EXAMPLES - 1 : -1]
+        rows = [last[8 * i : 8 * i + 8][::-1] for i in range(EXAMPLES)]
         texts = tokenizer.detokenize(tf.ragged.constant(rows, tf.int32)).numpy()
         sentences = [text.decode("utf-8") for text in texts]
     return Examples(sentences, tokenizer)

@@ -44,7 +44,7 @@ class QuantizedEmbedding:
         self._unit = float(scales.max()) / 2**_SCALE_BITS
         self._scales = np.rint(scales.astype(np.float64) / self._unit).astype(np.int32)
         embedding.table.assign(self._rows * scales)
-        self.table, self.d_model = embedding.table, embedding.d_model
+        self.table, self.bias, self.d_model = embedding.table, embedding.bias, embedding.d_model
 
     def __call__(self, ids):
         """Returns float32 (..., D) for int32 `ids` (...)."""

@@ -8,4 +8,5 @@
   class out.
 - `copying`: a float32 copy of a network, for export.
 - `from_torch`: layers and stacks with the weights of PyTorch's modules.
+- `state_dict`, `torch_file`: weights of PyTorch by name, read from files without PyTorch.
 """

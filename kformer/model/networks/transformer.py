@@ -48,6 +48,7 @@ class Transformer(Network):
             `kformer.FeedForward`.
         num_decoder_layers: Number of layers of the decoder, if it is another. Few make decoding
             fast: a deep encoder runs once, the decoder for every id.
+        output_bias: Whether a bias for each target id is added to the logits.
 
     Call arguments:
         inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
@@ -70,6 +71,7 @@ class Transformer(Network):
         padding_id: int = 0,
         activation: str = "relu",
         num_decoder_layers: int | None = None,
+        output_bias: bool = False,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -83,15 +85,17 @@ class Transformer(Network):
         self.target_vocab_size = target_vocab_size
         self.activation = activation
         self.num_decoder_layers = num_decoder_layers
+        self.output_bias = output_bias
         dtype = self.dtype_policy
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+        shared = target_vocab_size is None
         self.source_embedding = TokenEmbedding(
-            vocab_size, d_model, name="source_embedding", dtype=dtype
+            vocab_size, d_model, output_bias and shared, name="source_embedding", dtype=dtype
         )
         self.target_embedding = self.source_embedding
-        if target_vocab_size is not None:
+        if not shared:
             self.target_embedding = TokenEmbedding(
-                target_vocab_size, d_model, name="target_embedding", dtype=dtype
+                target_vocab_size, d_model, output_bias, name="target_embedding", dtype=dtype
             )
         self.positions = PositionalEncoding(name="positions", dtype=dtype)
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
@@ -101,7 +105,7 @@ class Transformer(Network):
         # Every shape is known here, so that `encode` and the others work before any call.
         of_ids, of_vectors = (None, None), (None, None, d_model)
         self.source_embedding.build(of_ids)
-        if target_vocab_size is not None:
+        if not shared:
             self.target_embedding.build(of_ids)
         for layer in (self.positions, self.dropout, self.encoder, self.decoder):
             layer.build(of_vectors)
@@ -190,6 +194,7 @@ class Transformer(Network):
             "padding_id": self.padding_id,
             "activation": self.activation,
             "num_decoder_layers": self.num_decoder_layers,
+            "output_bias": self.output_bias,
         }
 
 

@@ -49,12 +49,10 @@ class TransformerEncoder(OneStack):
             dropout=config["dropout"] if dropout is None else dropout,
         )
         transformer = transformer.copy()  # LoRA and quantized layers have variables of their own.
-        for own, other in (
-            (encoder.source_embedding, transformer.source_embedding),
-            (encoder.encoder, transformer.encoder),
-        ):
-            for weight, value in zip(own.weights, other.weights, strict=True):
-                weight.assign(value)
+        encoder.source_embedding.table.assign(transformer.source_embedding.table)
+        stacks = encoder.encoder.weights, transformer.encoder.weights
+        for weight, value in zip(*stacks, strict=True):
+            weight.assign(value)
         return encoder
 
     def call(self, source, training=None):

@@ -88,6 +88,11 @@ def _check_sizes(new, old):
             "A model must have the sizes of the one that it starts from. "
             f"Received: {', '.join(received)}."
         )
+    if new.output_bias != old.output_bias:
+        raise ValueError(
+            "A model must have an output bias if the one that it starts from has one. Received: "
+            f"output_bias={new.output_bias} instead of {old.output_bias}."
+        )
     if new.target_vocab_size is None and old.target_vocab_size is not None:
         raise ValueError(
             "A model with one vocabulary cannot start from one with two. Received: "
@@ -96,18 +101,21 @@ def _check_sizes(new, old):
 
 
 def _without_tables(transformer):
-    tables = {id(transformer.source_embedding.table), id(transformer.target_embedding.table)}
+    embeddings = transformer.source_embedding, transformer.target_embedding
+    tables = {id(weight) for embedding in embeddings for weight in embedding.weights}
     return [weight for weight in transformer.weights if id(weight) not in tables]
 
 
 def _assign_table(embedding, tokenizer, old_embedding, old_tokenizer):
-    """Assigns the rows of `old_embedding` to those of `embedding`."""
-    table = ops.convert_to_numpy(embedding.table).copy()  # (V, D)
-    old_table = ops.convert_to_numpy(old_embedding.table)
-    for i, ids in enumerate(_old_spellings(tokenizer, old_tokenizer)):
-        if ids:
-            table[i] = old_table[ids].mean(axis=0)
-    embedding.table.assign(table)
+    """Assigns the rows of `old_embedding` to those of `embedding`, and the output bias of both."""
+    spellings = list(_old_spellings(tokenizer, old_tokenizer))
+    # The table and the bias; with two vocabularies, only that of the target has one.
+    for weight, old_weight in zip(embedding.weights, old_embedding.weights, strict=False):
+        rows, old_rows = ops.convert_to_numpy(weight).copy(), ops.convert_to_numpy(old_weight)
+        for i, ids in enumerate(spellings):
+            if ids:
+                rows[i] = old_rows[ids].mean(axis=0)
+        weight.assign(rows)
 
 
 def _old_spellings(tokenizer, old_tokenizer):

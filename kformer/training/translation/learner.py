@@ -47,14 +47,17 @@ def new_translator(
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
-    transformer = compiled_transformer(recipe, tokenizer.padding_id)
+    output_bias = other is not None and other.transformer.output_bias
+    transformer = compiled_transformer(recipe, tokenizer.padding_id, output_bias)
     translator = Translator(tokenizer, transformer, target_tokenizer)
     if other is not None:
         warm_start(translator, other)
     return translator
 
 
-def compiled_transformer(recipe: Recipe, padding_id: int = 0) -> Transformer:
+def compiled_transformer(
+    recipe: Recipe, padding_id: int = 0, output_bias: bool = False
+) -> Transformer:
     """Returns a new compiled model of the recipe."""
     transformer = Transformer(
         recipe.vocab_size,
@@ -68,6 +71,7 @@ def compiled_transformer(recipe: Recipe, padding_id: int = 0) -> Transformer:
         padding_id=padding_id,
         activation=recipe.activation,
         num_decoder_layers=recipe.num_decoder_layers or None,
+        output_bias=output_bias,
         dtype=DTYPES[recipe.precision],
     )
     loss = MaskedCrossEntropy(recipe.label_smoothing, padding_id)

@@ -31,7 +31,7 @@ from support.scripted import (
 seeds = st.integers(0, 10**6)
 
 
-def all_sequences(votes, max_length, length_penalty):
+def all_sequences(votes, max_length, length_penalty, offset=5):
     """Every sequence there is as (ended, score, ids), best first, and ended ones before others."""
     found = []
     words = [i for i in range(V) if i != END]
@@ -41,7 +41,7 @@ def all_sequences(votes, max_length, length_penalty):
             for last in lasts:
                 whole = [*ids, last]
                 score = sum(log_probabilities(votes, whole[:t])[i] for t, i in enumerate(whole))
-                score = length_penalised(score, length, length_penalty)
+                score = length_penalised(score, length, length_penalty, offset)
                 found.append((last == END, score, whole))
     return sorted(found, reverse=True)
 
@@ -56,12 +56,12 @@ def test_greedy_is_a_loop_over_the_best_id(seed, max_length):
     assert ended[0, 0] == (END in expected_ids)
 
 
-@given(seeds, st.integers(1, T), st.sampled_from([0.0, 0.6, 1.0, 2.0]))
-def test_a_wide_beam_finds_the_best_of_all_sequences(seed, max_length, length_penalty):
+@given(seeds, st.integers(1, T), st.sampled_from([0.0, 0.6, 1.0, 2.0]), st.sampled_from([5.0, 0.0]))
+def test_a_wide_beam_finds_the_best_of_all_sequences(seed, max_length, length_penalty, offset):
     votes = random_votes(1, seed)
-    expected = all_sequences(votes[0], max_length, length_penalty)
+    expected = all_sequences(votes[0], max_length, length_penalty, offset)
     count = min(5, len(expected))
-    beam = Beam(beam_size=V**T, length_penalty=length_penalty, n_best=count)
+    beam = Beam(V**T, length_penalty, count, length_offset=offset)
     ids, scores, ended = rows(search(beam, votes, [max_length]))
     for n, (best_ended, best_score, best_ids) in enumerate(expected[:count]):
         assert ids[0, n].tolist() == padded(best_ids, T)

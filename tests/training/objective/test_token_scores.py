@@ -34,7 +34,24 @@ def of_embedding(score, ids, logits):
     return in_graph(tf.constant(logits))
 
 
-forms = pytest.mark.parametrize("form", [plain, of_embedding])
+def of_embedding_with_bias(score, ids, logits):
+    """`score` of the same logits in a graph, as the bias of an embedding and what is missing."""
+    bias = np.linspace(-2, 2, logits.shape[-1], dtype="float32")
+    embedding = TokenEmbedding(logits.shape[-1], logits.shape[-1], output_bias=True)
+    embedding.build()
+    embedding.table.assign(np.eye(logits.shape[-1]))
+    embedding.bias.assign(bias)
+
+    @tf.function
+    def in_graph(vectors):
+        product = embedding.logits(vectors)
+        assert factors_of(product)
+        return score(ids, product)
+
+    return in_graph(tf.constant(logits - bias))
+
+
+forms = pytest.mark.parametrize("form", [plain, of_embedding, of_embedding_with_bias])
 
 
 def example(rng, scale=3.0):

@@ -35,6 +35,7 @@ class ByteCodec:
     def __init__(self, tokenizer):
         self._tables = tables_of(tokenizer.model)
         self._end_id, self._padding_id = tokenizer.end_id, tokenizer.padding_id
+        self._prefix_id = tokenizer.prefix_id
 
     def tokenize(self, source, most: int) -> Tokens:
         """Returns the `Tokens` of `source`, uint8 (N,), without zeros at its end; S is `most`."""
@@ -53,6 +54,9 @@ class ByteCodec:
         """Tokenizes a `Text` of at most `size` bytes."""
         text = normalize(self._tables.normalizer, text, size + _GROWTH)
         ids, count = segment(self._tables.pieces, text)
+        if self._prefix_id is not None:
+            ids = tf.concat([[self._prefix_id], ids], axis=0)
+            count += tf.minimum(count, 1)
         ids = tf.pad(ids, ((0, max(most - ids.shape[0], 0)),))
         kept = tf.minimum(count, most - 1)
         places = tf.range(most)

@@ -17,7 +17,10 @@ from support.codec_models import SETTINGS
 N, S, T, M = 300, 64, 30, 120  # Bytes and ids of a source, ids and bytes of a translation.
 END = 3
 WORDS = " ".join(codec_models.sentences()[:50]).split()
-TRIED = ["as kformer trains", "bare", "all spaces kept", "single characters"]
+TRIED = [
+    *("as kformer trains", "bare", "all spaces kept", "single characters"),
+    "no bytes, a third of the pieces unused",
+]
 
 
 class File:

@@ -1,0 +1,7 @@
+"""Translators that others have trained, read from the files that they published.
+
+- `marian`: `from_marian`, from a folder of Hugging Face's MarianMTModel to a `Translator`.
+- `marian_folder`: reads the files of such a folder, and checks that they belong together.
+- `marian_weights`: its weights as a `Transformer`.
+- `id_table`: SentencePiece models whose ids are those of a table that both sides share.
+"""

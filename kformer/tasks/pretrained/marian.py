@@ -1,0 +1,62 @@
+"""A translator from a folder of Hugging Face's MarianMTModel, as OPUS-MT publishes them."""
+
+from pathlib import Path
+
+from kformer.tasks.pretrained.id_table import missing_pieces, with_ids_of
+from kformer.tasks.pretrained.marian_folder import MarianFolder
+from kformer.tasks.pretrained.marian_weights import transformer_of
+from kformer.tasks.translator import Translator
+from kformer.text.tokenizer import Tokenizer
+
+_LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
+
+
+def from_marian(folder: str | Path, target_language: str | None = None) -> Translator:
+    """Returns the translator of a folder of Hugging Face's `MarianMTModel`.
+
+    The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm
+    and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT) publishes its models.
+    Neither PyTorch nor transformers is needed, and nothing from the folder is run.
+
+    The result gives the ids of `MarianTokenizer`, the logits of `MarianMTModel`, and so the
+    translations of `generate`, with two exceptions. An id that `generate` must not choose, such as
+    that of padding, has no share of the probability either: scores are those of `generate` with
+    `renormalize_logits=True`. And adjacent characters that the SentencePiece model of their side
+    does not cover are always unknown; `MarianTokenizer` looks them up in vocab.json first.
+
+    For beams, give `kformer.SearchOptions` the `length_penalty` of the folder's config and
+    `length_offset=0`, and an `n_best` as large as `beam_size` to search as long as `generate`.
+
+    Args:
+        folder: Path of the folder.
+        target_language: Into which of several languages the translator translates, for ever: the
+            code in a piece of the table, such as "fra" for ">>fra<<". The piece then stands before
+            every source.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: The folder or a file is missing.
+        ValueError: A file is damaged, or the files do not belong together, or the model has parts
+            that a `kformer.Transformer` lacks, or not that target language.
+    """
+    files = MarianFolder(folder)
+    prefix = _language_piece(files, target_language)
+    missing = missing_pieces(files.models[0], files.tables[0])
+    transformer = transformer_of(files, len(missing))
+    source, target = files.tables
+    model = with_ids_of(files.models[0], source.with_more(missing), prefix=prefix)
+    shared = transformer.target_vocab_size is None
+    target = with_ids_of(files.models[1], target, missing if shared else [])
+    longest = files.config.get("max_position_embeddings", _LONGEST)
+    return Translator(Tokenizer(model, prefix), transformer, Tokenizer(target), longest)
+
+
+def _language_piece(files, code):
+    """Returns the piece of a target language, or None; checks that there is a choice."""
+    languages = files.tables[0].languages
+    if (code is None and len(languages) < 2) or code in languages:
+        return languages.get(code)
+    known = ", ".join(sorted(languages)) or "none"
+    raise ValueError(
+        f"`target_language` must be one of the model's languages: {known}. "
+        f"Received: target_language={code!r} for {str(files.path)!r}."
+    )

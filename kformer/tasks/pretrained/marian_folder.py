@@ -1,0 +1,142 @@
+"""The files of a folder of Hugging Face's MarianMTModel, as `save_pretrained` writes it."""
+
+import json
+from pathlib import Path
+
+from kformer.model.networks.state_dict import read_state_dict
+from kformer.tasks.pretrained.id_table import IdTable, read_model
+
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_VOCABULARIES = ("vocab.json", "target_vocab.json")
+_ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
+_SPECIAL = {"end": "eos_token_id", "padding": "pad_token_id", "start": "decoder_start_token_id"}
+_NEEDED = {  # What a `Transformer` computes, by the name in config.json.
+    "model_type": "marian",
+    "static_position_embeddings": True,
+    "scale_embedding": True,
+    "normalize_before": False,
+    "normalize_embedding": False,
+    "add_final_layer_norm": False,
+}
+
+
+class MarianFolder:
+    """Reads the files of a folder, and checks that they belong together.
+
+    Args:
+        path: The folder.
+
+    Attributes:
+        config: dict of what config.json and generation_config.json hold.
+        models: The `ModelProto`s of source.spm and target.spm.
+        tables: The `IdTable`s of both sides; they may be one.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: The folder or a file is missing.
+        ValueError: A file is damaged, or describes another kind of model.
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        if self.path.is_file():
+            raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(path)!r}.")
+        self.config = self._json("config.json")
+        if (self.path / "generation_config.json").exists():
+            self.config |= self._json("generation_config.json")
+        self._check_config()
+        self.models = [
+            read_model(self._file(name).read_bytes(), str(self.path / name))
+            for name in ("source.spm", "target.spm")
+        ]
+        source = self._table(_VOCABULARIES[0])
+        own = (self.path / _VOCABULARIES[1]).exists()
+        self.tables = [source, self._table(_VOCABULARIES[1]) if own else source]
+
+    @property
+    def activation(self):
+        """That of the feed-forward networks, by its name here."""
+        return _ACTIVATIONS[self.config["activation_function"]]
+
+    @property
+    def forbidden(self) -> set[int]:
+        """The target ids that the model must never choose: padding, and "bad words"."""
+        bad_words = self.config.get("bad_words_ids") or []
+        if any(len(ids) != 1 for ids in bad_words):
+            raise ValueError(
+                "`bad_words_ids` must be single ids. "
+                f"Received: {bad_words!r:.99} in {str(self.path)!r}."
+            )
+        return {self.config["pad_token_id"], *(i for (i,) in bad_words)}
+
+    def arrays(self) -> dict:
+        """Reads the weights: a dict from name to float array."""
+        found = [self.path / name for name in _WEIGHTS if (self.path / name).exists()]
+        return read_state_dict(found[0] if found else self._file(_WEIGHTS[0]))
+
+    def _file(self, name):
+        if not (self.path / name).is_file():
+            raise FileNotFoundError(
+                f"A folder of MarianMTModel must hold {name}. "
+                f"Received: {str(self.path)!r}, which does not."
+            )
+        return self.path / name
+
+    def _json(self, name):
+        path = self._file(name)
+        try:
+            content = json.loads(path.read_text("utf-8"))
+        except ValueError:
+            content = None
+        if not isinstance(content, dict):
+            raise ValueError(f"The file must hold a JSON object. Received: {str(path)!r}.")
+        return content
+
+    def _check_config(self):
+        for name, needed in _NEEDED.items():
+            received = self.config.get(name, None if name == "model_type" else needed)
+            if received != needed:
+                raise ValueError(
+                    f"A MarianMTModel can be imported whose config.json has {name}={needed!r}. "
+                    f"Received: {name}={received!r} in {str(self.path)!r}."
+                )
+        for name in ("attention_heads", "ffn_dim"):
+            sides = [self._number(f"{side}_{name}") for side in ("encoder", "decoder")]
+            if sides[0] != sides[1]:
+                raise ValueError(
+                    f"Encoder and decoder must have the same {name} in config.json. "
+                    f"Received: {sides[0]} and {sides[1]} in {str(self.path)!r}."
+                )
+        for name in ("d_model", "encoder_layers", "decoder_layers", *_SPECIAL.values()):
+            self._number(name)
+        if self.config.get("activation_function") not in _ACTIVATIONS:
+            raise ValueError(
+                f"`activation_function` in config.json must be one of {', '.join(_ACTIVATIONS)}. "
+                f"Received: {self.config.get('activation_function')!r} in {str(self.path)!r}."
+            )
+
+    def _number(self, name):
+        value = self.config.get(name)
+        if type(value) is not int:
+            raise ValueError(
+                f"`{name}` in config.json must be a number. "
+                f"Received: {value!r} in {str(self.path)!r}."
+            )
+        return value
+
+    def _table(self, name):
+        ids = self._json(name)
+        pieces = sorted(ids, key=ids.get)
+        if [ids[piece] for piece in pieces] != [*range(len(ids))]:
+            raise ValueError(
+                "A vocabulary must have one piece for each id, from 0 on. "
+                f"Received: {str(self.path / name)!r}, with {len(ids)} pieces and ids up to "
+                f"{max(ids.values(), default=0)}."
+            )
+        unknown = "<unk>"
+        special = {role: self.config[name] for role, name in _SPECIAL.items()}
+        if unknown not in ids or not all(0 <= i < len(pieces) for i in special.values()):
+            raise ValueError(
+                f"A vocabulary must hold {unknown} and the special ids of config.json. "
+                f"Received: {str(self.path / name)!r}, with {len(ids)} pieces."
+            )
+        return IdTable(pieces, unknown=unknown, **{role: pieces[i] for role, i in special.items()})

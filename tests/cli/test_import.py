@@ -1,0 +1,54 @@
+"""`kformer import marian`."""
+
+import json
+
+import pytest
+
+import kformer
+from support.pretrained import marian
+
+
+@pytest.fixture
+def folder(tmp_path):
+    words = marian.vocabulary()
+    return marian.write_folder(tmp_path / "marian", words, marian.transformer(words.pieces))
+
+
+def test_a_folder_becomes_a_keras_file(command, folder, tmp_path):
+    path = tmp_path / "new" / "translator.keras"
+    result = command("import", "marian", folder, "--output", path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"Written: {path}\n"
+    result = command("translate", path, stdin="der hund schläft .\n\n".encode())
+    [expected] = kformer.from_marian(folder).translate(["der hund schläft ."])
+    assert result.stdout == f"{expected}\n\n"
+
+
+def test_a_target_language_is_fixed(command, refused, tmp_path):
+    words = marian.vocabulary((">>deu<<", ">>fra<<"))
+    folder = tmp_path / "marian"
+    marian.write_folder(folder, words, marian.transformer(words.pieces))
+    arguments = ("import", "marian", folder, "--output", tmp_path / "a.keras")
+    assert "one of the model's languages: deu, fra. Received: target_language=None" in refused(
+        *arguments
+    )
+    result = command(*arguments, "--target-language", "fra")
+    assert result.returncode == 0, result.stderr
+    assert kformer.load(tmp_path / "a.keras").tokenizer.prefix == ">>fra<<"
+
+
+def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_path):
+    def refusal(output="a.keras"):
+        return refused("import", "marian", folder, "--output", tmp_path / output)
+
+    message = f"kformer: The file's name must end in .keras. Received: '{tmp_path}/a.tflite'."
+    assert refusal("a.tflite") == message
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    assert "must hold all bytes of its tensors. Received: 'model.decoder" in refusal()
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "t5"}), "utf-8")
+    assert refusal() == (
+        "kformer: A MarianMTModel can be imported whose config.json has model_type='marian'. "
+        f"Received: model_type='t5' in '{folder}'."
+    )

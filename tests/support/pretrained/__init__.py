@@ -1,0 +1,1 @@
+"""Small models as others publish them, and files of their formats."""

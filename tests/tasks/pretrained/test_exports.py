@@ -1,0 +1,59 @@
+"""An imported translator in the three saved forms: the same ids, translations and vectors."""
+
+import keras
+import numpy as np
+import pytest
+
+import kformer
+from kformer.export import export_saved_model, export_tflite
+from support.pretrained import marian
+
+TEXTS = [
+    *("der hund schläft .", "meine mutter trinkt 猫 ☃☂ tee", "", " ", "☃☂ ☃", "ein ☃ haus"),
+    *(">>fra<< der hund", "vater 😀 und mutter", " a  b ", "９９ ﬁ", "wir haben zwei kinder"),
+]
+WORDS = marian.vocabulary((">>fra<<",))
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory):
+    keras.utils.set_random_seed(1)
+    network = marian.transformer(WORDS.pieces)
+    folder = tmp_path_factory.mktemp("pretrained") / "marian"
+    config = {"max_position_embeddings": 24}  # Short, so that exports take less time.
+    return kformer.from_marian(marian.write_folder(folder, WORDS, network, **config))
+
+
+def test_the_saved_model_says_what_python_says(translator, tmp_path):
+    served = kformer.load(export_saved_model(translator, tmp_path / "served"))
+    expected = translator.translate(TEXTS)
+    assert served.translate(TEXTS) == expected
+    assert len({*expected}) > len(TEXTS) / 2
+    np.testing.assert_allclose(served.encode(TEXTS), translator.encode(TEXTS), atol=1e-4)
+    options = kformer.SearchOptions(4, n_best=4)
+    several = served.signatures["beam"](text=keras.ops.convert_to_tensor(TEXTS[:1]))
+    [wanted] = translator.translations(TEXTS[:1], options)
+    found = [text.decode() for text in several["translation"].numpy()[0]]
+    assert found == [one.text for one in wanted]
+    target = ["the dog sees ☃ ."]
+    [scored] = translator.score(TEXTS[:1], target)
+    inputs = {"source": TEXTS[:1], "target": target}
+    inputs = {name: keras.ops.convert_to_tensor(value) for name, value in inputs.items()}
+    [of_server] = served.signatures["score"](**inputs)["log_probability"].numpy()
+    assert of_server == pytest.approx(scored.log_probability, abs=1e-3)
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_the_tflite_file_says_what_python_says(precision, beam_size, translator, tmp_path):
+    path = tmp_path / "translator.tflite"
+    pocket = kformer.load(export_tflite(translator, path, beam_size, precision=precision))
+    rows = translator.source_rows(TEXTS)
+    assert [pocket.tokenize(text) for text in TEXTS] == [(row, True) for row in rows]
+    expected = translator.translate(TEXTS, beam_size)
+    same = [a == b for a, b in zip(pocket.translate(TEXTS), expected, strict=True)]
+    assert all(same) if precision == "float32" else len(same) == len(TEXTS)
+    vectors = translator.encode(TEXTS)
+    limit = 1e-4 if precision == "float32" else 0.3 * np.abs(vectors).max()
+    np.testing.assert_allclose(pocket.encode(TEXTS), vectors, atol=limit)
