@@ -23,11 +23,11 @@ from kformer.cli.insight import plot
 from kformer.cli.insight.align import align
 from kformer.cli.insight.attention import attention
 from kformer.cli.insight.inspect import inspect
-from kformer.cli.prepare import prepare
 from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.terminal import system_errors
-from kformer.cli.train import train
+from kformer.cli.training.prepare import prepare
+from kformer.cli.training.train import train
 from kformer.cli.translate import translate
 from kformer.serving.errors import printable
 

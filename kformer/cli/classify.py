@@ -17,7 +17,7 @@ from kformer.cli.terminal.lines import (
     writing,
 )
 from kformer.cli.terminal.quiet import quiet
-from kformer.cli.training import Flags, train_as_prepared
+from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.export.loading import saved_form
 from kformer.files import check_writable
 from kformer.training.classification.labelled_files import read_labelled

@@ -11,7 +11,7 @@ from kformer.cli.options import with_options_of
 from kformer.cli.score import write_scores
 from kformer.cli.terminal.lines import Output, check_output, in_chunks, lines_to_translate
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
-from kformer.cli.training import Flags, train_as_prepared
+from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.cli.translate import SEARCH
 from kformer.decoding.options import SearchOptions
 from kformer.export.loading import saved_form

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.options import with_options_of
-from kformer.cli.training import Flags, train_as_prepared
+from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.training.recipes.recipe import Recipe, recipe_names
 
 _Files = list[Path]
