@@ -41,7 +41,8 @@ def resumable_fit(
 
     Args:
         model: A compiled `keras.Model`, in the state in which the run began.
-        batches: `tf.data.Dataset` with a known number of batches.
+        batches: `tf.data.Dataset` with a known number of batches. If it has a method
+            `beginning_at`, like that of `shards_dataset`, what comes before is not read again.
         folder: Folder for the checkpoints alone. One process at a time may use it.
         epochs: Passes over the data.
         epoch: `tf.Variable` to which the number of each pass is assigned before the pass; see

@@ -140,3 +140,10 @@ def test_weights_and_temperature_exclude_each_other(write):
 def test_a_temperature_is_positive(write, temperature):
     with pytest.raises(ValueError, match=f"over 0. Received: temperature={temperature}"):
         Mixture(*write("a", 3), temperature=temperature)
+
+
+def test_text_that_tf_data_cannot_decompress_is_refused():
+    with pytest.raises(
+        ValueError, match=r"plain or .gz; .*--pairs read .zst. Received: 'a.de.zst'"
+    ):
+        Mixture(["a.de.zst"], ["a.en"])

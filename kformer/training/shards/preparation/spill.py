@@ -54,7 +54,7 @@ class Spill:
             if pairs >= size:
                 yield joined(found)
                 found, pairs = [], 0
-        if found:
+        if pairs:
             yield joined(found)
 
     def _different(self, path, dropped):
