@@ -130,18 +130,18 @@ def _read_safetensors(path):
     try:
         header = json.loads(content[8:start])
         header.pop("__metadata__", None)
-        return {name: _safetensor(name, entry, data) for name, entry in header.items()}
+        return {name: _safetensor(path, name, entry, data) for name, entry in header.items()}
     except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(
             f"A .safetensors file must begin with a header of tensors. Received: {path}."
         ) from error
 
 
-def _safetensor(name, entry, data):
+def _safetensor(path, name, entry, data):
     if entry["dtype"] not in _SAFETENSORS_DTYPES:
         raise ValueError(
             f"Weights must be one of {', '.join(_SAFETENSORS_DTYPES)}. "
-            f"Received: {name!r} of dtype {entry['dtype']}."
+            f"Received: {name!r} of dtype {entry['dtype']}, in {path}."
         )
     dtype = np.dtype(_SAFETENSORS_DTYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
@@ -149,7 +149,7 @@ def _safetensor(name, entry, data):
     if not 0 <= begin <= end <= len(data) or end - begin != size:
         raise ValueError(
             f"A .safetensors file must hold all bytes of its tensors. Received: {name!r} of shape "
-            f"{entry['shape']} at bytes {begin} to {end} of {len(data)}."
+            f"{entry['shape']} at bytes {begin} to {end} of {len(data)}, in {path}."
         )
     array = np.frombuffer(data[begin:end], dtype).reshape(entry["shape"])
     return from_bfloat16(array) if entry["dtype"] == "BF16" else array

@@ -207,3 +207,20 @@ def test_a_model_of_mixed_precision_starts_from_one_of_float32(toy_translator):
     new = translator(toy_translator.tokenizer, dtype="mixed_bfloat16")
     warm_start(new, toy_translator)
     np.testing.assert_equal(new.transformer.get_weights(), toy_translator.transformer.get_weights())
+
+
+def test_an_output_bias_goes_with_its_pieces():
+    tokenizer = learnt()
+    old = translator(tokenizer, output_bias=True)
+    larger = enlarged(tokenizer, "▁hundchen")
+    before = old.transformer.target_embedding.bias.numpy()
+    for new in (
+        translator(larger, output_bias=True),
+        translator(tokenizer, larger, output_bias=True),
+    ):
+        warm_start(new, old)
+        bias = new.transformer.target_embedding.bias.numpy()
+        for piece, value in zip(tokenizer.pieces(range(300)), before, strict=True):
+            assert bias[larger.pieces(range(301)).index(piece)] == value
+    with pytest.raises(ValueError, match=r"Received: output_bias=False instead of True\."):
+        warm_start(translator(tokenizer), old)
