@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["KERAS_BACKEND"] = "jax"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+if __name__ == "__main__":  # A test imports this file, too, for its path.
+    os.environ["KERAS_BACKEND"] = "jax"
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
 import keras
 import numpy as np
