@@ -101,7 +101,7 @@ class Channel:
 
 
 def _accept(host, port, processes, deadline, seconds):
-    """Returns a connection by process, once all have come."""
+    """Waits for all other processes; returns a connection to each, by its number."""
     try:
         server = socket.create_server((host, port), backlog=processes)
     except OSError as error:
@@ -155,7 +155,7 @@ def _refuse(connections, failure):
 
 
 def _connect(host, port, process, deadline, seconds):
-    """Returns a connection to process 0, once all processes have come."""
+    """Connects to process 0; returns the connection as soon as all processes are connected."""
     while True:
         try:
             connection = socket.create_connection((host, port), timeout=10)

@@ -132,6 +132,7 @@ def test_what_is_not_a_process_of_a_run_is_ignored(port):
             time.sleep(0.01)  # Process 0 does not listen yet.
     channels.append(Channel("127.0.0.1", port, 2, 1))
     first.join()
+    assert sorted(channel.process for channel in channels) == [0, 1]
     for channel in channels:
         channel.close()
 

@@ -58,7 +58,8 @@ def test_a_damaged_or_missing_shard_is_left_out_only_if_asked(folder):
 def test_a_whole_folder_gives_no_warning(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        shard_sets([folder], skip_damaged=True)
+        (found,) = shard_sets([folder], skip_damaged=True)
+    assert found.left_out() == []
 
 
 def test_some_shard_must_be_whole(folder):
