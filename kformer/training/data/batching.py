@@ -52,7 +52,10 @@ class Batching:
 
     Attributes:
         sizes: Numbers of pairs of a full batch by bucket, ascending in length.
+        share, shares: Number of this process, and how many share each batch.
     """
+
+    share, shares = 0, 1
 
     def __init__(self, tokens_per_batch: int, max_length: int):
         lengths = list(bucket_lengths(max_length))
@@ -116,7 +119,7 @@ class Batching:
         longer = tf.maximum(source_lengths, target_lengths)
         return tf.searchsorted(self._lengths, longer)
 
-    def pad(self, sides, padding_ids) -> list:
+    def pad(self, sides, padding_ids, shape=None) -> list:
         """Pads each side to the smallest bucket length that fits it.
 
         Rows longer than all buckets, due to byte-fallback augmentation, get a multiple of 8.
@@ -124,6 +127,8 @@ class Batching:
         Args:
             sides: int32 `tf.RaggedTensor`s (B, None).
             padding_ids: The id to pad each of them with.
+            shape: Of `FixedShapes`, the rows and the length to pad to, if that is not to be
+                computed from the sides.
 
         Returns:
             int32 tensors (B, length of the side).
@@ -165,7 +170,7 @@ class FixedShapes(Batching):
         rows = [math.ceil(size / devices) * devices for size in self.sizes]
         self.shapes = list(zip(rows, lengths, strict=True))
         self._growth = growth
-        self._share, self._shares = share_of_batches()
+        self.share, self.shares = share_of_batches()
         self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, self.sizes, rows))
 
     def arrange(self, usual, respelled, tie):
@@ -183,10 +188,12 @@ class FixedShapes(Batching):
         grown = tf.round(tf.cast(longer, tf.float64) * self._growth)
         return tf.searchsorted(self._lengths, tf.cast(grown, tf.int32))
 
-    def pad(self, sides, padding_ids) -> list:
-        longest = functools.reduce(tf.maximum, map(_longest, sides))
-        bucket = tf.searchsorted(self._lengths, longest[None])[0]
-        rows, length = self._rows[bucket], self._lengths[bucket]
+    def pad(self, sides, padding_ids, shape=None) -> list:
+        if shape is None:
+            longest = functools.reduce(tf.maximum, map(_longest, sides))
+            bucket = tf.searchsorted(self._lengths, longest[None])[0]
+            shape = self._rows[bucket], self._lengths[bucket]
+        rows, length = shape
         missing = [[0, rows - tf.cast(sides[0].nrows(), tf.int32)], [0, 0]]
         return [
             tf.pad(side.to_tensor(id, shape=tf.stack([-1, length])), missing, constant_values=id)
@@ -197,8 +204,12 @@ class FixedShapes(Batching):
         return tf.nest.map_structure(self._rows_of_process, element)
 
     def _rows_of_process(self, tensor):
-        number = tf.shape(tensor)[0] // self._shares
-        return tensor[self._share * number : (self._share + 1) * number]
+        number = tf.shape(tensor)[0] // self.shares
+        return tensor[self.share * number : (self.share + 1) * number]
+
+    def shape_of_part(self, bucket) -> tuple:
+        """Returns the rows that this process computes of a batch of a bucket, and their length."""
+        return self._rows[bucket] // self.shares, self._lengths[bucket]
 
 
 def shapes_and_padding(form: Batching, counts, tokens: float) -> tuple[int, float]:

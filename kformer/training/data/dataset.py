@@ -119,9 +119,9 @@ def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer
     """Returns the function from the rows of a batch to an element of the data set."""
     padding = tokenizer.padding_id, target_tokenizer.padding_id, target_tokenizer.padding_id
 
-    def batch(source, target):
+    def batch(source, target, shape=None):
         target_in = target_tokenizer.with_start(target[:, :-1])
-        source, target_in, target_out = form.pad([source, target_in, target], padding)
+        source, target_in, target_out = form.pad([source, target_in, target], padding, shape)
         return (source, target_in), target_out
 
     return batch

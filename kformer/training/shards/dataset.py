@@ -105,8 +105,8 @@ class ShardBatches:
 
     def _batch(self, number, i):
         """Returns batch i of a pass, in graph."""
-        types = [tf.int32, tf.int64] * 2
-        arrays = tf.numpy_function(self.passes.read, [number, i], types, stateful=False)
+        types = [tf.int32, tf.int64] * 2 + [tf.int64]
+        *arrays, bucket = tf.numpy_function(self.passes.read, [number, i], types, stateful=False)
         for array in arrays:
             array.set_shape([None])
         usual = [
@@ -114,14 +114,18 @@ class ShardBatches:
             for side, of_side in zip(self._sides, (arrays[:2], arrays[2:]), strict=True)
         ]
         chance = tf.random.fold_in(tf.stack([tf.constant(self._seed, tf.int64), number]), i)
+        if self._form.shares > 1:  # Each process reads and spells its own rows.
+            chance = tf.random.fold_in(chance, self._form.share)
         seeds = iter(tf.unstack(tf.random.split(chance, 4)))
         spelled = [*usual]
         for side, functions in enumerate(self._respellings):
             for respell in functions:
                 spelled[side] = respell(spelled[side], next(seeds))
         rows, order = self._form.arrange(usual, spelled, tf.range(usual[0].nrows()))
-        element = self._element(*(tf.gather(side, order) for side in rows))
-        return self._form.part(element)
+        sides = [tf.gather(side, order) for side in rows]
+        if self._form.shares > 1:
+            return self._element(*sides, self._form.shape_of_part(bucket))
+        return self._element(*sides)
 
     def describe(self) -> list[str]:
         """Returns lines about the shards, and about a pass over them."""

@@ -77,7 +77,7 @@ class Passes:
         shuffle: bool = True,
         seed: int = 0,
     ):
-        self._shuffle, self._seed = shuffle, seed
+        self._shuffle, self._seed, self._form = shuffle, seed, form
         self._ids = [shard.ids for shards in corpora for shard in shards]
         groups = self._groups(corpora, filter_pairs)
         lengths = [(side + 1).astype(np.int32) for side in (groups["source"], groups["target"])]
@@ -144,19 +144,19 @@ class Passes:
 
     def _cut(self, slots, sizes):
         """Cuts the sequence into batches, as `Batching.limits` does."""
-        cuts, start, end = [], 0, 0  # For each bucket: its first batch and slot, and the size.
+        cuts, start, end = [], 0, 0  # For each bucket: its first batch and slot, the size, itself.
         self.batches = np.zeros(len(sizes), np.int64)
         for bucket in reversed(range(len(slots))):
             end += int(slots[bucket])
             if start < end:
-                cuts.append((self.batches.sum(), start, sizes[bucket]))
+                cuts.append((self.batches.sum(), start, sizes[bucket], bucket))
                 self.batches[bucket] = math.ceil((end - start) / sizes[bucket])
                 start += int(self.batches[bucket]) * sizes[bucket]
         self.number = int(self.batches.sum())
         self._cuts = np.array(cuts)
 
     def read(self, number: int, batch: int) -> tuple[np.ndarray, ...]:
-        """Returns the pairs of a batch.
+        """Returns the pairs of a batch; of several processes, those of this one.
 
         Args:
             number: Of the pass.
@@ -164,32 +164,42 @@ class Passes:
 
         Returns:
             Of the sources, and then of the targets: their ids without start and end ids, one row
-            behind the other, int32; and the lengths of the rows, int64 (B,).
+            behind the other, int32; and the lengths of the rows, int64 (B,). Last the bucket of the
+            whole batch, int64.
         """
         groups = self._groups_of_pass
-        group, place = self._places.find(self._pairs_of(number, batch))
+        slots, bucket = self._slots(number, batch)
+        group, place = self._places.find(self._pairs_in(slots, number))
         source, target = groups["source"][group], groups["target"][group]
         starts = groups["start"][group] + place * (source + target)
         limits = starts, starts + source, starts + source + target
-        rows = [
-            (self._ids[shard][start:middle], self._ids[shard][middle:end])
-            for shard, start, middle, end in zip(
-                groups["shard"][group].tolist(), *(one.tolist() for one in limits), strict=True
-            )
-        ]
-        sides = [np.concatenate(side).astype(np.int32) for side in zip(*rows, strict=True)]
-        return sides[0], source, sides[1], target
+        sides = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # A process may have no row.
+        for shard, start, middle, end in zip(
+            groups["shard"][group].tolist(), *(one.tolist() for one in limits), strict=True
+        ):
+            sides[0].append(self._ids[shard][start:middle])
+            sides[1].append(self._ids[shard][middle:end])
+        ids = [np.concatenate(side, dtype=np.int32) for side in sides]
+        return ids[0], source, ids[1], target, bucket
 
-    def _pairs_of(self, number, batch):
-        """Returns where in the sequence of groups the pairs of a batch are, int64 (B,)."""
+    def _slots(self, number, batch):
+        """Returns the slots of the sequence that this process has of a batch, and its bucket."""
         if self._shuffle:
             which = key(self._seed, number, _BATCHES)
             batch = permuted(*(np.array([one]) for one in (batch, self.number, which)))[0]
-        first_batch, first_slot, size = self._cuts[
+        first_batch, first_slot, size, bucket = self._cuts[
             np.searchsorted(self._cuts[:, 0], batch, "right") - 1
         ]
         start = first_slot + (batch - first_batch) * size
-        slots = np.arange(start, min(start + size, self.pairs))
+        end = min(start + size, self.pairs)
+        if self._form.shares > 1:
+            rows = int(self._form.shape_of_part(bucket)[0])
+            start += self._form.share * rows
+            end = min(start + rows, end)
+        return np.arange(start, end), bucket
+
+    def _pairs_in(self, slots, number):
+        """Returns where in the sequence of groups the pairs in slots are, int64 (B,)."""
         classes, place = self._classes.find(slots)
         if self._shuffle:
             sizes = (self._classes.ends - self._classes.starts)[classes]

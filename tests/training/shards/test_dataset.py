@@ -47,15 +47,61 @@ def test_every_pair_is_in_each_pass_once(shards, tokenizer, fixed, shuffle):
         assert Counter(rows) == expected_rows(PAIRS, tokenizer, 60)
 
 
-def test_two_processes_share_each_batch(shards, tokenizer, monkeypatch):
-    folder, rows = shards(PAIRS), []
-    for process in range(2):
-        monkeypatch.setattr(batching, "share_of_batches", lambda process=process: (process, 2))
-        monkeypatch.setattr(batching, "batch_devices", lambda: 2)
-        dataset = shards_dataset(folder, tokens_per_batch=300, max_length=60, fixed_shapes=True)
-        rows.append(rows_of(full(dataset), tokenizer))
-    assert Counter(rows[0] + rows[1]) == expected_rows(PAIRS, tokenizer, 60)
-    assert min(map(len, rows)) > len(PAIRS) / 3
+def of_processes(monkeypatch, processes):
+    """Makes this process each of several in turn; yields their numbers."""
+    monkeypatch.setattr(batching, "batch_devices", lambda: processes)
+    for process in range(processes):
+        share = process, processes
+        monkeypatch.setattr(batching, "share_of_batches", lambda share=share: share)
+        yield process
+
+
+@pytest.mark.parametrize("processes", [2, 5])  # Of five, some have no row of the last batch.
+def test_each_process_reads_its_own_rows_of_each_batch(shards, tokenizer, monkeypatch, processes):
+    sizes = {"tokens_per_batch": 300, "max_length": 60, "fixed_shapes": True}
+    folder, rows, shapes, read = shards(PAIRS), [], [], []
+    original = Passes.read
+
+    def spy(self, *which):
+        found = original(self, *which)
+        read[-1] += len(found[1])
+        return found
+
+    monkeypatch.setattr(Passes, "read", spy)
+    for _ in of_processes(monkeypatch, processes):
+        read.append(0)
+        batches = list(shards_dataset(folder, **sizes))
+        shapes.append([target.shape for _, target in batches])
+        rows.append(rows_of(full(batches), tokenizer))
+        assert read[-1] == len(rows[-1])
+    found = Counter(row for of_process in rows for row in of_process)
+    assert found == expected_rows(PAIRS, tokenizer, 60)
+    assert all(rows)
+    assert all(one == shapes[0] for one in shapes)
+
+
+@pytest.mark.parametrize("rates", [{"piece_splitting": 0.3}, {"byte_spelling": 0.1}])
+def test_processes_spell_their_own_rows_and_agree_on_shapes(shards, tokenizer, monkeypatch, rates):
+    sizes = {"tokens_per_batch": 300, "max_length": 60, "fixed_shapes": True, "seed": 5}
+    library = sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
+    folder, texts, shapes = shards(PAIRS), Counter(), set()
+    for _ in of_processes(monkeypatch, 3):
+        batches = list(shards_dataset(folder, **sizes, **rates))
+        shapes.add(tuple(target.shape for _, target in batches))
+        for (source, _), target in full(batches):
+            sides = [
+                [library.decode(row[row > 3].tolist()) for row in side.numpy()]
+                for side in (source, target)
+            ]
+            texts.update(zip(*sides, strict=True))
+    assert len(shapes) == 1
+    rows = expected_rows(PAIRS, tokenizer, 60)
+    assert texts == Counter(
+        {
+            tuple(library.decode([i for i in side if i > 3]) for side in row): n
+            for row, n in rows.items()
+        }
+    )
 
 
 def test_pairs_over_the_length_limit_are_left_out(shards, tokenizer):
