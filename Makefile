@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards lint venv clean
+.PHONY: help demo test prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ bench-pairs: venv  ## Measure each kind of source of pairs beside two text files
 
 bench-shards: venv  ## Measure text to shards to batches, and other forms of records; ARGS=.
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.shards $(ARGS)
+
+bench-scaling: venv  ## Measure what more devices and processes cost, beside a model; ARGS=.
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.scaling $(ARGS)
 
 lint: venv  ## Check the code with ruff and the types of the public names with mypy.
 	$(BIN)/ruff check --quiet .
