@@ -79,7 +79,7 @@ ARROWS = {
     "export.web": {"pocket"},
     "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
     "cli": {
-        *("cli.demos", "cli.insight", "cli.terminal", "cli.training"),
+        *("cli.demos", "cli.insight", "cli.resumption", "cli.terminal", "cli.training"),
         *("decoding", "plot", "serving", "tasks", "text"),
         *("export.saved_model", "export.tflite", "export.web"),
         *("training.classification", "training.data", "training.language"),
@@ -98,6 +98,7 @@ ARROWS = {
         *("plot", "pocket", "tasks", "text"),
         *("training", "training.data", "training.recipes", "training.run"),
     },
+    "cli.resumption": {"", "cli.terminal", "export.saved_model"},
     "cli.terminal": {"serving", "text"},
 }
 LAZY = {"", "training", "export"}  # They name what is public, and import nothing at once.

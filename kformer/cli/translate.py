@@ -1,5 +1,7 @@
 """`kformer translate`."""
 
+import dataclasses
+import functools
 import itertools
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +10,8 @@ import typer
 
 from kformer.cli.model import AnyModel, check_no_options, open_translator
 from kformer.cli.options import with_options_of
+from kformer.cli.resumption.resume import check_resumable, write_resumably
+from kformer.cli.resumption.settings import settings_of
 from kformer.cli.terminal.lines import (
     Input,
     Output,
@@ -44,23 +48,40 @@ def translate(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="For a large file: if the command is killed, run it again, and it goes on. "
+            "Meanwhile, what is done is beside OUTPUT.",
+        ),
+    ] = False,
     **given,
 ):
     """Translate text line by line."""
     form = saved_form(model)
+    if resume:
+        check_resumable(input, output)
     check_output(output)
     if form != "keras":
         others = {"format": format != OutputFormat.text, "prefix": prefix}
         check_no_options(model, [*given, *(name for name, value in others.items() if value)])
     options = SearchOptions(**given)
     check_format(format, options.n_best)
-    lines, total = lines_to_translate(input)
+    items, total = lines_to_translate(input)
     if form == "keras":
-        pairs = _with_prefixes(lines, input, prefix)
-        results = _search(open_translator(model), pairs, total, options, format)
+        items = _with_prefixes(items, input, prefix)
+        start = functools.partial(_start_search, model, options, format)
     else:
-        results = in_chunks(open_translator(model).translations, lines, total)
-    write_answers(results, format, output)
+        start = functools.partial(_start_export, model)
+    if resume:
+        of_search = dataclasses.asdict(options) if form == "keras" else {}
+        files = {"input": input, "prefix": prefix}
+        settings = settings_of(model, files, {"format": format, **of_search})
+        write_resumably(start, items, total, format, output, settings)
+    else:
+        work, chunk = start()
+        write_answers(in_chunks(work, items, total, chunk), format, output)
 
 
 def _with_prefixes(lines, input, prefix):
@@ -83,12 +104,22 @@ def _paired(lines, prefixes, file):
         yield pair
 
 
-def _search(translator, pairs, total, options, format):
-    """Yields the translations of each pair of a line and its prefix."""
-    details = format == OutputFormat.jsonl
+def _start_search(model, options, format):
+    """Loads a .keras file; returns what translates pairs of a line and its prefix, see `in_chunks`.
+
+    Returns:
+        work: callable (pairs, progress) -> translations.
+        chunk: Most pairs at once, None for the default.
+    """
+    translator, details = open_translator(model), format == OutputFormat.jsonl
 
     def work(pairs, progress):
         texts, prefixes = zip(*pairs, strict=True)
         return translator.translations(texts, options, prefixes, progress=progress, details=details)
 
-    return in_chunks(work, pairs, total, _DETAILED if details else None)
+    return work, _DETAILED if details else None
+
+
+def _start_export(model):
+    """Loads an export; returns what translates lines, see `_start_search`."""
+    return open_translator(model).translations, None

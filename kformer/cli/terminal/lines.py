@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.terminal.progress import Progress
 from kformer.files import replacing
 from kformer.serving.errors import printable
 from kformer.text.text_files import decoded, read_lines
@@ -21,11 +22,14 @@ Output = Annotated[Path | None, typer.Option(help="File to write; by default std
 
 
 def lines_to_translate(input):
-    """Returns the lines of a file, or of stdin if that is None, and their number, if known."""
+    """Returns the lines of a file, or of stdin if that is None, and their number, if known.
+
+    A file is read once to count its lines and to find what is not UTF-8, and then while it is
+    translated: it may be larger than the memory.
+    """
     if input is None:
         return decoded(sys.stdin.buffer, "stdin"), None
-    lines = list(read_lines(input))
-    return lines, len(lines)
+    return read_lines(input), sum(1 for _ in read_lines(input))
 
 
 def translate_lines(translate, lines, total=None):
@@ -35,32 +39,35 @@ def translate_lines(translate, lines, total=None):
 
 
 def in_chunks(work, items, total=None, chunk=None, label="Translating"):
-    """Yields what `work` makes of each item, with a bar on stderr if that is a terminal.
+    """Yields what `work` makes of each item; see `chunks_done`."""
+    with Progress(label, total) as progress:
+        for results in chunks_done(work, items, progress, chunk):
+            yield from results
+
+
+def chunks_done(work, items, progress, chunk=None, done=0):
+    """Yields a list of what `work` makes of each item, for one chunk of the items after another.
+
+    Where a chunk ends depends only on the items from its beginning.
 
     Args:
         work: callable (items, progress) -> results, as many; warns of sentences by number.
         items: iterable of lines, or of tuples of lines that belong together.
-        total: How many, if that is known.
+        progress: `kformer.cli.terminal.progress.Progress`.
         chunk: Most items at once; by default 2,000.
-        label: What the bar says.
+        done: Number of lines before the first item, for messages.
     """
-    bar = typer.progressbar(
-        length=total or 0, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()
-    )
-    with bar:
-        done = 0
-        for part in _chunks(items, chunk or CHUNK):
-            if not total:
-                bar.length += len(part)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                try:
-                    results = work(part, progress=bar.update)
-                except ValueError as error:
-                    raise ValueError(_of_lines(error, done)) from error
-            _warn_of_lines(caught, done)
-            done += len(part)
-            yield from results
+    for part in _chunks(items, chunk or CHUNK):
+        progress.read(len(part))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                results = work(part, progress=progress.update)
+            except ValueError as error:
+                raise ValueError(_of_lines(error, done)) from error
+        _warn_of_lines(caught, done)
+        done += len(part)
+        yield results
 
 
 def one_line(text):

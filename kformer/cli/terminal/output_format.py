@@ -54,9 +54,13 @@ def write_answers(results, format, output, what="translation", expected=()):
     """
     with writing(output) as out:
         for number, answers in enumerate(results, start=1):
-            _warn_of_flags(number, answers[0], what, expected)
-            for line in _lines(format, number, answers):
-                out.write(line.encode("utf-8") + b"\n")
+            out.write(written(number, answers, format, what, expected))
+
+
+def written(number, answers, format, what="translation", expected=()):
+    """Returns the bytes for the answers to line `number`; see `write_answers`."""
+    _warn_of_flags(number, answers[0], what, expected)
+    return "".join(f"{line}\n" for line in _lines(format, number, answers)).encode("utf-8")
 
 
 def _lines(format, number, answers):
