@@ -1,5 +1,6 @@
 """`kformer translate`."""
 
+import functools
 import itertools
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +17,12 @@ from kformer.cli.terminal.lines import (
     lines_to_translate,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
+from kformer.cli.terminal.paragraphs import (
+    Paragraphs,
+    SourceLanguage,
+    check_paragraphs,
+    translate_paragraphs,
+)
 from kformer.decoding.options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.text.text_files import read_lines
@@ -44,16 +51,23 @@ def translate(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    paragraphs: Paragraphs = False,
+    source_language: SourceLanguage = None,
     **given,
 ):
     """Translate text line by line."""
     form = saved_form(model)
     check_output(output)
+    others = {"format": format != OutputFormat.text, "prefix": prefix}
     if form != "keras":
-        others = {"format": format != OutputFormat.text, "prefix": prefix}
         check_no_options(model, [*given, *(name for name, value in others.items() if value)])
     options = SearchOptions(**given)
+    check_paragraphs(paragraphs, source_language, **others, n_best=options.n_best > 1)
     check_format(format, options.n_best)
+    if paragraphs:
+        load = functools.partial(_load_for_paragraphs, model, form, options)
+        translate_paragraphs(load, input, output, source_language)
+        return
     lines, total = lines_to_translate(input)
     if form == "keras":
         pairs = _with_prefixes(lines, input, prefix)
@@ -61,6 +75,11 @@ def translate(
     else:
         results = in_chunks(open_translator(model).translations, lines, total)
     write_answers(results, format, output)
+
+
+def _load_for_paragraphs(model, form, options):
+    translate = open_translator(model).split_translations
+    return functools.partial(translate, options=options) if form == "keras" else translate
 
 
 def _with_prefixes(lines, input, prefix):

@@ -54,7 +54,7 @@ def write_answers(results, format, output, what="translation", expected=()):
     """
     with writing(output) as out:
         for number, answers in enumerate(results, start=1):
-            _warn_of_flags(number, answers[0], what, expected)
+            warn_of_flags(number, answers[0], what, expected)
             for line in _lines(format, number, answers):
                 out.write(line.encode("utf-8") + b"\n")
 
@@ -80,7 +80,7 @@ def _fields(number, answer):
     return {"line": number, **{name: getattr(answer, name) for name in names}}
 
 
-def _warn_of_flags(number, best, what, expected):
+def warn_of_flags(number, best, what="translation", expected=()):
     """Writes what is wrong with the best answer to line `number`, if anything, to stderr."""
     flags = [flag for flag in best.flags if flag in _WHAT_FLAGS_SAY and flag not in expected]
     if flags:

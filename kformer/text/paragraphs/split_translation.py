@@ -104,7 +104,7 @@ def _answers(find, sentences, progress=None):
     """Returns a dict from each of the sentences, which are distinct, to its translation."""
     found = find(sentences, progress) if sentences else []
     answers = {
-        source: SentenceTranslation(source, one.text, tuple(one.flags))
+        source: SentenceTranslation(source, _one_line(one.text), tuple(one.flags))
         for source, one in zip(sentences, found, strict=True)
     }
     parted = {
@@ -128,6 +128,11 @@ def _joined(pieces: Sequence[Piece], answers) -> SplitTranslation:
     texts = [answers[piece.source].text if piece.source else "" for piece in pieces]
     flags = dict.fromkeys(flag for sentence in sentences for flag in sentence.flags)
     return SplitTranslation(join(pieces, texts), tuple(flags), sentences)
+
+
+def _one_line(text):
+    """The text without line breaks: a translation has none but those between sentences."""
+    return " ".join(text.splitlines())
 
 
 class _InProportion:
