@@ -42,7 +42,7 @@ def sentences(count):
 def test_it_translates_as_python_does(page, folder, count):
     lines = sentences(count)
     said = page("translate", "\n".join(lines))
-    expected = translated(PocketTranslator(folder / MODEL), page("sentences", lines))
+    expected = list(translated(PocketTranslator(folder / MODEL), page("sentences", lines)))
     assert said["lines"] == [text for text, _ in expected]
     assert said["flagged"] == [i for i, (_, flags) in enumerate(expected) if flags]
     assert len(set(said["lines"])) > count // 2
