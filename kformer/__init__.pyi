@@ -25,6 +25,7 @@ from .tasks.translator import Translator
 from .tasks.word_alignment import HeadScore
 from .text.alignment import AlignmentHead, GoldLinks, WordAlignment, alignment_error_rate
 from .text.labels import Predictions
+from .text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
 
@@ -48,7 +49,9 @@ __all__ = [
     "SavedTranslator",
     "Scored",
     "SearchOptions",
+    "SentenceTranslation",
     "SequenceClassifier",
+    "SplitTranslation",
     "TextClassifier",
     "TextEncoder",
     "TokenEmbedding",

@@ -77,6 +77,11 @@ def translations(translator: kformer.Translator, texts: list[str]) -> float:
     assert_type(translator.translate(texts, beam_size=4), list[str])
     several = assert_type(translator.translations(texts, options), list[list[kformer.Translation]])
     assert_type(several[0][0].flags, tuple[str, ...])
+    pages = assert_type(
+        translator.split_translations(texts, options, "de"), list[kformer.SplitTranslation]
+    )
+    sentence: kformer.SentenceTranslation = pages[0].sentences[0]
+    assert_type(sentence.source, str)
     assert_type(several[0][0].alignment, list[tuple[int, int]] | None)
     kformer.plot_history({"loss": [2.0, 1.0]}, best=2)
     kformer.plot_positions(np.eye(4))

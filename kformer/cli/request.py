@@ -15,6 +15,12 @@ from kformer.cli.terminal.lines import (
     one_line,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
+from kformer.cli.terminal.paragraphs import (
+    Paragraphs,
+    SourceLanguage,
+    check_paragraphs,
+    translate_paragraphs,
+)
 from kformer.cli.terminal.quiet import quiet
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
@@ -48,6 +54,8 @@ def request(
             min=1,
         ),
     ] = 1,
+    paragraphs: Paragraphs = False,
+    source_language: SourceLanguage = None,
     model: Annotated[str, typer.Option(help="Name of the model on the server.")] = MODEL,
     model_version: Annotated[
         int | None, typer.Option(help="Number of the version; by default the newest.")
@@ -80,6 +88,8 @@ def request(
 ):
     """Translate with TensorFlow Serving and a SavedModel of `kformer export`."""
     check_output(output)
+    others = {"format": format != OutputFormat.text, "n_best": n_best > 1, "status": status}
+    check_paragraphs(paragraphs, source_language, **others)
     check_format(format, n_best)
     options = {
         "version": model_version,
@@ -96,6 +106,12 @@ def request(
             _show_status(client, model)
             return
         chunk = batch_size * connections
+        if paragraphs:
+            given = _one_source(texts, input)
+            translate_paragraphs(
+                lambda: client.split_translations, given, output, source_language, chunk
+            )
+            return
         work = functools.partial(client.translations, n_best=n_best)
         results = in_chunks(work, *_lines(texts, input), chunk=chunk)
         write_answers(results, format, output)
@@ -125,11 +141,16 @@ def _headers(lines, token):
 
 def _lines(texts, input):
     """Returns the lines to translate, and their number, if known."""
+    given = _one_source(texts, input)
+    return (given, len(given)) if texts else lines_to_translate(given)
+
+
+def _one_source(texts, input):
     if texts and input:
         raise ValueError(
             f"Give texts or --input, not both. Received: {texts[0]!r}, {str(input)!r}."
         )
-    return (texts, len(texts)) if texts else lines_to_translate(input)
+    return texts or input
 
 
 def _show_status(client, model):

@@ -20,6 +20,12 @@ from kformer.cli.terminal.lines import (
     lines_to_translate,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
+from kformer.cli.terminal.paragraphs import (
+    Paragraphs,
+    SourceLanguage,
+    check_paragraphs,
+    translate_paragraphs,
+)
 from kformer.decoding.options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.text.text_files import read_lines
@@ -56,6 +62,8 @@ def translate(
             "Meanwhile, what is done is beside OUTPUT.",
         ),
     ] = False,
+    paragraphs: Paragraphs = False,
+    source_language: SourceLanguage = None,
     **given,
 ):
     """Translate text line by line."""
@@ -63,11 +71,17 @@ def translate(
     if resume:
         check_resumable(input, output)
     check_output(output)
+    others = {"format": format != OutputFormat.text, "prefix": prefix}
     if form != "keras":
-        others = {"format": format != OutputFormat.text, "prefix": prefix}
         check_no_options(model, [*given, *(name for name, value in others.items() if value)])
     options = SearchOptions(**given)
+    others |= {"n_best": options.n_best > 1, "resume": resume}
+    check_paragraphs(paragraphs, source_language, **others)
     check_format(format, options.n_best)
+    if paragraphs:
+        load = functools.partial(_load_for_paragraphs, model, form, options)
+        translate_paragraphs(load, input, output, source_language)
+        return
     items, total = lines_to_translate(input)
     if form == "keras":
         items = _with_prefixes(items, input, prefix)
@@ -82,6 +96,11 @@ def translate(
     else:
         work, chunk = start()
         write_answers(in_chunks(work, items, total, chunk), format, output)
+
+
+def _load_for_paragraphs(model, form, options):
+    translate = open_translator(model).split_translations
+    return functools.partial(translate, options=options) if form == "keras" else translate
 
 
 def _with_prefixes(lines, input, prefix):

@@ -13,6 +13,8 @@ from kformer.export.saved_model.versions import newest_version, read_report
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
 
+    from kformer.text.paragraphs.split_translation import SplitTranslation
+
 _SERVED = {  # By kind.
     "translator": "ServedTranslator",
     "classifier": "ServedClassifier",
@@ -39,13 +41,19 @@ class SavedTranslator(Protocol):
     """
 
     def translate(
-        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        progress: Callable[[int], object] | None = None,
+        split: bool = False,
+        source_language: str | None = None,
     ) -> list[str]:
         """Returns the best translation of each text.
 
         Args:
             texts: list of strings, or another iterable of them.
             progress: Called with the number of texts done, after each batch.
+            split, source_language: See `split_translations`.
         """
         ...
 
@@ -56,6 +64,22 @@ class SavedTranslator(Protocol):
 
         Args:
             texts, progress: See `translate`.
+        """
+        ...
+
+    def split_translations(
+        self,
+        texts: Iterable[str],
+        *,
+        source_language: str | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Sequence["SplitTranslation"]:
+        """Returns the translation of each text, which may have many sentences and lines.
+
+        Args:
+            texts: See `translate`.
+            source_language: Their language, such as "de".
+            progress: Called with the number of texts done, in proportion to their sentences.
         """
         ...
 

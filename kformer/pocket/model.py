@@ -86,7 +86,8 @@ class PocketModel:
         """Returns the answer of the first signature to each text, from bytes or from rows of ids.
 
         Args:
-            did: What was done with the beginning of a text that is too long, for the warning.
+            did: What was done with the beginning of a text that is too long, for the warning; None
+                for no warning.
         """
         texts = as_texts(texts, "texts")
         self._team.prepare(len(texts))
@@ -138,7 +139,7 @@ class PocketModel:
                 progress(len(done))
         if check:
             check(answers)
-        for i in sorted(cuts):  # Not before, because the worker was busy.
+        for i in sorted(cuts if did else ()):  # Not before, because the worker was busy.
             why = self._text.why_cut(self._team.first, texts[i], did)
             warnings.warn(f"Sentence {i + 1} {why}", stacklevel=stacklevel)
         return answers

@@ -6,6 +6,11 @@ from kformer.pocket.metadata import TRANSLATOR
 from kformer.pocket.model import SOURCE_CUT, PocketModel
 from kformer.pocket.text import text_in
 from kformer.text.degenerate import degenerate_flags
+from kformer.text.paragraphs.split_translation import (
+    SplitTranslation,
+    check_split,
+    translate_split,
+)
 
 TRANSLATION_CUT = 2  # A bit of the output `truncated`.
 
@@ -16,7 +21,7 @@ class PocketTranslation(NamedTuple):
     Attributes:
         text: The translation.
         flags: Its problems, usually none: "source cut", "length limit", "loop", "length ratio",
-            as in `kformer.Translation`.
+            as in `kformer.Translation`; "translation cut": there was no room for its end.
     """
 
     text: str
@@ -45,25 +50,51 @@ class PocketTranslator(PocketModel):
     kind = TRANSLATOR
     signature = "translate"
 
-    def translate(self, texts, progress=None) -> list[str]:
+    def translate(self, texts, progress=None, *, split=False, source_language=None) -> list[str]:
         """See `kformer.Translator.translate`; the export chose the search."""
+        check_split(split, source_language)
+        if split:
+            return [one.text for one in self._split(texts, source_language, progress)]
         return [best.text for best in self._answers(texts, "translated", progress)]
 
     def translations(self, texts, progress=None) -> list[list[PocketTranslation]]:
         """As `translate`, but with flags: for each text a list of its one translation."""
         return [[best] for best in self._answers(texts, "translated", progress)]
 
+    def split_translations(
+        self, texts, source_language=None, progress=None
+    ) -> list[SplitTranslation]:
+        """See `kformer.Translator.split_translations`.
+
+        Args:
+            texts: list of strings, each of any number of sentences.
+            source_language: Their language; by default that in the metadata of the file.
+            progress: Called with the number of texts done, in proportion to their sentences.
+        """
+        return self._split(texts, source_language, progress)
+
+    def _split(self, texts, source_language, progress):
+        def find(sentences, progress):
+            return self._answers(sentences, None, progress)
+
+        if source_language is None:
+            source_language = self.manifest.get("source_language")
+        return translate_split(find, texts, source_language, progress, stacklevel=4)
+
     def _read_text(self, outputs, over):
         source, ids = outputs["source_ids"], outputs["ids"]
         row = source[source != self.manifest["padding_id"]].tolist()
         cut = over or bool(int(outputs["truncated"][0]) & SOURCE_CUT)
         flags = self._flags(row, cut, ids, len(ids) - len(source))
+        end_missing = int(outputs["truncated"][0]) & TRANSLATION_CUT
+        flags += ("translation cut",) if end_missing else ()
         return PocketTranslation(text_in(outputs["translation"]), flags)
 
     def _read_row(self, worker, outputs, source, cut, length):
         ids = outputs["ids"]
         text, end_missing = self._text.decode(worker, ids)
         flags = self._flags(source, cut, ids, len(ids) - length)
+        flags += ("translation cut",) if end_missing else ()
         return PocketTranslation(text, flags), end_missing
 
     def _flags(self, source, cut, ids, extra):

@@ -29,6 +29,11 @@ from kformer.serving.rows import (
     rows_from_columns,
     warn_of_cut,
 )
+from kformer.text.paragraphs.split_translation import (
+    SplitTranslation,
+    check_split,
+    translate_split,
+)
 from kformer.text.prompts import check_prompts
 
 
@@ -99,16 +104,21 @@ class Client:
         chosen = read_model(model, version, label)
         self._transport = transport(address, chosen, dict(headers or {}), ca_file)
 
-    def translate(self, texts, progress=None) -> list[str]:
+    def translate(self, texts, progress=None, *, split=False, source_language=None) -> list[str]:
         """See `kformer.Translator.translate`; the export chose the search.
 
         Args:
             texts: list of strings.
             progress: Called with the number of texts in each finished request.
+            split: Whether each text may have many sentences; see `split_translations`.
+            source_language: With `split`, the language of the texts, such as "de".
 
         Warns:
             UserWarning: A text was too long and was cut.
         """
+        check_split(split, source_language)
+        if split:
+            return [one.text for one in self._split(texts, source_language, progress)]
         return [best.text for best, *_ in self._translations(texts, progress, 1)]
 
     def translations(self, texts, progress=None, n_best=1) -> list[list[ServedTranslation]]:
@@ -126,6 +136,27 @@ class Client:
             UserWarning: See `translate`.
         """
         return self._translations(texts, progress, n_best)
+
+    def split_translations(
+        self, texts, source_language=None, progress=None
+    ) -> list[SplitTranslation]:
+        """Translates texts of many sentences; see `kformer.Translator.split_translations`.
+
+        `timeout` holds for all sentences, and again for those parts of them that are asked after
+        it turned out that they are too long for the model.
+
+        Args:
+            texts: list of strings, each of any number of sentences.
+            source_language: Their language, such as "de"; by default the rules of English hold.
+            progress: Called with the number of texts done, in proportion to their sentences.
+
+        Raises:
+            ImportError: The package sentencex is not installed.
+
+        Warns:
+            UserWarning: A sentence was too long.
+        """
+        return self._split(texts, source_language, progress)
 
     def classify(self, texts, progress=None) -> list[ServedClass]:
         """Returns for each text its label and the probabilities of all labels, of a classifier.
@@ -221,6 +252,13 @@ class Client:
 
     def __exit__(self, *_):
         self.close()
+
+    def _split(self, texts, source_language, progress):
+        def find(sentences, progress):
+            found = self._predict("serving_default", {"text": sentences}, read_best, progress)
+            return [best for [best] in found]
+
+        return translate_split(find, texts, source_language, progress, stacklevel=4)
 
     def _translations(self, texts, progress, n_best):
         check_integer("n_best", n_best, least=1)

@@ -24,6 +24,12 @@ from kformer.tasks.word_alignment import (
     score_heads,
 )
 from kformer.text.alignment import AlignmentHead, WordAlignment
+from kformer.text.paragraphs.split_translation import (
+    SentenceTranslation,
+    SplitTranslation,
+    check_split,
+    translate_split,
+)
 from kformer.text.rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
 
@@ -100,6 +106,8 @@ class Translator(TextModel):
         progress=None,
         *,
         prefixes=None,
+        split=False,
+        source_language=None,
         **options,
     ) -> list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
@@ -112,6 +120,8 @@ class Translator(TextModel):
             progress: Called with the number of sentences done, after each batch.
             prefixes: What the translations must begin with: as many strings, or None. A blank
                 sentence translates to its prefix.
+            split: Whether each text may have many sentences; see `split_translations`.
+            source_language: With `split`, the language of the texts, such as "de".
             **options: The others of `kformer.SearchOptions`.
 
         Returns:
@@ -120,12 +130,17 @@ class Translator(TextModel):
 
         Raises:
             TypeError: An argument, or one of the texts, is not what it should be.
-            ValueError: A number is out of range, or there are not as many prefixes as texts.
+            ValueError: A number is out of range, there are not as many prefixes as texts, or
+                `split` does not go with another argument.
 
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
         options = SearchOptions(beam_size, length_penalty, **options)
+        check_split(split, source_language, prefixes)
+        if split:
+            found = self._split(texts, options, source_language, batch_size, progress)
+            return [one.text for one in found]
         _, _, found = self._search(texts, options, prefixes, batch_size, progress)
         return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
 
@@ -150,11 +165,7 @@ class Translator(TextModel):
         Warns:
             UserWarning: As `translate`.
         """
-        options = SearchOptions() if options is None else options
-        if not isinstance(options, SearchOptions):
-            raise TypeError(
-                f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
-            )
+        options = _checked_options(options)
         sources, forced, found = self._search(texts, options, prefixes, batch_size, progress)
         pairs = [(i, one) for i, several in enumerate(found) for one in several]
         ids = [one.ids for _, one in pairs]
@@ -181,6 +192,36 @@ class Translator(TextModel):
                 )
             )
         return results
+
+    def split_translations(
+        self, texts, options=None, source_language=None, batch_size=32, progress=None
+    ) -> list[SplitTranslation]:
+        """Translates texts of many sentences: all white space and line breaks stay as they are.
+
+        Each text is split into sentences, all of which are translated as `translate` does it, those
+        of similar length together. A line break always ends a sentence. A sentence over
+        `max_source_length` ids is halved at a clause, or else at a word, until no part is.
+
+        Args:
+            texts, batch_size: As for `translate`; a text may be a whole page.
+            options: `kformer.SearchOptions`; None for the defaults.
+            source_language: The language of the texts, such as "de", whose rules and abbreviations
+                decide where a sentence ends; by default those of English.
+            progress: Called with the number of texts done, in proportion to their sentences.
+
+        Returns:
+            list of as many `kformer.SplitTranslation`: the best translation of each text, its
+            flags and its sentences.
+
+        Raises:
+            ImportError: The package sentencex is not installed.
+            TypeError, ValueError: As `translate`.
+
+        Warns:
+            UserWarning: A sentence was too long.
+        """
+        options = _checked_options(options)
+        return self._split(texts, options, source_language, batch_size, progress)
 
     def score(self, sources, targets, progress=None) -> list[Scored]:
         """Tells how likely the model finds given translations; in batches of about one length.
@@ -258,11 +299,27 @@ class Translator(TextModel):
         self.alignment_head = scores[0].head
         return scores
 
-    def _search(self, texts, options, prefixes, batch_size, progress):
-        """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
+    def _split(self, texts, options, source_language, batch_size, progress):
+        check_integer("batch_size", batch_size, least=1)
+
+        def find(sentences, progress):
+            rows, _, found = self._search(sentences, options, None, batch_size, progress, did=None)
+            written = write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
+            for i, (text, (best, *_)) in enumerate(zip(written, found, strict=True)):
+                flags = (*cut_flags(i, source=rows), *found_flags(rows.ids[i], best))
+                yield SentenceTranslation(sentences[i], text, flags)
+
+        return translate_split(find, texts, source_language, progress, stacklevel=4)
+
+    def _search(self, texts, options, prefixes, batch_size, progress, did="translated"):
+        """Returns the `TextRows` of sources and of prefixes, or None, and what was found.
+
+        Args:
+            did: See `read_texts`.
+        """
         check_integer("batch_size", batch_size, least=1)
         texts = as_texts(texts, "texts")
-        sources = self._read(texts, "Sentence", "translated", stacklevel=1)
+        sources = self._read(texts, "Sentence", did, stacklevel=1)
         forced = None
         if prefixes is not None:
             prefixes = as_texts(prefixes, "prefixes")
@@ -328,6 +385,15 @@ class Translator(TextModel):
             config["max_source_length"],
             config.get("alignment_head"),  # Early files lack it.
         )
+
+
+def _checked_options(options):
+    options = SearchOptions() if options is None else options
+    if not isinstance(options, SearchOptions):
+        raise TypeError(
+            f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
+        )
+    return options
 
 
 def check_is_translator(name, value):

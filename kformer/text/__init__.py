@@ -5,6 +5,7 @@
 - `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `rows`: lists of strings to lists of ids, truncated where they are too long.
+- `paragraphs`: texts of many sentences, split, translated and put together again.
 - `labels`: the labels of a classifier, and its predictions.
 - `prompts`: prompts that are too long to be continued.
 - `alignment`: links between the words of a text and of its translation, from attention.

@@ -28,7 +28,8 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
         tokenizer: `Tokenizer`.
         texts: list of strings.
         max_length: Maximum ids of a row, its end id included.
-        name, did: Words of the warnings: what a text is, and what was done with its beginning.
+        name, did: Words of the warnings: what a text is, and what was done with its beginning;
+            without `did`, there are none.
         stacklevel: Stack level of the warnings, counted from the caller.
 
     Warns:
@@ -39,6 +40,8 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
 
     def warn(i, length, unit, limit, kept):
         cut.add(i)
+        if not did:
+            return
         warnings.warn(
             f"{name} {i + 1} has {length} {unit}, over the limit of {limit}: "
             f"only its first {kept} were {did}.",

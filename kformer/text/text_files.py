@@ -30,20 +30,24 @@ def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
     return [os.fspath(file) for file in files]
 
 
-def decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    """Yields lines of bytes as text, without line ends; messages contain the `name` of the file.
+def decoded(lines: Iterable[bytes], name: str, ends: bool = False) -> Iterator[str]:
+    """Yields lines of bytes as text; messages contain the `name` of the file.
+
+    Args:
+        ends: Whether lines keep their line ends.
 
     Raises:
         ValueError: A line is not UTF-8; the message has its number.
     """
     for number, line in enumerate(lines, start=1):
         try:
-            yield line.decode("utf-8").rstrip("\r\n")
+            text = line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"Text must be UTF-8. Received: {name}, where line {number} is not "
                 f"({error.reason})."
             ) from error
+        yield text if ends else text.rstrip("\r\n")
 
 
 @contextlib.contextmanager
@@ -112,8 +116,11 @@ class _Zstandard(io.RawIOBase):
         return text
 
 
-def read_lines(file: str | Path) -> Iterator[str]:
-    """Yields the lines of a UTF-8 text file; plain, `.gz` or `.zst`, without line ends.
+def read_lines(file: str | Path, ends: bool = False) -> Iterator[str]:
+    """Yields the lines of a UTF-8 text file; plain, `.gz` or `.zst`.
+
+    Args:
+        ends: Whether lines keep their line ends.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
@@ -121,7 +128,7 @@ def read_lines(file: str | Path) -> Iterator[str]:
     """
     empty = True
     with opened(file) as lines:
-        for line in decoded(lines, repr(str(file))):
+        for line in decoded(lines, repr(str(file)), ends):
             empty = False
             yield line
     if empty:

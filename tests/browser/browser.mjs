@@ -97,17 +97,56 @@ const commands = {
     }, before);
   },
 
-  /** Writes a text, and waits until the first line of its translation is there. */
+  /** Writes a text, and waits until the first sentence of its translation is there. */
   async begin(text) {
     await page.fill("#source", text);
-    await page.waitForSelector("#translation p:first-child:not(.pending)", PATIENCE);
+    await page.waitForSelector("#translation p:first-child span:not(.pending)", PATIENCE);
     return state();
   },
 
-  /** What `flags.js` returns for rows of its arguments. */
-  async flags(rows) {
-    await page.addScriptTag({ url: "flags.js" });
-    return page.evaluate((rows) => rows.map((row) => translationFlags(...row)), rows);
+  /** What a function of a script of the page returns for rows of its arguments. */
+  async call(script, name, rows) {
+    if (!(await page.evaluate((name) => name in self, name))) {
+      await page.addScriptTag({ url: script });
+    }
+    return page.evaluate(([name, rows]) => rows.map((row) => self[name](...row)), [name, rows]);
+  },
+
+  /** The sentences of each line, as the page splits them. */
+  async sentences(lines) {
+    return page.evaluate((lines) => lines.map((line) => sentencesOf(line)), lines);
+  },
+
+  /** The same for another language. */
+  async split(language, lines) {
+    return page.evaluate(
+      ([language, lines]) => lines.map(sentenceSplitter(language)),
+      [language, lines],
+    );
+  },
+
+  /** Milliseconds from a paste to the first translated sentence, and to the last. */
+  async paste(text) {
+    return page.evaluate(async (text) => {
+      const place = document.getElementById("translation");
+      const arrived = (selector) =>
+        new Promise((resolve) => {
+          const watch = new MutationObserver(() => {
+            if (!document.querySelector(selector)) return;
+            watch.disconnect();
+            requestAnimationFrame(() => resolve(performance.now() - start));
+          });
+          watch.observe(place, { subtree: true, childList: true, attributes: true });
+        });
+      const times = [
+        arrived("#translation span:not(.pending)"),
+        arrived("#translation[aria-busy=false]"),
+      ];
+      const start = performance.now();
+      document.getElementById("source").focus();
+      document.execCommand("insertText", false, text);
+      return Promise.all(times);
+    }, text);
   },
 
   /** Where the two panes are, in pixels, and whether their content scrolls inside. */
@@ -262,7 +301,7 @@ async function state() {
       lines: [...element("translation").children].map((line) => line.textContent),
       pending: element("translation").querySelectorAll(".pending").length,
       flagged: [...element("translation").children].flatMap((line, i) =>
-        line.classList.contains("flagged") ? [i] : [],
+        line.querySelector(".flagged") ? [i] : [],
       ),
       copy: element("copy").hidden ? "hidden" : element("copy").disabled ? "disabled" : "enabled",
       directions: [...element("translation").children].map(

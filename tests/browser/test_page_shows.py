@@ -45,7 +45,7 @@ def test_typing_never_waits_for_a_translation(browser, changed):
 
 
 def slowed(worker):
-    """The worker, with at least 20 ms for each line; its log has each text and each run."""
+    """The worker, with at least 20 ms for each sentence; its log has each text and each run."""
     marker = b"  failures.length = 0;\n"
     slow = b"""  console.log(`run ${line}`);
   for (const end = performance.now() + 20; line && performance.now() < end; );
@@ -56,7 +56,7 @@ def slowed(worker):
     )
 
 
-def test_lines_come_one_by_one_and_a_newer_text_stops_the_older(browser, changed):
+def test_sentences_come_one_by_one_and_a_newer_text_stops_the_older(browser, changed):
     long = [f"wir ruft {number}" for number in range(200)]
     with changed("worker.js", slowed) as address:
         browser("open", address)
@@ -72,6 +72,50 @@ def test_lines_come_one_by_one_and_a_newer_text_stops_the_older(browser, changed
     after = log[log.index("asked 3") :]
     assert after == ["asked 3", f"run {toy.SOURCES[0]}"]  # The other line was remembered.
     assert sum(f"run {line}" in log for line in long) < 200
+
+
+def test_a_sentence_that_did_not_change_is_not_translated_again(browser, changed):
+    with changed("worker.js", slowed) as address:
+        browser("open", address)
+        browser("translate", "Wir ruft uns! Das haus?\nWir ruft uns!")
+        before = browser("translate", "Wir ruft uns! Das haus? Ein bild.\nWir ruft uns!")
+        browser("translate", "Ein kind! Wir ruft uns!\nWir ruft uns!  Das haus?")
+        log = browser("logged")
+    runs = [line.removeprefix("run ") for line in log if line.startswith("run ")]
+    assert runs == ["", "Wir ruft uns!", "Das haus?", "Ein bild.", "Ein kind!"]
+    assert len(before["lines"]) == 2
+
+
+def test_white_space_and_line_breaks_stay_as_they_are(page, address):
+    text = "\t{0}\n\n  {1}!   {2} \n{0}"
+    for _ in range(2):  # New, and remembered.
+        said = page("translate", text.format("wir", "der hund", "uns"))
+        words = page("translate", "wir\nder hund!\nuns")["lines"]
+    expected = text.replace("{1}!", "{1}").format(*words)
+    assert said["lines"] == expected.split("\n")
+
+
+def test_a_browser_without_segmenter_translates_lines(browser, changed):
+    with changed("sentences.js", lambda js: b"delete Intl.Segmenter;\n" + js) as address:
+        browser("open", address)
+        assert browser("sentences", ["Ja. Nein. ", ""]) == [["Ja. Nein. "], [""]]
+        assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "count"),
+    [
+        ("de", "Herr Dr. Meier kommt am 3. Mai, z. B. um 8 Uhr. Wirklich? Ja!", 3),
+        ("en", "Mr. Smith and J. R. Brown came 3. He went.", 2),
+        ("fr", "C'est le plan B\u00a0! Non. M. Dupont arrive.", 3),
+        ("ja", "これは本です。はい。", 2),
+        (None, "Ein Satz. Noch einer.", 2),
+        ("no_code", "Ein Satz. Noch einer.", 2),
+    ],
+)
+def test_a_line_is_split_by_the_rules_of_its_language(page, language, line, count):
+    [found] = page("split", language, [line])
+    assert "".join(found) == line and len(found) == count
 
 
 def test_on_a_phone_both_sides_fit_on_the_screen_and_scroll_inside(browser, address):
@@ -107,8 +151,8 @@ def test_a_screen_reader_finds_its_way(page):
 
 
 def test_each_line_has_a_direction_of_its_own(browser, changed):
-    rtl = b"line.textContent = '\\u05e9\\u05dc\\u05d5\\u05dd';"
-    with changed("lines.js", lambda js: js.replace(b"line.textContent = text;", rtl)) as address:
+    rtl = b"span.textContent = '\\u05e9\\u05dc\\u05d5\\u05dd';"
+    with changed("lines.js", lambda js: js.replace(b"span.textContent = text;", rtl)) as address:
         browser("open", address)
         assert browser("translate", "wir")["directions"] == ["rtl"]
         assert browser("style", "#source", "direction") == "ltr"

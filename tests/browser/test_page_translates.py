@@ -8,6 +8,8 @@ import pytest
 from browser.chromium import served
 from kformer.export import export_tflite, export_web_page
 from kformer.pocket import PocketTranslator
+from kformer.text.paragraphs.clauses import halves
+from kformer.text.paragraphs.joining import Piece, join
 from kformer.text.scores import bleu
 from support import toy
 
@@ -40,11 +42,22 @@ def sentences(count):
 def test_it_translates_as_python_does(page, folder, count):
     lines = sentences(count)
     said = page("translate", "\n".join(lines))
-    expected = PocketTranslator(folder / MODEL).translations(lines)
-    assert said["lines"] == [best.text for [best] in expected]
-    assert said["flagged"] == [i for i, [best] in enumerate(expected) if best.flags]
+    expected = list(translated(PocketTranslator(folder / MODEL), page("sentences", lines)))
+    assert said["lines"] == [text for text, _ in expected]
+    assert said["flagged"] == [i for i, (_, flags) in enumerate(expected) if flags]
     assert len(set(said["lines"])) > count // 2
     assert said["status"].startswith("Translated in ") and said["status"].endswith("s")
+
+
+def translated(translator, lines):
+    """Pairs of the translation of a line and its flags, in Python, from the page's sentences."""
+    for sentences in lines:
+        pieces = [Piece.of(sentence) for sentence in sentences]
+        found = [best for [best] in translator.translations([piece.source for piece in pieces])]
+        yield (
+            join(pieces, [best.text for best in found]),
+            [one for best in found for one in best.flags],
+        )
 
 
 def test_it_translates_what_the_model_knows(page):
@@ -64,10 +77,11 @@ def test_degenerate_output_is_the_same_as_in_python(browser, two_vocabularies, l
     with served(folder) as address:
         browser("open", address)
         said = browser("translate", "\n".join(lines))
-    expected = PocketTranslator(tflite).translations(lines)
-    assert said["lines"] == [best.text for [best] in expected]
+        sentences_of_lines = browser("sentences", lines)
+    expected = list(translated(PocketTranslator(tflite), sentences_of_lines))
+    assert said["lines"] == [text for text, _ in expected]
     assert max(map(len, said["lines"])) > 60
-    flagged = [i for i, [best] in enumerate(expected) if best.flags]
+    flagged = [i for i, (_, flags) in enumerate(expected) if flags]
     assert said["flagged"] == flagged and len(flagged) > 3
 
 
@@ -102,19 +116,54 @@ WebAssembly.instantiate = (code, imports) =>
     assert "litert/litert_wasm_internal.wasm" not in fetched
 
 
-def test_text_over_the_limit_shows_a_notice(page, folder):
+def test_a_sentence_over_the_limit_is_split_as_in_python_and_shows_a_notice(page, folder):
     too_many_bytes = "wir" + " " * 900 + "ruft"
-    too_many_ids = " ".join(toy.SOURCES[:40])[:700]
-    with pytest.warns(UserWarning, match="only its first"):
-        expected = PocketTranslator(folder / MODEL).translate(["wir", too_many_bytes, too_many_ids])
-    said = page("translate", f"wir\n{too_many_bytes}\n{too_many_ids}")
+    too_many_ids = " ".join(toy.SOURCES[:40])
+    lines = ["wir", too_many_bytes, too_many_ids]
+    with pytest.warns(UserWarning, match="one by one"):
+        expected = PocketTranslator(folder / MODEL).translate(lines, split=True)
+    said = page("translate", "\n".join(lines))
     assert said["lines"] == expected
-    assert [line for line in said["notice"].splitlines() if "too long" in line] == [
-        "Line 2 is too long: only its beginning was translated.",
-        "Line 3 is too long: only its beginning was translated.",
-    ]
+    why = "has a sentence that is too long: its clauses were translated one by one."
+    notices = [line for line in said["notice"].splitlines() if "too long" in line]
+    assert notices == [f"Line 2 {why}", f"Line 3 {why}"]
     assert "too long" not in (page("translate", "wir")["notice"] or "")
-    assert page("translate", too_many_bytes)["notice"].startswith("The text is too long")
+    assert page("translate", too_many_bytes)["notice"].startswith("The text has a sentence that")
+
+
+def test_what_cannot_be_split_is_said_to_be_cut(page):
+    notice = page("translate", "a" + "\u0301" * 900)["notice"]
+    assert notice.startswith("The text is too long: only its beginning was translated.")
+
+
+def random_texts(count, alphabet):
+    chance = random.Random(11)
+    return ["".join(chance.choices(alphabet, k=chance.randint(0, 30))) for _ in range(count)]
+
+
+def test_clauses_are_those_of_python(page):
+    texts = [text.strip() for text in random_texts(900, "abcd,;…!? \u00a0\n、。”\u0301\u200d🏽👩क्")]
+    expected = [halves(text) for text in texts]
+    found = page("call", "clauses.js", "halves", [[text] for text in texts])
+    assert found == [parts and list(parts) for parts in expected]
+    assert 9 < expected.count(None) < 450
+
+
+def test_translations_are_joined_as_in_python(page):
+    texts = random_texts(900, "ab 。好\n🐕𠀀")
+    answers = random_texts(900, "cd 好")
+    rows = [(texts[i : i + 3], answers[i : i + 3]) for i in range(0, 900, 3)]
+    pieces = page("call", "joining.js", "pieceOf", [[text] for text in texts])
+    assert [list(Piece.of(text)) for text in texts] == [
+        [piece[name] for name in ("before", "source", "after")] for piece in pieces
+    ]
+    found = page(
+        "call",
+        "joining.js",
+        "joined",
+        [[pieces[3 * i : 3 * i + 3], answers] for i, (_, answers) in enumerate(rows)],
+    )
+    assert found == [join([*map(Piece.of, sources)], answers) for sources, answers in rows]
 
 
 def rows_of_ids(count, room=30):
@@ -142,7 +191,8 @@ def test_flags_are_those_of_python(page, folder):
         translator._flags([id for id in source if id], cut, np.array(found), 10)
         for source, found, cut in rows
     ]
-    assert page("flags", [[*row, special] for row in rows]) == [list(flags) for flags in expected]
+    found = page("call", "flags.js", "translationFlags", [[*row, special] for row in rows])
+    assert found == [list(flags) for flags in expected]
     flags = [flag for several in expected for flag in several]
     for flag in ("source cut", "length limit", "loop", "length ratio"):
         assert 20 < flags.count(flag) < 500, flag

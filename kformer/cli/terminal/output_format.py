@@ -59,7 +59,7 @@ def write_answers(results, format, output, what="translation", expected=()):
 
 def written(number, answers, format, what="translation", expected=()):
     """Returns the bytes for the answers to line `number`; see `write_answers`."""
-    _warn_of_flags(number, answers[0], what, expected)
+    warn_of_flags(number, answers[0], what, expected)
     return "".join(f"{line}\n" for line in _lines(format, number, answers)).encode("utf-8")
 
 
@@ -84,7 +84,7 @@ def _fields(number, answer):
     return {"line": number, **{name: getattr(answer, name) for name in names}}
 
 
-def _warn_of_flags(number, best, what, expected):
+def warn_of_flags(number, best, what="translation", expected=()):
     """Writes what is wrong with the best answer to line `number`, if anything, to stderr."""
     flags = [flag for flag in best.flags if flag in _WHAT_FLAGS_SAY and flag not in expected]
     if flags:

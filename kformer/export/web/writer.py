@@ -22,8 +22,8 @@ MODEL = "translator.tflite"
 PAGE = (
     "index.html",
     "page.css",
-    *("page.js", "facts.js", "lines.js", "offline.js"),
-    *("worker.js", "archive.js", "flags.js"),
+    *("page.js", "facts.js", "sentences.js", "joining.js", "lines.js", "offline.js"),
+    *("worker.js", "archive.js", "flags.js", "clauses.js"),
     "icon.svg",
     *(f"icon-{size}.png" for size in ICON_SIZES),
     "LICENSE",

@@ -1,7 +1,9 @@
 "use strict";
-// The lines of the translation, finished and pending, and their flags.
+// The lines of the translation, their sentences, finished and pending, and their flags.
 
 const FLAGS = {
+  "source split": (whose) =>
+    `${whose.text} has a sentence that is too long: its clauses were translated one by one.`,
   "source cut": (whose) => `${whose.text} is too long: only its beginning was translated.`,
   "translation cut": (whose) => `There was no room for the end of ${whose.translation}.`,
   "length limit": (whose) => `${capital(whose.translation)} reached its length limit without an end.`,
@@ -9,42 +11,54 @@ const FLAGS = {
   "length ratio": (whose) => `${capital(whose.translation)} has an unlikely length.`,
 };
 
-/** Shows and counts the lines of one text's translation in `element`, as they arrive. */
+/** Shows and counts the sentences of one text's translation in `element`, as they arrive. */
 class Lines {
   constructor(element) {
     this.element = element;
-    this.known = new Map(); // Source line of the shown text -> {text, flags}.
-    this.sources = [];
+    this.known = new Map(); // Source sentence of the shown text -> {text, flags}.
+    this.clear();
   }
 
-  /** Begins a text: lines of the previous text are reused; the others are pending. */
-  begin(sources) {
+  /**
+   * Begins a text: sentences of the previous text are reused; the others are pending.
+   * @param {string[][]} lines The sentences of each line, with the white space around them.
+   */
+  begin(lines) {
     const before = this.known;
+    const shown = this.sentences.map(({ span }) => span.textContent);
     this.known = new Map();
-    for (const line of sources) {
-      if (before.has(line)) this.known.set(line, before.get(line));
+    this.sentences = [];
+    this.element.replaceChildren(...lines.map((line) => this.#line(line.map(pieceOf))));
+    for (const { piece } of this.sentences) {
+      const found = before.get(piece.source);
+      if (found) this.known.set(piece.source, found);
     }
-    this.sources = sources;
-    const awaited = sources.filter((line) => !this.known.has(line)).length;
-    // While one line is typed, its last translation stays dimmed, which avoids flicker.
-    const dimmed = awaited === 1 ? [...this.element.children].map((line) => line.textContent) : [];
-    this.element.replaceChildren(
-      ...sources.map((line, i) => {
-        const found = this.known.get(line);
-        return found ? translated(found) : pending(dimmed[i] ?? "");
-      }),
-    );
+    const awaited = this.sentences.filter(({ piece }) => !this.known.has(piece.source)).length;
+    this.sentences.forEach((sentence, i) => {
+      const found = this.known.get(sentence.piece.source);
+      // While one sentence is typed, its last translation stays dimmed, which avoids flicker.
+      if (found) fill(sentence, found);
+      else sentence.span.textContent = awaited === 1 ? (shown[i] ?? "") : "";
+    });
+    this.sentences.forEach((_, i) => this.#separate(i));
   }
 
-  /** Puts the translation {text, flags} of line `index` into its place. */
+  /** The sentences to translate, in the order of the text. */
+  get sources() {
+    return this.sentences.map(({ piece }) => piece.source);
+  }
+
+  /** Puts the translation {text, flags} of sentence `index` into its place. */
   put(index, found) {
-    this.known.set(this.sources[index], found);
-    this.element.children[index].replaceWith(translated(found));
+    this.known.set(this.sentences[index].piece.source, found);
+    fill(this.sentences[index], found);
+    this.#separate(index);
+    if (index + 1 < this.sentences.length) this.#separate(index + 1);
   }
 
   clear() {
     this.known.clear();
-    this.sources = [];
+    this.sentences = []; // Of each one its piece, and where it is shown: {piece, line, gap, span}.
     this.element.replaceChildren();
   }
 
@@ -53,35 +67,52 @@ class Lines {
     return [...this.element.children].map((line) => line.textContent).join("\n");
   }
 
-  /** A sentence for each flag of a translated line. */
+  /** A message for each flag of a line. */
   get notices() {
-    const several = this.sources.length > 1;
-    return this.sources.flatMap((line, i) => {
-      const whose = several
-        ? { text: `Line ${i + 1}`, translation: `the translation of line ${i + 1}` }
-        : { text: "The text", translation: "the translation" };
-      return (this.known.get(line)?.flags ?? []).map((flag) => FLAGS[flag](whose));
+    const flags = new Map([...this.element.children].map((line) => [line, new Set()]));
+    for (const { piece, line } of this.sentences) {
+      for (const flag of this.known.get(piece.source)?.flags ?? []) flags.get(line).add(flag);
+    }
+    return [...flags.values()].flatMap((ofLine, i) => {
+      const whose =
+        flags.size > 1
+          ? { text: `Line ${i + 1}`, translation: `the translation of line ${i + 1}` }
+          : { text: "The text", translation: "the translation" };
+      return [...ofLine].map((flag) => FLAGS[flag](whose));
     });
+  }
+
+  /** Returns the paragraph of a line, with a place for each sentence. */
+  #line(pieces) {
+    const line = document.createElement("p");
+    line.dir = "auto";
+    for (const piece of pieces) {
+      const gap = document.createTextNode(piece.before);
+      line.append(gap);
+      if (!piece.source) continue;
+      const span = document.createElement("span");
+      span.classList.add("pending");
+      line.append(span);
+      this.sentences.push({ piece, line, gap, span });
+    }
+    line.append(pieces.at(-1)?.source ? pieces.at(-1).after : "");
+    return line;
+  }
+
+  /** Fills the gap before sentence `index`. */
+  #separate(index) {
+    const { piece, line, gap, span } = this.sentences[index];
+    const before = this.sentences[index - 1];
+    if (before?.line !== line) return;
+    const texts = [before.span.textContent, span.textContent];
+    gap.textContent = between(before.piece, texts[0], piece, texts[1]);
   }
 }
 
-function translated({ text, flags }) {
-  const line = paragraph(text);
-  line.classList.toggle("flagged", flags.length > 0);
-  return line;
-}
-
-function pending(text) {
-  const line = paragraph(text);
-  line.classList.add("pending");
-  return line;
-}
-
-function paragraph(text) {
-  const line = document.createElement("p");
-  line.dir = "auto";
-  line.textContent = text;
-  return line;
+function fill({ span }, { text, flags }) {
+  span.textContent = text;
+  span.classList.remove("pending");
+  span.classList.toggle("flagged", flags.length > 0);
 }
 
 function capital(text) {

@@ -6,6 +6,7 @@ const source = element("source");
 const translation = element("translation");
 const status = element("status");
 const lines = new Lines(translation);
+let sentencesOf = (line) => [line]; // Splits a line.
 
 const NEEDS_A_SERVER =
   "A page on its own file system may not start the translator. Serve this folder, for example by " +
@@ -52,15 +53,16 @@ const answers = {
     say("ready", "Ready");
     status.setAttribute("aria-live", "off"); // From now on a screen reader announces only translations.
     introduce(metadata, size);
+    sentencesOf = sentenceSplitter(metadata.source_language);
     offer(examples);
     update();
     keep();
   },
-  line({ id, index, found }) {
+  sentence({ id, index, found }) {
     if (id !== asked.id) return; // The text was replaced.
     lines.put(index, found);
-    const count = lines.sources.length;
-    if (count > 1) say("translating", `Translated ${index + 1} of ${count} lines`);
+    const count = lines.sentences.length;
+    if (count > 1) say("translating", `Translated ${index + 1} of ${count} sentences`);
   },
   translated({ id, milliseconds, runs }) {
     if (id !== asked.id) return;
@@ -80,13 +82,13 @@ function update() {
   element("clear").hidden = !text;
   if (!ready || text === asked.text) return;
   asked = { id: asked.id + 1, text };
-  lines.begin(text.split("\n"));
+  lines.begin(text.split("\n").map(sentencesOf));
   translation.setAttribute("aria-busy", "true");
   element("copy").disabled = true;
   element("failure").hidden = true;
   notice([]);
   say("translating", "Translating");
-  worker.postMessage({ id: asked.id, lines: lines.sources });
+  worker.postMessage({ id: asked.id, sentences: lines.sources });
 }
 
 function finish() {

@@ -3,14 +3,14 @@
 //
 // To the page:   {type: "loading", loaded, total}, {type: "starting"},
 //                {type: "ready", metadata, examples, size},
-//                {type: "line", id, index, found: {text, flags}}, for each line,
+//                {type: "sentence", id, index, found: {text, flags}}, for each sentence,
 //                {type: "translated", id, milliseconds, runs} after the last,
 //                {type: "failed", message, id}: id is null if the translator did not start.
-// From the page: {id, lines}. A newer text replaces the one before, between two lines.
+// From the page: {id, sentences}. A newer text replaces the one before, between two sentences.
 //
 // This is a classic worker: LiteRT.js loads its builds with importScripts, which modules lack.
 
-importScripts("archive.js", "flags.js");
+importScripts("archive.js", "flags.js", "joining.js", "clauses.js");
 
 const MODEL = "translator.tflite";
 const NEWEST_FORMAT = 2;
@@ -28,7 +28,7 @@ self.Module = {
 let translator = null;
 const remembered = new Map();
 
-let wanted = null; // The newest text, {id, lines}; null when it is done.
+let wanted = null; // The newest text, {id, sentences}; null when it is done.
 let working = false;
 
 self.onmessage = ({ data }) => {
@@ -99,29 +99,48 @@ async function fetchModel() {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** Posts the translation of each line when it is ready; stops if a newer text has arrived. */
+/** Posts the translation of each sentence when it is ready; stops if a newer text has arrived. */
 async function translateAll(text) {
-  let milliseconds = 0;
-  let runs = 0;
+  const spent = { milliseconds: 0, runs: 0 };
   try {
-    for (const [index, line] of text.lines.entries()) {
-      let found = remembered.get(line);
-      if (!found) {
-        await messagesAreIn();
-        if (wanted !== text) return;
-        const before = performance.now();
-        found = await translate(line);
-        milliseconds += performance.now() - before;
-        runs += 1;
-        if (remembered.size >= KEPT) remembered.delete(remembered.keys().next().value);
-        remembered.set(line, found);
-      }
-      postMessage({ type: "line", id: text.id, index, found });
+    for (const [index, sentence] of text.sentences.entries()) {
+      const found = await translateWhole(sentence, text, spent);
+      if (!found) return;
+      postMessage({ type: "sentence", id: text.id, index, found });
     }
-    postMessage({ type: "translated", id: text.id, milliseconds, runs });
+    postMessage({ type: "translated", id: text.id, ...spent });
   } catch (error) {
     postMessage({ type: "failed", id: text.id, message: messageOf(error) });
   }
+}
+
+/**
+ * Returns the translation of a sentence, remembered or new; null if a newer text has arrived. What
+ * does not fit the file is halved at a clause, until it does.
+ */
+async function translateWhole(sentence, text, spent) {
+  if (remembered.has(sentence)) return remembered.get(sentence);
+  await messagesAreIn();
+  if (wanted !== text) return null;
+  const before = performance.now();
+  let found = await translate(sentence);
+  spent.milliseconds += performance.now() - before;
+  spent.runs += 1;
+  const isCut = found.flags.includes("source cut") || found.flags.includes("translation cut");
+  const pieces = ((isCut && halves(sentence)) || []).map(pieceOf);
+  if (pieces.length) {
+    const parts = [];
+    for (const piece of pieces) {
+      const part = await translateWhole(piece.source, text, spent);
+      if (!part) return null;
+      parts.push(part);
+    }
+    const flags = new Set(["source split", ...parts.flatMap((part) => part.flags)]);
+    found = { text: joined(pieces, parts.map((part) => part.text)), flags: [...flags] };
+  }
+  if (remembered.size >= KEPT) remembered.delete(remembered.keys().next().value);
+  remembered.set(sentence, found);
+  return found;
 }
 
 /** Waits until pending messages are handled, because a run blocks this thread. */

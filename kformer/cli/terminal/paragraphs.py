@@ -1,0 +1,83 @@
+"""Lines of many sentences: what `--paragraphs` reads and writes, with all white space as it was."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kformer.cli.terminal.lines import in_chunks, writing
+from kformer.cli.terminal.output_format import warn_of_flags
+from kformer.text.text_files import decoded, read_lines
+
+_PANEL = "Text of many sentences"
+Paragraphs = Annotated[
+    bool,
+    typer.Option(
+        "--paragraphs",
+        help="Split each line into sentences, translate these, and keep white space and line ends "
+        "as they are. Sentences that are too long are split at clauses.",
+        rich_help_panel=_PANEL,
+    ),
+]
+SourceLanguage = Annotated[
+    str | None,
+    typer.Option(
+        help="With --paragraphs: the language of the text, such as de, by whose rules sentences "
+        "end; by default the model's, if it is recorded, or en.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+def check_paragraphs(paragraphs, source_language, **others):
+    """Refuses options that do not go together.
+
+    Args:
+        others: Options that do not go with --paragraphs, by name; those that are set are true.
+    """
+    if paragraphs and any(others.values()):
+        given = ", ".join(f"--{name.replace('_', '-')}" for name, value in others.items() if value)
+        raise ValueError(
+            "--paragraphs writes text alone, and the best translation of each sentence. "
+            f"Received: {given}."
+        )
+    if source_language is not None and not paragraphs:
+        raise ValueError(
+            "--source-language is for --paragraphs. "
+            f"Received: --source-language {source_language} alone."
+        )
+
+
+def translate_paragraphs(load, input, output, source_language, chunk=None):
+    """Reads, translates and writes text.
+
+    Args:
+        load: callable () -> callable (lines, source_language=, progress=) -> as many
+            `kformer.SplitTranslation`.
+        input: Path of a file, None for stdin, or a list of texts, each of which becomes lines.
+        output: Path of a file, None for stdout.
+        source_language: Language of the text, or None.
+        chunk: Most lines at once; None for the default.
+    """
+    lines, total = _lines(input)
+    translate = load()
+
+    def work(lines, progress):
+        return translate(lines, source_language=source_language, progress=progress)
+
+    results = in_chunks(work, lines, total, chunk)
+    with writing(output) as out:
+        for number, one in enumerate(results, start=1):
+            warn_of_flags(number, one)
+            out.write(one.text.encode("utf-8"))
+
+
+def _lines(input):
+    """Returns the lines with their ends, and their number, if known."""
+    if input is None:
+        return decoded(sys.stdin.buffer, "stdin", ends=True), None
+    if isinstance(input, list):
+        lines = [text if text.endswith("\n") else f"{text}\n" for text in input]
+    else:
+        lines = list(read_lines(input, ends=True))
+    return lines, len(lines)

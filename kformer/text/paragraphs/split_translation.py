@@ -1,0 +1,170 @@
+"""Translates texts of many sentences: splits them, translates, and puts them together."""
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+
+from kformer.arguments import as_texts, check_flag
+from kformer.text.paragraphs.clauses import halves
+from kformer.text.paragraphs.joining import Piece, join
+from kformer.text.paragraphs.sentences import split_sentences
+
+SOURCE_SPLIT = "source split"
+_CUT = {"source cut", "translation cut"}
+
+
+@dataclasses.dataclass(frozen=True)
+class SentenceTranslation:
+    """A sentence of a text, and its translation.
+
+    Attributes:
+        source: The sentence, without white space at its ends.
+        text: The translation.
+        flags: What is wrong with it, nothing most of the time. "source split": the sentence was too
+            long, so its clauses were translated one by one. For the others see
+            `kformer.Translation`; those of the clauses are flags of the sentence, too.
+    """
+
+    source: str
+    text: str
+    flags: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitTranslation:
+    """The translation of a text of many sentences.
+
+    Attributes:
+        text: The translation, with white space and line breaks as in the source.
+        flags: Those of its sentences, each once; see `SentenceTranslation`.
+        sentences: Each sentence with its translation, in the order of the text.
+    """
+
+    text: str
+    flags: tuple[str, ...]
+    sentences: tuple[SentenceTranslation, ...]
+
+
+def check_split(split, source_language, prefixes=None):
+    """Checks the arguments of `translate` that go together.
+
+    Raises:
+        TypeError: `split` is not True or False.
+        ValueError: An argument does not go with `split`.
+    """
+    if not check_flag("split", split) and source_language is not None:
+        raise ValueError(
+            "`source_language` is for `split`, which needs it to find the ends of sentences. "
+            f"Received: source_language={source_language!r}, split=False."
+        )
+    if split and prefixes is not None:
+        raise ValueError(
+            "A prefix begins the translation of one sentence, so prefixes do not go with `split`. "
+            "Received: prefixes, split=True."
+        )
+
+
+def translate_split(
+    find: Callable[..., Iterable],
+    texts: Iterable[str],
+    source_language: str | None = None,
+    progress: Callable[[int], object] | None = None,
+    stacklevel: int = 3,
+) -> list[SplitTranslation]:
+    """Splits texts into sentences, translates all of these in one call, and joins each text.
+
+    A sentence that occurs several times is translated once. What was too long is halved at a clause
+    and translated again, until nothing is cut.
+
+    Args:
+        find: callable (sentences, progress) -> as many objects with `text` and `flags`, without
+            warnings of what was cut.
+        texts: list of strings, or another iterable of them.
+        source_language: See `split_sentences`.
+        progress: Called with the number of texts done, in proportion to their sentences.
+        stacklevel: Of the warnings; 3 for the caller of a public method.
+
+    Warns:
+        UserWarning: A sentence was too long.
+    """
+    texts = as_texts(texts, "texts")
+    pieces = [list(map(Piece.of, split_sentences(text, source_language))) for text in texts]
+    sources = dict.fromkeys(piece.source for several in pieces for piece in several)
+    sources.pop("", None)
+    report = _InProportion(progress, len(sources), len(texts)) if progress else None
+    answers = _answers(find, list(sources), report)
+    if report:
+        report.finish()
+    results = [_joined(several, answers) for several in pieces]
+    _warn(results, stacklevel + 1)
+    return results
+
+
+def _answers(find, sentences, progress=None):
+    """Returns a dict from each of the sentences, which are distinct, to its translation."""
+    found = find(sentences, progress) if sentences else []
+    answers = {
+        source: SentenceTranslation(source, _one_line(one.text), tuple(one.flags))
+        for source, one in zip(sentences, found, strict=True)
+    }
+    parted = {
+        source: [Piece.of(half) for half in halves(source) or ()]
+        for source, one in answers.items()
+        if _CUT.intersection(one.flags)
+    }
+    parts = dict.fromkeys(piece.source for pieces in parted.values() for piece in pieces)
+    if parts:
+        of_parts = _answers(find, list(parts))
+        for source, pieces in parted.items():
+            if pieces:
+                whole = _joined(pieces, of_parts)
+                flags = dict.fromkeys((SOURCE_SPLIT, *whole.flags))
+                answers[source] = SentenceTranslation(source, whole.text, tuple(flags))
+    return answers
+
+
+def _joined(pieces: Sequence[Piece], answers) -> SplitTranslation:
+    sentences = tuple(answers[piece.source] for piece in pieces if piece.source)
+    texts = [answers[piece.source].text if piece.source else "" for piece in pieces]
+    flags = dict.fromkeys(flag for sentence in sentences for flag in sentence.flags)
+    return SplitTranslation(join(pieces, texts), tuple(flags), sentences)
+
+
+def _one_line(text):
+    """The text without line breaks: a translation has none but those between sentences."""
+    return " ".join(text.splitlines())
+
+
+class _InProportion:
+    """Reports the texts done, when told the number of sentences done."""
+
+    def __init__(self, progress, sentences, texts):
+        self._progress, self._sentences, self._texts = progress, sentences, texts
+        self._done = self._reported = 0
+
+    def __call__(self, number):
+        self._done += number
+        self._report(self._texts * self._done // self._sentences)
+
+    def finish(self):
+        self._report(self._texts)
+
+    def _report(self, texts):
+        if texts > self._reported:
+            self._progress(texts - self._reported)
+            self._reported = texts
+
+
+def _warn(results, stacklevel):
+    """Warns of each text with a sentence that was too long."""
+    for number, one in enumerate(results, start=1):
+        if _CUT.intersection(one.flags):
+            how = "its end is missing"
+        elif SOURCE_SPLIT in one.flags:
+            how = "its clauses were translated one by one"
+        else:
+            continue
+        warnings.warn(
+            f"Text {number} has a sentence that is too long for the model: {how}.",
+            stacklevel=stacklevel,
+        )
