@@ -33,7 +33,7 @@ ARROWS = {
     "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
     "tasks": {"backend", "decoding", "model", "model.networks", "text"},
-    "tasks.pretrained": {"model.networks", "tasks", "text"},
+    "tasks.pretrained": {"model", "model.networks", "tasks", "text"},
     "pocket": {"decoding", "text"},
     "serving": {"text"},
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},
@@ -70,6 +70,7 @@ ARROWS = {
         *("training.run", "training.shards"),
     },
     "export": {"export.saved_model", "pocket", "tasks"},
+    "export.ctranslate2": {"decoding", "model", "tasks"},
     "export.saved_model": {"decoding", "export.saved_model.graph", "serving", "tasks", "text"},
     "export.saved_model.graph": {"decoding", "decoding.search", "tasks", "text"},
     "export.tflite": {
@@ -81,7 +82,7 @@ ARROWS = {
     "cli": {
         *("cli.demos", "cli.insight", "cli.terminal", "cli.training"),
         *("decoding", "plot", "serving", "tasks", "text"),
-        *("export.saved_model", "export.tflite", "export.web"),
+        *("export.ctranslate2", "export.saved_model", "export.tflite", "export.web"),
         *("training.classification", "training.data", "training.language"),
         *("training.recipes", "training.run"),
     },
