@@ -17,6 +17,7 @@ from .model.networks.transformer_decoder import TransformerDecoder
 from .model.networks.transformer_encoder import TransformerEncoder
 from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
 from .tasks.language_model import Generation, LanguageModel
+from .tasks.pretrained.ctranslate2 import from_ctranslate2
 from .tasks.pretrained.marian import from_marian
 from .tasks.text_classifier import TextClassifier
 from .tasks.text_encoder import TextEncoder
@@ -67,6 +68,7 @@ __all__ = [
     "bleu",
     "causal_mask",
     "chrf",
+    "from_ctranslate2",
     "from_marian",
     "from_torch",
     "load",

@@ -34,7 +34,7 @@ ARROWS = {
     "decoding": {"backend", "decoding.search", "model"},
     "decoding.search": {"backend"},
     "tasks": {"backend", "decoding", "model", "model.networks", "text", "text.paragraphs"},
-    "tasks.pretrained": {"model.networks", "tasks", "text"},
+    "tasks.pretrained": {"model", "model.networks", "tasks", "text"},
     "pocket": {"decoding", "text", "text.paragraphs"},
     "serving": {"text", "text.paragraphs"},
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},
@@ -71,6 +71,7 @@ ARROWS = {
         *("training.run", "training.shards"),
     },
     "export": {"export.saved_model", "pocket", "tasks", "text.paragraphs"},
+    "export.ctranslate2": {"decoding", "model", "tasks"},
     "export.saved_model": {
         *("decoding", "export.saved_model.graph", "serving", "tasks", "text", "text.paragraphs"),
     },
@@ -84,7 +85,7 @@ ARROWS = {
     "cli": {
         *("cli.demos", "cli.insight", "cli.resumption", "cli.terminal", "cli.training"),
         *("decoding", "plot", "serving", "tasks", "text"),
-        *("export.saved_model", "export.tflite", "export.web"),
+        *("export.ctranslate2", "export.saved_model", "export.tflite", "export.web"),
         *("training.classification", "training.data", "training.language"),
         *("training.recipes", "training.run"),
     },

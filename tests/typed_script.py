@@ -114,6 +114,8 @@ def saved_forms(folder: Path, texts: list[str]) -> None:
     assert_type(any_form(kformer.load(folder / "any.tflite"), texts), str)
     translator = kformer.Translator.load(folder / "translator.keras")
     assert_type(kformer.from_marian(folder / "opus-mt-de-en"), kformer.Translator)
+    exported = export.export_ctranslate2(translator, folder / "ctranslate2", "int8")
+    assert_type(kformer.from_ctranslate2(exported, target_model="a.spm"), kformer.Translator)
     served = export.ServedTranslator(export.export_saved_model(translator, folder / "served"))
     assert_type(served.translate(texts), list[str])
     tflite = export.export_tflite(translator, folder / "translator.tflite", precision="int8")

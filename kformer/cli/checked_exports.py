@@ -49,6 +49,13 @@ class Exports:
             "node_modules, here or in a folder above."
         ),
     ] = None
+    ctranslate2: Annotated[
+        Path | None,
+        typer.Option(
+            help="New folder for CTranslate2, with the SentencePiece models; how to search is said "
+            "there. Needs kformer[ctranslate2]."
+        ),
+    ] = None
     beam_size: Annotated[int, typer.Option(help=_SEARCH["beam_size"])] = SearchOptions.beam_size
     length_penalty: Annotated[float, typer.Option(help=_SEARCH["length_penalty"])] = (
         SearchOptions.length_penalty
@@ -63,9 +70,9 @@ class Exports:
     precision: Annotated[
         Precision,
         typer.Option(
-            help="Precision of the weights in the .tflite file. float16: half the size. int8: "
-            "smaller and faster, but some answers differ; the table shows how many. int4: "
-            "smaller still."
+            help="Precision of the weights in the .tflite file and for CTranslate2. float16: half "
+            "the size. int8: smaller and faster, but some answers differ; the table shows how "
+            "many. int4, .tflite alone: smaller still."
         ),
     ] = Precision.float32
     batch: Annotated[
@@ -103,7 +110,8 @@ class Exports:
     @property
     def paths(self):
         """The paths of the forms to write."""
-        return [path for path in (self.saved_model, self.tflite, self.web) if path]
+        forms = (self.saved_model, self.tflite, self.web, self.ctranslate2)
+        return [path for path in forms if path]
 
     @property
     def about(self):
@@ -122,7 +130,8 @@ def write_exports(model, texts, references, exports):
         exports: `Exports`.
 
     Returns:
-        list of `kformer.export.Report`: of Python, the SavedModel, the `.tflite` file.
+        list of `kformer.export.Report`: of Python, the SavedModel, the `.tflite` file, the folder
+        for CTranslate2.
     """
     with quiet() as say:
         from kformer.export import Verifier
@@ -143,11 +152,14 @@ def write_exports(model, texts, references, exports):
             if exports.saved_model:
                 _write_saved_model(model, exports, verifier, together, say, say_running)
                 verifier.reports.insert(1, verifier.reports.pop())  # Before the .tflite file's.
+            if exports.ctranslate2:
+                _write_ctranslate2(model, exports, verifier, together, say, say_running)
     return verifier.reports
 
 
 def _check(model, exports):
     """Raises errors in the arguments before minutes of work."""
+    from kformer.export.ctranslate2.writer import check_ctranslate2
     from kformer.export.saved_model.batch_limits import batch_limits
     from kformer.export.tflite.writer import check_tflite
 
@@ -165,6 +177,8 @@ def _check(model, exports):
             exports.precision,
             exports.batch,
         )
+    if exports.ctranslate2:
+        check_ctranslate2(model, exports.ctranslate2, str(exports.precision))
 
 
 def beginnings(model, texts):
@@ -234,11 +248,34 @@ def _write_saved_model(model, exports, verifier, together, say, say_running):
     )
 
 
+def _write_ctranslate2(model, exports, verifier, together, say, say_running):
+    from kformer.export import Verifier, export_ctranslate2
+    from kformer.export.ctranslate2.translator import CTranslate2Translator
+
+    # The folder has no search, and CTranslate2 ranks the sequences of a beam by other rules.
+    greedy = verifier
+    if exports.beam_size > 1:
+        say_running("greedily in Python, to compare with")
+        greedy = Verifier(model, verifier.texts, verifier.references)
+
+    def check(path):
+        say_running("with CTranslate2")
+        exact = exports.precision == "float32"
+        form = "CTranslate2" if exact else f"CTranslate2 {exports.precision}"
+        most = model.max_source_length
+        greedy.verify(form, CTranslate2Translator(path), path, most, exact)
+
+    say(f"Writing the folder for CTranslate2, {exports.precision} ...")
+    export_ctranslate2(model, exports.ctranslate2, str(exports.precision), check, together)
+    if greedy is not verifier:
+        verifier.reports += greedy.reports[1:]
+
+
 def show_reports(reports):
     """Prints the reports as a table."""
     classified = reports[0].accuracy is not None
     measure = "accuracy %" if classified else "BLEU" if reports[0].bleu is not None else ""
-    typer.echo(f"{'form':<15}{'MB':>8}{'sentences/s':>13}{measure:>12}  as Python")
+    typer.echo(f"{'form':<19}{'MB':>8}{'sentences/s':>13}{measure:>12}  as Python")
     for report in reports:
         size = f"{report.bytes / 1e6:.1f}" if report.bytes else ""
         score = 100 * report.accuracy if classified else report.bleu
@@ -251,4 +288,4 @@ def show_reports(reports):
         speed = f"{report.sentences_per_second:.1f}"
         if report.others:
             agreement += f", {report.others} otherwise"
-        typer.echo(f"{report.form:<15}{size:>8}{speed:>13}{score:>12}  {agreement}")
+        typer.echo(f"{report.form:<19}{size:>8}{speed:>13}{score:>12}  {agreement}")

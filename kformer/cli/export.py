@@ -22,7 +22,7 @@ from kformer.training.data.pairs import split_pairs
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.run.run_config import read_run_config
 
-_OF_TRANSLATORS = ("web", "litert_js", "target_language")
+_OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language")
 _OF_SEARCHES = ("beam_size", "length_penalty")
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
 
@@ -48,13 +48,19 @@ def export(
     ] = None,
     **given,
 ):
-    """Write a SavedModel, a .tflite file or a web page, and check that they agree with Python."""
+    """Write a SavedModel, a .tflite file, a web page or a folder for CTranslate2.
+
+    What was written is checked: it agrees with Python.
+    """
     check_is_keras(model, "can be exported")
     exports = Exports(**given)
     if not exports.paths:
-        raise ValueError("Say what to write: --saved-model DIR, --tflite FILE, --web DIR, or more.")
+        raise ValueError(
+            "Say what to write: --saved-model DIR, --tflite FILE, --web DIR, --ctranslate2 DIR, or "
+            "more."
+        )
     _check_kind(model, exports)
-    _check_places(exports.saved_model, exports.tflite, exports.web)
+    _check_places(exports)
     if exports.web:
         exports = dataclasses.replace(exports, litert_js=find_litert_js(exports.litert_js))
     elif exports.litert_js:
@@ -85,9 +91,12 @@ def _check_kind(model, exports):
     useless, rule = {
         "TextClassifier": (
             (*_OF_SEARCHES, *_OF_TRANSLATORS),
-            "A classifier has neither a search nor a target nor a web page.",
+            "A classifier has neither a search nor a target nor a web page nor CTranslate2.",
         ),
-        "LanguageModel": (_OF_TRANSLATORS, "A language model has neither a target nor a web page."),
+        "LanguageModel": (
+            _OF_TRANSLATORS,
+            "A language model has neither a target nor a web page nor CTranslate2.",
+        ),
     }.get(kind, ((), ""))
     options = [name for name in useless if getattr(exports, name) != getattr(Exports, name)]
     if options:
@@ -95,8 +104,9 @@ def _check_kind(model, exports):
         raise ValueError(f"{rule} Received: {given} with {str(model)!r}.")
 
 
-def _check_places(saved_model, tflite, web):
+def _check_places(exports):
     """Refuses paths that could not be written to, or that are in each other's way."""
+    saved_model, tflite, web = exports.saved_model, exports.tflite, exports.web
     if saved_model:
         check_serving_folder(saved_model)
     if tflite:
@@ -104,16 +114,22 @@ def _check_places(saved_model, tflite, web):
             raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
         check_writable(tflite)
         check_writable(report_path(tflite))
-    if web:
-        if web.exists():
-            raise FileExistsError(f"A web page needs a new folder. Received: {str(web)!r}.")
-        check_writable(web)
-        for other in filter(None, (saved_model, tflite)):
-            if other.resolve().is_relative_to(web.resolve()):
-                raise ValueError(
-                    "The folder of a web page holds nothing else. "
-                    f"Received: {str(other)!r} in {str(web)!r}."
-                )
+    for form, folder in {"a web page": web, "CTranslate2": exports.ctranslate2}.items():
+        if folder:
+            _check_new_folder(form, folder, [path for path in exports.paths if path != folder])
+
+
+def _check_new_folder(form, folder, others):
+    if folder.exists():
+        name = form[0].upper() + form[1:]
+        raise FileExistsError(f"{name} needs a new folder. Received: {str(folder)!r}.")
+    check_writable(folder)
+    for other in others:
+        if other.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(
+                f"The folder of {form} holds nothing else. "
+                f"Received: {str(other)!r} in {str(folder)!r}."
+            )
 
 
 def _held_out(model, source, reference):

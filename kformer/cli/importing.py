@@ -9,12 +9,9 @@ import kformer
 from kformer.cli.terminal.quiet import quiet
 from kformer.files import check_writable
 
+_Output = Annotated[Path, typer.Option(help="The .keras file to write.")]
+
 app = typer.Typer(help="Make a .keras file of a translator that others have trained.")
-
-
-@app.callback()
-def _group():
-    """Keeps `marian` a subcommand, as long as it is the only one."""
 
 
 @app.command()
@@ -22,7 +19,7 @@ def marian(
     folder: Annotated[
         Path, typer.Argument(help="Folder of Hugging Face's MarianMTModel, such as OPUS-MT's.")
     ],
-    output: Annotated[Path, typer.Option(help="The .keras file to write.")],
+    output: _Output,
     target_language: Annotated[
         str | None,
         typer.Option(
@@ -36,10 +33,36 @@ def marian(
     The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm and
     target.spm. Neither PyTorch nor transformers is needed.
     """
+    _write(output, lambda: kformer.from_marian(folder, target_language))
+
+
+@app.command()
+def ctranslate2(
+    folder: Annotated[Path, typer.Argument(help="Folder of CTranslate2, with model.bin.")],
+    output: _Output,
+    source_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="SentencePiece model of the sources; by default source.spm in the folder."
+        ),
+    ] = None,
+    target_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="SentencePiece model of the translations; by default target.spm in the folder, or "
+            "that of the sources."
+        ),
+    ] = None,
+):
+    """Import a Transformer of CTranslate2, which need not be installed."""
+    _write(output, lambda: kformer.from_ctranslate2(folder, source_model, target_model))
+
+
+def _write(output, read):
+    """Writes the translator that `read` returns."""
     if output.suffix != ".keras":
         raise ValueError(f"The file's name must end in .keras. Received: {str(output)!r}.")
     check_writable(output)
     with quiet():
-        translator = kformer.from_marian(folder, target_language)
-        translator.save(output)
+        read().save(output)
     typer.echo(f"Written: {output}")

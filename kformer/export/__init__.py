@@ -1,6 +1,7 @@
 """Export: a folder for TF Serving, a file for LiteRT, a web page, and checks that they agree.
 
-- `saved_model`, `tflite`, `web`: the three forms. `verify`: compares them with Python.
+- `saved_model`, `tflite`, `web`: the three forms. `ctranslate2`: a folder for that library.
+- `verify`: compares them with Python.
 - `loading`: `kformer.load`, for every form, and `SavedTranslator`, what all forms can do.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.

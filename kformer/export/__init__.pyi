@@ -1,3 +1,4 @@
+from .ctranslate2.writer import export_ctranslate2
 from .saved_model.served_classifier import ServedClassifier
 from .saved_model.served_language_model import ServedLanguageModel
 from .saved_model.served_translator import ServedTranslator
@@ -12,6 +13,7 @@ __all__ = [
     "ServedLanguageModel",
     "ServedTranslator",
     "Verifier",
+    "export_ctranslate2",
     "export_saved_model",
     "export_tflite",
     "export_web_page",

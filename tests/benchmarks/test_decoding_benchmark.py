@@ -12,7 +12,12 @@ from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import search_of
 from benchmarks.decoding.tflite_file import TFLiteFile
 from benchmarks.decoding.workloads import END, PADDING, Workload, words_of
-from benchmarks.decoding.write_models import check_ids, workload_of_text, write_tflite
+from benchmarks.decoding.write_models import (
+    check_ids,
+    workload_of_text,
+    write_rival,
+    write_tflite,
+)
 from benchmarks.sizes import MODEL_SIZES, ModelSize
 from kformer import Translator
 from kformer.decoding.options import EXTRA_LENGTH
@@ -204,14 +209,13 @@ def test_the_tflite_file_says_what_python_says_of_batches_that_are_not_full(tmp_
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_ctranslate2_says_what_kformer_says(tmp_path, norm_first, beam_size):
-    pytest.importorskip("ctranslate2", reason="CTranslate2 is in .venv-bench alone")
+    pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
     from benchmarks.decoding.ctranslate2_model import CTranslate2Model
-    from benchmarks.decoding.ctranslate2_weights import write_ctranslate2
 
     own_target = {"norm_first": norm_first, "target_vocab_size": 89}
     transformer = random_transformer(SMALL, VOCAB_SIZE, **own_target)
     workload = Workload([sentences(3, 7), sentences(2, 5)], EXTRA_LENGTH)
-    write_ctranslate2(transformer, tmp_path / "model", "float32", longest=7 + EXTRA_LENGTH)
+    write_rival(transformer, tmp_path / "model", "float32", search_of(beam_size), workload)
     settings = Settings(tmp_path / "model", workload, "float32", beam_size, threads=1, workers=1)
     contender = CTranslate2Model(settings)
     answers = contender.translate([contender.given(batch) for batch in workload.batches])

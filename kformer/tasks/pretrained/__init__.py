@@ -2,6 +2,9 @@
 
 - `marian`: `from_marian`, from a folder of Hugging Face's MarianMTModel to a `Translator`.
 - `marian_folder`: reads the files of such a folder, and checks that they belong together.
-- `marian_weights`: its weights as a `Transformer`.
+- `marian_weights`: its weights.
+- `ctranslate2`: `from_ctranslate2`, from a folder of CTranslate2; `ctranslate2_file` reads its
+  model.bin, `ctranslate2_weights` its weights.
+- `assembly`: a `Translator` of weights and vocabularies, whoever trained it.
 - `id_table`: SentencePiece models whose ids are those of a table that both sides share.
 """

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from kformer.tasks.pretrained.id_table import missing_pieces, with_ids_of
+from kformer.tasks.pretrained.assembly import assemble
 from kformer.tasks.pretrained.marian_folder import MarianFolder
-from kformer.tasks.pretrained.marian_weights import transformer_of
+from kformer.tasks.pretrained.marian_weights import network_of
 from kformer.tasks.translator import Translator
-from kformer.text.tokenizer import Tokenizer
 
 _LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
 
@@ -40,14 +39,8 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
     """
     files = MarianFolder(folder)
     prefix = _language_piece(files, target_language)
-    missing = missing_pieces(files.models[0], files.tables[0])
-    transformer = transformer_of(files, len(missing))
-    source, target = files.tables
-    model = with_ids_of(files.models[0], source.with_more(missing), prefix=prefix)
-    shared = transformer.target_vocab_size is None
-    target = with_ids_of(files.models[1], target, missing if shared else [])
     longest = files.config.get("max_position_embeddings", _LONGEST)
-    return Translator(Tokenizer(model, prefix), transformer, Tokenizer(target), longest)
+    return assemble(files.models, files.tables, network_of(files), longest, prefix)
 
 
 def _language_piece(files, code):

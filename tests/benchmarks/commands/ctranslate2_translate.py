@@ -2,8 +2,8 @@
 
     python -m benchmarks.commands.ctranslate2_translate PRECISION OUTPUT BEAMS WORKERS THREADS
 
-It reads `source`, `ctranslate2-PRECISION` and `source.model` in the folder where it runs. Sentences
-are sorted by length and translated 32 at a time, as kformer does.
+It reads `source` and the folder `ctranslate2-PRECISION`, which `export_ctranslate2` wrote, where it
+runs. Sentences are sorted by length and translated 32 at a time, as kformer does.
 """
 
 import sys
@@ -18,25 +18,28 @@ from benchmarks.decoding.process import LENGTH_PENALTY
 def main():
     precision, output, *numbers = sys.argv[1:]
     beam_size, workers, threads = map(int, numbers)
-    reader = sentencepiece.SentencePieceProcessor(model_file="source.model")
-    writer = sentencepiece.SentencePieceProcessor(model_file="target.model")
+    folder = f"ctranslate2-{precision}"
+    reader, writer = (
+        sentencepiece.SentencePieceProcessor(model_file=f"{folder}/{side}.spm")
+        for side in ("source", "target")
+    )
     lines = Path("source").read_text("utf-8").splitlines()
     translator = ctranslate2.Translator(
-        f"ctranslate2-{precision}",
+        folder,
         compute_type=precision,
         inter_threads=workers,
         intra_threads=threads,
     )
-    sources = [[*map(str, ids), str(reader.eos_id())] for ids in reader.encode(lines)]
+    sources = [reader.id_to_piece(ids) for ids in reader.encode(lines)]
     results = translator.translate_batch(
         sources,
         max_batch_size=32,
         beam_size=beam_size,
         length_penalty=LENGTH_PENALTY,
         max_input_length=0,
-        max_decoding_length=max(map(len, sources)) + 50,
+        max_decoding_length=max(map(len, sources)) + 51,
     )
-    translations = writer.decode([[int(token) for token in r.hypotheses[0]] for r in results])
+    translations = writer.decode([writer.piece_to_id(r.hypotheses[0]) for r in results])
     Path(output).write_text("".join(f"{line}\n" for line in translations), "utf-8")
 
 

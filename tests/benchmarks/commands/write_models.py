@@ -9,11 +9,9 @@ from pathlib import Path
 import kformer
 from benchmarks.commands.contenders import tflite
 from benchmarks.decoding.contenders import RIVAL
-from benchmarks.decoding.ctranslate2_weights import write_ctranslate2
 from benchmarks.decoding.process import LENGTH_PENALTY
 from benchmarks.decoding.write_models import check_ids, sentences_of
-from kformer.decoding.options import EXTRA_LENGTH
-from kformer.export import export_saved_model, export_tflite
+from kformer.export import export_ctranslate2, export_saved_model, export_tflite
 
 
 def main():
@@ -28,16 +26,12 @@ def main():
     check_ids(translator)
     lines = sentences_of(chosen.source, chosen.sentences)
     (folder / "source").write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    (folder / "source.model").write_bytes(translator.tokenizer.model)
-    (folder / "target.model").write_bytes(translator.target_tokenizer.model)
     search = (chosen.beam_size, LENGTH_PENALTY)
     translator.save(folder / "model.keras")
     if "float32" in chosen.precisions:
         export_saved_model(translator, folder / "saved", *search)
-    longest = translator.max_source_length + EXTRA_LENGTH
-    transformer = translator.transformer.copy()
     for precision in chosen.precisions:
-        write_ctranslate2(transformer, folder / f"{RIVAL}-{precision}", precision, longest)
+        export_ctranslate2(translator, folder / f"{RIVAL}-{precision}", precision)
         for batch_size in (1, chosen.batch_size):
             path = folder / tflite(precision, batched=batch_size > 1)
             export_tflite(translator, path, *search, precision=precision, batch_size=batch_size)

@@ -7,7 +7,7 @@ one length, as it would sort them itself; for several workers, all batches at on
 import ctranslate2
 
 from benchmarks.decoding.process import LENGTH_PENALTY, serve
-from benchmarks.decoding.workloads import PADDING
+from benchmarks.decoding.workloads import END, PADDING
 
 
 class CTranslate2Model:
@@ -23,9 +23,10 @@ class CTranslate2Model:
         )
 
     def given(self, batch):
-        rows = [[str(i) for i in row if i != PADDING] for row in batch]
-        longest = max(map(len, rows))
-        return rows, longest + self._extra_length if longest > 1 else 1
+        # CTranslate2 adds the end itself. Of a blank line it would not run the model at all.
+        rows = [[str(i) for i in row if i not in (PADDING, END)] or [str(END)] for row in batch]
+        longest = max(map(len, rows)) + 1
+        return rows, longest + self._extra_length
 
     def translate(self, given):
         batches = [self._start(rows, limit) for rows, limit in given]

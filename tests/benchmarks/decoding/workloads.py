@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.sizes import VOCAB_SIZE
 
-PADDING, START, END, FIRST_PIECE = 0, 2, 3, 4  # As in `kformer.Tokenizer`.
+PADDING, UNKNOWN, START, END, FIRST_PIECE = range(5)  # As in `kformer.Tokenizer`.
 BATCH = 32
 LENGTH = 24  # Ids of a source where all have one length, the end id included.
 STEPS_BEYOND = 8  # A random model never ends: its translations have so many ids more.

@@ -17,11 +17,12 @@ from benchmarks.decoding import workloads
 from benchmarks.decoding.contenders import RIVAL, Entry
 from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
-from benchmarks.decoding.workloads import END, PADDING, START
+from benchmarks.decoding.workloads import END, PADDING, START, UNKNOWN
 from benchmarks.sizes import MODEL_SIZES
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
+from kformer.export.ctranslate2.model import Vocabulary, write_model
 from kformer.export.saved_model.graph.compiled import COMPILED, compiled
 from kformer.export.tflite.translator_signatures import runtime_for
 
@@ -132,10 +133,14 @@ def save_graph(transformer, folder, shape, best):
 
 
 def write_rival(transformer, path, precision, search, workload):
-    from benchmarks.decoding.ctranslate2_weights import write_ctranslate2
-
+    """As `kformer.export.export_ctranslate2`; the tokens are the ids, as strings."""
+    source, target = (
+        Vocabulary([str(i) for i in range(one.vocab_size)], *map(str, (UNKNOWN, START, END)))
+        for one in (transformer.source_embedding, transformer.target_embedding)
+    )
+    path.mkdir()
     longest = workload.longest + workload.extra_length
-    write_ctranslate2(transformer, path, precision, longest)
+    write_model(transformer, path, source, target, longest, precision)
 
 
 WRITERS = {

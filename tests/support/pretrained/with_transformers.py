@@ -1,11 +1,14 @@
 """Makes a random MarianMTModel, saves it, and writes what transformers says of it.
 
+Where it is installed, CTranslate2 converts the same folder, by its own converter, and says its own.
+
 Run as `python -m support.pretrained.with_transformers FOLDER SHAPE TEXTS`, in a process of its own:
 PyTorch and TensorFlow do not always bear each other in one. TEXTS is a JSON file of `strings`, to
 tokenize, and `sentences`, to translate. What it found is written to answers.json and logits.npy
 beside FOLDER.
 """
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -16,6 +19,7 @@ SHAPES = {  # As OPUS-MT has them, but for their sizes.
     "tiny": {"activation_function": "relu", "decoder_layers": 1, "dtype": "float16"},
 }
 SEARCHES = {"greedy": (1, 1.0), "4 beams": (4, 1.0), "6 beams": (6, 1.0), "penalty 0.6": (4, 0.6)}
+OF_CTRANSLATE2 = {"ctranslate2, greedy": 1, "ctranslate2, 4 beams": 4}
 LONGEST = 40  # Ids of a translation.
 
 
@@ -102,6 +106,31 @@ def translated(model, batch, beams, penalty):
     return found.sequences[0, 1:].tolist(), score
 
 
+def of_ctranslate2(folder, rows):
+    """Returns what CTranslate2 makes of rows of pieces: ids and scores by search.
+
+    Length penalty 0, because it does not count the end of a sequence.
+    """
+    import ctranslate2
+
+    converted = str(folder.with_name("ctranslate2"))
+    converter = ctranslate2.converters.TransformersConverter(str(folder))
+    converter.convert(converted)
+    translator = ctranslate2.Translator(converted, compute_type="float32", intra_threads=1)
+    ids = json.loads((folder / "vocab.json").read_text("utf-8"))
+
+    def translated(beams):
+        results = translator.translate_batch(
+            rows,
+            **{"max_batch_size": 1, "beam_size": beams, "num_hypotheses": beams},
+            **{"length_penalty": 0, "min_decoding_length": 0, "return_scores": True},
+            **{"max_decoding_length": LONGEST, "return_end_token": True},
+        )
+        return [([ids[piece] for piece in one.hypotheses[0]], one.scores[0]) for one in results]
+
+    return {name: translated(beams) for name, beams in OF_CTRANSLATE2.items()}
+
+
 def main(folder, shape, texts):
     import numpy as np
     import torch
@@ -128,6 +157,9 @@ def main(folder, shape, texts):
             for name, search in SEARCHES.items()
         },
     }
+    if importlib.util.find_spec("ctranslate2"):
+        rows = [tokenizer.convert_ids_to_tokens(one["input_ids"][0].tolist()) for one in each]
+        answers |= of_ctranslate2(folder, rows)
     folder.with_name("answers.json").write_text(json.dumps(answers), "utf-8")
 
 

@@ -14,7 +14,7 @@ import kformer
 from kformer import phrasebook
 from kformer.export.verify.agreement import TIE
 from support.odd_text import texts as odd_texts
-from support.pretrained.with_transformers import LONGEST, SEARCHES, SHAPES
+from support.pretrained.with_transformers import LONGEST, OF_CTRANSLATE2, SEARCHES, SHAPES
 from support.processes import run_python
 
 NEEDED = ("torch", "transformers")
@@ -126,4 +126,25 @@ def test_translations_are_those_of_generate(search, answers):
             assert best.score == pytest.approx(score, abs=TIE), text
     assert not others
     assert len(ended) > len(found) / 5
+    assert len({best.text for best, *_ in found}) > 3
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("ctranslate2") is None, reason="Not installed: ctranslate2."
+)
+@pytest.mark.parametrize("search", OF_CTRANSLATE2)
+def test_translations_are_those_of_ctranslate2(search, answers):
+    """CTranslate2's own converter has read the same folder."""
+    beams = OF_CTRANSLATE2[search]
+    options = kformer.SearchOptions(beams, 0, n_best=beams, max_length=LONGEST)
+    found = answers.translator.translations(answers.sentences, options, details=False)
+    pieces = answers.translator.target_tokenizer.pieces
+    others = []
+    for text, (ids, score), (best, *_) in zip(
+        answers.sentences, answers.expected[search], found, strict=True
+    ):
+        assert best.score == pytest.approx(score, abs=TIE), text
+        if list(best.tokens) != pieces(ids):
+            others.append(text)
+    assert not others
     assert len({best.text for best, *_ in found}) > 3

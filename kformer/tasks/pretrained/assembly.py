@@ -1,0 +1,153 @@
+"""A `Translator` of what a pretrained model consists of, whoever has trained it.
+
+Positions may have all sines before all cosines; in the paper they alternate. The order of the
+elements of a vector makes no difference to any layer, so it is enough to reorder that axis of every
+weight: a `Transformer` then computes the same logits.
+
+Axes: D d_model, V vocabulary.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kformer.model.networks.state_dict import StateDict
+from kformer.model.networks.transformer import Transformer
+from kformer.tasks.pretrained.id_table import IdTable, missing_pieces, with_ids_of
+from kformer.tasks.translator import Translator
+from kformer.text.tokenizer import Tokenizer
+
+# The bias of ids that must never be chosen: far below any logit, and finite in float16. Label
+# smoothing takes the mean of all logits; of 58,000 ids this moves it by 0.2.
+NEVER = -1e4
+
+
+class Network(NamedTuple):
+    """The settings and weights of a pretrained Transformer.
+
+    Attributes:
+        settings: Arguments of `kformer.Transformer` by name, but for the vocabularies.
+        source: Table of vectors of the source's ids, float (V, D).
+        target: That of the target's, which the output shares; None if it is the source's.
+        bias: Bias of the output for each id of the target, float (V,); None for none.
+        layers: dict from name to float array, named as in Hugging Face's MarianMTModel, but for
+            `prefix`; the last norms of the stacks are `encoder.layer_norm` and
+            `decoder.layer_norm`.
+        prefix: What the names begin with.
+        sines_first: Whether positions have all sines before all cosines.
+    """
+
+    settings: dict
+    source: Any
+    target: Any
+    bias: Any
+    layers: dict
+    prefix: str = ""
+    sines_first: bool = False
+
+
+def assemble(models, tables, network: Network, longest: int, prefix=None) -> Translator:
+    """Returns the translator.
+
+    Args:
+        models: The `ModelProto`s of the SentencePiece models of both sides.
+        tables: The `IdTable`s of both sides; they may be one.
+        network: `Network`.
+        longest: Largest number of ids of a source.
+        prefix: A piece that stands before every source; None for none.
+
+    Raises:
+        ValueError: A weight is missing, or has another shape than the settings demand.
+    """
+    source, target = tables
+    missing = missing_pieces(models[0], source)
+    transformer = make_transformer(network, source, len(missing))
+    model = with_ids_of(models[0], source.with_more(missing), prefix=prefix)
+    shared = network.target is None
+    target = with_ids_of(models[1], target, missing if shared else [])
+    return Translator(Tokenizer(model, prefix), transformer, Tokenizer(target), longest)
+
+
+def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transformer:
+    """Returns the `Transformer`.
+
+    Args:
+        network: `Network`.
+        ids: `IdTable` of the source.
+        unknown_ids: Number of source ids behind those of the table, with the unknown id's vector.
+            As target ids they are never chosen.
+    """
+    shared = network.target is None
+    bias = network.bias
+    if bias is None and shared and unknown_ids:
+        bias = np.zeros(len(ids.pieces))
+    transformer = Transformer(
+        len(network.source) + unknown_ids,
+        target_vocab_size=None if shared else len(network.target),
+        output_bias=bias is not None,
+        **network.settings,
+    )
+    order = np.arange(transformer.d_model)
+    if network.sines_first:
+        order = order.reshape(2, -1).T.ravel()  # 0, D/2, 1, D/2 + 1, ...
+    unknown = network.source[ids.unknown_id]
+    source = np.concatenate([network.source, np.tile(unknown, (unknown_ids, 1))])
+    transformer.source_embedding.table.assign(source[:, order])
+    if not shared:
+        transformer.target_embedding.table.assign(network.target[:, order])
+    if bias is not None:
+        filled = np.full(transformer.target_embedding.vocab_size, NEVER, np.float32)
+        filled[: len(bias)] = bias
+        transformer.target_embedding.bias.assign(filled)
+    weights = _Reordered(network.layers, order)
+    for name, stack in (("encoder", transformer.encoder), ("decoder", transformer.decoder)):
+        prefix = f"{network.prefix}{name}."
+        for i, layer in enumerate(stack.layers):
+            _fill_layer(layer, weights, f"{prefix}layers.{i}.")
+        if stack.norm:
+            weights.fill_norm(stack.norm, f"{prefix}layer_norm.", stack.d_model)
+    weights.check_all_taken()
+    return transformer
+
+
+class _Reordered(StateDict):
+    """A state dict whose axes of D elements are brought into another order.
+
+    Args:
+        arrays: dict from name to float array.
+        order: integer array (D,).
+    """
+
+    def __init__(self, arrays, order):
+        super().__init__(arrays)
+        self._order = order
+
+    def take(self, name, *shape):
+        array = super().take(name, *shape)
+        module, _, kind = name.rpartition(".")
+        module = module.rpartition(".")[2]
+        if module in ("fc2", "out_proj") or module.endswith("layer_norm"):
+            return array[self._order]  # What is added to the vectors, or multiplied with them.
+        return array[:, self._order] if kind == "weight" else array
+
+
+def _fill_layer(layer, weights, prefix):
+    d_model, d_ff = layer.d_model, layer.d_ff
+    attentions = {}
+    if hasattr(layer, "cross_attention"):
+        attentions["self_attn"] = layer.self_attention, layer.self_residual
+        attentions["encoder_attn"] = layer.cross_attention, layer.cross_residual
+    else:
+        attentions["self_attn"] = layer.attention, layer.attention_residual
+    for name, (attention, residual) in attentions.items():
+        for projection, of_marian in (
+            (attention.query_projection, "q_proj"),
+            (attention.key_projection, "k_proj"),
+            (attention.value_projection, "v_proj"),
+            (attention.output_projection, "out_proj"),
+        ):
+            weights.fill_dense(projection, f"{prefix}{name}.{of_marian}.", d_model, d_model)
+        weights.fill_norm(residual.norm, f"{prefix}{name}_layer_norm.", d_model)
+    weights.fill_dense(layer.feed_forward.inner, f"{prefix}fc1.", d_ff, d_model)
+    weights.fill_dense(layer.feed_forward.outer, f"{prefix}fc2.", d_model, d_ff)
+    weights.fill_norm(layer.feed_forward_residual.norm, f"{prefix}final_layer_norm.", d_model)
