@@ -16,6 +16,7 @@ from .model.networks.transformer import Transformer
 from .model.networks.transformer_decoder import TransformerDecoder
 from .model.networks.transformer_encoder import TransformerEncoder
 from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
+from .tasks.ensemble import Ensemble
 from .tasks.language_model import Generation, LanguageModel
 from .tasks.pretrained.marian import from_marian
 from .tasks.text_classifier import TextClassifier
@@ -35,6 +36,7 @@ __all__ = [
     "DecoderLayer",
     "Encoder",
     "EncoderLayer",
+    "Ensemble",
     "FeedForward",
     "Generation",
     "GoldLinks",
