@@ -16,6 +16,7 @@ from .model.networks.transformer import Transformer
 from .model.networks.transformer_decoder import TransformerDecoder
 from .model.networks.transformer_encoder import TransformerEncoder
 from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
+from .tasks.ensemble import Ensemble
 from .tasks.language_model import Generation, LanguageModel
 from .tasks.pretrained.ctranslate2 import from_ctranslate2
 from .tasks.pretrained.marian import from_marian
@@ -37,6 +38,7 @@ __all__ = [
     "DecoderLayer",
     "Encoder",
     "EncoderLayer",
+    "Ensemble",
     "FeedForward",
     "Generation",
     "GoldLinks",

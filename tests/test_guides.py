@@ -98,7 +98,8 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
     for name, part in (("reviews", "train"), ("valid", "valid")):
         lines = [f"{one.label}\t{one.text}\n" for one in getattr(reviews.corpus(), part)[:320]]
         (tmp_path / f"{name}.tsv").write_text("".join(lines), "utf-8")
-    shutil.copytree(toy_run.folder, tmp_path / "runs" / "de-en")
+    for name in ("de-en", "second"):
+        shutil.copytree(toy_run.folder, tmp_path / "runs" / name)
     translator = kformer.load(toy_run.folder / "translator.keras")
     encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
     classifier = kformer.TextClassifier(translator.tokenizer, encoder, reviews.LABELS)
@@ -159,7 +160,7 @@ def parsed(words):
     [pytest.param(guide, marks=pytest.mark.prove) if guide in LONG else guide for guide in GUIDES],
 )
 def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
-    """In this process, each command once. Training is a dry run; exports are only parsed."""
+    """In this process, each command once. Training is a dry run; exports and others are parsed."""
     done = repeated(guide)
     for kind, block in blocks(guide):
         if kind == "python":
@@ -175,7 +176,7 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
             name, *words = shlex.split(addressed(kformer), comments=True)
             assert name == "kformer", line
             parsed(words)
-            if words[0] in ("export", "demo"):
+            if words[0] in ("export", "demo", "distill"):
                 continue
             if "train" in words[:2]:
                 words += [
@@ -196,7 +197,7 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
 def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, request):
     """In processes of their own, with all training and exports."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    lent = {"runs/de-en", "runs/reviews", "runs/lm", "served/de-en", "de-en.tflite"}
+    lent = {"runs/de-en", "runs/second", "runs/reviews", "runs/lm", "served/de-en", "de-en.tflite"}
     if "--web " in " ".join(commands(guide)):
         (folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
 
@@ -221,7 +222,13 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
                         lent.remove(path)
                         made = folder / path
                         shutil.rmtree(made) if made.is_dir() else made.unlink()
-            extra = SMALL_RUN if "train" in words else ["--quick"] if "demo" in words else []
+            extra = (
+                SMALL_RUN
+                if {"train", "distill"} & {*words}
+                else ["--quick"]
+                if "demo" in words
+                else []
+            )
             extra = [*extra, *FEWER_IDS] if {"lm", "train"} <= {*words} else extra
             extra = AS_SMALL if "prepare" in words and "--tokenizer" not in words else extra
             run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")

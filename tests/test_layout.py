@@ -61,6 +61,7 @@ ARROWS = {
         *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
         *("training.recipes", "training.run"),
     },
+    "training.distillation": {"decoding", "tasks", "text", "training.data", "training.run"},
     "training.shards": {"text", "training.data", "training.run"},
     "training.shards.preparation": {
         *("text", "training.data", "training.recipes", "training.run", "training.shards"),
@@ -90,8 +91,9 @@ ARROWS = {
         *("training.recipes", "training.run"),
     },
     "cli.training": {
-        *("cli", "cli.terminal", "training.parallel", "training.recipes", "training.resumption"),
-        *("training.run", "training.shards.preparation", "training.translation"),
+        *("cli", "cli.resumption", "cli.terminal", "training.distillation"),
+        *("training.parallel", "training.recipes", "training.resumption", "training.run"),
+        *("training.shards.preparation", "training.translation"),
     },
     "cli.demos": {
         *("", "cli", "cli.insight", "cli.terminal", "phrasebook", "plot", "text", "training"),

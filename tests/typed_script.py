@@ -52,6 +52,13 @@ def translator(transformer: kformer.Transformer, model: bytes) -> kformer.Transl
     return kformer.Translator(kformer.Tokenizer(model), transformer, max_source_length=64)
 
 
+def ensemble(translator: kformer.Translator, texts: list[str]) -> list[str]:
+    together = kformer.Ensemble([translator, translator])
+    assert_type(together.score(texts, texts), list[kformer.Scored])
+    assert_type(together.translations(texts)[0][0], kformer.Translation)
+    return together.translate(texts, beam_size=4)
+
+
 def classifier(transformer: kformer.Transformer, tokenizer: kformer.Tokenizer) -> list[str]:
     encoder = kformer.TransformerEncoder.from_transformer(transformer)
     assert_type(kformer.TextEncoder(tokenizer, encoder).encode(["ein bier"]), np.ndarray)

@@ -26,6 +26,7 @@ from kformer.cli.insight.inspect import inspect
 from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.terminal import system_errors
+from kformer.cli.training.distill import distill
 from kformer.cli.training.prepare import prepare
 from kformer.cli.training.train import train
 from kformer.cli.translate import translate
@@ -42,6 +43,7 @@ app = typer.Typer(
 for command in (
     prepare,
     train,
+    distill,
     translate,
     evaluate,
     score,

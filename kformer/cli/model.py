@@ -18,6 +18,7 @@ quarter of the time, and of 8 bits two fifths. There 1,000 captions take 10 s in
 """
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -32,12 +33,42 @@ AnyModel = Annotated[
 ]
 
 
-def open_model(path: Path, **settings):
-    """Returns a callable (texts, progress) -> translations, for the form at `path`."""
+Others = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="OTHER",
+        help="Another .keras file of the same vocabulary, to translate with MODEL by the mean of "
+        "their probabilities. May be repeated.",
+    ),
+]
+
+
+def open_model(path: Path, others: Sequence[Path] = (), **settings):
+    """Returns a callable (texts, progress) -> translations, for the form at `path`.
+
+    Args:
+        path: Of any form.
+        others: Paths of more models of an ensemble, if it is a `.keras` file.
+        **settings: Options of the search.
+    """
     if saved_form(path) != "keras":
-        check_no_options(path, settings)
-    translator = open_translator(path)
+        check_no_options(path, [*settings, *(["ensemble"] if others else [])])
+    translator = open_ensemble(path, others)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
+
+
+def open_ensemble(path: Path, others: Sequence[Path] = ()):
+    """Returns the translator at `path`; with `others`, the `kformer.Ensemble` of all.
+
+    Raises:
+        ValueError: One of several is no `.keras` file, or has another vocabulary.
+    """
+    if not others:
+        return open_translator(path)
+    for one in others:
+        check_is_keras(one, "can be part of an ensemble")
+    translators = [open_translator(one) for one in (path, *others)]
+    return kformer.Ensemble(translators)
 
 
 def open_translator(path: Path):

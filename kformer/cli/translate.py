@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, check_no_options, open_translator
+from kformer.cli.model import AnyModel, Others, check_no_options, open_ensemble, open_translator
 from kformer.cli.options import with_options_of
 from kformer.cli.resumption.resume import check_resumable, write_resumably
 from kformer.cli.resumption.settings import settings_of
@@ -54,6 +54,7 @@ def translate(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    ensemble: Others = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -73,24 +74,26 @@ def translate(
     check_output(output)
     others = {"format": format != OutputFormat.text, "prefix": prefix}
     if form != "keras":
-        check_no_options(model, [*given, *(name for name, value in others.items() if value)])
+        for_search = {**others, "ensemble": ensemble}
+        check_no_options(model, [*given, *(name for name, value in for_search.items() if value)])
     options = SearchOptions(**given)
     others |= {"n_best": options.n_best > 1, "resume": resume}
     check_paragraphs(paragraphs, source_language, **others)
     check_format(format, options.n_best)
     if paragraphs:
-        load = functools.partial(_load_for_paragraphs, model, form, options)
+        load = functools.partial(_load_for_paragraphs, model, ensemble or (), form, options)
         translate_paragraphs(load, input, output, source_language)
         return
     items, total = lines_to_translate(input)
     if form == "keras":
         items = _with_prefixes(items, input, prefix)
-        start = functools.partial(_start_search, model, options, format)
+        start = functools.partial(_start_search, model, ensemble or (), options, format)
     else:
         start = functools.partial(_start_export, model)
     if resume:
         of_search = dataclasses.asdict(options) if form == "keras" else {}
-        files = {"input": input, "prefix": prefix}
+        models = {f"ensemble {number}": one for number, one in enumerate(ensemble or (), start=1)}
+        files = {"input": input, "prefix": prefix, **models}
         settings = settings_of(model, files, {"format": format, **of_search})
         write_resumably(start, items, total, format, output, settings)
     else:
@@ -98,9 +101,10 @@ def translate(
         write_answers(in_chunks(work, items, total, chunk), format, output)
 
 
-def _load_for_paragraphs(model, form, options):
-    translate = open_translator(model).split_translations
-    return functools.partial(translate, options=options) if form == "keras" else translate
+def _load_for_paragraphs(model, others, form, options):
+    if form != "keras":
+        return open_translator(model).split_translations
+    return functools.partial(open_ensemble(model, others).split_translations, options=options)
 
 
 def _with_prefixes(lines, input, prefix):
@@ -123,14 +127,14 @@ def _paired(lines, prefixes, file):
         yield pair
 
 
-def _start_search(model, options, format):
+def _start_search(model, others, options, format):
     """Loads a .keras file; returns what translates pairs of a line and its prefix, see `in_chunks`.
 
     Returns:
         work: callable (pairs, progress) -> translations.
         chunk: Most pairs at once, None for the default.
     """
-    translator, details = open_translator(model), format == OutputFormat.jsonl
+    translator, details = open_ensemble(model, others), format == OutputFormat.jsonl
 
     def work(pairs, progress):
         texts, prefixes = zip(*pairs, strict=True)

@@ -3,7 +3,7 @@
 Axes: B batch, N sequences of a row, T target length.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from keras import ops
@@ -37,11 +37,15 @@ class BatchDecoder:
         tokenizer: `kformer.Tokenizer` of the target.
         max_positions: For prompts, the largest number of positions that a prompt and its
             continuation may take; else None.
+        others: More transformers of the same vocabularies; see `search_ids`.
     """
 
-    def __init__(self, transformer, tokenizer, max_positions: int | None = None):
+    def __init__(
+        self, transformer, tokenizer, max_positions: int | None = None, others: Sequence = ()
+    ):
         self._max_positions = max_positions
         self._transformer = transformer
+        self._others = tuple(others)
         self._tokenizer = tokenizer
         self._graphs = {}
 
@@ -92,7 +96,8 @@ class BatchDecoder:
         return [hypotheses or [Hypothesis([], 0.0, True)] for hypotheses in results]
 
     def _graph(self, options, forced):
-        key = (options.graph(), options.has_minimum, forced, form_of(self._transformer))
+        forms = tuple(map(form_of, (self._transformer, *self._others)))
+        key = (options.graph(), options.has_minimum, forced, forms)
         if key not in self._graphs:
 
             def decode(*inputs):
@@ -105,7 +110,9 @@ class BatchDecoder:
                     inputs.keys if options.sample else None,
                 )
                 return search_ids(
-                    self._transformer, inputs.source, search, max_lengths=inputs.max_lengths
+                    *(self._transformer, inputs.source, search),
+                    max_lengths=inputs.max_lengths,
+                    others=self._others,
                 )
 
             if is_tensorflow():

@@ -3,6 +3,7 @@
 Axes: B batch, S source length, T target length, P prefix length.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from keras import ops
@@ -11,6 +12,7 @@ from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.runtime import GRAPH, Runtime
 from kformer.decoding.search.beam import Beam
 from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix, RepetitionPenalty
+from kformer.decoding.search.ensemble import EnsembleStep
 from kformer.decoding.search.greedy import Greedy
 from kformer.decoding.search.loop import SearchOutput
 from kformer.decoding.search.sampling import Sample
@@ -25,6 +27,7 @@ def search_ids(
     max_length: Any = None,
     max_lengths: Any = None,
     step_class: type[DecoderStep] = DecoderStep,
+    others: Sequence = (),
 ) -> SearchOutput:
     """Translates ids: Python, the SavedModel and the `.tflite` file all run this.
 
@@ -40,6 +43,7 @@ def search_ids(
         max_length: T, where shapes must be static: at least S + 50.
         max_lengths: int32 tensor (B,), the largest number of ids of each row, if not these.
         step_class: The class of the step.
+        others: More models of the same vocabularies; the probabilities of all are averaged.
     """
     if max_lengths is None:
         real = ops.cast(ops.not_equal(source, transformer.padding_id), "int32")
@@ -48,9 +52,12 @@ def search_ids(
     if max_length is None:
         max_length = ops.maximum(ops.max(max_lengths), 1)  # The batch may be empty.
 
-    step, cache = start_decoding(
-        transformer, source, max_length, search.beam_size, runtime, step_class
-    )
+    settings = (source, max_length, search.beam_size, runtime, step_class)
+    step, cache = start_decoding(transformer, *settings)
+    if others:
+        started = [(step, cache), *(start_decoding(one, *settings) for one in others)]
+        steps, cache = zip(*started, strict=True)
+        step = EnsembleStep(steps)
     for_beam = {"source_length": ops.shape(source)[1]} if isinstance(search, Beam) else {}
     return search(step, cache, max_lengths, max_length, **for_beam)
 

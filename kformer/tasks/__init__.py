@@ -3,6 +3,7 @@
 - `text_model`: `TextModel`, what every task shares: its `.keras` file, and vectors of texts.
 - `translator`: `Translator`, from text to text.
 - `translation`: `Translation`, one answer of it.
+- `ensemble`: `Ensemble`, several translators that translate together.
 - `word_alignment`: which words of a text and of its translation belong together.
 - `text_classifier`: `TextClassifier`, from text to a label.
 - `language_model`: `LanguageModel`, from a prompt to its continuation.

@@ -1,6 +1,7 @@
 """Scores of translations, computed by sacreBLEU."""
 
 import importlib.metadata
+from collections.abc import Callable
 from typing import NamedTuple
 
 import sacrebleu
@@ -80,6 +81,17 @@ def exact(translations: list[str], references: list[str]) -> float:
     translations, references = _checked(translations, references)
     right = sum(a == b for a, b in zip(translations, references, strict=True))
     return 100 * right / len(references)
+
+
+def sentence_scorer(metric: str) -> Callable[[str, str], float]:
+    """Returns a function (translation, reference) -> score, from 0 to 100, for single sentences.
+
+    Args:
+        metric: "bleu", which counts only n-grams that so short a text can have; or "chrf".
+    """
+    check_choice("metric", metric, ("bleu", "chrf"))
+    scorer = sacrebleu.BLEU(effective_order=True) if metric == "bleu" else sacrebleu.CHRF()
+    return lambda translation, reference: scorer.sentence_score(translation, [reference]).score
 
 
 def _score(metric, translations, references):

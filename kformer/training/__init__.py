@@ -4,6 +4,7 @@
 - `callbacks`: for any `model.fit`. `resumption`: a `fit` that can be resumed exactly.
 - `run`: a whole run, of any kind. `translation`, `classification`, `language`: what is a kind's
   own.
+- `distillation`: students that learn from the translations of teachers.
 - `shards`: pairs as ids on disk, for text of any size.
 - `recipes`: all numbers of a run.
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from kformer import SearchOptions, Transformer, Translator, perplexity
+from kformer import Ensemble, SearchOptions, Transformer, Translator, perplexity
 from kformer.cli.terminal import lines
 from kformer.export import export_saved_model, export_tflite
 from support import toy
@@ -64,6 +64,51 @@ def test_json_lines_are_all_that_is_known(command, toy_keras, toy_translator):
         for name in ("score", "token_log_probabilities"):
             np.testing.assert_allclose(got.pop(name), known.pop(name), atol=1e-3)
         assert got == json.loads(json.dumps(known))
+
+
+@pytest.fixture(scope="module")
+def other_keras(toy_translator, tmp_path_factory):
+    """Another translator of the vocabulary, which finds other probabilities."""
+    other = toy_translator.copy()
+    perturbed(other.transformer)
+    path = tmp_path_factory.mktemp("other") / "other.keras"
+    other.save(path)
+    return path
+
+
+def test_an_ensemble_translates_together(command, toy_keras, toy_translator, other_keras):
+    options = ("--format", "tsv", "--beam-size", 2, "--max-length", 12)
+    result = command("translate", toy_keras, "--ensemble", other_keras, *options, stdin=TEXT)
+    assert result.returncode == 0
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    both = Ensemble([toy_translator, Translator.load(other_keras)])
+    expected = both.translations(TEXTS, SearchOptions(beam_size=2, max_length=12))
+    assert [text for _, _, text in rows] == [best.text for best, *_ in expected]
+    scores = [float(score) for _, score, _ in rows]
+    np.testing.assert_allclose(scores, [best.score for best, *_ in expected], atol=1e-3)
+
+
+def test_an_ensemble_of_one_model_twice_scores_as_the_model(command, toy_keras, written):
+    source = written("source", TEXT)
+    reference = written("reference", "\n".join(toy.TARGETS[:5]))
+    arguments = ("evaluate", toy_keras, "--source", source, "--reference", reference)
+    alone = command(*arguments)
+    assert alone.stdout.startswith("BLEU")
+    assert command(*arguments, "--ensemble", toy_keras).stdout == alone.stdout
+
+
+def test_an_ensemble_is_of_keras_files_of_one_vocabulary(
+    refused, toy_keras, toy_tflite, looping, written
+):
+    text = written("text", TEXT)
+    translated, scored = ("--input", text), ("--source", text, "--reference", text)
+    for name, arguments in {"translate": translated, "evaluate": scored}.items():
+        message = refused(name, toy_tflite, *arguments, "--ensemble", toy_keras)
+        assert f"Received: --ensemble with {str(toy_tflite)!r}." in message
+    message = refused("translate", toy_keras, *translated, "--ensemble", toy_tflite)
+    assert message.startswith("kformer: Only a .keras file can be part of an ensemble.")
+    message = refused("translate", toy_keras, *translated, "--ensemble", looping)
+    assert "must have the same vocabulary" in message and "of 400 ids" in message
 
 
 @pytest.mark.prove

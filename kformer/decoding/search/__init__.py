@@ -1,6 +1,7 @@
 """Search: from a `Step` that scores the next ids to the ids of whole sequences.
 
 - `step`: `Step`, all that a search needs of a model; search imports no model.
+- `ensemble`: a `Step` made of those of several models.
 - `greedy`, `beam`, `sampling`: callables (step, cache, max_lengths) -> `SearchOutput`.
 - `constraints`: restrictions of their choice.
 - `continuations`: the best next ids of every beam.

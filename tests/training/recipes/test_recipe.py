@@ -16,7 +16,7 @@ every_recipe = pytest.mark.parametrize("name", recipe_names())
 def test_the_recipes_of_the_package():
     assert recipe_names() == [
         *("base", "big", "characters", "demo", "lm", "multi30k"),
-        *("quick", "reviews", "sentences", "tiny"),
+        *("quick", "reviews", "sentences", "student-base", "student-tiny", "tiny"),
     ]
 
 
@@ -44,6 +44,16 @@ def test_the_base_recipe_is_the_base_model_of_the_paper():
 def test_the_big_recipe_is_the_big_model_of_the_paper():
     big = {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3}
     assert Recipe.named("big") == dataclasses.replace(Recipe.named("base"), **big)
+
+
+@pytest.mark.parametrize("name", ["tiny", "base"])
+def test_a_student_has_a_deeper_encoder_and_a_shallow_decoder(name):
+    student, teacher = Recipe.named(f"student-{name}"), Recipe.named(name)
+    assert student.num_layers > teacher.num_layers
+    assert student.num_decoder_layers in (1, 2)
+    sizes = ("num_layers", "num_decoder_layers", "norm_first")
+    same = {one: getattr(teacher, one) for one in sizes}
+    assert dataclasses.replace(student, **same) == teacher
 
 
 def test_some_numbers_may_be_changed():

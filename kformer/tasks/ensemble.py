@@ -1,0 +1,118 @@
+"""`Ensemble`: several translators that translate together.
+
+Axes: S source length, T target length, M models.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kformer.decoding.batch_decoder import BatchDecoder
+from kformer.decoding.scoring import BatchLikelihood, Scored, TokenScores
+from kformer.tasks.translation import Translation
+from kformer.tasks.translator import Translator, check_is_translator
+from kformer.tasks.word_alignment import index_of
+from kformer.text.paragraphs.split_translation import SplitTranslation
+
+
+class Ensemble:
+    """Several translators of one vocabulary that choose each id by the mean of their probabilities.
+
+    It is slower than one of them by their number, and usually better: what is right is what several
+    models agree on. `kformer distill` teaches a small model what an ensemble knows.
+
+    Args:
+        translators: M `kformer.Translator` with the same tokenizers, of any sizes. `kformer train
+            --tokenizer FIRST.keras --seed 1` trains another one for the first.
+
+    Raises:
+        TypeError: One of them is something else.
+        ValueError: There are none, or their tokenizers differ.
+    """
+
+    def __init__(self, translators: Sequence[Translator]):
+        self.translators = tuple(translators)
+        if not self.translators:
+            raise ValueError("An ensemble has at least one translator. Received: none.")
+        for number, one in enumerate(self.translators):
+            check_is_translator(f"translators[{number}]", one)
+        _check_vocabularies(self.translators)
+        self._together = _Together(self.translators)
+
+    def translate(self, texts, *arguments, **options) -> list[str]:
+        """Translates any number of sentences; see `kformer.Translator.translate`."""
+        return self._together.translate(texts, *arguments, **options)
+
+    def translations(self, texts, *arguments, **options) -> list[list[Translation]]:
+        """As `translate`, but with all that is known; see `kformer.Translator.translations`.
+
+        The log-probabilities of tokens are those of the mean probabilities. The attention is the
+        mean of that of each model's `alignment_head`.
+        """
+        return self._together.translations(texts, *arguments, **options)
+
+    def split_translations(self, texts, *arguments, **options) -> list[SplitTranslation]:
+        """Translates texts of many sentences; see `kformer.Translator.split_translations`."""
+        return self._together.split_translations(texts, *arguments, **options)
+
+    def score(self, sources, targets, progress=None) -> list[Scored]:
+        """Tells how likely the ensemble finds translations; see `kformer.Translator.score`."""
+        return self._together.score(sources, targets, progress)
+
+
+def _check_vocabularies(translators):
+    """Raises a ValueError unless all tokenizers are those of the first translator."""
+    first = translators[0]
+    for number, one in enumerate(translators):
+        for name in ("tokenizer", "target_tokenizer"):
+            own, expected = getattr(one, name), getattr(first, name)
+            if (own.model, own.prefix) != (expected.model, expected.prefix):
+                raise ValueError(
+                    "The translators of an ensemble must have the same vocabulary. Received: "
+                    f"another `{name}` in translators[{number}], of {own.vocab_size} ids, than in "
+                    f"translators[0], of {expected.vocab_size} ids."
+                )
+
+
+class _Together(Translator):
+    """The first translator, whose search and scores are those of all."""
+
+    def __init__(self, translators):
+        first, *others = translators
+        super().__init__(
+            *(first.tokenizer, first.transformer, first.target_tokenizer),
+            max_source_length=min(one.max_source_length for one in translators),
+        )
+        self._decode = BatchDecoder(
+            *(first.transformer, first.target_tokenizer),
+            others=[one.transformer for one in others],
+        )
+        self._likelihood = _MeanLikelihood(translators)
+
+
+class _MeanLikelihood:
+    """What an ensemble thinks of given translations, as `BatchLikelihood`."""
+
+    def __init__(self, translators):
+        self._of_models = [
+            (BatchLikelihood(one.transformer, one.target_tokenizer), index_of(one.alignment_head))
+            for one in translators
+        ]
+
+    def __call__(
+        self, sources: list, targets: list, progress: Callable | None = None
+    ) -> list[TokenScores]:
+        """See `BatchLikelihood`; `progress` is called while the last model reads the pairs."""
+        found = []
+        for number, (likelihood, head) in enumerate(self._of_models, start=1):
+            last = number == len(self._of_models)
+            found.append(likelihood(sources, targets, progress if last else None, **head))
+        return [_mean(of_pair) for of_pair in zip(*found, strict=True)]
+
+
+def _mean(scores):
+    """Returns the `TokenScores` of the mean probabilities of M models, for one pair."""
+    logarithms = np.stack([one.log_probabilities for one in scores])  # (M, T)
+    mean = np.logaddexp.reduce(logarithms, axis=0) - np.float32(math.log(len(scores)))
+    return TokenScores(mean, np.mean([one.attention for one in scores], axis=0))  # (T,), (T, S)

@@ -1,0 +1,6 @@
+"""Distillation: a student learns from the translations of its teachers.
+
+- `options`: `DistillationOptions`, how the teachers translate.
+- `teaching`: `Teaching`, from a source and its reference to the translation that is learned.
+- `texts`: which files are translated, and which files their translations are.
+"""

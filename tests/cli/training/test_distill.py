@@ -1,0 +1,104 @@
+"""`kformer distill`: a student of the toy translator."""
+
+import itertools
+import json
+
+import pytest
+
+import kformer
+from kformer.cli.terminal import lines
+from kformer.text.scores import exact
+from kformer.training.distillation.teaching import Teaching
+from support import toy
+
+STUDENT = toy.RECIPE | {"--recipe": "student-tiny", "--num-layers": 2, "--num-heads": 2}
+del STUDENT["--vocab-size"]
+
+
+@pytest.fixture(scope="module")
+def student(toy_run, made_once):
+    """What two starts of the command did: the first translates, the second trains."""
+
+    def run(folder):
+        arguments = [
+            *("distill", toy_run.folder / "translator.keras"),
+            *("--source", toy_run.files["train.de"], "--beam-size", 2),
+            *("--output", folder / "student", *itertools.chain(*STUDENT.items())),
+        ]
+        first = toy.run_command(*arguments, "--translate-only")
+        assert first.returncode == 0, first.stderr
+        [text] = (folder / "student-text").iterdir()
+        written = text.stat().st_mtime_ns
+        second = toy.run_command(*arguments)
+        assert text.stat().st_mtime_ns == written
+        return folder / "student", text, first, second
+
+    return made_once("student", run)
+
+
+def test_a_student_learns_what_its_teacher_translates(student, toy_translator, toy_run):
+    folder, text, first, second = student
+    assert first.stdout == f"{text} is the translation of {toy_run.files['train.de']}\n"
+    assert second.returncode == 0, second.stderr
+    sources = toy_run.files["train.de"].read_text("utf-8").splitlines()
+    learned = text.read_text("utf-8").splitlines()
+    assert learned[:64] == toy_translator.translate(sources[:64], beam_size=2)
+    assert len(learned) == len(sources)
+
+    model = kformer.load(folder / "translator.keras")
+    layers = model.transformer.encoder.num_layers, model.transformer.decoder.num_layers
+    assert layers == (2, 1)
+    assert model.tokenizer.model == toy_translator.tokenizer.model
+    held_out = toy.SOURCES[toy.HELD_OUT]
+    agreement = exact(model.translate(held_out), toy_translator.translate(held_out))
+    assert agreement >= 75  # Percent.
+
+
+def test_translating_goes_on_where_it_was_stopped(
+    command, monkeypatch, toy_keras, toy_translator, toy_run, tmp_path
+):
+    done, whole = [], Teaching.__call__
+
+    def stopped(self, pairs, progress=None):
+        done.append(len(pairs))
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        return whole(self, pairs, progress)
+
+    monkeypatch.setattr(lines, "CHUNK", 5)
+    monkeypatch.setattr(Teaching, "__call__", stopped)
+    source = toy_run.files["valid.de"]
+    arguments = ("distill", toy_keras, "--source", source, "--beam-size", 2, "--translate-only")
+    output = ("--output", tmp_path / "student", "--translations", tmp_path / "text")
+    assert command(*arguments, *output).returncode == 130
+    result = command(*arguments, *output)
+    assert result.returncode == 0
+    assert "Resuming after line 10 of 16." in result.stderr
+    assert done == [5, 5, 5, 5, 1]
+    [text] = (tmp_path / "text").iterdir()
+    sources = source.read_text("utf-8").splitlines()
+    assert text.read_text("utf-8").splitlines() == toy_translator.translate(sources, beam_size=2)
+
+
+def test_a_finished_student_is_not_replaced_before_hours_of_translating(
+    student, refused, toy_run, toy_keras
+):
+    folder, text, *_ = student
+    before = sorted(text.parent.iterdir())
+    arguments = ("distill", toy_keras, "--source", toy_run.files["valid.de"], "--output", folder)
+    assert "which holds a run that is finished" in refused(*arguments)
+    assert sorted(text.parent.iterdir()) == before
+    assert json.loads((folder / "run.json").read_text("utf-8"))["finished"]
+
+
+def test_only_what_can_teach_teaches(refused, toy_run, toy_keras, toy_tflite, tmp_path):
+    arguments = ("--source", toy_run.files["valid.de"], "--output", tmp_path / "student")
+    assert refused("distill", toy_tflite, *arguments).startswith(
+        "kformer: Only a .keras file can teach."
+    )
+    message = refused("distill", toy_keras, *arguments, "--metric", "ter")
+    assert "Received: metric='ter'" in message
+    message = refused("distill", toy_keras, *arguments, "--patience", 3)
+    assert "patience=3" in message
+    message = refused("distill", toy_keras, *arguments, "--recipe", "huge")
+    assert "Received: recipe='huge'" in message
