@@ -89,7 +89,8 @@ def test_a_signal_says_how_to_go_on(toy_tflite, text, tmp_path, number):
     arguments = (toy_tflite, "--input", text, "--output", output, "--resume")
     code, errors = interrupted(number, journal, *arguments)
     done = CHUNK * points_in(journal)
-    assert (code, errors) == (128 + number, STOPPED.format(done, TEXT.count("\n")))
+    assert code == 128 + number
+    assert errors.endswith(STOPPED.format(done, TEXT.count("\n")))
 
 
 @pytest.mark.filterwarnings("default")
