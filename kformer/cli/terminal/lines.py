@@ -21,15 +21,19 @@ Input = Annotated[Path | None, typer.Option(help="Text to translate; by default 
 Output = Annotated[Path | None, typer.Option(help="File to write; by default stdout.")]
 
 
-def lines_to_translate(input):
+def lines_to_translate(input, ends=False):
     """Returns the lines of a file, or of stdin if that is None, and their number, if known.
 
     A file is read once to count its lines and to find what is not UTF-8, and then while it is
     translated: it may be larger than the memory.
+
+    Args:
+        input: Path of the file, or None.
+        ends: Whether lines keep their line ends.
     """
     if input is None:
-        return decoded(sys.stdin.buffer, "stdin"), None
-    return read_lines(input), sum(1 for _ in read_lines(input))
+        return decoded(sys.stdin.buffer, "stdin", ends), None
+    return read_lines(input, ends), sum(1 for _ in read_lines(input))
 
 
 def translate_lines(translate, lines, total=None):

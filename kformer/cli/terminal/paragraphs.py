@@ -1,13 +1,11 @@
 """Lines of many sentences: what `--paragraphs` reads and writes, with all white space as it was."""
 
-import sys
 from typing import Annotated
 
 import typer
 
-from kformer.cli.terminal.lines import in_chunks, writing
+from kformer.cli.terminal.lines import in_chunks, lines_to_translate, writing
 from kformer.cli.terminal.output_format import warn_of_flags
-from kformer.text.text_files import decoded, read_lines
 
 _PANEL = "Text of many sentences"
 Paragraphs = Annotated[
@@ -74,10 +72,6 @@ def translate_paragraphs(load, input, output, source_language, chunk=None):
 
 def _lines(input):
     """Returns the lines with their ends, and their number, if known."""
-    if input is None:
-        return decoded(sys.stdin.buffer, "stdin", ends=True), None
-    if isinstance(input, list):
-        lines = [text if text.endswith("\n") else f"{text}\n" for text in input]
-    else:
-        lines = list(read_lines(input, ends=True))
-    return lines, len(lines)
+    if not isinstance(input, list):
+        return lines_to_translate(input, ends=True)
+    return [text if text.endswith("\n") else f"{text}\n" for text in input], len(input)
