@@ -1,11 +1,11 @@
-"""`kformer import marian`."""
+"""`kformer import`."""
 
 import json
 
 import pytest
 
 import kformer
-from support.pretrained import marian
+from support.pretrained import ctranslate2, marian
 
 
 @pytest.fixture
@@ -51,4 +51,31 @@ def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_pat
     assert refusal() == (
         "kformer: A MarianMTModel can be imported whose config.json has model_type='marian'. "
         f"Received: model_type='t5' in '{folder}'."
+    )
+
+
+def test_a_folder_of_ctranslate2_becomes_a_keras_file(command, refused, folder, tmp_path):
+    translator = kformer.from_marian(folder)
+    exported = ctranslate2.write_folder(translator, tmp_path / "exported")
+    for side in ("source", "target"):
+        (exported / f"{side}.spm").rename(tmp_path / f"{side}.spm")
+    arguments = ("import", "ctranslate2", exported, "--output", tmp_path / "a.keras")
+    assert refused(*arguments) == (
+        "kformer: A folder of CTranslate2 must hold source.spm. "
+        f"Received: '{exported}', which does not."
+    )
+    models = ("--source-model", tmp_path / "source.spm", "--target-model", tmp_path / "target.spm")
+    result = command(*arguments, *models)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"Written: {tmp_path / 'a.keras'}\n"
+    imported = kformer.load(tmp_path / "a.keras")
+    assert imported.tokenizer.model == translator.tokenizer.model
+    assert imported.target_tokenizer.model == translator.target_tokenizer.model
+    variables = ctranslate2.read(exported)
+    variables["decoder/alibi"] = variables["decoder/alibi"] + 1
+    ctranslate2.write(exported, variables)
+    assert refused(
+        "import", "ctranslate2", exported, "--output", tmp_path / "b.keras", *models
+    ) == (
+        f"kformer: A model without ALiBi can be imported. Received: decoder/alibi in '{exported}'."
     )
