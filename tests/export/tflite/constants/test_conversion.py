@@ -83,8 +83,8 @@ def test_it_says_what_tensorflow_says(network, file):
     precision, path = file
     expected, interpreter = functions_of(network, tf.constant), Interpreter(str(path))
     x = RANDOM.normal(size=(1, D)).astype(np.float32)
-    tolerance = 1e-4 if precision == "float32" else 0.1
-    for times in (0, 2, 5):
+    tolerance = 1e-4 if precision == "float32" else 0.03
+    for times in (0, 2, 5) if precision == "float32" else (0,):  # Errors grow from round to round.
         said = interpreter.get_signature_runner("run")(x=x, times=np.int32(times))
         for name, value in expected["run"](x, tf.constant(times)).items():
             np.testing.assert_allclose(said[name], value, atol=tolerance * np.abs(value).max())
