@@ -78,9 +78,11 @@ ARROWS = {
     },
     "export.saved_model.graph": {"decoding", "decoding.search", "tasks", "text"},
     "export.tflite": {
-        *("decoding", "decoding.search", "export.tflite.byte_codec", "model", "pocket", "tasks"),
+        *("decoding", "decoding.search", "export.tflite.byte_codec", "export.tflite.constants"),
+        *("model", "model.networks", "pocket", "tasks"),
     },
     "export.tflite.byte_codec": set(),
+    "export.tflite.constants": set(),
     "export.web": {"pocket"},
     "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
     "cli": {

@@ -18,13 +18,13 @@ class ClassifierExport:
         self._classifier = classifier
         self.tokenizers = [classifier.tokenizer]
 
-    def quantize(self, network):
+    def quantize(self, network, constant):
         """Rounds the table of `network`, a `kformer.SequenceClassifier`, to int8."""
-        quantize_embeddings(network.encoder)
+        quantize_embeddings(network.encoder, constant)
 
-    def signatures(self, network, limits, batch_size) -> ClassifierSignatures:
-        """Returns the signatures, with the weights of `network`."""
-        return ClassifierSignatures(self._classifier, network, limits, batch_size)
+    def signatures(self, network, limits, batch_size, constant) -> ClassifierSignatures:
+        """Returns the signatures of `network`, whose tables of text are made by `constant`."""
+        return ClassifierSignatures(self._classifier, network, limits, batch_size, constant)
 
     def metadata(self, limits) -> dict:
         """Returns the labels, the sizes of the model and its special ids."""

@@ -14,13 +14,14 @@ class ClassifierSignatures(Signatures):
 
     Args:
         classifier: `kformer.TextClassifier`.
-        network: `kformer.SequenceClassifier` to save.
+        network: `kformer.SequenceClassifier`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B texts at once.
+        constant: See `Signatures`.
     """
 
-    def __init__(self, classifier, network, limits, batch_size):
-        super().__init__(classifier.tokenizer, network, limits)
+    def __init__(self, classifier, network, limits, batch_size, constant):
+        super().__init__(classifier.tokenizer, network, limits, constant)
         self._labels = _table(classifier.labels)
         self._classified = [self._traced_once(length) for length in limits.lengths]
         self.functions = {

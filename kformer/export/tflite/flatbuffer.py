@@ -1,8 +1,12 @@
-"""Makes a `.tflite` file smaller without changing its outputs.
+"""Makes a `.tflite` file smaller without changing its outputs, and writes it array by array.
 
 The converter writes a function once per call, a name for every tensor, and a weight's scales once
-per use. Here equal buffers, subgraphs and vectors are written once, and unused names are dropped.
+per use. Here equal buffers, subgraphs and vectors are written once, and what is unused is dropped.
 """
+
+import hashlib
+import struct
+from pathlib import Path
 
 import flatbuffers
 import numpy as np
@@ -10,43 +14,97 @@ from ai_edge_litert import schema_py_generated as schema
 
 _IDENTIFIER = b"TFL3"
 _ALIGNMENT = 16  # Bytes, of weights; required by the schema.
+_LARGE = 4096  # Bytes; larger arrays are written behind the rest.
 _CALLED = {  # Options of operators that run subgraphs -> the fields with the subgraphs' indices.
     schema.IfOptionsT: ("thenSubgraphIndex", "elseSubgraphIndex"),
     schema.WhileOptionsT: ("condSubgraphIndex", "bodySubgraphIndex"),
 }
+_NONE = -1  # As the index of a tensor.
+_DATA_FIELD = 4  # Of `Buffer.data` in its table, by the schema.
 
 
-def shrunk(content: bytes, first: str, change=None) -> bytes:
-    """Returns the same model in fewer bytes.
+def shrink(model, first: str):
+    """Drops what the outputs of a model do not depend on, and stores equal parts once.
 
     Args:
-        content: A `.tflite` file.
+        model: `schema.ModelT`, changed in place. The data of its buffers may be arrays of any dtype
+            and strides.
         first: The default signature.
-        change: If given, called with the `schema.ModelT`, without equal buffers, to change it.
     """
-    model = schema.ModelT.InitFromPackedBuf(content, 0)
-    _merge_buffers(model)
-    if change:
-        change(model)
+    _drop_tensors(model)
+    merge_buffers(model)
     _drop_names(model)
     while _merge_subgraphs(model):  # Their callers may have become equal.
         pass
     _drop_unused_buffers(model)
     _put_first(model, first)
-    builder = _Builder(len(content))
+
+
+def write_model(model, path):
+    """Writes a model to a file.
+
+    In a FlatBuffer, a vector may stand anywhere behind the field that refers to it. So the large
+    arrays follow the rest of the file, and only one of them is in memory as bytes.
+
+    Args:
+        model: As `shrink` leaves it; of no use afterwards.
+        path: Of the file.
+    """
+    large = {}
+    for i, buffer in enumerate(model.buffers):
+        if buffer.data is not None and np.asarray(buffer.data).nbytes >= _LARGE:
+            large[i], buffer.data = buffer.data, np.zeros(1, np.uint8)
+        elif buffer.data is not None:
+            buffer.data = _bytes_of(buffer.data)
+    builder = _Builder(1 << 20)
     builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
-    return bytes(builder.Output())
+    head = builder.Output()
+    begin, sizes = len(head), {i: np.asarray(data).nbytes for i, data in large.items()}
+    packed = schema.Model.GetRootAs(head)
+    for i, size in sizes.items():
+        table = packed.Buffers(i)._tab
+        field = table.Pos + table.Offset(_DATA_FIELD)
+        begin += -(begin + 4) % _ALIGNMENT  # The size comes before the data.
+        struct.pack_into("<I", head, field, begin - field)
+        begin += 4 + size
+    with Path(path).open("wb") as file:
+        file.write(head)
+        for i, size in sizes.items():
+            file.write(bytes(-(file.tell() + 4) % _ALIGNMENT) + struct.pack("<I", size))
+            file.write(_bytes_of(large[i]))
 
 
-def _merge_buffers(model):
+def merge_buffers(model):
+    """Makes tensors of equal content share one buffer."""
     first = {b"": 0}  # The schema requires the first buffer to be empty.
     same = []
     for i, buffer in enumerate(model.buffers):
-        data = b"" if buffer.data is None else np.asarray(buffer.data, np.uint8).tobytes()
-        same.append(first.setdefault(data, i))
+        data = b"" if buffer.data is None else _bytes_of(buffer.data)
+        same.append(first.setdefault(hashlib.sha256(data).digest() if len(data) else b"", i))
     for graph in model.subgraphs:
         for tensor in graph.tensors:
             tensor.buffer = same[tensor.buffer]
+
+
+def _bytes_of(data):
+    """Returns the array of a buffer as uint8 (bytes,)."""
+    return np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+
+
+def _drop_tensors(model):
+    """Removes the tensors that no operator reads or writes."""
+    for index, graph in enumerate(model.subgraphs):
+        lists = [graph, *graph.operators]
+        used = {int(i) for one in lists for i in (*one.inputs, *one.outputs)} - {_NONE}
+        places = {old: new for new, old in enumerate(sorted(used))} | {_NONE: _NONE}
+        graph.tensors = [graph.tensors[i] for i in sorted(used)]
+        for one in lists:
+            one.inputs = np.array([places[i] for i in one.inputs], np.int32)
+            one.outputs = np.array([places[i] for i in one.outputs], np.int32)
+        for signature in model.signatureDefs:
+            if signature.subgraphIndex == index:
+                for named in [*signature.inputs, *signature.outputs]:
+                    named.tensorIndex = places[named.tensorIndex]
 
 
 def _drop_names(model):

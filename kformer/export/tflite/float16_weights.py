@@ -10,6 +10,8 @@ import math
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
+from kformer.export.tflite.constants.buffers import add_buffer, numbers_of
+
 _MIN_SIZE = 1024  # Elements; smaller matrices stay in float32.
 _VERSION = 3  # The first version of DEQUANTIZE that reads float16.
 
@@ -27,7 +29,7 @@ def store_as_float16(model):
     for graph in model.subgraphs:
         graph.operators = [
             *(
-                _dequantize(graph, tensor, _float16(model, tensor.buffer, rounded), operator_code)
+                _dequantize(graph, tensor, _float16(model, tensor, rounded), operator_code)
                 for tensor in list(graph.tensors)
                 if _is_matrix(model, tensor)
             ),
@@ -44,13 +46,10 @@ def _is_matrix(model, tensor):
     return constant and large and tensor.type == schema.TensorType.FLOAT32
 
 
-def _float16(model, buffer, rounded):
+def _float16(model, tensor, rounded):
+    buffer = tensor.buffer
     if buffer not in rounded:
-        numbers = np.asarray(model.buffers[buffer].data, np.uint8).view(np.float32)
-        stored = schema.BufferT()
-        stored.data = numbers.astype(np.float16).view(np.uint8)
-        rounded[buffer] = len(model.buffers)
-        model.buffers.append(stored)
+        rounded[buffer] = add_buffer(model, numbers_of(model, tensor).astype(np.float16))
     return rounded[buffer]
 
 

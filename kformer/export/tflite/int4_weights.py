@@ -9,6 +9,8 @@ Rounding twice does little harm: a step of int8 is an eighteenth of a step of in
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
+from kformer.export.tflite.constants.buffers import add_buffer, numbers_of
+
 _MOST_OF_8, _MOST_OF_4 = 127, 7
 
 
@@ -26,10 +28,8 @@ def store_as_int4(model):
     rounded = {}  # Index of an int8 buffer, which other tensors may read -> of its int4 buffer.
     for tensor in weights.values():
         if tensor.buffer not in rounded:
-            buffer = schema.BufferT()
-            buffer.data = _packed_int4(model.buffers[tensor.buffer].data)
-            rounded[tensor.buffer] = len(model.buffers)
-            model.buffers.append(buffer)
+            packed = _packed_int4(numbers_of(model, tensor))
+            rounded[tensor.buffer] = add_buffer(model, packed)
         scales = tensor.quantization.scale
         tensor.quantization.scale = scales * np.float32(_MOST_OF_8 / _MOST_OF_4)
         tensor.type, tensor.buffer = schema.TensorType.INT4, rounded[tensor.buffer]
@@ -45,9 +45,9 @@ def _constants(model, operator, place):
                     yield tensor, tensor.buffer
 
 
-def _packed_int4(data):
+def _packed_int4(numbers):
     """Returns int8 numbers as int4, two per byte, the first in the lower bits."""
-    numbers = np.asarray(data, np.uint8).view(np.int8)
+    numbers = numbers.ravel()
     rounded = np.rint(numbers * (_MOST_OF_4 / _MOST_OF_8)).astype(np.int8).view(np.uint8) & 15
     pairs = np.pad(rounded, (0, len(rounded) % 2)).reshape(-1, 2)
     return pairs[:, 0] | pairs[:, 1] << 4

@@ -24,13 +24,15 @@ class LanguageModelExport:
         self._settings = search
         self.tokenizers = [model.tokenizer]
 
-    def quantize(self, network):
+    def quantize(self, network, constant):
         """Rounds the table of `network`, a `kformer.TransformerDecoder`, to int8."""
-        quantize_embeddings(network)
+        quantize_embeddings(network, constant)
 
-    def signatures(self, network, limits, batch_size) -> LanguageModelSignatures:
-        """Returns the signatures, with the weights of `network`."""
-        return LanguageModelSignatures(self._model, network, limits, batch_size, self._search)
+    def signatures(self, network, limits, batch_size, constant) -> LanguageModelSignatures:
+        """Returns the signatures of `network`, whose tables of text are made by `constant`."""
+        return LanguageModelSignatures(
+            self._model, network, limits, batch_size, constant, self._search
+        )
 
     def metadata(self, limits) -> dict:
         """Returns the search, the sizes of the model and its special ids."""

@@ -20,14 +20,15 @@ class LanguageModelSignatures(Signatures):
 
     Args:
         model: `kformer.LanguageModel`.
-        network: `kformer.TransformerDecoder` to save.
+        network: `kformer.TransformerDecoder`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B prompts at once.
+        constant: See `Signatures`.
         search: `kformer.Greedy` or `kformer.Beam`.
     """
 
-    def __init__(self, model, network, limits, batch_size, search):
-        super().__init__(model.tokenizer, network, limits)
+    def __init__(self, model, network, limits, batch_size, constant, search):
+        super().__init__(model.tokenizer, network, limits, constant)
         self._search = search
         self._start_id, self._end_id = model.tokenizer.start_id, model.tokenizer.end_id
         self._searches = [self._traced_once(length) for length in limits.lengths]

@@ -12,24 +12,23 @@ from kformer.pocket.model import SOURCE_CUT
 from kformer.tasks.features import sentence_vectors
 
 
-class Signatures(tf.Module):
-    """The functions to save, by name, and the weights that they share; base class.
+class Signatures:
+    """The functions to save, by name; base class.
 
     Args:
         tokenizer: `kformer.Tokenizer` of the source.
-        network: The network to save.
+        network: The network whose answers they give.
         limits: `Limits`.
+        constant: Makes a tensor of a table, see `constants.stand_ins.StandIns`.
 
     Attributes:
         functions: dict of the signatures by name, the default one first.
         batches: dict name -> (B, S) of signatures for rows of ids, if there are batches.
     """
 
-    def __init__(self, tokenizer, network, limits):
-        super().__init__()
-        self.weights = [variable.value for variable in network.variables]
+    def __init__(self, tokenizer, network, limits, constant):
         self._network, self._limits = network, limits
-        self._source = ByteCodec(tokenizer)
+        self._source = ByteCodec(tokenizer, constant)
         self.functions = {}
         self.batches = {}
 

@@ -28,13 +28,15 @@ class TranslatorExport:
         self._settings = search
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
-    def quantize(self, network):
+    def quantize(self, network, constant):
         """Rounds the tables of `network`, a `kformer.Transformer`, to int8."""
-        quantize_embeddings(network)
+        quantize_embeddings(network, constant)
 
-    def signatures(self, network, limits, batch_size) -> TranslatorSignatures:
-        """Returns the signatures, with the weights of `network`."""
-        return TranslatorSignatures(self._translator, network, limits, batch_size, self._search)
+    def signatures(self, network, limits, batch_size, constant) -> TranslatorSignatures:
+        """Returns the signatures of `network`, whose tables of text are made by `constant`."""
+        return TranslatorSignatures(
+            self._translator, network, limits, batch_size, constant, self._search
+        )
 
     def metadata(self, limits) -> dict:
         """Returns the search, the sizes of the model and its special ids."""

@@ -25,17 +25,18 @@ class TranslatorSignatures(Signatures):
 
     Args:
         translator: `kformer.Translator`.
-        transformer: `kformer.Transformer` to save.
+        transformer: `kformer.Transformer`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B sources at once.
+        constant: See `Signatures`.
         search: `kformer.Greedy` or `kformer.Beam`.
     """
 
-    def __init__(self, translator, transformer, limits, batch_size, search):
-        super().__init__(translator.tokenizer, transformer, limits)
+    def __init__(self, translator, transformer, limits, batch_size, constant, search):
+        super().__init__(translator.tokenizer, transformer, limits, constant)
         self._search = search
         self._searches = [self._traced_once(length) for length in limits.lengths]
-        self._target = ByteCodec(translator.target_tokenizer)
+        self._target = ByteCodec(translator.target_tokenizer, constant)
         self.functions = {
             "translate": self._translate(),
             "encode_text": self._encode_text(),

@@ -6,34 +6,40 @@ end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors
 
 import itertools
 import json
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-
-import tensorflow as tf
 
 import kformer
 from kformer.arguments import check_choice, check_integer
 from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.byte_codec.tables import tables_of
 from kformer.export.tflite.classifier_export import ClassifierExport
-from kformer.export.tflite.flatbuffer import shrunk
+from kformer.export.tflite.constants.conversion import convert
+from kformer.export.tflite.constants.int8_weights import store_as_int8
+from kformer.export.tflite.constants.stand_ins import StandIns
+from kformer.export.tflite.flatbuffer import merge_buffers, shrink, write_model
 from kformer.export.tflite.float16_weights import store_as_float16
 from kformer.export.tflite.int4_weights import store_as_int4
 from kformer.export.tflite.language_model_export import LanguageModelExport
 from kformer.export.tflite.limits import Limits, limits_of
 from kformer.export.tflite.translator_export import TranslatorExport
 from kformer.files import check_writable, json_text, replacing
+from kformer.model.networks.copying import is_float32
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
 from kformer.tasks.kinds import of_kind
 
 PRECISIONS = ("float32", "float16", "int8", "int4")
-_INTEGER = ("int8", "int4")  # The converter's dynamic-range quantization.
+_INTEGER = ("int8", "int4")
 # litert-quantizer 0.11 also converts to float16, int8 and int4, but keeps a float32 copy of the
 # vocabulary's table: a tiny model has 9.0, 6.8 and 5.6 MB with it, 4.8, 2.7 and 2.0 MB with these.
 # A sentence takes 8.5, 2.4 and 1.7 ms with it, 4.6, 2.3 and 2.1 ms with these.
-_CHANGES = {"float16": store_as_float16, "int4": store_as_int4}
+_CHANGES = {
+    "float32": (),
+    "float16": (store_as_float16,),
+    "int8": (store_as_int8,),
+    "int4": (store_as_int8, store_as_int4),
+}
 EXAMPLES = 8  # Maximum number of test vectors.
 
 
@@ -108,10 +114,13 @@ def export_tflite(
     export, limits = check_tflite(
         model, path, beam_size, length_penalty, max_source_length, precision, batch_size
     )
-    network = model.network.copy()
+    network = model.network
+    if precision in _INTEGER or not is_float32(network):
+        network = network.copy()
+    stand_ins = StandIns(network)
     if precision in _INTEGER:
-        export.quantize(network)
-    signatures = export.signatures(network, limits, batch_size)
+        export.quantize(network, stand_ins.constant)
+    signatures = export.signatures(network, limits, batch_size, stand_ins.constant)
     metadata = {
         "format": FORMAT,
         "kformer": kformer.__version__,
@@ -124,9 +133,13 @@ def export_tflite(
         "signatures": [*signatures.functions],
         "batches": signatures.batches,
     }
-    content = _converted(signatures, export.pocket.signature, precision)
+    converted = convert(signatures.functions, stand_ins)
+    for change in _CHANGES[precision]:
+        merge_buffers(converted)
+        change(converted)
+    shrink(converted, export.pocket.signature)
     with replacing(path) as temporary:
-        temporary.write_bytes(content)
+        write_model(converted, temporary)
         _append(temporary, METADATA, metadata)
         _append(temporary, VECTORS, list(_test_vectors(export, temporary, examples)))
         if check:
@@ -155,19 +168,6 @@ def check_tflite(
     for tokenizer in export.tokenizers:
         tables_of(tokenizer.model)  # Raises if the file cannot hold the tokenizer.
     return export, limits
-
-
-def _converted(signatures, first, precision):
-    with tempfile.TemporaryDirectory() as folder:  # A SavedModel keeps the signatures' names.
-        tf.saved_model.save(signatures, folder, dict(signatures.functions))
-        names = [*signatures.functions]
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
-        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        # Otherwise the first attempt fails with a message: two signatures call one function.
-        converter._experimental_guarantee_all_funcs_one_use = True
-        if precision in _INTEGER:
-            converter.optimizations = [tf.lite.Optimize.DEFAULT]
-        return shrunk(converter.convert(), first, _CHANGES.get(precision))
 
 
 def _append(path, name, value):

@@ -1,6 +1,7 @@
 """State dicts: weights of PyTorch by name, from memory or a file, to be taken one by one."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -123,21 +124,25 @@ def _as_array(name, value):
 
 
 def _read_safetensors(path):
-    """Reads a file of https://huggingface.co/docs/safetensors: header size, JSON header, data."""
-    content = path.read_bytes()
-    start = 8 + int.from_bytes(content[:8], "little")
-    data = memoryview(content)[start:]
+    """Reads a file of https://huggingface.co/docs/safetensors: header size, JSON header, data.
+
+    The arrays are mapped, each by itself, so that memory is free again when one was used.
+    """
+    with path.open("rb") as file:
+        start = 8 + int.from_bytes(file.read(8), "little")
+        size = path.stat().st_size
+        content = file.read(max(0, min(start, size) - 8))
     try:
-        header = json.loads(content[8:start])
+        header = json.loads(content)
         header.pop("__metadata__", None)
-        return {name: _safetensor(path, name, entry, data) for name, entry in header.items()}
+        return {name: _safetensor(path, name, entry, start) for name, entry in header.items()}
     except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(
             f"A .safetensors file must begin with a header of tensors. Received: {path}."
         ) from error
 
 
-def _safetensor(path, name, entry, data):
+def _safetensor(path, name, entry, start):
     if entry["dtype"] not in _SAFETENSORS_DTYPES:
         raise ValueError(
             f"Weights must be one of {', '.join(_SAFETENSORS_DTYPES)}. "
@@ -145,11 +150,13 @@ def _safetensor(path, name, entry, data):
         )
     dtype = np.dtype(_SAFETENSORS_DTYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
-    size = dtype.itemsize * np.prod(entry["shape"])
-    if not 0 <= begin <= end <= len(data) or end - begin != size:
+    shape, there = tuple(entry["shape"]), path.stat().st_size - start
+    if not 0 <= begin <= end <= there or end - begin != dtype.itemsize * math.prod(shape):
         raise ValueError(
             f"A .safetensors file must hold all bytes of its tensors. Received: {name!r} of shape "
-            f"{entry['shape']} at bytes {begin} to {end} of {len(data)}, in {path}."
+            f"{entry['shape']} at bytes {begin} to {end} of {there}, in {path}."
         )
-    array = np.frombuffer(data[begin:end], dtype).reshape(entry["shape"])
+    if begin == end:
+        return np.zeros(shape, dtype)
+    array = np.memmap(path, dtype, "r", start + begin, shape)
     return from_bfloat16(array) if entry["dtype"] == "BF16" else array

@@ -90,9 +90,8 @@ def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transf
     order = np.arange(transformer.d_model)
     if network.sines_first:
         order = order.reshape(2, -1).T.ravel()  # 0, D/2, 1, D/2 + 1, ...
-    unknown = network.source[ids.unknown_id]
-    source = np.concatenate([network.source, np.tile(unknown, (unknown_ids, 1))])
-    transformer.source_embedding.table.assign(source[:, order])
+    rows = [*range(len(network.source)), *[ids.unknown_id] * unknown_ids]
+    transformer.source_embedding.table.assign(network.source[np.ix_(rows, order)])
     if not shared:
         transformer.target_embedding.table.assign(network.target[:, order])
     if bias is not None:

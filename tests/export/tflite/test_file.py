@@ -188,7 +188,8 @@ def test_a_failed_check_leaves_nothing_new_and_everything_old(
     toy_translator, short_tflite, tmp_path, monkeypatch
 ):
     converted = without_archive(short_tflite())
-    monkeypatch.setattr(writer, "_converted", lambda *_: converted)  # It takes seconds.
+    model = schema.ModelT.InitFromPackedBuf(converted, 0)
+    monkeypatch.setattr(writer, "convert", lambda *_: model)  # It takes seconds.
     (tmp_path / "toy.tflite").write_text("old")
 
     def check(path):

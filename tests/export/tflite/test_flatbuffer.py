@@ -8,7 +8,7 @@ import tensorflow as tf
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
-from kformer.export.tflite.flatbuffer import shrunk
+from support.tflite_content import shrunk
 
 TABLE = np.random.default_rng(0).normal(0, 0.2, size=(31, 31)).astype(np.float32)
 

@@ -11,9 +11,9 @@ from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.write_models import best_of, save_graph
 from benchmarks.sizes import ModelSize
 from kformer.decoding.search_ids import search_ids
-from kformer.export.tflite.flatbuffer import shrunk
 from kformer.export.tflite.float16_weights import store_as_float16
 from kformer.export.tflite.translator_signatures import runtime_for
+from support.tflite_content import shrunk
 
 MANY = 5003  # Ids; a float16 counts no further than 2,048.
 SIZE = ModelSize(num_layers=2, d_model=32, d_ff=40, num_heads=2)  # A head's scale is a power of 2.

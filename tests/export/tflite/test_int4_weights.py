@@ -6,10 +6,10 @@ import tensorflow as tf
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
-from kformer.export.tflite.flatbuffer import shrunk
 from kformer.export.tflite.int4_weights import store_as_int4
 from kformer.pocket import PocketTranslator
 from support import toy
+from support.tflite_content import shrunk
 
 
 @pytest.fixture(scope="module", params=[(32, 40), (37, 41)], ids=["even", "odd"])

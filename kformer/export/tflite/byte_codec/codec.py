@@ -1,7 +1,9 @@
 """The byte codec for the signatures of a `.tflite` file, in graph."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from kformer.export.tflite.byte_codec.normalize import Text, normalize, read
@@ -27,15 +29,17 @@ class ByteCodec:
 
     Args:
         tokenizer: `kformer.Tokenizer`, of a unigram model.
+        constant: Makes a tensor of an array of the tables.
 
     Raises:
         ValueError: The codec does not support the model.
     """
 
-    def __init__(self, tokenizer):
+    def __init__(self, tokenizer, constant: Callable = tf.constant):
         self._tables = tables_of(tokenizer.model)
         self._end_id, self._padding_id = tokenizer.end_id, tokenizer.padding_id
         self._prefix_id = tokenizer.prefix_id
+        self._constant = constant
 
     def tokenize(self, source, most: int) -> Tokens:
         """Returns the `Tokens` of `source`, uint8 (N,), without zeros at its end; S is `most`."""
@@ -52,8 +56,8 @@ class ByteCodec:
 
     def _tokens(self, text, size, most):
         """Tokenizes a `Text` of at most `size` bytes."""
-        text = normalize(self._tables.normalizer, text, size + _GROWTH)
-        ids, count = segment(self._tables.pieces, text)
+        text = normalize(self._in_graph(self._tables.normalizer), text, size + _GROWTH)
+        ids, count = segment(self._in_graph(self._tables.pieces), text)
         if self._prefix_id is not None:
             ids = tf.concat([[self._prefix_id], ids], axis=0)
             count += tf.minimum(count, 1)
@@ -66,4 +70,13 @@ class ByteCodec:
 
     def detokenize(self, ids, room: int):
         """Returns the text of `ids`, int32 (T,), see `spell.spell`."""
-        return spell(self._tables.spellings, ids, room)
+        return spell(self._in_graph(self._tables.spellings), ids, room)
+
+    def _in_graph(self, tables):
+        """Returns the same named tuple with a tensor for each array."""
+        return type(tables)(*map(self._tensor, tables))
+
+    def _tensor(self, part):
+        if isinstance(part, np.ndarray):
+            return self._constant(part)
+        return self._in_graph(part) if isinstance(part, tuple) else part

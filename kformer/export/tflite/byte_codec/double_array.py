@@ -14,6 +14,7 @@ END = 0  # Reads the value of a state in which a key ends. A zero in a text neve
 NO_BYTE = 255  # Fills up after the end of a text; never in UTF-8.
 DEAD = 0  # The state without successors.
 _RESERVED = 256  # Slots that `DEAD` reads.
+_FIRST_COUNT = 256  # Bases that are looked at together; then twice as many.
 
 
 class DoubleArray(NamedTuple):
@@ -69,33 +70,47 @@ def of_edges(edges, depth: int) -> DoubleArray:
 
 
 def _spread(labels):
-    """Finds a base for each set of labels, so that all bases and all slots differ.
-
-    Integers are sets of slots, one per bit: the free slots, shifted by a label, are the possible
-    bases of that label.
+    """Finds a base for each set of labels, so that all bases and all slots differ: the lowest.
 
     Returns:
         bases: int64 (states,).
         ends: int, the lowest base of a set with `END`.
     """
-    slots = 3 * sum(map(len, labels)) + 3 * _RESERVED
-    free = (1 << slots) - (1 << _RESERVED)
-    unused = (1 << slots) - (1 << (DEAD + 1))  # As a base.
+    size = 3 * sum(map(len, labels)) + 3 * _RESERVED
+    free = np.ones(size, bool)  # Slots.
+    free[:_RESERVED] = False
+    unused = np.ones(size, bool)  # As a base.
+    unused[: DEAD + 1] = False
     bases = np.zeros(len(labels), np.int64)
-    ends = 0
+    begin = ends = 0  # No base below `begin` is unused.
+    tried = {}  # Set of labels -> the base that it fitted last; lower ones are no longer free.
     order = sorted(
         range(len(labels)), key=lambda state: (END in labels[state], -len(labels[state]))
     )
     for state in order:
         if END in labels[state] and not ends:
-            ends = int(bases.max()) + 1
-            unused &= -1 << ends
-        fits = unused
-        for byte in labels[state]:
-            fits &= free >> byte
-        base = (fits & -fits).bit_length() - 1  # The lowest.
+            begin = ends = int(bases.max()) + 1
+        begin += int(unused[begin:].argmax())
+        same = frozenset(labels[state])
+        base = _lowest_fit(free, unused, same, max(begin, tried.get(same, 0)))
+        tried[same] = base
         bases[state] = base
-        unused ^= 1 << base
-        for byte in labels[state]:
-            free ^= 1 << (base + byte)
+        unused[base] = False
+        free[[base + byte for byte in labels[state]]] = False
     return bases, ends or int(bases.max()) + 1
+
+
+def _lowest_fit(free, unused, labels, begin):
+    """Returns the lowest unused base from `begin` on whose slots for all labels are free."""
+    count = _FIRST_COUNT
+    while True:
+        fits = unused[begin : begin + count].copy()
+        for byte in labels:
+            slots = free[begin + byte : begin + byte + count]
+            fits[: len(slots)] &= slots
+            fits[len(slots) :] = False
+        base = int(fits.argmax())
+        if fits[base]:
+            return begin + base
+        begin += count
+        count *= 2

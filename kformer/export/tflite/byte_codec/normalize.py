@@ -67,7 +67,7 @@ def _replaced(normalizer, text, room):
     places = tf.range(size)
     character = character_lengths(text.bytes)
     consumed = tf.maximum(character, 1)
-    start = tf.where(character > 0, len(normalizer.strings) + places, 0)
+    start = tf.where(character > 0, normalizer.strings.shape[0] + places, 0)
     length = tf.where(character > 0, character, len(BROKEN))
     if normalizer.keys.depth:
         longest, value = _longest_keys(normalizer.keys, text.bytes)
@@ -79,7 +79,7 @@ def _replaced(normalizer, text, room):
     follow = tf.concat([tf.minimum(places + consumed, size), [size]], axis=0)
     counts = first(reached(follow, 0, size + 1), size)
     parts = spread(tf.where(places < text.length, length * counts, 0), room + 1)
-    strings = tf.concat([tf.constant(normalizer.strings), tf.cast(text.bytes, tf.uint8)], axis=0)
+    strings = tf.concat([normalizer.strings, tf.cast(text.bytes, tf.uint8)], axis=0)
     from_where = tf.gather(start, parts.slice) + parts.offset
     from_where = tf.clip_by_value(from_where, 0, strings.shape[0] - 1)
     written = tf.cast(tf.gather(strings, from_where), tf.int32)

@@ -27,7 +27,7 @@ def first(values, count: int):
 
 def looked_up(table, places):
     """Returns `table[places]` as int32; every one of `places` is in the table."""
-    return tf.cast(tf.gather(tf.constant(table), places), tf.int32)
+    return tf.cast(tf.gather(table, places), tf.int32)
 
 
 def walk(automaton, text):

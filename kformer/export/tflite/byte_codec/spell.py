@@ -29,7 +29,7 @@ def spell(spellings, ids, room: int):
         text: uint8 tensor (M,), UTF-8, then zeros; U+0000 is left out.
         cut: bool tensor (), whether there was no room for all of it.
     """
-    ids = tf.clip_by_value(ids, 0, len(spellings.start) - 1)
+    ids = tf.clip_by_value(ids, 0, spellings.start.shape[0] - 1)
     start, length = looked_up(spellings.start, ids), looked_up(spellings.length, ids)
     kind = looked_up(spellings.kind, ids)
     start, length = _repaired(spellings, kind, start, length)
@@ -38,7 +38,9 @@ def spell(spellings, ids, room: int):
     stripped = tf.where(tf.equal(before, 0), spaced, 0)
     parts = spread(tf.where(tf.equal(kind, ZERO), 0, length - stripped), room + 1)
     places = tf.gather(start + stripped, parts.slice) + parts.offset
-    written = looked_up(spellings.strings, tf.clip_by_value(places, 0, len(spellings.strings) - 1))
+    written = looked_up(
+        spellings.strings, tf.clip_by_value(places, 0, spellings.strings.shape[0] - 1)
+    )
     cut = parts.total > room
     total = tf.where(cut, last_boundary(written, room), parts.total)
     text = tf.where(tf.range(room) < total, first(written, room), 0)
