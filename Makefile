@@ -1,8 +1,11 @@
 # Each target does its own set-up: in .venv, the benchmarks against others in .venv-bench.
 PYTHON ?= python3
 BIN := .venv/bin
+ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
+	tests/training/objective tests/training/callbacks tests/decoding/search
+SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" --ignore tests/model/networks --ignore tests/model/test_dense.py
 
-.PHONY: help demo test prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint venv clean
+.PHONY: help demo test test-jax prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -12,9 +15,14 @@ demo: venv  ## Train, evaluate, export and translate, on the built-in phrasebook
 
 test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" runs one room.
 	$(BIN)/pytest $(if $(ARGS),,-n 2 --dist worksteal) -m "not prove" $(ARGS)
+	$(if $(ARGS),,$(SAMPLE_ON_JAX))
+
+test-jax: venv  ## Run only that sample of the tests that `make test` runs on Keras's JAX backend.
+	$(SAMPLE_ON_JAX)
 
 prove: venv lint .venv/arm/downloaded  ## Run all tests, however long they take; ARGS= as above.
 	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile=prove $(ARGS)
+	$(if $(ARGS),,$(ON_JAX))
 
 docs: venv  ## Build the API reference from the docstrings, in build/docs.
 	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 \

@@ -37,10 +37,12 @@ from kformer import (
     Translator,
     phrasebook,
 )
+from kformer.backend import is_tensorflow
 from kformer.cli import main
 from kformer.export import ServedClassifier, Verifier, export_saved_model, export_tflite
 from kformer.training import MaskedCrossEntropy, Recipe, language_dataset, train
 from support import toy
+from support.backend import prepare_jax, reason_to_skip
 from support.made_once import MadeOnce
 from support.reference import perturbed
 from support.serving.server_process import batching_of, stand_in
@@ -50,8 +52,13 @@ gc.collect()
 gc.freeze()
 gc.set_threshold(5_000, 10, 10)
 
+if not is_tensorflow():
+    prepare_jax()
+
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
-hypothesis.settings.register_profile("kformer", max_examples=10, **same_for_all)
+# On JAX, an example may take a second: its shapes are compiled.
+examples, every = (10, 1) if is_tensorflow() else (2, 5)
+hypothesis.settings.register_profile("kformer", max_examples=examples, **same_for_all)
 hypothesis.settings.register_profile("prove", max_examples=1000, **same_for_all)  # `make prove`
 hypothesis.settings.load_profile("kformer")
 
@@ -60,6 +67,9 @@ hypothesis.settings.load_profile("kformer")
 def pytest_collection_modifyitems(items):
     """Marks all but every n-th case of a test with `sample(n)` as a long proof.
 
+    On JAX, so are all but every fifth case of the other tests, because compiling takes long; and
+    the tests of TensorFlow itself are skipped, see `reason_to_skip`.
+
     The tests that need the toy translator come first, so that the process of another half of the
     tests does not wait until it is trained.
     """
@@ -67,11 +77,13 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path not in toys)
     cases = collections.Counter()
     for item in items:
-        if sample := item.get_closest_marker("sample"):
-            name = item.path, item.originalname
-            if cases[name] % sample.args[0]:
-                item.add_marker("prove")
-            cases[name] += 1
+        if reason := reason_to_skip(item):
+            item.add_marker(pytest.mark.skip(reason=reason))
+        sample = item.get_closest_marker("sample")
+        name = item.path, item.originalname
+        if cases[name] % max(sample.args[0] if sample else 1, every):
+            item.add_marker("prove")
+        cases[name] += 1
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ weights of its own over the source.
 import numpy as np
 from keras import ops
 
-from kformer.decoding.search.compaction import compact_at_half
+from kformer.decoding.runtime import GRAPH
 from kformer.decoding.search.step import Step, StepOutput
 
 START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
@@ -37,7 +37,7 @@ class FunctionStep(Step):
         return self._function(ids, position, visible, cache)
 
 
-def scripted(votes, beams, looks=None, compact_batch=compact_at_half):
+def scripted(votes, beams, looks=None, compact_batch=GRAPH.compact_batch):
     """The step that counts `votes` and attends where `looks` says, and its first cache."""
     votes = ops.cast(votes, "float32")
     looks = () if looks is None else (ops.cast(looks, "float32"),)
@@ -139,7 +139,7 @@ def beam_by_hand(
     return found[:n_best]
 
 
-def search(searcher, votes, max_lengths, looks=None, compact_batch=compact_at_half):
+def search(searcher, votes, max_lengths, looks=None, compact_batch=GRAPH.compact_batch):
     step, cache = scripted(votes, searcher.beam_size, looks, compact_batch)
     source = {} if looks is None else {"source_length": looks.shape[-1]}
     return searcher(step, cache, np.array(max_lengths, "int32"), votes.shape[1], **source)

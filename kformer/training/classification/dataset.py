@@ -65,9 +65,9 @@ def classification_dataset(
     found = split(files)
     form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
 
-    def batch(source, label):
+    def batch(source, label, shape):
         label = label.to_tensor()[:, 0]
-        (source,) = form.pad([source], [tokenizer.padding_id])
+        (source,) = form.pad([source], [tokenizer.padding_id], shape)
         missing = tf.shape(source)[0] - tf.size(label)
         return source, tf.pad(label, [[0, missing]], constant_values=-1)
 

@@ -3,11 +3,9 @@
 A window has N pairs. A bucket is a range of lengths. A batch has B rows.
 """
 
-import functools
 import math
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow, share_of_batches
@@ -85,14 +83,31 @@ class Batching:
         )[0]
         return tf.minimum(limits, number)
 
+    def buckets(self, source_lengths, target_lengths, limits):
+        """Returns the bucket of each batch, that of its longest pair, int32 (number of batches,).
+
+        Args:
+            source_lengths, target_lengths: Those that `limits` received.
+            limits: What it returned.
+        """
+        bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
+        return tf.gather(bucket, limits[:-1])
+
     def counts(self, source_lengths, target_lengths):
         """Returns the number of batches of each bucket, int64; the arguments are those of `limits`.
 
         A batch counts as one of the bucket of its longest pair.
         """
-        bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
-        first = tf.gather(bucket, self.limits(source_lengths, target_lengths)[:-1])
-        return tf.math.bincount(first, minlength=tf.size(self._lengths), dtype=tf.int64)
+        lengths = source_lengths, target_lengths
+        return self.count(self.buckets(*lengths, self.limits(*lengths)))
+
+    def count(self, buckets):
+        """Returns the number of batches of each bucket, int64, by the buckets of all batches."""
+        return tf.math.bincount(buckets, minlength=len(self.sizes), dtype=tf.int64)
+
+    def shapes_of(self, counts) -> list[tuple[int, int]]:
+        """Returns the shapes of batches, if they are fixed, by what `counts` returned."""
+        return []
 
     def arrange(self, usual, respelled, tie):
         """Sorts pairs, the longest first.
@@ -119,6 +134,14 @@ class Batching:
         longer = tf.maximum(source_lengths, target_lengths)
         return tf.searchsorted(self._lengths, longer)
 
+    def shape(self, bucket) -> tuple | None:
+        """Returns the rows and the length of a batch of a bucket; None unless they are fixed."""
+        return None
+
+    def shape_of_part(self, bucket) -> tuple | None:
+        """Returns the rows that this process computes of such a batch, and their length."""
+        return None
+
     def pad(self, sides, padding_ids, shape=None) -> list:
         """Pads each side to the smallest bucket length that fits it.
 
@@ -127,8 +150,7 @@ class Batching:
         Args:
             sides: int32 `tf.RaggedTensor`s (B, None).
             padding_ids: The id to pad each of them with.
-            shape: Of `FixedShapes`, the rows and the length to pad to, if that is not to be
-                computed from the sides.
+            shape: Of `FixedShapes`, the rows and the length to pad to.
 
         Returns:
             int32 tensors (B, length of the side).
@@ -188,11 +210,16 @@ class FixedShapes(Batching):
         grown = tf.round(tf.cast(longer, tf.float64) * self._growth)
         return tf.searchsorted(self._lengths, tf.cast(grown, tf.int32))
 
+    def shapes_of(self, counts):
+        return [shape for count, shape in zip(counts, self.shapes, strict=True) if count]
+
+    def shape(self, bucket):
+        return self._rows[bucket], self._lengths[bucket]
+
+    def shape_of_part(self, bucket):
+        return self._rows[bucket] // self.shares, self._lengths[bucket]
+
     def pad(self, sides, padding_ids, shape=None) -> list:
-        if shape is None:
-            longest = functools.reduce(tf.maximum, map(_longest, sides))
-            bucket = tf.searchsorted(self._lengths, longest[None])[0]
-            shape = self._rows[bucket], self._lengths[bucket]
         rows, length = shape
         missing = [[0, rows - tf.cast(sides[0].nrows(), tf.int32)], [0, 0]]
         return [
@@ -206,10 +233,6 @@ class FixedShapes(Batching):
     def _rows_of_process(self, tensor):
         number = tf.shape(tensor)[0] // self.shares
         return tensor[self.share * number : (self.share + 1) * number]
-
-    def shape_of_part(self, bucket) -> tuple:
-        """Returns the rows that this process computes of a batch of a bucket, and their length."""
-        return self._rows[bucket] // self.shares, self._lengths[bucket]
 
 
 def shapes_and_padding(form: Batching, counts, tokens: float) -> tuple[int, float]:
@@ -227,7 +250,7 @@ def shapes_and_padding(form: Batching, counts, tokens: float) -> tuple[int, floa
     ids = 2 * sum(
         count * math.prod(shape) for count, shape in zip(counts, form.shapes, strict=True)
     )
-    return int(np.count_nonzero(counts)), 1 - tokens / ids
+    return len(form.shapes_of(counts)), 1 - tokens / ids
 
 
 def bucket_lengths(max_length: int) -> Iterator[int]:

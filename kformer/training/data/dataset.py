@@ -116,10 +116,10 @@ def translation_dataset(
 
 
 def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:
-    """Returns the function from the rows of a batch to an element of the data set."""
+    """Returns the function from the rows and the shape of a batch to an element of a data set."""
     padding = tokenizer.padding_id, target_tokenizer.padding_id, target_tokenizer.padding_id
 
-    def batch(source, target, shape=None):
+    def batch(source, target, shape):
         target_in = target_tokenizer.with_start(target[:, :-1])
         source, target_in, target_out = form.pad([source, target_in, target], padding, shape)
         return (source, target_in), target_out

@@ -24,8 +24,8 @@ class Windows:
         mixture: `Mixture`, which reads the text.
         filter_pairs: `PairFilter`, which drops examples.
         batching: `Batching`.
-        batch: Function from the rows of a batch, `tf.RaggedTensor`s (B, None) of both sides, to an
-            element of the data set.
+        batch: Function from the rows of a batch, `tf.RaggedTensor`s (B, None) of both sides, and
+            its shape if it is fixed, to an element of the data set.
         respellings: For each side the functions (rows, seed) -> rows that spell text in other ids.
         shuffle: Whether to shuffle each pass, within windows.
         seed: Of the shuffling, and of the respellings.
@@ -54,6 +54,9 @@ class Windows:
     def dataset(self, epoch: tf.Variable | None = None) -> tf.data.Dataset:
         """Returns the batches of one pass after another.
 
+        It has an attribute `shapes`, a list of the shapes (rows, length) of batches if they are
+        fixed; else the list is empty.
+
         Args:
             epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch
                 of an iteration is fetched. By default the passes are counted from 0.
@@ -67,17 +70,28 @@ class Windows:
             lambda number: self._of_pass(number).prefetch(1).flat_map(self._batches)
         )
         # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
-        number = _count_batches(self._of_pass(tf.constant(0, tf.int64)))
-        if not number:
+        counts = self._count_batches()
+        if not counts.any():
             raise ValueError(
                 "No text is left: every pair of lines has a blank side or is too long. "
                 f"Received: max_length={self._filter.max_length}."
             )
         dataset = dataset.prefetch(tf.data.AUTOTUNE)
-        return dataset.apply(tf.data.experimental.assert_cardinality(number))
+        dataset = dataset.apply(tf.data.experimental.assert_cardinality(counts.sum()))
+        dataset.shapes = self._batching.shapes_of(counts)  # For `CompileAhead`.
+        return dataset
+
+    def _count_batches(self):
+        """Returns the number of batches of each bucket, int64; it is the same for all passes."""
+        counts = self._of_pass(tf.constant(0, tf.int64)).map(
+            lambda source, target, order, limits, buckets: self._batching.count(buckets)
+        )
+        return counts.reduce(tf.zeros(len(self._batching.sizes), tf.int64), tf.add).numpy()
 
     def _of_pass(self, number):
-        """Yields the rows of each window of a pass, their order, and the limits of batches."""
+        """Yields the rows of each window of a pass, their order, the limits of batches, and their
+        buckets.
+        """
         seed = tf.stack([tf.constant(self._seed, tf.int64), number])
         return (
             self._mixture.windows()
@@ -97,7 +111,9 @@ class Windows:
         chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         rows = [tf.gather(side, chosen) for side in rows]
         # Before the respelling, so that every pass has the same number of batches.
-        limits = self._batching.limits(*row_lengths(rows))
+        lengths = row_lengths(rows)
+        limits = self._batching.limits(*lengths)
+        buckets = self._batching.buckets(*lengths, limits)
         respelled = [*rows]
         for i, respellings in enumerate(self._respellings):
             for respell in respellings:
@@ -108,25 +124,26 @@ class Windows:
             tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
         rows, order = self._batching.arrange(rows, respelled, tie)
         if self._shuffle:
-            order, limits = _shuffle_batches(order, limits, next(seeds))
-        return *rows, order, limits
+            order, limits, buckets = _shuffle_batches(order, limits, buckets, next(seeds))
+        return *rows, order, limits, buckets
 
-    def _batches(self, source, target, order, limits):
+    def _batches(self, source, target, order, limits, buckets):
         """Yields the batches of a window."""
 
         def batch(i):
             chosen = order[limits[i] : limits[i + 1]]
             rows = tf.gather(source, chosen), tf.gather(target, chosen)
-            return self._batching.part(self._batch(*rows))
+            return self._batching.part(self._batch(*rows, self._batching.shape(buckets[i])))
 
         numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
 
 
-def _shuffle_batches(order, limits, seed):
+def _shuffle_batches(order, limits, buckets, seed):
     batches = tf.RaggedTensor.from_row_splits(order, limits, validate=False)
-    batches = tf.gather(batches, tf.argsort(tf.random.stateless_uniform([batches.nrows()], seed)))
-    return batches.values, batches.row_splits
+    shuffled = tf.argsort(tf.random.stateless_uniform([batches.nrows()], seed))
+    batches = tf.gather(batches, shuffled)
+    return batches.values, batches.row_splits, tf.gather(buckets, shuffled)
 
 
 def number_of_pass(epoch: tf.Variable | None) -> tf.data.Dataset:
@@ -137,8 +154,3 @@ def number_of_pass(epoch: tf.Variable | None) -> tf.data.Dataset:
     with tf.device("CPU:0"):  # Where `tf.data` runs.
         passes = tf.Variable(-1, trainable=False, dtype=tf.int64)
     return begin.map(lambda _: passes.assign_add(1))
-
-
-def _count_batches(windows):
-    batches = windows.map(lambda source, target, order, limits: tf.size(limits, tf.int64) - 1)
-    return batches.reduce(tf.constant(0, tf.int64), tf.add).numpy()

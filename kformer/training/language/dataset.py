@@ -59,8 +59,8 @@ def language_dataset(
     else:
         form = Batching(tokens_per_batch, max_length)
 
-    def batch(ids_in, ids_out):
-        return tuple(form.pad([ids_in, ids_out], [tokenizer.padding_id] * 2))
+    def batch(ids_in, ids_out, shape):
+        return tuple(form.pad([ids_in, ids_out], [tokenizer.padding_id] * 2, shape))
 
     return _PackedWindows(
         (tokenizer, tokenizer),
@@ -102,4 +102,5 @@ class _PackedWindows(Windows):
         ]
         number = tf.cast(rows[0].nrows(), tf.int32)
         limits = tf.concat([tf.range(0, number, self._rows_per_batch), [number]], axis=0)
-        return *rows, tf.range(number), limits
+        buckets = tf.fill([tf.size(limits) - 1], len(self._batching.sizes) - 1)
+        return *rows, tf.range(number), limits, buckets

@@ -4,5 +4,6 @@
 - `layout`: how the model is split over the devices that share it.
 - `hosts`: connects the processes of a run. `channel`: messages between them, and who has died.
 - `team`: the processes of the current run. `agreement`: they save and stop together.
+- `compile_ahead`: compiles the steps for all shapes of batches before the first step.
 - `compilation`: what XLA compiled, on disk while a run is unfinished.
 """

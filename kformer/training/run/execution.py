@@ -16,6 +16,7 @@ from kformer.training.callbacks.speed import TokensPerSecond
 from kformer.training.callbacks.tensorboard import TensorBoardLogs
 from kformer.training.parallel.agreement import Agreement
 from kformer.training.parallel.compilation import compiled_in
+from kformer.training.parallel.compile_ahead import CompileAhead
 from kformer.training.parallel.devices import check_fits, distribute
 from kformer.training.parallel.team import team
 from kformer.training.resumption.checkpoint import (
@@ -77,6 +78,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, callbacks):
     choice = Choice(prepared, learner)
     number = int(learner.batches.cardinality())
     observers = [
+        CompileAhead(learner.batches, learner.validation),
         TokensPerSecond(learner.examples),
         StopWhenDiverged(),
         *choice.callbacks,

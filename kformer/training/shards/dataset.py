@@ -101,6 +101,7 @@ class ShardBatches:
         batches = batches.prefetch(tf.data.AUTOTUNE)
         batches = batches.apply(tf.data.experimental.assert_cardinality(number - first))
         batches.beginning_at = self.dataset  # For `resumable_fit`: `skip` reads what it skips.
+        batches.shapes = self._form.shapes_of(self.passes.batches)  # For `CompileAhead`.
         return batches
 
     def _batch(self, number, i):
@@ -123,9 +124,7 @@ class ShardBatches:
                 spelled[side] = respell(spelled[side], next(seeds))
         rows, order = self._form.arrange(usual, spelled, tf.range(usual[0].nrows()))
         sides = [tf.gather(side, order) for side in rows]
-        if self._form.shares > 1:
-            return self._element(*sides, self._form.shape_of_part(bucket))
-        return self._element(*sides)
+        return self._element(*sides, self._form.shape_of_part(bucket))
 
     def describe(self) -> list[str]:
         """Returns lines about the shards, and about a pass over them."""

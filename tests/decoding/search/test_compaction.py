@@ -22,6 +22,7 @@ from support.scripted import (
 S = 5
 LENGTH = 7
 batches = st.lists(st.integers(0, LENGTH), min_size=1, max_size=12)  # Largest lengths of rows.
+pytestmark = pytest.mark.tensorflow("No rows leave a batch on other backends.")
 ways = pytest.mark.parametrize("compact_batch", [compact_at_half, compact_in_halves])
 
 

@@ -1,11 +1,13 @@
 """Does on JAX, in a process of its own, what a test compares with TensorFlow.
 
-Arguments: "step" and the path of an `.npz` file, or "run" and a folder.
+Arguments: "step" and the path of an `.npz` file; or "run" or "start twice", and a folder.
 """
 
+import json
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -18,6 +20,7 @@ import numpy as np
 from kformer.training import Interrupted, MaskedCrossEntropy, Recipe, train
 from kformer.training.translation.learner import compiled_transformer
 from support import toy
+from support.backend import compile_quickly
 from support.same_run import assert_same_run
 
 
@@ -71,6 +74,45 @@ def run(folder):
         print("translation:", line)
 
 
+class Compilations:
+    """Counts how often the steps are compiled, and how many of them are read from the disk."""
+
+    def __init__(self, folder):
+        import jax
+
+        self.folder, self.counts, self.files = folder, Counter(), set()
+        jax.monitoring.register_event_duration_secs_listener(self._compiled)
+        jax.monitoring.register_event_listener(lambda event, **_: self.counts.update([event]))
+
+    def _compiled(self, event, _, fun_name="", **about):
+        if event.endswith("/backend_compile_duration"):  # Also if it is read from the disk.
+            self.counts[fun_name] += 1
+
+    def print(self):
+        """Prints the numbers since the last call as a line of JSON; those of files come last."""
+        names = ("jit(train_step)", "jit(test_step)", "/jax/compilation_cache/cache_hits")
+        files = {*self.folder.glob("jit_train_step-*-cache")}
+        found = [self.counts[name] for name in names]
+        print("compilations:", json.dumps([*found, len(files), len(files - self.files)]))
+        self.counts, self.files = Counter(), files
+
+
+def start_twice(folder):
+    """Starts a run in the subfolder "run" and resumes it; prints how often steps were compiled."""
+    compile_quickly()
+    compilations = Compilations(folder / "run" / "checkpoints" / "compiled")
+    files = toy.write(folder)
+    text = [files[name] for name in ("train.de", "train.en", "valid.de", "valid.en")]
+    sizes = {"vocab_size": 308, "d_model": 16, "d_ff": 24, "num_heads": 2}
+    quick = Recipe.named("quick", **sizes, epochs=3, tokens_per_batch=512, max_length=16)
+    for _ in range(2):
+        try:
+            train(quick, *text[:2], folder / "run", *text[2:], callbacks=[SignalAfter()])
+        except Interrupted as stopped:
+            print(stopped)
+        compilations.print()
+
+
 if __name__ == "__main__":
     what, path = sys.argv[1], Path(sys.argv[2])
     if what == "step":
@@ -78,4 +120,4 @@ if __name__ == "__main__":
             ids, *weights = (file[name] for name in file.files)
         np.savez(path, **step(weights, ids))
     else:
-        run(path)
+        {"run": run, "start twice": start_twice}[what](path)

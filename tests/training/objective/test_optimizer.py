@@ -46,6 +46,7 @@ def test_the_weights_are_those_of_keras(steps, amsgrad):
         np.testing.assert_allclose(weights, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.tensorflow("Other backends have no gradients of rows alone.")
 def test_the_gradient_of_rows_that_were_looked_up_is_that_of_the_whole_table():
     table = keras.Variable(np.ones((4, 3)), dtype="float32")
     optimizer = AveragedAdam(0.1)

@@ -22,6 +22,7 @@ def test_it_is_the_formula_of_the_paper(d_model, warmup_steps, step):
     assert schedule(0) == 0
 
 
+@pytest.mark.tensorflow("A test of its graphs.")
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
 def test_the_step_may_be_a_tensor_in_a_graph(dtype):
     schedule = WarmupSchedule(64, 100)

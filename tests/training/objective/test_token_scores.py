@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
+from keras import ops
 
 from kformer import Transformer
 from kformer.model.embedding import TokenEmbedding, factors_of
@@ -16,7 +17,7 @@ B, T, V, D = 3, 5, 7, 4
 
 def plain(score, ids, logits):
     """`score` of logits that no `TokenEmbedding` made."""
-    return score(ids, tf.constant(logits))
+    return score(ids, ops.convert_to_tensor(logits))
 
 
 def of_embedding(score, ids, logits):
@@ -51,7 +52,14 @@ def of_embedding_with_bias(score, ids, logits):
     return in_graph(tf.constant(logits - bias))
 
 
-forms = pytest.mark.parametrize("form", [plain, of_embedding, of_embedding_with_bias])
+of_graphs = pytest.mark.tensorflow("Only a graph of TensorFlow has the factors of logits.")
+forms = pytest.mark.parametrize(
+    "form",
+    [
+        plain,
+        *(pytest.param(form, marks=of_graphs) for form in (of_embedding, of_embedding_with_bias)),
+    ],
+)
 
 
 def example(rng, scale=3.0):
@@ -78,6 +86,7 @@ def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
         np.testing.assert_allclose(np.asarray(value)[real], expected, rtol=1e-4, atol=1e-4)
 
 
+@of_graphs
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("weights", [None, (B,), (B, T)])
 def test_factors_have_the_loss_and_the_gradients_of_their_product(label_smoothing, weights):
@@ -114,6 +123,7 @@ def test_a_weight_of_zero_takes_a_sentence_out_and_two_counts_it_twice(form):
     np.testing.assert_allclose(weighted, expected, rtol=1e-5)
 
 
+@of_graphs
 @pytest.mark.parametrize("through", [lambda z: z, tf.identity], ids=["factors", "logits"])
 def test_a_batch_of_padding_has_no_loss_and_no_gradient(through):
     embedding = TokenEmbedding(V, D)
@@ -132,6 +142,7 @@ def test_a_batch_of_padding_has_no_loss_and_no_gradient(through):
     assert not np.any(gradient)
 
 
+@of_graphs
 def test_equal_arguments_in_one_graph_share_one_computation():
     def compare(_, product):
         ids, others = tf.ones((B, T), "int64"), tf.ones((B, T), "int64")
@@ -146,6 +157,7 @@ def test_equal_arguments_in_one_graph_share_one_computation():
     assert factors_of(tf.ones((B, T, V))) is None
 
 
+@of_graphs
 @pytest.mark.parametrize("step", ["train_step", "test_step"])
 def test_a_step_of_fit_or_evaluate_normalizes_the_logits_once(step):
     model = Transformer(V, num_layers=1, d_model=D, num_heads=2, d_ff=6)
@@ -159,6 +171,7 @@ def test_a_step_of_fit_or_evaluate_normalizes_the_logits_once(step):
     assert [shape[-1:] for shape in found].count([V]) == 1
 
 
+@of_graphs
 @pytest.mark.parametrize("read", [True, False])
 def test_a_graph_needs_no_logits_unless_somebody_reads_them(read):
     embedding = TokenEmbedding(V, D)

@@ -52,6 +52,19 @@ def test_a_run_of_another_backend_is_not_resumed(tiny_recipe, parallel_text, tmp
         train(tiny_recipe, *text, tmp_path)
 
 
+def test_each_step_is_compiled_once_for_each_shape_and_a_second_start_reads_it(tmp_path):
+    printed = printed_by(SCRIPT, "start twice", tmp_path)
+    assert re.search(r"^Resuming in epoch 2, after batch 8 of", printed, re.MULTILINE)
+    (shapes,) = re.findall(r"^Batches have (\d) shapes, each compiled once", printed, re.MULTILINE)
+    ahead = f"Compiling the training step for {shapes} shapes of batches, and validation for 1."
+    assert printed.count(ahead) == 2
+    (train, test, _, *files), (*again, read, kept, written) = (
+        json.loads(line) for line in re.findall("^compilations: (.*)$", printed, re.MULTILINE)
+    )
+    assert train == int(shapes) > 1 and test == 1 and files == [train, train]
+    assert again == [train, test] and read >= train and (kept, written) == (train, 0)
+
+
 @pytest.mark.prove
 def test_a_run_resumes_to_the_bit_and_translates_on_tensorflow_as_on_jax(tmp_path):
     printed = printed_by(SCRIPT, "run", tmp_path)
