@@ -30,16 +30,19 @@ def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
     return [os.fspath(file) for file in files]
 
 
-def decoded(lines: Iterable[bytes], name: str, ends: bool = False) -> Iterator[str]:
+def decoded(lines: Iterable[bytes], name: str, ends: bool = False, first: int = 1) -> Iterator[str]:
     """Yields lines of bytes as text; messages contain the `name` of the file.
 
     Args:
+        lines: They end in a line feed.
+        name: As messages show it.
         ends: Whether lines keep their line ends.
+        first: Number of the first of the lines.
 
     Raises:
         ValueError: A line is not UTF-8; the message has its number.
     """
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:

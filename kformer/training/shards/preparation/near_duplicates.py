@@ -14,6 +14,7 @@ matter, and every band can be looked at alone.
 Axes: N pairs, B bands.
 """
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -55,24 +56,44 @@ class NearDuplicates:
 
     def add(self, found: np.ndarray, hashes: np.ndarray):
         """Writes the bands (N, B) and the hashes (N,) of pairs."""
-        records = np.empty(found.size, _RECORD)
-        records["band"], records["pair"] = found.ravel(), np.repeat(hashes, BANDS)
-        place = (records["band"] >> np.uint64(64 - _BITS)).astype(np.uint8)
-        records = records[np.argsort(place, kind="stable")]
-        ends = np.cumsum(np.bincount(place, minlength=2**_BITS))
-        for path, part in zip(self._paths, np.split(records, ends[:-1]), strict=True):
-            if len(part):
-                with path.open("ab") as file:
-                    file.write(part.tobytes())
+        for number, content in packed(found, hashes):
+            with self._paths[number].open("ab") as file:
+                file.write(content)
 
     def dropped(self) -> np.ndarray:
         """Returns the hashes of the pairs to drop, ascending; deletes the files."""
         parts = [np.empty(0, np.uint64)]
         for path in filter(Path.exists, self._paths):
-            records = np.fromfile(path, _RECORD)
+            parts.append(not_smallest([path.read_bytes()]))
             path.unlink()
-            records = records[np.lexsort([records["pair"], records["band"]])]
-            _, first, numbers = np.unique(records["band"], return_index=True, return_counts=True)
-            smallest = np.repeat(records["pair"][first], numbers)
-            parts.append(np.unique(records["pair"][records["pair"] != smallest]))
         return np.unique(np.concatenate(parts))
+
+
+def packed(found: np.ndarray, hashes: np.ndarray) -> Iterator[tuple[int, bytes]]:
+    """Yields the number of each file that gets some of the bands, and these as bytes.
+
+    Args:
+        found: uint64 (N, B).
+        hashes: Those of the pairs, uint64 (N,).
+    """
+    records = np.empty(found.size, _RECORD)
+    records["band"], records["pair"] = found.ravel(), np.repeat(hashes, BANDS)
+    place = (records["band"] >> np.uint64(64 - _BITS)).astype(np.uint8)
+    records = records[np.argsort(place, kind="stable")]
+    ends = np.cumsum(np.bincount(place, minlength=2**_BITS))
+    for number, part in enumerate(np.split(records, ends[:-1])):
+        if len(part):
+            yield number, part.tobytes()
+
+
+def not_smallest(contents: Iterable[bytes]) -> np.ndarray:
+    """Returns the hashes of the pairs that share a band with one of a smaller hash, ascending.
+
+    Args:
+        contents: What `packed` returned for a file, in pieces of any size.
+    """
+    records = np.concatenate([np.frombuffer(content, _RECORD) for content in contents])
+    records = records[np.lexsort([records["pair"], records["band"]])]
+    _, first, numbers = np.unique(records["band"], return_index=True, return_counts=True)
+    smallest = np.repeat(records["pair"][first], numbers)
+    return np.unique(records["pair"][records["pair"] != smallest])

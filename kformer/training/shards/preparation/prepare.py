@@ -17,7 +17,13 @@ from kformer.training.shards.manifest import FORMAT, MANIFEST, TOKENIZERS, Manif
 from kformer.training.shards.preparation.cleaning import Cleaning, none_left
 from kformer.training.shards.preparation.near_duplicates import NearDuplicates, bands
 from kformer.training.shards.preparation.options import PreparationOptions
-from kformer.training.shards.preparation.reading import PairFiles, Paths, pair_files, read_batches
+from kformer.training.shards.preparation.reading import (
+    PairFiles,
+    Pairs,
+    Paths,
+    pair_files,
+    read_batches,
+)
 from kformer.training.shards.preparation.spill import Spill
 from kformer.training.shards.preparation.tokenizing import Tokenizing
 from kformer.training.shards.preparation.vocabulary_sample import vocabularies_of
@@ -72,11 +78,11 @@ def prepare_shards(
         tokenizers = [Tokenizer(model) for model in vocabularies.models]
         tokenize = Tokenizing((tokenizers[0], tokenizers[-1]), options)
         folder.mkdir()
-        batches = _in_threads(lambda batch: _ids_of(batch, clean, tokenize), read_batches(files))
+        batches = _in_threads(lambda batch: ids_of(batch, clean, tokenize), read_batches(files))
         shards, counts = _write_shards(folder, batches, tokenize.dtype, options, progress)
         if not shards:
             raise none_left(counts, files)
-        return _write_manifest(folder, vocabularies, shards, counts, options, files)
+        return write_manifest(folder, vocabularies, shards, counts, options, files)
 
 
 def _write_shards(folder, batches, dtype, options, progress):
@@ -94,18 +100,29 @@ def _write_shards(folder, batches, dtype, options, progress):
             progress(counts["read"])
     dropped = similar.dropped()
     shards = [
-        _write_part(folder, f"{number:05}", part)
+        write_part(folder, f"{number:05}", part)
         for number, part in enumerate(spill.parts(PAIRS_PER_SHARD, dropped))
     ]
     for one in folders:
         one.rmdir()
-    counts["near_duplicate"] = len(dropped)
-    counts["kept"] = sum(shard["pairs"] for shard in shards)
-    counts["duplicate"] = counts["read"] - (counts.total() - counts["read"])  # What is left.
+    count_rest(counts, len(dropped), shards)
     return shards, counts
 
 
-def _ids_of(batch, clean, tokenize):
+def count_rest(counts: Counter, near_duplicates: int, shards: Sequence[dict]):
+    """Adds the numbers of pairs that only a look at all of them tells.
+
+    Args:
+        counts: Those that `ids_of` returns, of all batches.
+        near_duplicates: How many were dropped.
+        shards: Entries of the manifest.
+    """
+    counts["near_duplicate"] = near_duplicates
+    counts["kept"] = sum(shard["pairs"] for shard in shards)
+    counts["duplicate"] = counts["read"] - (counts.total() - counts["read"])  # What is left.
+
+
+def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> tuple[Rows, np.ndarray, Counter]:
     """Returns the different pairs of a batch as ids, their hashes in order, and counts."""
     counts = Counter(read=len(batch.source))
     batch, dropped = clean(batch)
@@ -116,14 +133,22 @@ def _ids_of(batch, clean, tokenize):
     return rows.take(first), hashes, counts
 
 
-def _write_part(folder, name, rows: Rows):
+def write_part(folder: Path, name: str, rows: Rows) -> dict:
     """Writes a shard; returns its entry of the manifest."""
     digests = write_shard(folder, name, rows)
     ids = rows.lengths.sum(axis=0, dtype=np.int64).tolist()
     return {"name": name, "pairs": len(rows.lengths), "ids": ids, "sha256": digests}
 
 
-def _write_manifest(folder, vocabularies: Vocabularies, shards, counts, options, files: PairFiles):
+def write_manifest(
+    folder: Path,
+    vocabularies: Vocabularies,
+    shards: list[dict],
+    counts: Counter,
+    options: PreparationOptions,
+    files: PairFiles,
+) -> Manifest:
+    """Writes the vocabularies and the manifest of a folder, whose shards are there already."""
     for name, model in zip(TOKENIZERS, vocabularies, strict=True):
         if model is not None:
             (folder / name).write_bytes(model)

@@ -1,7 +1,7 @@
 """Files of pairs as batches of pairs, in memory that does not depend on their size."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,9 +50,17 @@ class PairFiles(NamedTuple):
 
 
 def pair_files(
-    source: Paths | None, target: Paths | None, pairs: Paths | None, columns: Sequence[str] | None
+    source: Paths | None,
+    target: Paths | None,
+    pairs: Paths | None,
+    columns: Sequence[str] | None,
+    check: Callable[[str], None] = check_file,
 ) -> PairFiles:
     """Checks that files exist and belong together.
+
+    Args:
+        source, target, pairs, columns: See `prepare_shards`.
+        check: Raises an error unless a file can be read.
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -66,7 +74,7 @@ def pair_files(
             f"Received: source={lists[0]}, target={lists[1]}, pairs={lists[2]}."
         )
     for file in itertools.chain(*lists):
-        check_file(file)
+        check(file)
     return PairFiles(*lists, checked_columns(columns), columns is not None)
 
 

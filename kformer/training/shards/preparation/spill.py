@@ -5,7 +5,7 @@ hashes are random, so the files in their order, each sorted by its hashes, are a
 The result depends neither on the order of the text nor on how it was cut into batches.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,16 +29,9 @@ class Spill:
 
     def add(self, rows: Rows, hashes: np.ndarray):
         """Writes pairs that are sorted by their hashes."""
-        place = (hashes >> np.uint64(64 - _BITS)).astype(np.int64)
-        limits = np.searchsorted(place, np.arange(2**_BITS + 1))
-        ends = np.concatenate([[0], np.cumsum(rows.lengths.sum(axis=1, dtype=np.int64))])
-        for number in np.unique(place).tolist():
-            first, last = limits[number], limits[number + 1]
-            ids = rows.ids[ends[first] : ends[last]]
-            sizes = np.array([last - first, len(ids)])
-            arrays = sizes, hashes[first:last], rows.lengths[first:last], ids
+        for number, content in packed(rows, hashes):
             with self._paths[number].open("ab") as file:
-                file.write(b"".join(array.tobytes() for array in arrays))
+                file.write(content)
 
     def parts(self, size: int, dropped: np.ndarray) -> Iterator[Rows]:
         """Yields different pairs in parts of at least `size`; deletes them behind itself.
@@ -49,7 +42,8 @@ class Spill:
         found, pairs = [], 0
         for path in self._paths:
             if path.exists():
-                found.append(self._different(path, dropped))
+                found.append(different([path.read_bytes()], self._dtype, dropped))
+                path.unlink()
                 pairs += len(found[-1].lengths)
             if pairs >= size:
                 yield joined(found)
@@ -57,14 +51,52 @@ class Spill:
         if pairs:
             yield joined(found)
 
-    def _different(self, path, dropped):
-        """Returns the pairs in a file, each once."""
-        rows, hashes = [], []
-        with path.open("rb") as file:
-            while len(sizes := np.fromfile(file, np.int64, 2)):
-                hashes.append(np.fromfile(file, np.uint64, sizes[0]))
-                lengths = np.fromfile(file, np.int32, 2 * sizes[0]).reshape(-1, 2)
-                rows.append(Rows(lengths, np.fromfile(file, self._dtype, sizes[1])))
-        path.unlink()
-        hashes, first = np.unique(np.concatenate(hashes), return_index=True)
-        return joined(rows).take(first[~np.isin(hashes, dropped)])
+
+def group_of(hashes: np.ndarray) -> np.ndarray:
+    """Returns the number of the file of each pair, int64 (N,)."""
+    return (hashes >> np.uint64(64 - _BITS)).astype(np.int64)
+
+
+def packed(rows: Rows, hashes: np.ndarray) -> Iterator[tuple[int, bytes]]:
+    """Yields the number of each file that gets some of the pairs, and these pairs as bytes.
+
+    Args:
+        rows: Pairs that are sorted by their hashes.
+        hashes: uint64 (N,).
+    """
+    place = group_of(hashes)
+    limits = np.searchsorted(place, np.arange(2**_BITS + 1))
+    ends = np.concatenate([[0], np.cumsum(rows.lengths.sum(axis=1, dtype=np.int64))])
+    for number in np.unique(place).tolist():
+        first, last = limits[number], limits[number + 1]
+        ids = rows.ids[ends[first] : ends[last]]
+        sizes = np.array([last - first, len(ids)])
+        arrays = sizes, hashes[first:last], rows.lengths[first:last], ids
+        yield number, b"".join(array.tobytes() for array in arrays)
+
+
+def different(contents: Iterable[bytes], dtype, dropped: np.ndarray) -> Rows:
+    """Returns the pairs of one file, each once, in the order of their hashes.
+
+    Args:
+        contents: What `packed` returned for the file, in pieces of any size.
+        dtype: NumPy's type of the ids.
+        dropped: Hashes of pairs to leave out, ascending.
+    """
+    hashes, rows = [], []
+    for content in contents:
+        place = 0
+        while place < len(content):
+            sizes, place = _array(content, np.int64, 2, place)
+            found, place = _array(content, np.uint64, sizes[0], place)
+            lengths, place = _array(content, np.int32, 2 * sizes[0], place)
+            ids, place = _array(content, dtype, sizes[1], place)
+            hashes.append(found)
+            rows.append(Rows(lengths.reshape(-1, 2), ids))
+    hashes, first = np.unique(np.concatenate(hashes), return_index=True)
+    return joined(rows).take(first[~np.isin(hashes, dropped)])
+
+
+def _array(content, dtype, size, place):
+    """Returns the array that begins at a place, and where it ends."""
+    return np.frombuffer(content, dtype, size, place), place + size * np.dtype(dtype).itemsize
