@@ -6,6 +6,7 @@
 - `text`: tokenizer and scores. `tasks`: a model with its tokenizers.
 - `kformer.training`, `kformer.export`: from text files to a translator, and on to a server and a
   phone.
+- `kformer.scale`: preparing and translating text of any size, on Apache Beam.
 - `kformer.pocket`, `kformer.serving`: run a `.tflite` file, and ask a server, without TensorFlow.
 - `kformer.phrasebook`: the built-in corpus. `cli`: the `kformer` command.
 
@@ -32,6 +33,11 @@ def lazy_names(package, file):
             return imported(name)
         except ModuleNotFoundError as error:
             missing = (error.name or "").split(".")[0]
+            if missing == "apache_beam":
+                raise ImportError(
+                    f"`{package}.{name}` needs Apache Beam: pip install 'kformer[beam]'. "
+                    f"Received: no module named {missing!r}."
+                ) from error
             if missing not in ("tensorflow", "tensorflow_text"):
                 raise
             raise ImportError(

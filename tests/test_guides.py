@@ -51,7 +51,11 @@ SMALL_NUMBERS = {
     "15_000": "1_400",
 }
 MADE_BY_OPTION = ("--output", "--saved-model", "--tflite", "--web")
-FROM_ELSEWHERE = {"--help", "--xla_cpu_compilation_enabled"}  # Flags that others define.
+FROM_ELSEWHERE = {
+    "--help",
+    "--sdk_container_image",
+    "--xla_cpu_compilation_enabled",
+}  # Flags that others define.
 
 
 def blocks(guide):

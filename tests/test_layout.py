@@ -10,6 +10,7 @@ import pytest
 import kformer
 import kformer.export
 import kformer.pocket
+import kformer.scale
 import kformer.serving
 import kformer.training
 from support import REPOSITORY, TESTS
@@ -36,6 +37,10 @@ ARROWS = {
     "tasks": {"backend", "decoding", "model", "model.networks", "text", "text.paragraphs"},
     "tasks.pretrained": {"model", "model.networks", "tasks", "text"},
     "pocket": {"decoding", "text", "text.paragraphs"},
+    "scale": {
+        *("", "export.saved_model", "pocket", "text", "training.run"),
+        *("training.shards", "training.shards.preparation"),
+    },
     "serving": {"text", "text.paragraphs"},
     "phrasebook": {"phrasebook.words", "phrasebook.phrases"},
     "phrasebook.words": set(),
@@ -87,7 +92,7 @@ ARROWS = {
     "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
     "cli": {
         *("cli.demos", "cli.insight", "cli.resumption", "cli.terminal", "cli.training"),
-        *("decoding", "plot", "serving", "tasks", "text"),
+        *("decoding", "plot", "scale", "serving", "tasks", "text"),
         *("export.ctranslate2", "export.saved_model", "export.tflite", "export.web"),
         *("training.classification", "training.data", "training.language"),
         *("training.recipes", "training.run"),
@@ -179,8 +184,8 @@ def test_the_reader_of_imports_sees_some():
 
 
 def test_a_room_can_be_seen_at_a_glance():
-    """18 entries at the top; 14 modules in a folder, `__init__` and `__main__` not counted."""
-    assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 18
+    """19 entries at the top; 14 modules in a folder, `__init__` and `__main__` not counted."""
+    assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 19
     for folder in {path.parent for path in (*PACKAGE.rglob("*.py"), *TESTS.rglob("*.py"))}:
         modules = [path for path in folder.glob("*.py") if not path.stem.startswith("__")]
         assert len(modules) <= 14, folder
@@ -192,7 +197,9 @@ def test_a_room_says_what_it_is_for(name):
     assert documentation.splitlines()[0].endswith((".", ":"))
 
 
-@pytest.mark.parametrize("package", ["kformer", "kformer.serving", "kformer.pocket"])
+@pytest.mark.parametrize(
+    "package", ["kformer", "kformer.serving", "kformer.pocket", "kformer.scale"]
+)
 def test_importing_it_costs_neither_tensorflow_nor_keras(package):
     code = f"import sys, {package}; print({{'tensorflow', 'keras'}} & {{*sys.modules}})"
     assert run_python("-c", code).stdout.strip() == "set()"
@@ -207,7 +214,8 @@ def test_every_public_name_can_be_used(package):
 
 
 @pytest.mark.parametrize(
-    "package", [kformer, kformer.training, kformer.export, kformer.pocket, kformer.serving]
+    "package",
+    [kformer, kformer.training, kformer.export, kformer.pocket, kformer.serving, kformer.scale],
 )
 def test_the_types_of_every_public_name_are_checked(package):
     script = (TESTS / "typed_script.py").read_text()
@@ -228,6 +236,21 @@ def test_what_needs_tensorflow_says_so_where_it_is_not_installed(name):
     last = result.stderr.splitlines()[-1]
     assert last.startswith(f"ImportError: `kformer.{name}` needs TensorFlow")
     assert last.endswith("Received: no module named 'tensorflow'.")
+
+
+def test_what_needs_beam_says_so_where_it_is_not_installed():
+    code = "import sys; sys.modules['apache_beam'] = None; import kformer.scale; "
+    result = run_python("-c", f"{code}kformer.scale.Translate")
+    assert result.stderr.splitlines()[-1] == (
+        "ImportError: `kformer.scale.Translate` needs Apache Beam: pip install 'kformer[beam]'. "
+        "Received: no module named 'apache_beam'."
+    )
+
+
+def test_nothing_but_scale_imports_beam():
+    for name, path in MODULES.items():
+        if not name.startswith("kformer.scale"):
+            assert "import apache_beam" not in path.read_text(), name
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -6,7 +6,7 @@ from typing import assert_type
 import numpy as np
 
 import kformer
-from kformer import export, pocket, serving, training
+from kformer import export, pocket, scale, serving, training
 
 
 def reviews(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.TextClassifier:
@@ -186,6 +186,15 @@ def of_shards(folder: Path, recipe: training.Recipe) -> None:
     manifest = training.prepare_shards(folder, "a.de.zst", "a.en.zst", options=options)
     assert_type(manifest, training.Manifest)
     training.shards_dataset([folder], weights=[2.5], shuffle=False)
+
+
+def at_scale(folder: Path) -> None:
+    scale.Translate(folder / "model.tflite")
+    flags = scale.translate_text("model.tflite", "gs://a/a.de", "gs://a/a.en", runner="FlinkRunner")
+    assert_type(flags, dict[str, int])
+    workers = ["--direct_num_workers=2"]
+    manifest = scale.prepare_shards(folder, "a.de", "a.en", beam_options=workers)
+    assert_type(manifest, training.Manifest)
 
 
 def fitted(translator: kformer.Translator, folder: Path, texts: list[str]) -> None:

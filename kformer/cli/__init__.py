@@ -23,6 +23,7 @@ from kformer.cli.insight import plot
 from kformer.cli.insight.align import align
 from kformer.cli.insight.attention import attention
 from kformer.cli.insight.inspect import inspect
+from kformer.cli.on_runner import RunnerCommand
 from kformer.cli.request import request
 from kformer.cli.score import score
 from kformer.cli.terminal import system_errors
@@ -55,7 +56,7 @@ for command in (
     attention,
     demo,
 ):
-    app.command()(command)
+    app.command(cls=RunnerCommand if command in (prepare, translate) else None)(command)
 app.add_typer(classify.app, name="classify")
 app.add_typer(lm.app, name="lm")
 app.add_typer(importing.app, name="import")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.model import AnyModel, Others, check_no_options, open_ensemble, open_translator
+from kformer.cli.on_runner import Runner, translate_on_runner
 from kformer.cli.options import with_options_of
 from kformer.cli.resumption.resume import check_resumable, write_resumably
 from kformer.cli.resumption.settings import settings_of
@@ -37,6 +38,7 @@ _DETAILED = 200  # Lines in memory at once, where all of their attention is.
 
 @with_options_of(SearchOptions, SEARCH)
 def translate(
+    context: typer.Context,
     model: AnyModel,
     input: Input = None,
     output: Output = None,
@@ -65,9 +67,16 @@ def translate(
     ] = False,
     paragraphs: Paragraphs = False,
     source_language: SourceLanguage = None,
+    runner: Runner = None,
     **given,
 ):
     """Translate text line by line."""
+    if runner is not None:
+        refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
+        refused |= {"ensemble": ensemble, "paragraphs": paragraphs}
+        refused |= {"source_language": source_language, **given}
+        translate_on_runner(model, input, output, runner, context.args, refused)
+        return
     form = saved_form(model)
     if resume:
         check_resumable(input, output)

@@ -1,5 +1,6 @@
 """Builds the API reference from the docstrings: `make docs`."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -11,6 +12,8 @@ MODULES = [
     *("kformer", "kformer.training", "kformer.export"),
     *("kformer.pocket", "kformer.serving", "kformer.phrasebook"),
 ]
+if importlib.util.find_spec("apache_beam"):  # The extra `beam`, whose classes its own extend.
+    MODULES.append("kformer.scale")
 
 
 def build(folder):

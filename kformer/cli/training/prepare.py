@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.on_runner import Runner, prepare_on_runner
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.files import check_writable
@@ -16,6 +17,7 @@ _Files = list[Path]
 
 @with_options_of(PreparationOptions, "What is kept, and the vocabulary")
 def prepare(
+    context: typer.Context,
     output: Annotated[Path, typer.Option(help="Folder for the shards; must not exist.")],
     source: Annotated[
         _Files | None, typer.Option(help="Source text; may be .gz or .zst. May be repeated.")
@@ -39,6 +41,7 @@ def prepare(
     target_tokenizer: Annotated[
         Path | None, typer.Option(help="As --tokenizer, for a target with its own vocabulary.")
     ] = None,
+    runner: Runner = None,
     **given,
 ):
     """Filter, tokenize, deduplicate and shuffle parallel text of any size, for kformer train.
@@ -52,27 +55,38 @@ def prepare(
             "With an existing vocabulary, none is learned. "
             f"Received: tokenizer={str(tokenizer)!r}, {', '.join(of_new)}."
         )
+    text = {
+        "pairs": pairs,
+        "columns": None if columns is None else columns.split(","),
+        "tokenizer": tokenizer,
+        "target_tokenizer": target_tokenizer,
+        "options": options,
+    }
+    if runner is not None:
+        manifest = prepare_on_runner(
+            *(output, source, target), runner=runner, beam_options=context.args, **text
+        )
+    else:
+        manifest = _prepare(output, source, target, **text)
+    typer.echo(manifest)
+    typer.echo(f"The shards are in {output}.")
+
+
+def _prepare(output, source, target, *, pairs, columns, **arguments):
     check_writable(output)
     from kformer.training.shards.preparation.reading import pair_files  # Imports NumPy.
 
-    columns = None if columns is None else columns.split(",")
     pair_files(source, target, pairs, columns)
     with quiet():
         from kformer.training.shards.preparation.prepare import prepare_shards
 
+    progress = _show if sys.stderr.isatty() else None
     manifest = prepare_shards(
-        *(output, source, target),
-        pairs=pairs,
-        columns=columns,
-        tokenizer=tokenizer,
-        target_tokenizer=target_tokenizer,
-        options=options,
-        progress=_show if sys.stderr.isatty() else None,
+        *(output, source, target), pairs=pairs, columns=columns, progress=progress, **arguments
     )
-    if sys.stderr.isatty():
+    if progress:
         typer.echo(err=True)
-    typer.echo(manifest)
-    typer.echo(f"The shards are in {output}.")
+    return manifest
 
 
 def _show(pairs):

@@ -1,0 +1,112 @@
+"""`--runner`: the command as a pipeline of Apache Beam, which gets the options of Beam."""
+
+import contextlib
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import typer.core
+
+from kformer.cli.terminal.quiet import quiet
+
+Runner = Annotated[
+    str | None,
+    typer.Option(
+        help="Run as a pipeline of Apache Beam, on DirectRunner, DataflowRunner, FlinkRunner or "
+        "SparkRunner; further options are those of Beam.",
+        rich_help_panel="At scale",
+    ),
+]
+_WHAT_FLAGS_SAY = {
+    "source cut": "lines were too long; only their beginning was translated",
+    "length limit": "translations were cut at their largest length",
+    "loop": "translations repeat themselves",
+    "length ratio": "translations have a length that is absurd for their source",
+}
+
+
+class RunnerCommand(typer.core.TyperCommand):
+    """A command that, given --runner, leaves options that it does not have for Beam.
+
+    They are in the context's `args`. Without --runner, they are refused as usual.
+    """
+
+    def parse_args(self, ctx, args):
+        if not any(_name(one) == "--runner" for one in args):
+            return super().parse_args(ctx, args)
+        own, of_beam = self._split(ctx, args)
+        super().parse_args(ctx, own)
+        ctx.args = of_beam
+        return of_beam
+
+    def _split(self, ctx, args):
+        """Returns the command's own arguments, and Beam's options, each with its value."""
+        known = {name for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
+        own, of_beam, needs_value = [], [], False
+        for one in args:
+            is_option = one.startswith("--")
+            is_of_beam = _name(one) not in known if is_option else needs_value
+            (of_beam if is_of_beam else own).append(one)
+            needs_value = is_option and is_of_beam and "=" not in one
+        return own, of_beam
+
+
+def _name(argument):
+    return argument.partition("=")[0]
+
+
+def check_beam(runner: str):
+    """Raises a ValueError unless Apache Beam is installed."""
+    if importlib.util.find_spec("apache_beam") is None:
+        raise ValueError(
+            f'A runner needs Apache Beam: pip install "kformer[beam]". Received: runner={runner!r}.'
+        )
+
+
+def _quiet(runner):
+    """Silences what runs on this machine; a cluster tells where to look at its work."""
+    return quiet() if runner.lower() == "directrunner" else contextlib.nullcontext()
+
+
+def prepare_on_runner(*paths, runner: str, **arguments):
+    """Returns what `kformer.scale.prepare_shards` does, without messages of libraries."""
+    check_beam(runner)
+    with _quiet(runner):
+        from kformer.scale import prepare_shards
+
+        return prepare_shards(*paths, runner=runner, **arguments)
+
+
+def translate_on_runner(
+    model: Path,
+    input: Path | None,
+    output: Path | None,
+    runner: str,
+    beam_options: list[str],
+    refused: dict,
+):
+    """Translates a file; prints how many translations have a problem.
+
+    Args:
+        model, input, output: Arguments of the command.
+        runner, beam_options: See `kformer.scale.prepare_shards`.
+        refused: Options that a runner cannot take, by name; those that were not given are false.
+    """
+    check_beam(runner)
+    if input is None or output is None:
+        raise ValueError(
+            "On a runner, --input and --output are files. "
+            f"Received: input={input and str(input)!r}, output={output and str(output)!r}."
+        )
+    if given := [f"--{name.replace('_', '-')}" for name, value in refused.items() if value]:
+        raise ValueError(
+            "On a runner an export translates, with the search that was chosen for it, and writes "
+            f"text alone. Received: {', '.join(given)}."
+        )
+    with _quiet(runner):
+        from kformer.scale import translate_text
+
+        flags = translate_text(model, input, output, runner=runner, beam_options=beam_options)
+    for flag, number in flags.items():
+        typer.echo(f"kformer: {number:,} {_WHAT_FLAGS_SAY[flag]}.", err=True)

@@ -1,0 +1,126 @@
+"""Different pairs in the order of their hashes, from pairs in any order: transforms for `Packed`.
+
+A pair is in one of 256 groups, by the first bits of its hash; one worker has a group in memory.
+The rules are those of `kformer.training.shards.preparation`: of equal pairs one stays, whichever,
+and of near-duplicates that of the smallest hash, so the order of the text does not matter.
+
+Axes: N pairs.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import apache_beam as beam
+import numpy as np
+
+from kformer.training.shards.preparation.near_duplicates import not_smallest
+from kformer.training.shards.preparation.spill import different, group_of
+from kformer.training.shards.rows import Rows
+
+_PIECE = 50_000  # Pairs of an element: runners do not take elements of any size.
+
+
+class Packed(NamedTuple):
+    """Some pairs as bytes.
+
+    Attributes:
+        group: Number of the group of pairs.
+        place: Number of the first pair within the group.
+        lengths, ids: Bytes of the arrays of `Rows`.
+    """
+
+    group: int
+    place: int
+    lengths: bytes
+    ids: bytes
+
+    def rows(self, dtype) -> Rows:
+        """Returns the pairs; `dtype` is that of the ids."""
+        lengths = np.frombuffer(self.lengths, np.int32).reshape(-1, 2)
+        return Rows(lengths, np.frombuffer(self.ids, dtype))
+
+
+class NearDuplicates(beam.PTransform):
+    """From (number, bands as bytes) to (group, hashes of pairs to drop as bytes)."""
+
+    def expand(self, bands):
+        return (
+            bands
+            | "ByBand" >> beam.GroupByKey()
+            | "NotSmallest" >> beam.FlatMap(_to_drop).with_output_types(tuple[int, bytes])
+        )
+
+
+class Different(beam.PTransform):
+    """From (group, pairs as bytes) to the different pairs.
+
+    Args:
+        dtype: NumPy's type of the ids.
+        dropped: What `NearDuplicates` returns, or None.
+
+    Returns:
+        pairs: `Packed`.
+        sizes: (group, number of its pairs).
+        near: Numbers of near-duplicates, to be added.
+    """
+
+    def __init__(self, dtype, dropped=None):
+        super().__init__()
+        self._dtype, self._dropped = dtype, dropped
+
+    def expand(self, pairs):
+        dropped = self._dropped
+        if dropped is None:
+            dropped = pairs.pipeline | "NothingToDrop" >> beam.Create([]).with_output_types(
+                tuple[int, bytes]
+            )
+        found = (
+            {"pairs": pairs, "dropped": dropped}
+            | "ByHash" >> beam.CoGroupByKey()
+            | "Different"
+            >> beam.ParDo(_Different(self._dtype)).with_outputs("sizes", "near", main="pairs")
+        )
+        return found.pairs, found.sizes, found.near
+
+
+def _to_drop(element):
+    _, contents = element
+    hashes = not_smallest(contents)
+    groups = group_of(hashes)
+    for group in np.unique(groups).tolist():
+        yield group, hashes[groups == group].tobytes()
+
+
+class _Different(beam.DoFn):
+    def __init__(self, dtype):
+        self._dtype = dtype
+
+    def process(self, element):
+        group, found = element
+        dropped = np.frombuffer(b"".join(found["dropped"]), np.uint64)
+        dropped = np.unique(dropped)
+        rows = different(found["pairs"], self._dtype, dropped)
+        yield beam.pvalue.TaggedOutput("sizes", (group, len(rows.lengths)))
+        yield beam.pvalue.TaggedOutput("near", len(dropped))
+        for place in range(0, len(rows.lengths), _PIECE):
+            piece = rows.take(slice(place, place + _PIECE))
+            yield Packed(group, place, piece.lengths.tobytes(), piece.ids.tobytes())
+
+
+def parts_of(sizes: dict[int, int], pairs: int) -> dict[int, int]:
+    """Returns the part to which each group belongs; a part has at least so many `pairs`.
+
+    The parts are those of `kformer.training.shards.preparation.spill.Spill.parts`.
+    """
+    parts, part, found = {}, 0, 0
+    for group, size in sorted(sizes.items()):
+        parts[group] = part
+        found += size
+        if found >= pairs:
+            part, found = part + 1, 0
+    return parts
+
+
+def in_order(pieces: Iterable[Packed], dtype) -> list[Rows]:
+    """Returns the pairs of several elements in the order of their hashes."""
+    return [one.rows(dtype) for one in sorted(pieces, key=lambda one: one[:2])]

@@ -1,0 +1,88 @@
+"""Runs a pipeline: the options of Beam, and errors of workers in one line."""
+
+import contextlib
+import io
+import re
+from collections.abc import Callable, Sequence
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.runners.portability.fn_api_runner.fn_runner import FnApiRunner
+from apache_beam.runners.runner import PipelineResult, PipelineState
+
+# Runners whose options Beam's Python library knows completely: job servers have further ones.
+_KNOW_ALL = ("directrunner", "dataflowrunner")
+# Around a message, which a runner hands on within its own: a traceback, most of the time.
+_BEGIN, _END = "kformer[[", "]]kformer"
+_MARKED = re.compile(f"{re.escape(_BEGIN)}(.*?){re.escape(_END)}", re.DOTALL)
+
+
+class UserError(Exception):
+    """What a worker could not do because of its input; `run` raises a ValueError for it."""
+
+
+@contextlib.contextmanager
+def errors_of_users():
+    """Turns errors that the user can mend into a `UserError`, in a worker."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise UserError(f"{_BEGIN}{error}{_END}") from error
+
+
+def pipeline_options(runner: str, flags: Sequence[str]) -> PipelineOptions:
+    """Returns the options of a pipeline.
+
+    Args:
+        runner: Name of the runner.
+        flags: Beam's options as on the command line, such as "--direct_num_workers=2".
+
+    Raises:
+        ValueError: Beam has no such option, or another kind of value is needed.
+    """
+    messages = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(messages):  # The parser prints what is wrong, and exits.
+            options = PipelineOptions([f"--runner={runner}", *flags])
+            given = options.get_all_options(retain_unknown_options=True)
+            known = PipelineOptions([]).get_all_options()
+    except SystemExit as error:
+        reason = messages.getvalue().strip().rpartition("error: ")[2]
+        raise ValueError(
+            f"The options must be those of Beam. Received: {' '.join(flags)} ({reason})."
+        ) from error
+    unknown = [f"--{name}" for name in given if name not in known]
+    if unknown and runner.lower() in _KNOW_ALL:
+        raise ValueError(
+            "An option must be one of the command or of Beam. "
+            f"Received: {' '.join(unknown)} with the runner {runner}."
+        )
+    return options
+
+
+def run(build: Callable[[beam.Pipeline], None], options: PipelineOptions) -> PipelineResult:
+    """Runs a pipeline, and waits for its end.
+
+    Args:
+        build: Adds the transforms.
+        options: `pipeline_options`.
+
+    Raises:
+        ValueError: A worker raised a `UserError`, or there is no such runner.
+        RuntimeError: The pipeline failed.
+    """
+    try:
+        name = options.view_as(StandardOptions).runner
+        # Beam's own choice for this name may download a program first.
+        runner = FnApiRunner() if name.lower() == "directrunner" else None
+        pipeline = beam.Pipeline(runner, options)
+        build(pipeline)
+        result = pipeline.run()
+        result.wait_until_finish()
+    except Exception as error:
+        if marked := _MARKED.search(str(error)):
+            raise ValueError(marked[1]) from error
+        raise
+    if result.state != PipelineState.DONE:
+        raise RuntimeError(f"The pipeline must end well. Received: state {result.state}.")
+    return result
