@@ -24,6 +24,7 @@ from typing import Annotated
 import typer
 
 import kformer
+from kformer.arguments import check_target_language
 from kformer.cli.terminal.quiet import quiet
 from kformer.export.loading import saved_form
 
@@ -32,28 +33,35 @@ AnyModel = Annotated[
 ]
 
 
-def open_model(path: Path, **settings):
+TargetLanguage = Annotated[
+    str | None,
+    typer.Option(help="Language to translate into, such as fra, of a model with several."),
+]
+
+
+def open_model(path: Path, target_language: str | None = None, **settings):
     """Returns a callable (texts, progress) -> translations, for the form at `path`."""
     if saved_form(path) != "keras":
         check_no_options(path, settings)
-    translator = open_translator(path)
+    translator = open_translator(path, target_language)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
 
 
-def open_translator(path: Path):
+def open_translator(path: Path, target_language: str | None = None):
     """Returns the translator at `path`; see `open_able_to`."""
-    return open_able_to("translate", path)
+    return open_able_to("translate", path, target_language)
 
 
-def open_able_to(do: str, path: Path):
+def open_able_to(do: str, path: Path, target_language: str | None = None):
     """Returns what `kformer.load` does, without messages of libraries.
 
     Args:
         do: What the model must be able to do: "translate", "classify", "generate" or "encode".
         path: Of any form.
+        target_language: For a translator with several: into which one it then translates.
 
     Raises:
-        ValueError: It cannot.
+        ValueError: It cannot; or it has not that language, or several and none is given.
     """
     with quiet():
         if saved_form(path) != "tflite":
@@ -64,6 +72,9 @@ def open_able_to(do: str, path: Path):
             f"The model must be able to {do}. Received: {str(path)!r}, which holds a "
             f"{type(model).__name__}."
         )
+    if hasattr(model, "into"):
+        return model.into(target_language)
+    check_target_language(target_language, ())
     return model
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.model import TargetLanguage
 from kformer.cli.terminal.lines import (
     Input,
     Output,
@@ -48,6 +49,7 @@ def request(
             min=1,
         ),
     ] = 1,
+    target_language: TargetLanguage = None,
     model: Annotated[str, typer.Option(help="Name of the model on the server.")] = MODEL,
     model_version: Annotated[
         int | None, typer.Option(help="Number of the version; by default the newest.")
@@ -96,7 +98,9 @@ def request(
             _show_status(client, model)
             return
         chunk = batch_size * connections
-        work = functools.partial(client.translations, n_best=n_best)
+        work = functools.partial(
+            client.translations, n_best=n_best, target_language=target_language
+        )
         results = in_chunks(work, *_lines(texts, input), chunk=chunk)
         write_answers(results, format, output)
 

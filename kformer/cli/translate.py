@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, check_no_options, open_translator
+from kformer.cli.model import AnyModel, TargetLanguage, check_no_options, open_translator
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.lines import (
     Input,
@@ -44,6 +44,7 @@ def translate(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    target_language: TargetLanguage = None,
     **given,
 ):
     """Translate text line by line."""
@@ -57,9 +58,9 @@ def translate(
     lines, total = lines_to_translate(input)
     if form == "keras":
         pairs = _with_prefixes(lines, input, prefix)
-        results = _search(open_translator(model), pairs, total, options, format)
+        results = _search(open_translator(model, target_language), pairs, total, options, format)
     else:
-        results = in_chunks(open_translator(model).translations, lines, total)
+        results = in_chunks(open_translator(model, target_language).translations, lines, total)
     write_answers(results, format, output)
 
 

@@ -39,23 +39,32 @@ class SavedTranslator(Protocol):
     """
 
     def translate(
-        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> list[str]:
         """Returns the best translation of each text.
 
         Args:
             texts: list of strings, or another iterable of them.
             progress: Called with the number of texts done, after each batch.
+            target_language: The language to translate into, of a model with several.
         """
         ...
 
     def translations(
-        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> Sequence[Sequence[SavedTranslation]]:
         """Returns for each text a list of translations with `text` and `flags`, best first.
 
         Args:
-            texts, progress: See `translate`.
+            texts, progress, target_language: See `translate`.
         """
         ...
 

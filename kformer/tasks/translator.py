@@ -12,6 +12,7 @@ from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.model.networks.transformer import Transformer
 from kformer.tasks.attention_maps import AttentionMaps
+from kformer.tasks.batches import InBatches
 from kformer.tasks.keras_file import FORMAT, check_format
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import Translation, found_flags
@@ -71,6 +72,30 @@ class Translator(TextModel):
     def network(self):
         return self.transformer
 
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """The languages of which one must be chosen for each translation; usually none."""
+        return tuple(self.tokenizer.target_languages)
+
+    def into(self, target_language: str | None) -> "Translator":
+        """Returns a translator into one of `target_languages`, which shares the weights.
+
+        All of its methods then read texts for that language.
+
+        Args:
+            target_language: One of `target_languages`; None if there are none, for this translator.
+
+        Raises:
+            ValueError: It is another language; the message names those that there are.
+        """
+        tokenizer = self.tokenizer.into(target_language)
+        if tokenizer is self.tokenizer:
+            return self
+        made = self._of(tokenizer, self.transformer)
+        made._decode, made._likelihood = self._decode, self._likelihood  # And their graphs.
+        made._batches = self._batches = self._batches or InBatches(self.network)
+        return made
+
     def _check_vocabularies(self):
         have = (
             self.transformer.source_embedding.vocab_size,
@@ -100,6 +125,7 @@ class Translator(TextModel):
         progress=None,
         *,
         prefixes=None,
+        target_language=None,
         **options,
     ) -> list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
@@ -112,6 +138,7 @@ class Translator(TextModel):
             progress: Called with the number of sentences done, after each batch.
             prefixes: What the translations must begin with: as many strings, or None. A blank
                 sentence translates to its prefix.
+            target_language: One of `target_languages`, if there are any; see `into`.
             **options: The others of `kformer.SearchOptions`.
 
         Returns:
@@ -120,22 +147,30 @@ class Translator(TextModel):
 
         Raises:
             TypeError: An argument, or one of the texts, is not what it should be.
-            ValueError: A number is out of range, or there are not as many prefixes as texts.
+            ValueError: A number is out of range, there are not as many prefixes as texts, or the
+                language is none of the model's.
 
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
         options = SearchOptions(beam_size, length_penalty, **options)
-        _, _, found = self._search(texts, options, prefixes, batch_size, progress)
+        _, _, found = self._search(texts, options, prefixes, batch_size, progress, target_language)
         return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
 
     def translations(
-        self, texts, options=None, prefixes=None, batch_size=32, progress=None, details=True
+        self,
+        texts,
+        options=None,
+        prefixes=None,
+        batch_size=32,
+        progress=None,
+        details=True,
+        target_language=None,
     ) -> list[list[Translation]]:
         """As `translate`, but with all that is known: scores, tokens, flags, attention.
 
         Args:
-            texts, prefixes, batch_size, progress: As for `translate`.
+            texts, prefixes, batch_size, progress, target_language: As for `translate`.
             options: `kformer.SearchOptions`; None for the defaults.
             details: Whether to find out log-probabilities of tokens and attention, too: it takes
                 one more pass of the model.
@@ -155,7 +190,9 @@ class Translator(TextModel):
             raise TypeError(
                 f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
             )
-        sources, forced, found = self._search(texts, options, prefixes, batch_size, progress)
+        sources, forced, found = self._search(
+            texts, options, prefixes, batch_size, progress, target_language
+        )
         pairs = [(i, one) for i, several in enumerate(found) for one in several]
         ids = [one.ids for _, one in pairs]
         known = [None] * len(pairs)
@@ -182,13 +219,14 @@ class Translator(TextModel):
             )
         return results
 
-    def score(self, sources, targets, progress=None) -> list[Scored]:
+    def score(self, sources, targets, progress=None, target_language=None) -> list[Scored]:
         """Tells how likely the model finds given translations; in batches of about one length.
 
         Args:
             sources: list of strings, or another iterable of them, as for `translate`.
             targets: as many strings, their translations.
             progress: Called with the number of pairs done, after each batch.
+            target_language: That of the translations, as for `translate`.
 
         Returns:
             list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
@@ -199,7 +237,7 @@ class Translator(TextModel):
         """
         sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
         check_as_many(sources=sources, targets=targets)
-        read = self._read(sources, "Source of sentence", "scored")
+        read = self._read(sources, "Source of sentence", "scored", 0, target_language)
         said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
         return [
             Scored(
@@ -258,11 +296,11 @@ class Translator(TextModel):
         self.alignment_head = scores[0].head
         return scores
 
-    def _search(self, texts, options, prefixes, batch_size, progress):
+    def _search(self, texts, options, prefixes, batch_size, progress, target_language):
         """Returns the `TextRows` of sources and of prefixes, or None, and what was found."""
         check_integer("batch_size", batch_size, least=1)
         texts = as_texts(texts, "texts")
-        sources = self._read(texts, "Sentence", "translated", stacklevel=1)
+        sources = self._read(texts, "Sentence", "translated", 1, target_language)
         forced = None
         if prefixes is not None:
             prefixes = as_texts(prefixes, "prefixes")
@@ -273,6 +311,10 @@ class Translator(TextModel):
             sources.ids, options, forced.ids if forced else None, batch_size, progress
         )
         return sources, forced, found
+
+    def _read(self, texts, name, did, stacklevel=0, target_language=None):
+        tokenizer = self.tokenizer.into(target_language)
+        return read_texts(tokenizer, texts, self.max_source_length, name, did, stacklevel + 4)
 
     def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
         most = self.max_source_length + extra_length
@@ -301,10 +343,13 @@ class Translator(TextModel):
         )
 
     def _with(self, transformer):
+        return self._of(self.tokenizer, transformer)
+
+    def _of(self, tokenizer, transformer):
         own = self.target_tokenizer is not self.tokenizer
-        target_tokenizer = self.target_tokenizer if own else None
+        target_tokenizer = self.target_tokenizer if own or tokenizer is not self.tokenizer else None
         return Translator(
-            *(self.tokenizer, transformer, target_tokenizer, self.max_source_length),
+            *(tokenizer, transformer, target_tokenizer, self.max_source_length),
             alignment_head=self.alignment_head,
         )
 
@@ -314,6 +359,7 @@ class Translator(TextModel):
             "transformer": self.transformer.get_config(),
             "own_target_tokenizer": self.target_tokenizer is not self.tokenizer,
             "prefix": self.tokenizer.prefix,
+            "target_languages": self.tokenizer.target_languages,
             "max_source_length": self.max_source_length,
             "alignment_head": self.alignment_head and [*self.alignment_head],
         }
@@ -322,7 +368,8 @@ class Translator(TextModel):
     def from_config(cls, config):
         check_format(config["format"])
         return cls(
-            Tokenizer(prefix=config.get("prefix")),  # Early files lack it.
+            # Early files lack both.
+            Tokenizer(None, config.get("prefix"), config.get("target_languages")),
             Transformer.from_config(config["transformer"]),
             Tokenizer() if config["own_target_tokenizer"] else None,
             config["max_source_length"],

@@ -49,6 +49,7 @@ class TranslatorExport:
             "parameters": transformer.count_params(),
             "source_vocab_size": source.vocab_size,
             "target_vocab_size": target.vocab_size,
+            **({"target_languages": source.language_ids} if source.language_ids else {}),
             "padding_id": source.padding_id,
             "unknown_id": source.unknown_id,
             "end_id": source.end_id,

@@ -29,9 +29,9 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
 
     Args:
         folder: Path of the folder.
-        target_language: Into which of several languages the translator translates, for ever: the
-            code in a piece of the table, such as "fra" for ">>fra<<". The piece then stands before
-            every source.
+        target_language: Of a model with several, the one that the translator always translates
+            into: the code in a piece of the table, such as "fra" for ">>fra<<", which then stands
+            before every source. None to choose at each translation, see `Translator.into`.
 
     Raises:
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
@@ -39,22 +39,26 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
             that a `kformer.Transformer` lacks, or not that target language.
     """
     files = MarianFolder(folder)
-    prefix = _language_piece(files, target_language)
+    prefix, languages = _language_pieces(files, target_language)
     missing = missing_pieces(files.models[0], files.tables[0])
     transformer = transformer_of(files, len(missing))
     source, target = files.tables
-    model = with_ids_of(files.models[0], source.with_more(missing), prefix=prefix)
+    prefixes = languages.values() if prefix is None else [prefix]
+    model = with_ids_of(files.models[0], source.with_more(missing), prefixes=prefixes)
     shared = transformer.target_vocab_size is None
     target = with_ids_of(files.models[1], target, missing if shared else [])
     longest = files.config.get("max_position_embeddings", _LONGEST)
-    return Translator(Tokenizer(model, prefix), transformer, Tokenizer(target), longest)
+    tokenizer = Tokenizer(model, prefix, languages)
+    return Translator(tokenizer, transformer, Tokenizer(target), longest)
 
 
-def _language_piece(files, code):
-    """Returns the piece of a target language, or None; checks that there is a choice."""
+def _language_pieces(files, code):
+    """Returns the piece that stands before every source, or None, and those to choose from."""
     languages = files.tables[0].languages
-    if (code is None and len(languages) < 2) or code in languages:
-        return languages.get(code)
+    if code is None:
+        return None, languages if len(languages) > 1 else {}
+    if code in languages:
+        return languages[code], {}
     known = ", ".join(sorted(languages)) or "none"
     raise ValueError(
         f"`target_language` must be one of the model's languages: {known}. "
