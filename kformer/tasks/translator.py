@@ -41,6 +41,8 @@ class Translator(TextModel):
             translated up to there, with a warning.
         alignment_head: Whose attention aligns words: `kformer.AlignmentHead`; None for the mean of
             the last layer's heads. `choose_alignment_head` finds the best one.
+        about: What exports tell of the model, too: "licence", "citation" and "languages" of its
+            model card, if it was imported.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Translator(TextModel):
         target_tokenizer=None,
         max_source_length: int = 256,
         alignment_head: AlignmentHead | None = None,
+        about: dict | None = None,
         **kwargs,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
@@ -63,6 +66,7 @@ class Translator(TextModel):
         self.target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
         self.transformer = transformer
         self.alignment_head = check_head(self, alignment_head)
+        self.about = dict(about or {})
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
@@ -351,6 +355,7 @@ class Translator(TextModel):
         return Translator(
             *(tokenizer, transformer, target_tokenizer, self.max_source_length),
             alignment_head=self.alignment_head,
+            about=self.about,
         )
 
     def get_config(self):
@@ -362,6 +367,7 @@ class Translator(TextModel):
             "target_languages": self.tokenizer.target_languages,
             "max_source_length": self.max_source_length,
             "alignment_head": self.alignment_head and [*self.alignment_head],
+            "about": self.about,
         }
 
     @classmethod
@@ -373,7 +379,8 @@ class Translator(TextModel):
             Transformer.from_config(config["transformer"]),
             Tokenizer() if config["own_target_tokenizer"] else None,
             config["max_source_length"],
-            config.get("alignment_head"),  # Early files lack it.
+            config.get("alignment_head"),  # Early files lack it, and the next.
+            config.get("about"),
         )
 
 

@@ -98,7 +98,8 @@ def export_tflite(
             raises, `path` is not written.
         examples: Texts for test vectors, by which an app can check itself: the first eight that
             fit are stored with their answers.
-        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`.
+        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`, beside and before
+            what `Translator.about` has.
 
     Returns:
         `Path` of the `.tflite` file.
@@ -119,6 +120,7 @@ def export_tflite(
         "format": FORMAT,
         "kformer": kformer.__version__,
         "kind": export.pocket.kind,
+        **export.about,
         **(about or {}),
         "precision": precision,
         **export.metadata(limits),

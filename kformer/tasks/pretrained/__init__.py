@@ -3,5 +3,7 @@
 - `marian`: `from_marian`, from a folder of Hugging Face's MarianMTModel to a `Translator`.
 - `marian_folder`: reads the files of such a folder, and checks that they belong together.
 - `marian_weights`: its weights as a `Transformer`.
+- `yaml_text`: YAML of strings.
+- `model_card`: licence, languages and citation, from README.md.
 - `id_table`: SentencePiece models whose ids are those of a table that both sides share.
 """

@@ -5,6 +5,7 @@ from pathlib import Path
 from kformer.tasks.pretrained.id_table import missing_pieces, with_ids_of
 from kformer.tasks.pretrained.marian_folder import MarianFolder
 from kformer.tasks.pretrained.marian_weights import transformer_of
+from kformer.tasks.pretrained.model_card import read_card
 from kformer.tasks.translator import Translator
 from kformer.text.tokenizer import Tokenizer
 
@@ -16,7 +17,8 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
 
     The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm
     and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT) publishes its models.
-    Neither PyTorch nor transformers is needed, and nothing from the folder is run.
+    Neither PyTorch nor transformers is needed, and nothing from the folder is run. Licence,
+    languages and citation of its model card, README.md, become those of `Translator.about`.
 
     The result gives the ids of `MarianTokenizer`, the logits of `MarianMTModel`, and so the
     translations of `generate`, with two exceptions. An id that `generate` must not choose, such as
@@ -49,7 +51,8 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
     target = with_ids_of(files.models[1], target, missing if shared else [])
     longest = files.config.get("max_position_embeddings", _LONGEST)
     tokenizer = Tokenizer(model, prefix, languages)
-    return Translator(tokenizer, transformer, Tokenizer(target), longest)
+    about = read_card(files.path)
+    return Translator(tokenizer, transformer, Tokenizer(target), longest, about=about)
 
 
 def _language_pieces(files, code):
