@@ -2,6 +2,7 @@
 
 - `marian`: `from_marian`, from a folder of Hugging Face's MarianMTModel to a `Translator`.
 - `marian_folder`: reads the files of such a folder, and checks that they belong together.
+- `marian_npz`: reads those of a folder of Marian's own.
 - `marian_weights`: its weights as a `Transformer`.
 - `yaml_text`: YAML of strings.
 - `model_card`: licence, languages and citation, from README.md.

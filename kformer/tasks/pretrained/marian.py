@@ -4,6 +4,7 @@ from pathlib import Path
 
 from kformer.tasks.pretrained.id_table import missing_pieces, with_ids_of
 from kformer.tasks.pretrained.marian_folder import MarianFolder
+from kformer.tasks.pretrained.marian_npz import MarianNpz
 from kformer.tasks.pretrained.marian_weights import transformer_of
 from kformer.tasks.pretrained.model_card import read_card
 from kformer.tasks.translator import Translator
@@ -17,6 +18,7 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
 
     The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm
     and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT) publishes its models.
+    Or it is one that Marian itself writes: an .npz file, a *vocab.yml, source.spm and target.spm.
     Neither PyTorch nor transformers is needed, and nothing from the folder is run. Licence,
     languages and citation of its model card, README.md, become those of `Translator.about`.
 
@@ -40,7 +42,9 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks, or not that target language.
     """
-    files = MarianFolder(folder)
+    path = Path(folder)
+    own = not (path / "config.json").exists() and any(path.glob("*.npz"))
+    files = MarianNpz(path) if own else MarianFolder(path)
     prefix, languages = _language_pieces(files, target_language)
     missing = missing_pieces(files.models[0], files.tables[0])
     transformer = transformer_of(files, len(missing))

@@ -12,6 +12,7 @@ import numpy as np
 from kformer.model.networks.state_dict import StateDict
 from kformer.model.networks.transformer import Transformer
 from kformer.tasks.pretrained.marian_folder import MarianFolder
+from kformer.tasks.pretrained.marian_npz import MarianNpz
 
 # The bias of ids that must never be chosen: far below any logit, and finite in float16. Label
 # smoothing takes the mean of all logits; of 58,000 ids this moves it by 0.2.
@@ -23,11 +24,11 @@ _OUTPUT = "lm_head.weight"
 _POSITIONS = "embed_positions.weight"  # They are computed here.
 
 
-def transformer_of(folder: MarianFolder, unknown_ids: int) -> Transformer:
+def transformer_of(folder: MarianFolder | MarianNpz, unknown_ids: int) -> Transformer:
     """Returns the `Transformer` of a folder.
 
     Args:
-        folder: `MarianFolder`.
+        folder: `MarianFolder` or `MarianNpz`.
         unknown_ids: Number of source ids behind those of the table, with the unknown id's vector.
 
     Raises:
