@@ -169,8 +169,9 @@ def test_a_client_asks_for_a_language(protocol, exports, translator):
             np.testing.assert_allclose(client.encode(TEXTS, **given), vectors, atol=1e-4)
             rows = translator.into(language).source_rows(TEXTS)
             assert [list(one.ids) for one in client.tokenize(TEXTS, **given)] == rows
-            scores = [one.log_probability for one in client.score(TEXTS, expected, **given)]
-            wanted = [one.log_probability for one in translator.score(TEXTS, expected, **given)]
+            targets = ["the dog sees"] * len(TEXTS)
+            scores = [one.log_probability for one in client.score(TEXTS, targets, **given)]
+            wanted = [one.log_probability for one in translator.score(TEXTS, targets, **given)]
             np.testing.assert_allclose(scores, wanted, atol=1e-3)
         for ask in (client.translate, client.encode, client.tokenize):
             with pytest.raises(ValueError, match=r"'eng': unknown .*\(known: deu fra ita\)"):
