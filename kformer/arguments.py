@@ -3,12 +3,14 @@
 Every message gives the rule first, then what was received.
 """
 
+import itertools
 import math
 import re
 from numbers import Integral, Real
 
 # The range of float32, in which all is computed.
 _LARGEST, _SMALLEST = 3.4e38, 1.2e-38
+UNKNOWN_LANGUAGE = "unknown target language"  # How a flag of a server's answer begins.
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -72,6 +74,32 @@ def check_text(name, value) -> str:
     if not isinstance(value, str):
         raise TypeError(f"`{name}` must be a string. Received: {name}={value!r:.99}.")
     return value
+
+
+def check_languages_known(flags, target_language):
+    """Raises a ValueError if a text has the flag of an unknown target language.
+
+    Args:
+        flags: Those of each answer of a server.
+        target_language: What was asked for.
+    """
+    for one in itertools.chain.from_iterable(flags):
+        if one.startswith(UNKNOWN_LANGUAGE):
+            raise ValueError(
+                "`target_language` must be one of the model's languages. "
+                f"Received: target_language={target_language!r}: {one}."
+            )
+
+
+def check_target_language(value, known):
+    """Raises a ValueError unless `value` is one of the `known` languages, or None if none are."""
+    if value in known or (value is None and not known):
+        return
+    among = ", ".join(known) or "none, because it has no choice"
+    raise ValueError(
+        f"`target_language` must be one of the model's languages: {among}. "
+        f"Received: target_language={value!r}."
+    )
 
 
 def check_choice(name, value, among):

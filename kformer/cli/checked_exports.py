@@ -104,7 +104,11 @@ class Exports:
         str | None, typer.Option(help="Such as de, kept in the .tflite file.")
     ] = None
     target_language: Annotated[
-        str | None, typer.Option(help="Such as en, kept in the .tflite file.")
+        str | None,
+        typer.Option(
+            help="Such as en, kept in the .tflite file. Of a model with several: the one that the "
+            "exports then always translate into."
+        ),
     ] = None
 
     @property
@@ -137,6 +141,8 @@ def write_exports(model, texts, references, exports):
         from kformer.export import Verifier
         from kformer.files import Publication
 
+        if isinstance(model, kformer.Translator) and model.target_languages:
+            model = _into(model, exports)
         _check(model, exports)
         doing = _DOING[type(model).__name__]
 
@@ -155,6 +161,18 @@ def write_exports(model, texts, references, exports):
             if exports.ctranslate2:
                 _write_ctranslate2(model, exports, verifier, together, say, say_running)
     return verifier.reports
+
+
+def _into(translator, exports):
+    """Returns the translator that is exported: into one language, if that is given."""
+    if exports.target_language:
+        return translator.into(exports.target_language)
+    if exports.web:
+        raise ValueError(
+            "A web page translates into one language: give --target-language, one of "
+            f"{', '.join(translator.target_languages)}. Received: --web alone."
+        )
+    return translator
 
 
 def _check(model, exports):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, open_able_to
+from kformer.cli.model import AnyModel, TargetLanguage, open_able_to
 from kformer.cli.terminal.lines import check_output, in_chunks, lines_to_translate, writing
 
 
@@ -14,6 +14,7 @@ def encode(
     model: AnyModel,
     output: Annotated[Path, typer.Option(help="NumPy file to write, .npy.")],
     input: Annotated[Path | None, typer.Option(help="Text to encode; by default stdin.")] = None,
+    target_language: TargetLanguage = None,
 ):
     """Write a vector for each line of text, for comparing lines.
 
@@ -22,7 +23,7 @@ def encode(
     """
     check_output(output)
     lines, total = lines_to_translate(input)
-    encoder = open_able_to("encode", model)
+    encoder = open_able_to("encode", model, target_language)
 
     import numpy as np
 

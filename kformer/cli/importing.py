@@ -23,8 +23,8 @@ def marian(
     target_language: Annotated[
         str | None,
         typer.Option(
-            help="Of a model with several, such as fra: the language that it then always "
-            "translates into."
+            help="Of a model with several, such as fra: the one that it then always translates "
+            "into. By default each command that translates has the option."
         ),
     ] = None,
 ):

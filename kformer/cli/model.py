@@ -25,6 +25,7 @@ from typing import Annotated
 import typer
 
 import kformer
+from kformer.arguments import check_target_language
 from kformer.cli.terminal.quiet import quiet
 from kformer.export.loading import saved_form
 
@@ -43,48 +44,58 @@ Others = Annotated[
 ]
 
 
-def open_model(path: Path, others: Sequence[Path] = (), **settings):
+TargetLanguage = Annotated[
+    str | None,
+    typer.Option(help="Language to translate into, such as fra, of a model with several."),
+]
+
+
+def open_model(
+    path: Path, others: Sequence[Path] = (), target_language: str | None = None, **settings
+):
     """Returns a callable (texts, progress) -> translations, for the form at `path`.
 
     Args:
         path: Of any form.
         others: Paths of more models of an ensemble, if it is a `.keras` file.
+        target_language: See `open_able_to`.
         **settings: Options of the search.
     """
     if saved_form(path) != "keras":
         check_no_options(path, [*settings, *(["ensemble"] if others else [])])
-    translator = open_ensemble(path, others)
+    translator = open_ensemble(path, others, target_language)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
 
 
-def open_ensemble(path: Path, others: Sequence[Path] = ()):
+def open_ensemble(path: Path, others: Sequence[Path] = (), target_language: str | None = None):
     """Returns the translator at `path`; with `others`, the `kformer.Ensemble` of all.
 
     Raises:
         ValueError: One of several is no `.keras` file, or has another vocabulary.
     """
     if not others:
-        return open_translator(path)
+        return open_translator(path, target_language)
     for one in others:
         check_is_keras(one, "can be part of an ensemble")
-    translators = [open_translator(one) for one in (path, *others)]
+    translators = [open_translator(one, target_language) for one in (path, *others)]
     return kformer.Ensemble(translators)
 
 
-def open_translator(path: Path):
+def open_translator(path: Path, target_language: str | None = None):
     """Returns the translator at `path`; see `open_able_to`."""
-    return open_able_to("translate", path)
+    return open_able_to("translate", path, target_language)
 
 
-def open_able_to(do: str, path: Path):
+def open_able_to(do: str, path: Path, target_language: str | None = None):
     """Returns what `kformer.load` does, without messages of libraries.
 
     Args:
         do: What the model must be able to do: "translate", "classify", "generate" or "encode".
         path: Of any form.
+        target_language: For a translator with several: into which one it then translates.
 
     Raises:
-        ValueError: It cannot.
+        ValueError: It cannot; or it has not that language, or several and none is given.
     """
     with quiet():
         if saved_form(path) != "tflite":
@@ -95,6 +106,9 @@ def open_able_to(do: str, path: Path):
             f"The model must be able to {do}. Received: {str(path)!r}, which holds a "
             f"{type(model).__name__}."
         )
+    if hasattr(model, "into"):
+        return model.into(target_language)
+    check_target_language(target_language, ())
     return model
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.model import TargetLanguage
 from kformer.cli.terminal.lines import (
     Input,
     Output,
@@ -56,6 +57,7 @@ def request(
     ] = 1,
     paragraphs: Paragraphs = False,
     source_language: SourceLanguage = None,
+    target_language: TargetLanguage = None,
     model: Annotated[str, typer.Option(help="Name of the model on the server.")] = MODEL,
     model_version: Annotated[
         int | None, typer.Option(help="Number of the version; by default the newest.")
@@ -108,11 +110,12 @@ def request(
         chunk = batch_size * connections
         if paragraphs:
             given = _one_source(texts, input)
-            translate_paragraphs(
-                lambda: client.split_translations, given, output, source_language, chunk
-            )
+            split = functools.partial(client.split_translations, target_language=target_language)
+            translate_paragraphs(lambda: split, given, output, source_language, chunk)
             return
-        work = functools.partial(client.translations, n_best=n_best)
+        work = functools.partial(
+            client.translations, n_best=n_best, target_language=target_language
+        )
         results = in_chunks(work, *_lines(texts, input), chunk=chunk)
         write_answers(results, format, output)
 

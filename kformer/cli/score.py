@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import check_is_keras, open_translator
+from kformer.cli.model import TargetLanguage, check_is_keras, open_translator
 from kformer.cli.terminal.lines import Output, check_output, in_chunks, writing
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
@@ -21,6 +21,7 @@ def score(
     summary: Annotated[
         bool, typer.Option("--summary", help="Print only the perplexity of the whole text.")
     ] = False,
+    target_language: TargetLanguage = None,
 ):
     """Score given translations by their log-probability.
 
@@ -30,7 +31,7 @@ def score(
     check_is_keras(model, "can score")
     check_output(output)
     total = check_parallel(source, target)
-    translator = open_translator(model)
+    translator = open_translator(model, target_language)
 
     def work(pairs, progress):
         return translator.score(*zip(*pairs, strict=True), progress=progress)

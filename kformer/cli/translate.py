@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, Others, check_no_options, open_ensemble, open_translator
+from kformer.cli.model import (
+    AnyModel,
+    Others,
+    TargetLanguage,
+    check_no_options,
+    open_ensemble,
+    open_translator,
+)
 from kformer.cli.on_runner import Runner, translate_on_runner
 from kformer.cli.options import with_options_of
 from kformer.cli.resumption.resume import check_resumable, write_resumably
@@ -56,6 +63,7 @@ def translate(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    target_language: TargetLanguage = None,
     ensemble: Others = None,
     resume: Annotated[
         bool,
@@ -74,6 +82,7 @@ def translate(
     if runner is not None:
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
         refused |= {"ensemble": ensemble, "paragraphs": paragraphs}
+        refused |= {"target_language": target_language}
         refused |= {"source_language": source_language, **given}
         translate_on_runner(model, input, output, runner, context.args, refused)
         return
@@ -89,31 +98,35 @@ def translate(
     others |= {"n_best": options.n_best > 1, "resume": resume}
     check_paragraphs(paragraphs, source_language, **others)
     check_format(format, options.n_best)
+    if form == "keras":
+        load = functools.partial(open_ensemble, model, ensemble or (), target_language)
+    else:
+        load = functools.partial(open_translator, model, target_language)
     if paragraphs:
-        load = functools.partial(_load_for_paragraphs, model, ensemble or (), form, options)
-        translate_paragraphs(load, input, output, source_language)
+        split = functools.partial(_load_for_paragraphs, load, form, options)
+        translate_paragraphs(split, input, output, source_language)
         return
     items, total = lines_to_translate(input)
     if form == "keras":
         items = _with_prefixes(items, input, prefix)
-        start = functools.partial(_start_search, model, ensemble or (), options, format)
+        start = functools.partial(_start_search, load, options, format)
     else:
-        start = functools.partial(_start_export, model)
+        start = functools.partial(_start_export, load)
     if resume:
         of_search = dataclasses.asdict(options) if form == "keras" else {}
         models = {f"ensemble {number}": one for number, one in enumerate(ensemble or (), start=1)}
         files = {"input": input, "prefix": prefix, **models}
-        settings = settings_of(model, files, {"format": format, **of_search})
+        others = {"format": format, "target_language": target_language}
+        settings = settings_of(model, files, {**others, **of_search})
         write_resumably(start, items, total, format, output, settings)
     else:
         work, chunk = start()
         write_answers(in_chunks(work, items, total, chunk), format, output)
 
 
-def _load_for_paragraphs(model, others, form, options):
-    if form != "keras":
-        return open_translator(model).split_translations
-    return functools.partial(open_ensemble(model, others).split_translations, options=options)
+def _load_for_paragraphs(load, form, options):
+    translate = load().split_translations
+    return functools.partial(translate, options=options) if form == "keras" else translate
 
 
 def _with_prefixes(lines, input, prefix):
@@ -136,14 +149,14 @@ def _paired(lines, prefixes, file):
         yield pair
 
 
-def _start_search(model, others, options, format):
+def _start_search(load, options, format):
     """Loads a .keras file; returns what translates pairs of a line and its prefix, see `in_chunks`.
 
     Returns:
         work: callable (pairs, progress) -> translations.
         chunk: Most pairs at once, None for the default.
     """
-    translator, details = open_ensemble(model, others), format == OutputFormat.jsonl
+    translator, details = load(), format == OutputFormat.jsonl
 
     def work(pairs, progress):
         texts, prefixes = zip(*pairs, strict=True)
@@ -152,6 +165,6 @@ def _start_search(model, others, options, format):
     return work, _DETAILED if details else None
 
 
-def _start_export(model):
+def _start_export(load):
     """Loads an export; returns what translates lines, see `_start_search`."""
-    return open_translator(model).translations, None
+    return load().translations, None

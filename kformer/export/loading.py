@@ -47,6 +47,7 @@ class SavedTranslator(Protocol):
         progress: Callable[[int], object] | None = None,
         split: bool = False,
         source_language: str | None = None,
+        target_language: str | None = None,
     ) -> list[str]:
         """Returns the best translation of each text.
 
@@ -54,16 +55,21 @@ class SavedTranslator(Protocol):
             texts: list of strings, or another iterable of them.
             progress: Called with the number of texts done, after each batch.
             split, source_language: See `split_translations`.
+            target_language: The language to translate into, of a model with several.
         """
         ...
 
     def translations(
-        self, texts: Iterable[str], *, progress: Callable[[int], object] | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> Sequence[Sequence[SavedTranslation]]:
         """Returns for each text a list of translations with `text` and `flags`, best first.
 
         Args:
-            texts, progress: See `translate`.
+            texts, progress, target_language: See `translate`.
         """
         ...
 
@@ -73,6 +79,7 @@ class SavedTranslator(Protocol):
         *,
         source_language: str | None = None,
         progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> Sequence["SplitTranslation"]:
         """Returns the translation of each text, which may have many sentences and lines.
 

@@ -148,7 +148,7 @@ class PocketModel:
         """Returns a function and its jobs: one text each, from bytes."""
 
         def run(worker, i):
-            outputs = worker(signature, source=self._text.bytes_of(texts[i]))
+            outputs = worker(signature, **self._text.inputs_of(texts[i]))
             over = self._text.too_long(texts[i])
             return [(i, read(outputs, over), over or int(outputs["truncated"][0]) > 0)]
 

@@ -1,8 +1,10 @@
 """Tokenizes texts for a `.tflite` file: in the file, or with models beside it."""
 
+import copy
+
 import numpy as np
 
-from kformer.arguments import replace_lone_surrogates
+from kformer.arguments import check_target_language, replace_lone_surrogates
 
 
 class TextInFile:
@@ -19,6 +21,25 @@ class TextInFile:
         self._output = output
         self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
         self._longest = metadata.get("max_target_length")  # A classifier has none.
+        self._languages = metadata.get("target_languages", {})
+        self._language_input: dict = {}
+
+    def into(self, target_language: str) -> "TextInFile":
+        """Returns one that tokenizes for one of the file's target languages."""
+        made = copy.copy(self)
+        language_id = self._languages[target_language]
+        made._language_input = {"target_language": np.array([language_id], np.int32)}
+        return made
+
+    def inputs_of(self, text: str) -> dict:
+        """Returns the inputs, by name, of a signature that reads a text.
+
+        Raises:
+            ValueError: The file has several target languages, and none was chosen.
+        """
+        if not self._language_input:
+            check_target_language(None, self._languages)
+        return {"source": self.bytes_of(text), **self._language_input}
 
     def bytes_of(self, text: str):
         """Returns uint8 (capacity,): as many whole characters as fit, then zeros."""
@@ -35,7 +56,7 @@ class TextInFile:
 
     def encode(self, worker, text: str):
         """Returns the ids of a text, the end id last, and whether it was cut."""
-        result = worker("tokenize", source=self.bytes_of(text))
+        result = worker("tokenize", **self.inputs_of(text))
         count = min(int(result["count"][0]), self._most)
         cut = bool(result["truncated"][0]) or self.too_long(text)
         return result["ids"][0, :count].tolist(), cut
@@ -55,7 +76,7 @@ class TextInFile:
             text: The text.
             did: What was done with its beginning, "translated" for instance.
         """
-        result = worker("tokenize", source=self.bytes_of(text))
+        result = worker("tokenize", **self.inputs_of(text))
         count = int(result["count"][0])
         if self.too_long(text):
             return _over(len(_utf8(text)), "bytes", self._room, self._room, did)

@@ -1,7 +1,9 @@
 """Runs a `.tflite` translator with NumPy and ai-edge-litert, without TensorFlow."""
 
-from typing import NamedTuple
+import copy
+from typing import NamedTuple, Self
 
+from kformer.arguments import check_target_language
 from kformer.pocket.metadata import TRANSLATOR
 from kformer.pocket.model import SOURCE_CUT, PocketModel
 from kformer.pocket.text import text_in
@@ -50,19 +52,46 @@ class PocketTranslator(PocketModel):
     kind = TRANSLATOR
     signature = "translate"
 
-    def translate(self, texts, progress=None, *, split=False, source_language=None) -> list[str]:
+    def __init__(self, path, workers: int | None = None):
+        super().__init__(path, workers)
+        self._languages = self.manifest.get("target_languages", {})
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """See `kformer.Translator.target_languages`."""
+        return tuple(self._languages)
+
+    def into(self, target_language: str | None) -> Self:
+        """Returns a translator into one language; see `kformer.Translator.into`.
+
+        It runs the same file with the same workers, so both are for one call at a time.
+        """
+        check_target_language(target_language, self._languages)
+        if target_language is None:
+            return self
+        made = copy.copy(self)
+        made._text, made._languages = self._text.into(target_language), {}
+        return made
+
+    def translate(
+        self, texts, progress=None, *, split=False, source_language=None, target_language=None
+    ) -> list[str]:
         """See `kformer.Translator.translate`; the export chose the search."""
         check_split(split, source_language)
+        into = self.into(target_language)
         if split:
-            return [one.text for one in self._split(texts, source_language, progress)]
-        return [best.text for best in self._answers(texts, "translated", progress)]
+            return [one.text for one in into._split(texts, source_language, progress)]
+        return [best.text for best in into._answers(texts, "translated", progress)]
 
-    def translations(self, texts, progress=None) -> list[list[PocketTranslation]]:
+    def translations(
+        self, texts, progress=None, target_language=None
+    ) -> list[list[PocketTranslation]]:
         """As `translate`, but with flags: for each text a list of its one translation."""
-        return [[best] for best in self._answers(texts, "translated", progress)]
+        answers = self.into(target_language)._answers(texts, "translated", progress)
+        return [[best] for best in answers]
 
     def split_translations(
-        self, texts, source_language=None, progress=None
+        self, texts, source_language=None, progress=None, target_language=None
     ) -> list[SplitTranslation]:
         """See `kformer.Translator.split_translations`.
 
@@ -70,8 +99,9 @@ class PocketTranslator(PocketModel):
             texts: list of strings, each of any number of sentences.
             source_language: Their language; by default that in the metadata of the file.
             progress: Called with the number of texts done, in proportion to their sentences.
+            target_language: One of `target_languages`, if there are any.
         """
-        return self._split(texts, source_language, progress)
+        return self.into(target_language)._split(texts, source_language, progress)
 
     def _split(self, texts, source_language, progress):
         def find(sentences, progress):

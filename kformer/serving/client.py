@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Self
 
-from kformer.arguments import check_integer
+from kformer.arguments import as_texts, check_integer, check_languages_known, check_text
 from kformer.serving.address import MODEL, read_address, read_model
 from kformer.serving.answers import (
     ServedClass,
@@ -104,7 +104,9 @@ class Client:
         chosen = read_model(model, version, label)
         self._transport = transport(address, chosen, dict(headers or {}), ca_file)
 
-    def translate(self, texts, progress=None, *, split=False, source_language=None) -> list[str]:
+    def translate(
+        self, texts, progress=None, *, split=False, source_language=None, target_language=None
+    ) -> list[str]:
         """See `kformer.Translator.translate`; the export chose the search.
 
         Args:
@@ -112,33 +114,46 @@ class Client:
             progress: Called with the number of texts in each finished request.
             split: Whether each text may have many sentences; see `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
+            target_language: The language to translate into, of a model with several.
+
+        Raises:
+            ValueError: The model does not translate into that language; the message names those
+                that it has. If the model has no choice, or if none was made, the server refuses the
+                request.
 
         Warns:
             UserWarning: A text was too long and was cut.
         """
         check_split(split, source_language)
         if split:
-            return [one.text for one in self._split(texts, source_language, progress)]
-        return [best.text for best, *_ in self._translations(texts, progress, 1)]
+            found = self._split(texts, source_language, progress, target_language)
+            return [one.text for one in found]
+        found = self._translations(texts, progress, 1, target_language)
+        return [best.text for best, *_ in found]
 
-    def translations(self, texts, progress=None, n_best=1) -> list[list[ServedTranslation]]:
+    def translations(
+        self, texts, progress=None, n_best=1, target_language=None
+    ) -> list[list[ServedTranslation]]:
         """As `translate`, but with scores and flags.
 
         Args:
-            texts, progress: See `translate`.
+            texts, progress, target_language: See `translate`.
             n_best: Maximum number of translations of each text. If it is over 1, the signature
                 `beam` is asked, which returns as many as the export chose.
 
         Returns:
             for each text a list of translations, best first.
 
+        Raises:
+            ValueError: See `translate`.
+
         Warns:
             UserWarning: See `translate`.
         """
-        return self._translations(texts, progress, n_best)
+        return self._translations(texts, progress, n_best, target_language)
 
     def split_translations(
-        self, texts, source_language=None, progress=None
+        self, texts, source_language=None, progress=None, target_language=None
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences; see `kformer.Translator.split_translations`.
 
@@ -149,14 +164,16 @@ class Client:
             texts: list of strings, each of any number of sentences.
             source_language: Their language, such as "de"; by default the rules of English hold.
             progress: Called with the number of texts done, in proportion to their sentences.
+            target_language: As for `translate`.
 
         Raises:
             ImportError: The package sentencex is not installed.
+            ValueError: As `translate`.
 
         Warns:
             UserWarning: A sentence was too long.
         """
-        return self._split(texts, source_language, progress)
+        return self._split(texts, source_language, progress, target_language)
 
     def classify(self, texts, progress=None) -> list[ServedClass]:
         """Returns for each text its label and the probabilities of all labels, of a classifier.
@@ -204,24 +221,38 @@ class Client:
         check_prompts(found[0].flags for found in results)
         return [found[:n_best] for found in results]
 
-    def score(self, sources, targets, progress=None) -> list[ServedScore]:
+    def score(self, sources, targets, progress=None, target_language=None) -> list[ServedScore]:
         """Returns the scores of given translations.
 
         Args:
             sources, targets: lists of strings of equal length.
-            progress: See `translate`.
-        """
-        return self._predict("score", {"source": sources, "target": targets}, read_score, progress)
+            progress, target_language: See `translate`.
 
-    def encode(self, texts, progress=None):
+        Raises:
+            ValueError: See `translate`.
+        """
+        inputs = _inputs(target_language, source=sources, target=targets)
+        scores = self._predict("score", inputs, read_score, progress)
+        check_languages_known((one.flags for one in scores), target_language)
+        return scores
+
+    def encode(self, texts, progress=None, target_language=None):
         """Returns a vector for each text, for comparing texts: float32 array (B, D).
+
+        Args:
+            texts, progress, target_language: See `translate`.
+
+        Raises:
+            ValueError: See `translate`.
 
         Warns:
             UserWarning: A text was too long and was cut.
         """
         import numpy as np  # The other methods do not need it.
 
-        rows = self._predict("encode", {"text": texts}, read_vector, progress)
+        inputs = _inputs(target_language, text=texts)
+        rows = self._predict("encode", inputs, read_vector, progress)
+        check_languages_known((flags for _, flags in rows), target_language)
         warn_of_cut([flags for _, flags in rows], "encoded")
         vectors = [vector for vector, _ in rows]
         widths = sorted({len(vector) for vector in vectors})
@@ -231,9 +262,19 @@ class Client:
             )
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
-    def tokenize(self, texts, progress=None) -> list[Tokenized]:
-        """Returns the ids that the model reads of each text."""
-        return self._predict("tokenize", {"text": texts}, read_tokenized, progress)
+    def tokenize(self, texts, progress=None, target_language=None) -> list[Tokenized]:
+        """Returns the ids that the model reads of each text.
+
+        Args:
+            texts, progress, target_language: See `translate`.
+
+        Raises:
+            ValueError: See `translate`.
+        """
+        inputs = _inputs(target_language, text=texts)
+        found = self._predict("tokenize", inputs, read_tokenized, progress)
+        check_languages_known((one.flags for one in found), target_language)
+        return found
 
     def status(self) -> list[VersionStatus]:
         """Returns the state of each version of the model, or of the chosen one."""
@@ -253,17 +294,21 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
-    def _split(self, texts, source_language, progress):
+    def _split(self, texts, source_language, progress, target_language):
         def find(sentences, progress):
-            found = self._predict("serving_default", {"text": sentences}, read_best, progress)
+            inputs = _inputs(target_language, text=sentences)
+            found = self._predict("serving_default", inputs, read_best, progress)
+            check_languages_known((best.flags for [best] in found), target_language)
             return [best for [best] in found]
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
-    def _translations(self, texts, progress, n_best):
+    def _translations(self, texts, progress, n_best, target_language):
         check_integer("n_best", n_best, least=1)
         signature, read = ("serving_default", read_best) if n_best == 1 else ("beam", read_several)
-        results = self._predict(signature, {"text": texts}, read, progress)
+        inputs = _inputs(target_language, text=texts)
+        results = self._predict(signature, inputs, read, progress)
+        check_languages_known((several[0].flags for several in results), target_language)
         warn_of_cut([several[0].flags for several in results], "translated", stacklevel=4)
         return [several[:n_best] for several in results]
 
@@ -299,6 +344,15 @@ class Client:
             if progress:
                 progress(len(batch))
         return answers
+
+
+def _inputs(target_language, **texts):
+    """Returns the inputs of a signature by name: texts, and the language of each if it is given."""
+    inputs = {name: as_texts(several, name) for name, several in texts.items()}
+    if target_language is not None:
+        check_text("target_language", target_language)
+        inputs["target_language"] = [target_language] * len(next(iter(inputs.values())))
+    return inputs
 
 
 def _transport(address):

@@ -81,8 +81,12 @@ def encoder_config(path) -> dict:
     return config["classifier"]["encoder"] if kind == "TextClassifier" else config["encoder"]
 
 
-def tokenizer_models(path) -> tuple[bytes, bytes | None]:
+def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | None]:
     """Reads the SentencePiece models in a `.keras` file, without loading the rest.
+
+    Args:
+        path: The file.
+        prefix_kept: Whether the caller keeps a prefix of the source, which is not in its model.
 
     Returns:
         That of the source; and that of the target, if it has a tokenizer of its own, else None.
@@ -94,10 +98,16 @@ def tokenizer_models(path) -> tuple[bytes, bytes | None]:
     kind = kind_in(path) or "Translator"
     check_kind(path, kind)
     config = _held(path)["config"]
-    if config.get("prefix") is not None:
+    if config.get("prefix") is not None and not prefix_kept:
         raise ValueError(
             "A vocabulary for training must be of a tokenizer without a prefix. "
             f"Received: path={str(path)!r}, with prefix={config['prefix']!r}."
+        )
+    if languages := config.get("target_languages"):
+        raise ValueError(
+            "A vocabulary for training must be of a model of one target language. "
+            "Import it for one, by --target-language. "
+            f"Received: path={str(path)!r}, into {', '.join(languages)}."
         )
     own_target = config.get("own_target_tokenizer", False)
     names = _TOKENIZERS if own_target else _TOKENIZERS[:1]

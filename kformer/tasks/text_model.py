@@ -60,6 +60,11 @@ class TextModel(keras.Model):
                 f"{self.network.padding_id} of the encoder, {self.tokenizer.padding_id} of the "
                 "tokenizer."
             )
+        if self.tokenizer.target_languages:
+            raise ValueError(
+                "The tokenizer must have one target language, see `Tokenizer.into`, or none. "
+                f"Received: {', '.join(self.tokenizer.target_languages)}."
+            )
 
     def encode(self, texts, batch_size=32, progress=None) -> np.ndarray:
         """Returns a vector for each text, for comparing texts: the mean of `token_vectors`.

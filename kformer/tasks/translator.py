@@ -12,6 +12,7 @@ from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.model.networks.transformer import Transformer
 from kformer.tasks.attention_maps import AttentionMaps
+from kformer.tasks.batches import InBatches
 from kformer.tasks.keras_file import FORMAT, check_format
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import Translation, found_flags
@@ -46,6 +47,8 @@ class Translator(TextModel):
             translated up to there, with a warning.
         alignment_head: Whose attention aligns words: `kformer.AlignmentHead`; None for the mean of
             the last layer's heads. `choose_alignment_head` finds the best one.
+        about: What exports tell of the model, too: "licence", "citation" and "languages" of its
+            model card, if it was imported.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Translator(TextModel):
         target_tokenizer=None,
         max_source_length: int = 256,
         alignment_head: AlignmentHead | None = None,
+        about: dict | None = None,
         **kwargs,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
@@ -68,6 +72,7 @@ class Translator(TextModel):
         self.target_tokenizer = tokenizer if target_tokenizer is None else target_tokenizer
         self.transformer = transformer
         self.alignment_head = check_head(self, alignment_head)
+        self.about = dict(about or {})
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
@@ -76,6 +81,30 @@ class Translator(TextModel):
     @property
     def network(self):
         return self.transformer
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """The languages of which one must be chosen for each translation; usually none."""
+        return tuple(self.tokenizer.target_languages)
+
+    def into(self, target_language: str | None) -> "Translator":
+        """Returns a translator into one of `target_languages`, which shares the weights.
+
+        All of its methods then read texts for that language.
+
+        Args:
+            target_language: One of `target_languages`; None if there are none, for this translator.
+
+        Raises:
+            ValueError: It is another language; the message names those that there are.
+        """
+        tokenizer = self.tokenizer.into(target_language)
+        if tokenizer is self.tokenizer:
+            return self
+        made = self._of(tokenizer, self.transformer)
+        made._decode, made._likelihood = self._decode, self._likelihood  # And their graphs.
+        made._batches = self._batches = self._batches or InBatches(self.network)
+        return made
 
     def _check_vocabularies(self):
         have = (
@@ -108,6 +137,7 @@ class Translator(TextModel):
         prefixes=None,
         split=False,
         source_language=None,
+        target_language=None,
         **options,
     ) -> list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
@@ -122,6 +152,7 @@ class Translator(TextModel):
                 sentence translates to its prefix.
             split: Whether each text may have many sentences; see `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
+            target_language: One of `target_languages`, if there are any; see `into`.
             **options: The others of `kformer.SearchOptions`.
 
         Returns:
@@ -130,8 +161,8 @@ class Translator(TextModel):
 
         Raises:
             TypeError: An argument, or one of the texts, is not what it should be.
-            ValueError: A number is out of range, there are not as many prefixes as texts, or
-                `split` does not go with another argument.
+            ValueError: A number is out of range, there are not as many prefixes as texts, `split`
+                does not go with another argument, or the language is none of the model's.
 
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
@@ -139,18 +170,27 @@ class Translator(TextModel):
         options = SearchOptions(beam_size, length_penalty, **options)
         check_split(split, source_language, prefixes)
         if split:
-            found = self._split(texts, options, source_language, batch_size, progress)
+            found = self.into(target_language)._split(
+                texts, options, source_language, batch_size, progress
+            )
             return [one.text for one in found]
-        _, _, found = self._search(texts, options, prefixes, batch_size, progress)
+        _, _, found = self._search(texts, options, prefixes, batch_size, progress, target_language)
         return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
 
     def translations(
-        self, texts, options=None, prefixes=None, batch_size=32, progress=None, details=True
+        self,
+        texts,
+        options=None,
+        prefixes=None,
+        batch_size=32,
+        progress=None,
+        details=True,
+        target_language=None,
     ) -> list[list[Translation]]:
         """As `translate`, but with all that is known: scores, tokens, flags, attention.
 
         Args:
-            texts, prefixes, batch_size, progress: As for `translate`.
+            texts, prefixes, batch_size, progress, target_language: As for `translate`.
             options: `kformer.SearchOptions`; None for the defaults.
             details: Whether to find out log-probabilities of tokens and attention, too: it takes
                 one more pass of the model.
@@ -166,7 +206,9 @@ class Translator(TextModel):
             UserWarning: As `translate`.
         """
         options = _checked_options(options)
-        sources, forced, found = self._search(texts, options, prefixes, batch_size, progress)
+        sources, forced, found = self._search(
+            texts, options, prefixes, batch_size, progress, target_language
+        )
         pairs = [(i, one) for i, several in enumerate(found) for one in several]
         ids = [one.ids for _, one in pairs]
         known = [None] * len(pairs)
@@ -194,7 +236,13 @@ class Translator(TextModel):
         return results
 
     def split_translations(
-        self, texts, options=None, source_language=None, batch_size=32, progress=None
+        self,
+        texts,
+        options=None,
+        source_language=None,
+        batch_size=32,
+        progress=None,
+        target_language=None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences: all white space and line breaks stay as they are.
 
@@ -203,7 +251,7 @@ class Translator(TextModel):
         `max_source_length` ids is halved at a clause, or else at a word, until no part is.
 
         Args:
-            texts, batch_size: As for `translate`; a text may be a whole page.
+            texts, batch_size, target_language: As for `translate`; a text may be a whole page.
             options: `kformer.SearchOptions`; None for the defaults.
             source_language: The language of the texts, such as "de", whose rules and abbreviations
                 decide where a sentence ends; by default those of English.
@@ -221,15 +269,17 @@ class Translator(TextModel):
             UserWarning: A sentence was too long.
         """
         options = _checked_options(options)
-        return self._split(texts, options, source_language, batch_size, progress)
+        into = self.into(target_language)
+        return into._split(texts, options, source_language, batch_size, progress)
 
-    def score(self, sources, targets, progress=None) -> list[Scored]:
+    def score(self, sources, targets, progress=None, target_language=None) -> list[Scored]:
         """Tells how likely the model finds given translations; in batches of about one length.
 
         Args:
             sources: list of strings, or another iterable of them, as for `translate`.
             targets: as many strings, their translations.
             progress: Called with the number of pairs done, after each batch.
+            target_language: That of the translations, as for `translate`.
 
         Returns:
             list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
@@ -240,7 +290,7 @@ class Translator(TextModel):
         """
         sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
         check_as_many(sources=sources, targets=targets)
-        read = self._read(sources, "Source of sentence", "scored")
+        read = self._read(sources, "Source of sentence", "scored", 0, target_language)
         said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
         return [
             Scored(
@@ -311,7 +361,16 @@ class Translator(TextModel):
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
-    def _search(self, texts, options, prefixes, batch_size, progress, did="translated"):
+    def _search(
+        self,
+        texts,
+        options,
+        prefixes,
+        batch_size,
+        progress,
+        target_language=None,
+        did="translated",
+    ):
         """Returns the `TextRows` of sources and of prefixes, or None, and what was found.
 
         Args:
@@ -319,7 +378,7 @@ class Translator(TextModel):
         """
         check_integer("batch_size", batch_size, least=1)
         texts = as_texts(texts, "texts")
-        sources = self._read(texts, "Sentence", did, stacklevel=1)
+        sources = self._read(texts, "Sentence", did, 1, target_language)
         forced = None
         if prefixes is not None:
             prefixes = as_texts(prefixes, "prefixes")
@@ -330,6 +389,10 @@ class Translator(TextModel):
             sources.ids, options, forced.ids if forced else None, batch_size, progress
         )
         return sources, forced, found
+
+    def _read(self, texts, name, did, stacklevel=0, target_language=None):
+        tokenizer = self.tokenizer.into(target_language)
+        return read_texts(tokenizer, texts, self.max_source_length, name, did, stacklevel + 4)
 
     def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
         most = self.max_source_length + extra_length
@@ -358,11 +421,15 @@ class Translator(TextModel):
         )
 
     def _with(self, transformer):
+        return self._of(self.tokenizer, transformer)
+
+    def _of(self, tokenizer, transformer):
         own = self.target_tokenizer is not self.tokenizer
-        target_tokenizer = self.target_tokenizer if own else None
+        target_tokenizer = self.target_tokenizer if own or tokenizer is not self.tokenizer else None
         return Translator(
-            *(self.tokenizer, transformer, target_tokenizer, self.max_source_length),
+            *(tokenizer, transformer, target_tokenizer, self.max_source_length),
             alignment_head=self.alignment_head,
+            about=self.about,
         )
 
     def get_config(self):
@@ -371,19 +438,23 @@ class Translator(TextModel):
             "transformer": self.transformer.get_config(),
             "own_target_tokenizer": self.target_tokenizer is not self.tokenizer,
             "prefix": self.tokenizer.prefix,
+            "target_languages": self.tokenizer.target_languages,
             "max_source_length": self.max_source_length,
             "alignment_head": self.alignment_head and [*self.alignment_head],
+            "about": self.about,
         }
 
     @classmethod
     def from_config(cls, config):
         check_format(config["format"])
         return cls(
-            Tokenizer(prefix=config.get("prefix")),  # Early files lack it.
+            # Early files lack both.
+            Tokenizer(None, config.get("prefix"), config.get("target_languages")),
             Transformer.from_config(config["transformer"]),
             Tokenizer() if config["own_target_tokenizer"] else None,
             config["max_source_length"],
-            config.get("alignment_head"),  # Early files lack it.
+            config.get("alignment_head"),  # Early files lack it, and the next.
+            config.get("about"),
         )
 
 

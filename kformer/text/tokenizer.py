@@ -13,8 +13,13 @@ import tensorflow as tf
 import tensorflow_text
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
 
-from kformer.arguments import as_texts
+from kformer.arguments import as_texts, check_target_language
 from kformer.text import vocabulary
+
+_OF_MODEL = (
+    *("model", "_library", "in_graph"),
+    *("vocab_size", "padding_id", "unknown_id", "start_id", "end_id"),
+)
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -29,12 +34,22 @@ class Tokenizer(keras.layers.Layer):
             and end.
         prefix: A piece that is put before every text that is not blank, such as the language to
             translate into; None for none.
+        target_languages: Pieces by the code of a language, such as {"fra": ">>fra<<"}. One of them
+            must then be chosen for every text, see `into`; None for no choice.
     """
 
-    def __init__(self, model: bytes | None = None, prefix: str | None = None, **kwargs):
+    def __init__(
+        self,
+        model: bytes | None = None,
+        prefix: str | None = None,
+        target_languages: dict[str, str] | None = None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.model = None
         self.prefix, self.prefix_id = prefix, None
+        self.target_languages = dict(target_languages or {})
+        self.language_ids: dict[str, int] = {}
         self.built = True
         if model is not None:
             self._use(model)
@@ -87,32 +102,70 @@ class Tokenizer(keras.layers.Layer):
         self.vocab_size = library.GetPieceSize()
         self.padding_id, self.unknown_id = library.pad_id(), library.unk_id()
         self.start_id, self.end_id = library.bos_id(), library.eos_id()
-        self._pieces = [library.IdToPiece(i) for i in range(self.vocab_size)]
+        self._library = library
         if self.prefix is not None:
-            if self.prefix not in self._pieces:
-                raise ValueError(
-                    f"`prefix` must be a piece of the model. Received: prefix={self.prefix!r}."
-                )
-            self.prefix_id = self._pieces.index(self.prefix)
+            self.prefix_id = self._id_of("prefix", self.prefix)
+        self.language_ids = {
+            code: self._id_of("target_languages", piece)
+            for code, piece in self.target_languages.items()
+        }
         self.in_graph = _in_graph(model)
 
-    def tokenize(self, texts):
+    def _id_of(self, name, piece):
+        found = self._library.PieceToId(piece)
+        if self._library.IdToPiece(found) != piece:
+            raise ValueError(f"`{name}` must be a piece of the model. Received: {name}={piece!r}.")
+        return found
+
+    def into(self, target_language: str | None) -> "Tokenizer":
+        """Returns a tokenizer that puts the piece of one language before every text.
+
+        Args:
+            target_language: One of `target_languages`; None if there are none, for this tokenizer.
+
+        Raises:
+            ValueError: It is another language; the message names those that there are.
+        """
+        check_target_language(target_language, self.target_languages)
+        if target_language is None:
+            return self
+        made = Tokenizer(prefix=self.target_languages[target_language])
+        for name in _OF_MODEL:
+            setattr(made, name, getattr(self, name))
+        made.prefix_id = self.language_ids[target_language]
+        return made
+
+    def tokenize(self, texts, prefix_ids=None):
         """Returns the ids of `texts`, in graph, with the prefix, without start and end.
 
         Args:
             texts: string tensor (B,), or list of strings.
+            prefix_ids: int32 tensor (B,), an id to put before each text that is not blank; by
+                default that of the tokenizer's prefix, if it has one.
 
         Returns:
             int32 `tf.RaggedTensor` (B, None).
+
+        Raises:
+            ValueError: The tokenizer has a choice of languages, and none was chosen by `into`.
         """
+        if prefix_ids is None and self.target_languages:
+            raise ValueError(
+                "One of several target languages must be chosen, by `into(target_language)`: "
+                f"{', '.join(self.target_languages)}. Received: none."
+            )
         if not (tf.is_tensor(texts) and texts.dtype == tf.string):
             texts = tf.constant(as_texts(texts, "texts"), tf.string)
         ids = self.in_graph.tokenize(texts)
-        if self.prefix_id is None:
-            return ids
-        is_text = tf.cast(ids.row_lengths() > 0, tf.int64)
-        prefixes = tf.fill([tf.reduce_sum(is_text)], self.prefix_id)
-        return tf.concat([tf.RaggedTensor.from_row_lengths(prefixes, is_text), ids], axis=1)
+        if prefix_ids is None:
+            if self.prefix_id is None:
+                return ids
+            prefix_ids = tf.fill([ids.nrows()], self.prefix_id)
+        is_text = ids.row_lengths() > 0
+        prefixes = tf.RaggedTensor.from_row_lengths(
+            tf.boolean_mask(prefix_ids, is_text), tf.cast(is_text, tf.int64)
+        )
+        return tf.concat([prefixes, ids], axis=1)
 
     def detokenize(self, ids):
         """Returns the text of `ids`, in graph, without start, end and padding.
@@ -149,11 +202,11 @@ class Tokenizer(keras.layers.Layer):
 
     def prefix_length(self, ids) -> int:
         """Returns how many of `ids`, a row of `tokenize`, are the prefix: 0 or 1."""
-        return int(self.prefix_id is not None and len(ids) > 0 and ids[0] == self.prefix_id)
+        return int(len(ids) > 0 and ids[0] in (self.prefix_id, *self.language_ids.values()))
 
     def pieces(self, ids) -> list[str]:
         """Returns how each of `ids`, a sequence of integers, is written in the vocabulary."""
-        return [self._pieces[i] for i in ids]
+        return [self._library.IdToPiece(int(i)) for i in ids]
 
     def save_assets(self, folder):
         (Path(folder) / vocabulary.ASSET).write_bytes(self.model)

@@ -29,12 +29,40 @@ def test_a_target_language_is_fixed(command, refused, tmp_path):
     folder = tmp_path / "marian"
     marian.write_folder(folder, words, marian.transformer(words.pieces))
     arguments = ("import", "marian", folder, "--output", tmp_path / "a.keras")
-    assert "one of the model's languages: deu, fra. Received: target_language=None" in refused(
-        *arguments
-    )
+    message = "one of the model's languages: deu, fra. Received: target_language='eng'"
+    assert message in refused(*arguments, "--target-language", "eng")
     result = command(*arguments, "--target-language", "fra")
     assert result.returncode == 0, result.stderr
     assert kformer.load(tmp_path / "a.keras").tokenizer.prefix == ">>fra<<"
+
+
+def test_a_target_language_is_chosen_for_each_translation(command, refused, tmp_path):
+    words = marian.vocabulary((">>deu<<", ">>fra<<"))
+    network = marian.transformer(words.pieces)
+    folder, path = marian.write_folder(tmp_path / "marian", words, network), tmp_path / "a.keras"
+    (tmp_path / "a.de").write_text("der hund schläft .\n", "utf-8")
+    assert command("import", "marian", folder, "--output", path).returncode == 0
+    fixed = kformer.from_marian(folder, "fra")
+    [expected] = fixed.translate(["der hund schläft ."])
+    files = ("--source", tmp_path / "a.de")
+    into = ("--target-language", "fra")
+    assert command("translate", path, "--input", files[1], *into).stdout == f"{expected}\n"
+    scored = command("score", path, *files, "--target", files[1], *into)
+    [score] = fixed.score(["der hund schläft ."], ["der hund schläft ."])
+    assert scored.stdout == f"{score.log_probability:.4f}\t{score.mean:.4f}\n"
+    for arguments in (
+        ("translate", path, "--input", files[1]),
+        ("score", path, *files, "--target", files[1]),
+        ("evaluate", path, *files, "--reference", files[1]),
+        ("align", path, *files, "--target", files[1]),
+        ("encode", path, "--input", files[1], "--output", tmp_path / "a.npy"),
+        ("attention", path, "der hund", "--output", tmp_path / "a.png"),
+    ):
+        assert "languages: deu, fra. Received: target_language=None" in refused(*arguments)
+    assert "target_language='eng'" in refused(
+        *("export", path, "--check-source", files[1], "--tflite", tmp_path / "a.tflite"),
+        *("--target-language", "eng"),
+    )
 
 
 def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_path):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import check_is_keras, open_translator
+from kformer.cli.model import TargetLanguage, check_is_keras, open_translator
 from kformer.cli.terminal.lines import Output, check_output, in_chunks, writing
 from kformer.files import check_writable
 from kformer.text.text_files import read_lines
@@ -56,6 +56,7 @@ def align(
             "of both directions, and store them in the model.",
         ),
     ] = False,
+    target_language: TargetLanguage = None,
 ):
     """Link the words of a text to those of its translation, by the attention of a translator."""
     check_is_keras(model, "shows its attention")
@@ -63,7 +64,7 @@ def align(
     _check_options(choose, gold, output, layer, head)
     total = check_parallel(source, target)
     links = _read_gold(gold, total)
-    translator = open_translator(model)
+    translator = open_translator(model, target_language)
     pairs = zip(read_lines(source), read_lines(target), strict=True)
     if choose:
         _choose(translator, model, list(pairs), links)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import check_is_keras, open_able_to
+from kformer.cli.model import TargetLanguage, check_is_keras, open_able_to
 from kformer.cli.terminal.quiet import quiet
 from kformer.files import check_writable, replacing
 
@@ -45,11 +45,12 @@ def attention(
     head: Annotated[
         int | None, typer.Option(help="Of the picture: a head, from 1; by default all.")
     ] = None,
+    target_language: TargetLanguage = None,
 ):
     """Show the attention of a model while it translates a sentence, or reads a text."""
     check_is_keras(model, "shows its attention")
     _check(text, output, html, kind=kind, layer=layer, head=head)
-    opened = open_able_to("attend", model)
+    opened = open_able_to("attend", model, target_language)
     with quiet():
         views = opened.attend(text).views()
         if output:

@@ -78,6 +78,22 @@ def _texts(model):
         yield "limits", f"{model.max_source_length} ids of a text"
     if hasattr(model, "labels"):
         yield "labels", ", ".join(model.labels)
+    if hasattr(model, "about"):
+        yield from _about({**model.about, "target_languages": model.target_languages})
+
+
+def _about(found):
+    """Yields the languages, the licence and the citation of a model."""
+    if found.get("target_languages"):
+        yield "into", f"one of {', '.join(found['target_languages'])}"
+    sides = [found.get(f"{side}_language", "?") for side in ("source", "target")]
+    if sides != ["?", "?"]:
+        yield "languages", " -> ".join(sides)
+    elif found.get("languages"):
+        yield "languages", ", ".join(found["languages"])
+    for name in ("licence", "citation"):
+        if found.get(name):
+            yield name, " ".join(found[name].split())
 
 
 def _table(parts):
@@ -145,6 +161,7 @@ def _saved_model(path):
             f"{_megabytes(sizes['all'])}: weights {_megabytes(sizes['weights'])}, graph "
             f"{_megabytes(sizes['graph'])}",
         )
+    yield from _about(report)
     yield from _search(report)
     limits = (
         ("max_source_length", "{:,} ids of a text"),
@@ -172,9 +189,7 @@ def _tflite(path):
     report = _report_beside(path)
     precision = f", {metadata['precision']}" if "precision" in metadata else ""
     yield "model", f"{kind_in(metadata)}, {path}, {_megabytes(path.stat().st_size)}{precision}"
-    if "source_language" in metadata or "target_language" in metadata:
-        sides = (metadata.get(f"{side}_language", "?") for side in ("source", "target"))
-        yield "languages", " -> ".join(sides)
+    yield from _about(metadata)
     sizes = ("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff", "activation")
     found = [f"{name} {metadata[name]}" for name in sizes if metadata.get(name)]
     if found:
@@ -198,9 +213,6 @@ def _tflite(path):
     if "labels" in metadata:
         yield "labels", ", ".join(metadata["labels"])
     yield "signatures", ", ".join(metadata.get("signatures", []))
-    for name in ("licence", "citation"):
-        if name in metadata:
-            yield name, metadata[name]
     yield from _written(metadata)
     yield from _checked(report)
 

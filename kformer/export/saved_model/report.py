@@ -5,6 +5,7 @@ from pathlib import Path
 import tensorflow as tf
 
 import kformer
+from kformer.export.saved_model.graph.signatures import input_specs
 from kformer.export.saved_model.versions import REPORT
 from kformer.files import json_text
 
@@ -39,7 +40,7 @@ def write_report(version, functions, settings, warmup_requests, checked=None):
 
 def _described(function):
     return {
-        "inputs": {spec.name: _kind(spec) for spec in function.structured_input_signature[0]},
+        "inputs": {spec.name: _kind(spec) for spec in input_specs(function)},
         "outputs": {name: _kind(tensor) for name, tensor in function.structured_outputs.items()},
     }
 

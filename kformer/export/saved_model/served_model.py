@@ -21,6 +21,7 @@ class ServedModel:
         path: The folder of a version, or of all versions, of which it loads the newest.
 
     Attributes:
+        report: dict, the export report.
         max_batch_size: Maximum number of texts per call of a signature.
         signatures: dict of the model's signatures by name.
 
@@ -45,7 +46,8 @@ class ServedModel:
                 "The SavedModel must be a kformer export, with a signature from `text` to "
                 f"`{self._outputs[0]}`. Received: path={str(path)!r}."
             )
-        self.max_batch_size = max(read_report(path).get("batch_sizes", [MAX_TEXTS]))
+        self.report = read_report(path)
+        self.max_batch_size = max(self.report.get("batch_sizes", [MAX_TEXTS]))
         self.signatures = dict(self._model.signatures)
 
     def encode(self, texts, batch_size: int = 32, progress=None) -> np.ndarray:
@@ -55,6 +57,10 @@ class ServedModel:
         width = self.signatures["encode"].structured_outputs["vector"].shape[-1]
         return np.array([vector for vector, _ in rows], np.float32).reshape(-1, width)
 
+    def _inputs(self, texts) -> dict[str, list[str]]:
+        """Returns the inputs of a signature that reads texts, by name."""
+        return {"text": texts}
+
     def _answers(self, signature, read, texts, batch_size, progress):
         """Returns `read` of each row of a signature's outputs."""
         check_integer("batch_size", batch_size, least=1)
@@ -62,8 +68,9 @@ class ServedModel:
         answers = [None] * len(texts)
 
         def answered(batch):
-            text = tf.constant([texts[i] for i in batch], tf.string)
-            outputs = self.signatures[signature](text=text)
+            inputs = self._inputs([texts[i] for i in batch])
+            inputs = {name: tf.constant(value, tf.string) for name, value in inputs.items()}
+            outputs = self.signatures[signature](**inputs)
             outputs = {name: as_lists(tensor) for name, tensor in outputs.items()}
             rows = rows_from_columns(outputs, len(batch), signature)
             return [read(row) for row in rows]

@@ -1,5 +1,10 @@
 """Runs a translator's SavedModel in Python."""
 
+import copy
+from pathlib import Path
+from typing import Self
+
+from kformer.arguments import check_target_language
 from kformer.export.saved_model.served_model import ServedModel
 from kformer.serving import ServedTranslation
 from kformer.serving.rows import read_best, warn_of_cut
@@ -24,29 +29,68 @@ class ServedTranslator(ServedModel):
         ValueError: The folder holds no such model.
     """
 
+    _target_language: str | None = None
     _outputs = ("translation", "truncated")
 
+    def __init__(self, path: str | Path):
+        super().__init__(path)
+        self._languages = tuple(self.report.get("target_languages", ()))
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """See `kformer.Translator.target_languages`."""
+        return self._languages
+
+    def into(self, target_language: str | None) -> Self:
+        """Returns a translator into one language; see `kformer.Translator.into`."""
+        check_target_language(target_language, self._languages)
+        if target_language is None:
+            return self
+        made = copy.copy(self)
+        made._target_language, made._languages = target_language, ()
+        return made
+
     def translate(
-        self, texts, batch_size: int = 32, progress=None, *, split=False, source_language=None
+        self,
+        texts,
+        batch_size: int = 32,
+        progress=None,
+        *,
+        split=False,
+        source_language=None,
+        target_language=None,
     ) -> list[str]:
         """See `kformer.Translator.translate`; the export chose the search."""
         check_split(split, source_language)
+        into = self.into(target_language)
         if split:
-            found = self._split(texts, source_language, batch_size, progress)
+            found = into._split(texts, source_language, batch_size, progress)
             return [one.text for one in found]
-        return [best.text for [best] in self._translations(texts, batch_size, progress)]
+        return [best.text for [best] in into._translations(texts, batch_size, progress)]
 
     def translations(
-        self, texts, batch_size: int = 32, progress=None
+        self, texts, batch_size: int = 32, progress=None, target_language=None
     ) -> list[list[ServedTranslation]]:
         """As `translate`, but with scores and flags: for each text a list of its best one."""
-        return self._translations(texts, batch_size, progress)
+        return self.into(target_language)._translations(texts, batch_size, progress)
+
+    def _inputs(self, texts):
+        check_target_language(None, self._languages)
+        inputs = super()._inputs(texts)
+        if self._target_language is not None:
+            inputs["target_language"] = [self._target_language] * len(texts)
+        return inputs
 
     def split_translations(
-        self, texts, source_language=None, batch_size: int = 32, progress=None
+        self,
+        texts,
+        source_language=None,
+        batch_size: int = 32,
+        progress=None,
+        target_language=None,
     ) -> list[SplitTranslation]:
         """See `kformer.Translator.split_translations`; the export chose the search."""
-        return self._split(texts, source_language, batch_size, progress)
+        return self.into(target_language)._split(texts, source_language, batch_size, progress)
 
     def _split(self, texts, source_language, batch_size, progress):
         def find(sentences, progress):

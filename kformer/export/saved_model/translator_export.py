@@ -3,7 +3,7 @@
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.export.saved_model.graph.signatures import n_best
 from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
-from kformer.export.saved_model.warmup import Examples, examples_of
+from kformer.export.saved_model.warmup import Codes, Examples, examples_of
 from kformer.serving.address import MODEL
 
 
@@ -35,18 +35,25 @@ class TranslatorExport:
             "n_best": n_best(options.beam_size),
             "max_target_length": translator.max_source_length + EXTRA_LENGTH,
         }
+        self.settings |= translator.about
+        if translator.target_languages:
+            self.settings["target_languages"] = [*translator.target_languages]
         self.about = about_search("translates", *self._search)
 
     def signatures(self, network, limits, xla) -> TranslatorSignatures:
         """Returns the signatures, with the weights of `network`."""
         return TranslatorSignatures(self._translator, network, *self._search, limits, xla)
 
-    def examples(self, texts) -> dict[str, Examples]:
+    def examples(self, texts) -> dict[str, Examples | Codes]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""
-        sources = examples_of(self._translator.tokenizer, texts)
-        targets = self._translator.translate(sources.sentences)
-        targets = Examples(targets, self._translator.target_tokenizer)
-        return {"text": sources, "source": sources, "target": targets}
+        languages = self._translator.target_languages
+        translator = self._translator.into(languages[0] if languages else None)
+        sources = examples_of(translator.tokenizer, texts)
+        targets = Examples(
+            translator.translate(sources.sentences), self._translator.target_tokenizer
+        )
+        examples = {"text": sources, "source": sources, "target": targets}
+        return {**examples, "target_language": Codes([*languages])} if languages else examples
 
 
 def about_search(does, beam_size, length_penalty):

@@ -44,6 +44,16 @@ class Examples(NamedTuple):
         return text.decode("utf-8")
 
 
+class Codes(NamedTuple):
+    """The target languages of a model, as `Examples` of another input."""
+
+    sentences: list
+
+    def text(self, first, length):
+        """Returns one of them."""
+        return self.sentences[first % len(self.sentences)]
+
+
 def examples_of(tokenizer, texts) -> Examples:
     """Returns the first `texts` that are not blank, or else pieces of the vocabulary."""
     sentences = [text for text in texts or () if text.strip()][:EXAMPLES]

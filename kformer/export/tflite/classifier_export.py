@@ -16,6 +16,7 @@ class ClassifierExport:
 
     def __init__(self, classifier):
         self._classifier = classifier
+        self.about: dict = {}
         self.tokenizers = [classifier.tokenizer]
 
     def quantize(self, network, constant):

@@ -22,6 +22,7 @@ class LanguageModelExport:
         search = {"beam_size": options.beam_size, "length_penalty": options.length_penalty}
         self._search = make_search(model.tokenizer, **search)
         self._settings = search
+        self.about: dict = {}
         self.tokenizers = [model.tokenizer]
 
     def quantize(self, network, constant):

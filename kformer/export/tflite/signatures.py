@@ -29,6 +29,10 @@ class Signatures:
     def __init__(self, tokenizer, network, limits, constant):
         self._network, self._limits = network, limits
         self._source = ByteCodec(tokenizer, constant)
+        # A text of a model with several target languages comes with the id of one of them.
+        self._text_inputs = {"source": ((limits.source_bytes,), tf.uint8)}
+        if tokenizer.target_languages:
+            self._text_inputs["target_language"] = ((1,), tf.int32)
         self.functions = {}
         self.batches = {}
 
@@ -47,9 +51,9 @@ class Signatures:
                 self.functions[of_batch] = function_of(batch_size, length)
 
     def _encode_text(self):
-        @signature(source=((self._limits.source_bytes,), tf.uint8))
-        def encode_text(source):
-            tokens = self._source.tokenize(source, self._limits.source_length)
+        @signature(**self._text_inputs)
+        def encode_text(source, target_language=None):
+            tokens = self._source.tokenize(source, self._limits.source_length, target_language)
             ids = self._read(tf.expand_dims(tokens.ids, 0))
 
             def encoded(length):
@@ -62,9 +66,9 @@ class Signatures:
         return encode_text
 
     def _tokenize(self):
-        @signature(source=((self._limits.source_bytes,), tf.uint8))
-        def tokenize(source):
-            tokens = self._source.tokenize(source, self._limits.source_length)
+        @signature(**self._text_inputs)
+        def tokenize(source, target_language=None):
+            tokens = self._source.tokenize(source, self._limits.source_length, target_language)
             return {
                 "ids": tf.expand_dims(tokens.ids, 0),
                 "count": vector(tokens.count),

@@ -17,6 +17,7 @@ class TranslatorExport:
     Attributes:
         pocket: The class that runs the file.
         tokenizers: list of `kformer.Tokenizer`, which the file must be able to hold.
+        about: dict of further metadata.
     """
 
     pocket = PocketTranslator
@@ -26,6 +27,7 @@ class TranslatorExport:
         search = {"beam_size": options.beam_size, "length_penalty": options.length_penalty}
         self._search = make_search(translator.target_tokenizer, **search)
         self._settings = search
+        self.about = translator.about
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
     def quantize(self, network, constant):
@@ -51,6 +53,7 @@ class TranslatorExport:
             "parameters": transformer.count_params(),
             "source_vocab_size": source.vocab_size,
             "target_vocab_size": target.vocab_size,
+            **({"target_languages": source.language_ids} if source.language_ids else {}),
             "padding_id": source.padding_id,
             "unknown_id": source.unknown_id,
             "end_id": source.end_id,

@@ -51,9 +51,9 @@ class TranslatorSignatures(Signatures):
     def _translate(self):
         limits = self._limits
 
-        @signature(source=((limits.source_bytes,), tf.uint8))
-        def translate(source):
-            tokens = self._source.tokenize(source, limits.source_length)
+        @signature(**self._text_inputs)
+        def translate(source, target_language=None):
+            tokens = self._source.tokenize(source, limits.source_length, target_language)
             ids, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
             ids = tf.reshape(ids, [-1])
             text, cut = self._target.detokenize(ids, limits.target_bytes)

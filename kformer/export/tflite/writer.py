@@ -65,6 +65,9 @@ def export_tflite(
     are padding, and a translation contains none. No character is cut in two. It also returns the
     ids of both texts: `source_ids`, int32 (S,), and `ids`, int32 (T,).
 
+    The signatures of a translator with several target languages that take `source` take
+    `target_language`, int32 (1,), too: the id of a language in `target_languages` of the metadata.
+
     The other signatures share its weights: `encode_text`, which takes `source`, too, and returns
     `vector`, float32 (D,), see `kformer.Translator.encode`, and `truncated`; `translate_ids`,
     `tokenize`, `detokenize`, `encode`, `decode_step` and, with batches, `translate_ids_BxS`; see
@@ -101,7 +104,8 @@ def export_tflite(
             raises, `path` is not written.
         examples: Texts for test vectors, by which an app can check itself: the first eight that
             fit are stored with their answers.
-        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`.
+        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`, beside and before
+            what `Translator.about` has.
 
     Returns:
         `Path` of the `.tflite` file.
@@ -125,6 +129,7 @@ def export_tflite(
         "format": FORMAT,
         "kformer": kformer.__version__,
         "kind": export.pocket.kind,
+        **export.about,
         **(about or {}),
         "precision": precision,
         **export.metadata(limits),
@@ -141,7 +146,9 @@ def export_tflite(
     with replacing(path) as temporary:
         write_model(converted, temporary)
         _append(temporary, METADATA, metadata)
-        _append(temporary, VECTORS, list(_test_vectors(export, temporary, examples)))
+        languages = [*metadata.get("target_languages", ())]
+        vectors = _test_vectors(export, temporary, examples, languages)
+        _append(temporary, VECTORS, list(itertools.islice(vectors, EXAMPLES)))
         if check:
             check(temporary)
     return path
@@ -181,10 +188,12 @@ def _append(path, name, value):
         archive.writestr(zipfile.ZipInfo(name), text)  # Without the time: reproducible.
 
 
-def _test_vectors(export, path, texts):
-    """Yields the answers of the file to the first `texts` that fit."""
+def _test_vectors(export, path, texts, languages):
+    """Yields the answers of the file to the first `texts` that fit, in turn for each language."""
     pocket = export.pocket(path, workers=1)
-    tokenized = ((text, *pocket.tokenize(text)) for text in texts)
-    fitting = ((text, ids) for text, ids, whole in tokenized if whole)
-    for text, ids in itertools.islice(fitting, EXAMPLES):
-        yield {"text": text, "ids": ids, **export.answer(pocket, text)}
+    for text, language in zip(texts, itertools.cycle(languages or [None]), strict=False):
+        one = pocket if language is None else pocket.into(language)
+        ids, whole = one.tokenize(text)
+        if whole:
+            of_language = {} if language is None else {"target_language": language}
+            yield {"text": text, **of_language, "ids": ids, **export.answer(one, text)}

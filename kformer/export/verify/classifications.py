@@ -32,6 +32,10 @@ class Classifications:
     def __init__(self, classifier):
         self._classifier = classifier
 
+    def for_text(self, model, number):
+        """Returns the form of the model that reads text `number`."""
+        return model
+
     def of_python(self, texts) -> list[Classification]:
         """Returns the answers of Python."""
         return self.of(self._classifier, texts)

@@ -19,7 +19,7 @@ class Generations(Translations):
     measure = None
 
     def __init__(self, model, options: SearchOptions):
-        self._model = model
+        self._model, self._languages = model, ()
         self._settings = options.beam_size, options.length_penalty
         search = make_search(model.tokenizer, *self._settings)
         most = model.max_length + 1

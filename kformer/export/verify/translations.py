@@ -26,18 +26,33 @@ class Translations:
     measure = "bleu"
 
     def __init__(self, translator, options: SearchOptions):
-        self._translator = translator
+        self._translator, self._languages = translator, translator.target_languages
         self._settings = options.beam_size, options.length_penalty
         search = make_search(translator.target_tokenizer, *self._settings)
         self._found, self._found_with_noise = ids_found(translator.transformer, search)
 
+    def for_text(self, model, number):
+        """Returns a form of the model for text `number`: into each of its languages in turn."""
+        if not self._languages:
+            return model
+        return model.into(self._languages[number % len(self._languages)])
+
     def of_python(self, texts) -> list[str]:
         """Returns the answers of Python: translations."""
-        return self._translator.translate(texts, *self._settings)
+        return self._in_turn(
+            self._translator, texts, lambda one, texts: one.translate(texts, *self._settings)
+        )
 
     def of(self, model, texts) -> list[str]:
         """Returns the answers of another form."""
-        return model.translate(texts)
+        return self._in_turn(model, texts, lambda one, texts: one.translate(texts))
+
+    def _in_turn(self, model, texts, translate):
+        number = max(1, len(self._languages))
+        answers = [""] * len(texts)
+        for i in range(min(number, len(texts))):
+            answers[i::number] = translate(self.for_text(model, i), texts[i::number])
+        return answers
 
     def equal(self, expected, answer, exact) -> bool:
         """Returns whether an answer is that of Python."""
@@ -81,16 +96,31 @@ class Translations:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""
         signatures = served.signatures
         options = several_of(signatures["beam"], self._settings)
+        translator = self.for_text(self._translator, 0)
+        if self._languages:
+            signatures = {
+                name: _into(signature, self._languages[0]) for name, signature in signatures.items()
+            }
 
         def of_search(texts):
-            expected = self._translator.translations(texts, options, details=False)
+            expected = translator.translations(texts, options, details=False)
             best, text = [row[0].text for row in expected], tf.constant(texts)
             scores = signatures["score"](source=text, target=tf.constant(best))["log_probability"]
-            scored = self._translator.score(texts, best)
+            scored = translator.score(texts, best)
             found = signatures["beam"](text=text)
             return OfSearch(expected, found, "translation", scored, scores)
 
-        return search_agreement(self._translator, signatures, texts, of_search)
+        return search_agreement(translator, signatures, texts, of_search)
+
+
+def _into(signature, language):
+    """Returns a signature that is called without a target language."""
+
+    def call(**inputs):
+        number = len(next(iter(inputs.values())))
+        return signature(**inputs, target_language=tf.fill([number], language))
+
+    return call
 
 
 def several_of(signature, settings) -> SearchOptions:

@@ -83,7 +83,8 @@ class Verifier:
             ValueError: A sentence differs, and Python was not undecided about it.
         """
         got, speed = _timed(lambda texts: self.kind.of(model, texts), self.texts)
-        rows = self.model.tokenizer.tokenize(self.texts).row_lengths().numpy()
+        rows = self.kind.for_text(self.model, 0).tokenizer.tokenize(self.texts)
+        rows = rows.row_lengths().numpy()
         compared = [
             i
             for i, count in enumerate(rows)
@@ -93,7 +94,7 @@ class Verifier:
         differ = [i for i in compared if not self.kind.equal(self.expected[i], got[i], exact)]
         tied, ties, wrong = [], [], []
         for i in differ:
-            rows = self.model.source_rows([self.texts[i]])
+            rows = self.kind.for_text(self.model, i).source_rows([self.texts[i]])
             own = tokenize and self._tied(self.texts[i], rows, tokenize)
             said = own and self.kind.says(own, got[i], exact)
             said = said or self.kind.says(own or rows, got[i], exact, noisy=True)
@@ -122,9 +123,10 @@ class Verifier:
     def verify_pocket(self, form, pocket, path, exact=True) -> Report:
         """As `verify`, of a class of `kformer.pocket`, and its vectors if it must be exact."""
         length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
-        report = self.verify(form, pocket, path, length, exact, room, pocket.tokenize)
+        first = self.kind.for_text(pocket, 0)
+        report = self.verify(form, pocket, path, length, exact, room, first.tokenize)
         if exact:
-            check_vectors(self.model, pocket, self.texts)
+            check_vectors(self.kind.for_text(self.model, 0), first, self.texts)
         return report
 
     def verify_served(self, served, path) -> dict:
@@ -155,6 +157,8 @@ class Verifier:
     def _tied(self, text, rows, tokenize):
         """The form's own rows of ids, if Python has others for no better reason than rounding."""
         ids, whole = tokenize(text)
+        language = rows[0][: self.model.tokenizer.prefix_length(rows[0])]
+        ids = [*language, *ids[len(language) :]]
         tied = whole and ids != rows[0] and are_tied(self.model.tokenizer, rows[0], ids)
         return [ids] if tied else None
 

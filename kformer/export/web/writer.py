@@ -51,10 +51,10 @@ def export_web_page(
     Raises:
         FileNotFoundError: The `.tflite` file or LiteRT.js is missing.
         IsADirectoryError: The folder exists.
-        ValueError: The `.tflite` file holds no translator, or does not take text; or the LiteRT.js
-            folder is wrong.
+        ValueError: The `.tflite` file holds no translator, does not take text, or has several
+            target languages; or the LiteRT.js folder is wrong.
     """
-    tflite, folder, litert_js = Path(tflite), Path(folder), find_litert_js(litert_js)
+    tflite, folder = Path(tflite), Path(folder)
     check_writable(folder)
     metadata = read_metadata(tflite)
     check_kind(tflite, metadata, TRANSLATOR)
@@ -63,6 +63,12 @@ def export_web_page(
             "A web page needs a .tflite file that takes text; export it again. "
             f"Received: format={metadata['format']} in {str(tflite)!r}."
         )
+    if languages := metadata.get("target_languages"):
+        raise ValueError(
+            "A web page translates into one language: export the .tflite file from "
+            f"`translator.into(language)`. Received: {str(tflite)!r}, into {', '.join(languages)}."
+        )
+    litert_js = find_litert_js(litert_js)
     page = resources.files("kformer.export.web") / "page"
     with part_of(publication) as together, together.writing(folder) as temporary:
         temporary.mkdir()

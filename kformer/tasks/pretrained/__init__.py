@@ -2,9 +2,12 @@
 
 - `marian`: `from_marian`, from a folder of Hugging Face's MarianMTModel to a `Translator`.
 - `marian_folder`: reads the files of such a folder, and checks that they belong together.
+- `marian_npz`: reads those of a folder of Marian's own.
 - `marian_weights`: its weights.
 - `ctranslate2`: `from_ctranslate2`, from a folder of CTranslate2; `ctranslate2_file` reads its
   model.bin, `ctranslate2_weights` its weights.
+- `yaml_text`: YAML of strings.
+- `model_card`: licence, languages and citation, from README.md.
 - `assembly`: a `Translator` of weights and vocabularies, whoever trained it.
 - `id_table`: SentencePiece models whose ids are those of a table that both sides share.
 """

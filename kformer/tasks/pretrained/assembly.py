@@ -46,7 +46,9 @@ class Network(NamedTuple):
     sines_first: bool = False
 
 
-def assemble(models, tables, network: Network, longest: int, prefix=None) -> Translator:
+def assemble(
+    models, tables, network: Network, longest: int, prefix=None, languages=None, about=None
+) -> Translator:
     """Returns the translator.
 
     Args:
@@ -55,6 +57,9 @@ def assemble(models, tables, network: Network, longest: int, prefix=None) -> Tra
         network: `Network`.
         longest: Largest number of ids of a source.
         prefix: A piece that stands before every source; None for none.
+        languages: dict from a target language's code to the piece that stands before sources to
+            choose it; None if there is no choice.
+        about: See `kformer.Translator`.
 
     Raises:
         ValueError: A weight is missing, or has another shape than the settings demand.
@@ -62,10 +67,13 @@ def assemble(models, tables, network: Network, longest: int, prefix=None) -> Tra
     source, target = tables
     missing = missing_pieces(models[0], source)
     transformer = make_transformer(network, source, len(missing))
-    model = with_ids_of(models[0], source.with_more(missing), prefix=prefix)
+    prefixes = [] if prefix is None else [prefix]
+    prefixes += (languages or {}).values()
+    model = with_ids_of(models[0], source.with_more(missing), prefixes=prefixes)
     shared = network.target is None
     target = with_ids_of(models[1], target, missing if shared else [])
-    return Translator(Tokenizer(model, prefix), transformer, Tokenizer(target), longest)
+    tokenizer = Tokenizer(model, prefix, languages)
+    return Translator(tokenizer, transformer, Tokenizer(target), longest, about=about)
 
 
 def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transformer:

@@ -9,7 +9,7 @@ A piece of a model that the table lacks is unknown: it gets an id behind those o
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
@@ -46,6 +46,32 @@ class IdTable(NamedTuple):
         return self._replace(pieces=[*self.pieces, *pieces])
 
 
+def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTable:
+    """Returns the table of a vocabulary.
+
+    Args:
+        ids: The id of each piece.
+        special: Ids of "end", "padding" and "start".
+        where: Path of the vocabulary, for messages.
+
+    Raises:
+        ValueError: Ids are missing, or special ones are not there.
+    """
+    pieces = sorted(ids, key=lambda piece: ids[piece])
+    if [ids[piece] for piece in pieces] != [*range(len(ids))]:
+        raise ValueError(
+            "A vocabulary must have one piece for each id, from 0 on. Received: "
+            f"{where!r}, with {len(ids)} pieces and ids up to {max(ids.values(), default=0)}."
+        )
+    unknown = "<unk>"
+    if unknown not in ids or not all(0 <= i < len(pieces) for i in special.values()):
+        raise ValueError(
+            f"A vocabulary must hold {unknown} and the special ids of config.json. "
+            f"Received: {where!r}, with {len(ids)} pieces."
+        )
+    return IdTable(pieces, unknown=unknown, **{role: pieces[i] for role, i in special.items()})
+
+
 def read_model(model: bytes, name: str):
     """Returns the `ModelProto` of a SentencePiece model, given as bytes.
 
@@ -77,7 +103,7 @@ def missing_pieces(proto, table: IdTable) -> list[str]:
 
 
 def with_ids_of(
-    proto, table: IdTable, unused: Sequence[str] = (), prefix: str | None = None
+    proto, table: IdTable, unused: Sequence[str] = (), prefixes: Iterable[str] = ()
 ) -> bytes:
     """Returns a SentencePiece model that splits text as `proto` does, into ids of the table.
 
@@ -85,7 +111,8 @@ def with_ids_of(
         proto: The `ModelProto` of one side. A piece of it that is not in `table` is no longer used.
         table: `IdTable`.
         unused: Pieces of further ids, behind those of the table, which never split text.
-        prefix: A piece of the table that stands before texts, and has no text of its own; or None.
+        prefixes: Pieces of the table that stand before texts, and have no text of their own. Other
+            pieces that name a language are no longer used.
     """
     own = {one.piece: one for one in proto.pieces}
     special = {
@@ -94,8 +121,8 @@ def with_ids_of(
         table.start: _PIECE.CONTROL,
         table.unknown: _PIECE.UNKNOWN,
     }
-    if prefix is not None:
-        special[prefix] = _PIECE.CONTROL
+    special |= dict.fromkeys(table.languages.values(), _PIECE.UNUSED)
+    special |= dict.fromkeys(prefixes, _PIECE.CONTROL)
     made = _PROTO.ModelProto()
     made.CopyFrom(proto)
     del made.pieces[:]

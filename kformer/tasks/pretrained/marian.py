@@ -4,7 +4,9 @@ from pathlib import Path
 
 from kformer.tasks.pretrained.assembly import assemble
 from kformer.tasks.pretrained.marian_folder import MarianFolder
+from kformer.tasks.pretrained.marian_npz import MarianNpz
 from kformer.tasks.pretrained.marian_weights import network_of
+from kformer.tasks.pretrained.model_card import read_card
 from kformer.tasks.translator import Translator
 
 _LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
@@ -15,7 +17,9 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
 
     The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm
     and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT) publishes its models.
-    Neither PyTorch nor transformers is needed, and nothing from the folder is run.
+    Or it is one that Marian itself writes: an .npz file, a *vocab.yml, source.spm and target.spm.
+    Neither PyTorch nor transformers is needed, and nothing from the folder is run. Licence,
+    languages and citation of its model card, README.md, become those of `Translator.about`.
 
     The result gives the ids of `MarianTokenizer`, the logits of `MarianMTModel`, and so the
     translations of `generate`, with two exceptions. An id that `generate` must not choose, such as
@@ -28,26 +32,31 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
 
     Args:
         folder: Path of the folder.
-        target_language: Into which of several languages the translator translates, for ever: the
-            code in a piece of the table, such as "fra" for ">>fra<<". The piece then stands before
-            every source.
+        target_language: Of a model with several, the one that the translator always translates
+            into: the code in a piece of the table, such as "fra" for ">>fra<<", which then stands
+            before every source. None to choose at each translation, see `Translator.into`.
 
     Raises:
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks, or not that target language.
     """
-    files = MarianFolder(folder)
-    prefix = _language_piece(files, target_language)
+    path = Path(folder)
+    own = not (path / "config.json").exists() and any(path.glob("*.npz"))
+    files = MarianNpz(path) if own else MarianFolder(path)
+    prefix, languages = _language_pieces(files, target_language)
     longest = files.config.get("max_position_embeddings", _LONGEST)
-    return assemble(files.models, files.tables, network_of(files), longest, prefix)
+    network, about = network_of(files), read_card(files.path)
+    return assemble(files.models, files.tables, network, longest, prefix, languages, about)
 
 
-def _language_piece(files, code):
-    """Returns the piece of a target language, or None; checks that there is a choice."""
+def _language_pieces(files, code):
+    """Returns the piece that stands before every source, or None, and those to choose from."""
     languages = files.tables[0].languages
-    if (code is None and len(languages) < 2) or code in languages:
-        return languages.get(code)
+    if code is None:
+        return None, languages if len(languages) > 1 else {}
+    if code in languages:
+        return languages[code], {}
     known = ", ".join(sorted(languages)) or "none"
     raise ValueError(
         f"`target_language` must be one of the model's languages: {known}. "

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from kformer.model.networks.state_dict import read_state_dict
-from kformer.tasks.pretrained.id_table import IdTable, read_model
+from kformer.tasks.pretrained.id_table import read_model, table_of
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _VOCABULARIES = ("vocab.json", "target_vocab.json")
@@ -124,19 +124,5 @@ class MarianFolder:
         return value
 
     def _table(self, name):
-        ids = self._json(name)
-        pieces = sorted(ids, key=ids.get)
-        if [ids[piece] for piece in pieces] != [*range(len(ids))]:
-            raise ValueError(
-                "A vocabulary must have one piece for each id, from 0 on. "
-                f"Received: {str(self.path / name)!r}, with {len(ids)} pieces and ids up to "
-                f"{max(ids.values(), default=0)}."
-            )
-        unknown = "<unk>"
         special = {role: self.config[name] for role, name in _SPECIAL.items()}
-        if unknown not in ids or not all(0 <= i < len(pieces) for i in special.values()):
-            raise ValueError(
-                f"A vocabulary must hold {unknown} and the special ids of config.json. "
-                f"Received: {str(self.path / name)!r}, with {len(ids)} pieces."
-            )
-        return IdTable(pieces, unknown=unknown, **{role: pieces[i] for role, i in special.items()})
+        return table_of(self._json(name), special, str(self.path / name))

@@ -4,6 +4,7 @@ import numpy as np
 
 from kformer.tasks.pretrained.assembly import NEVER, Network
 from kformer.tasks.pretrained.marian_folder import MarianFolder
+from kformer.tasks.pretrained.marian_npz import MarianNpz
 
 _SHARED = "model.shared.weight"
 _SOURCE = "model.encoder.embed_tokens.weight"
@@ -12,7 +13,7 @@ _OUTPUT = "lm_head.weight"
 _POSITIONS = "embed_positions.weight"  # They are computed here.
 
 
-def network_of(folder: MarianFolder) -> Network:
+def network_of(folder: MarianFolder | MarianNpz) -> Network:
     """Returns the `Network` of a folder.
 
     Raises:

@@ -65,18 +65,21 @@ def learn_vocabularies(
     return Vocabularies(*models)
 
 
-def read_vocabularies(path: str | Path, target_path: str | Path | None = None) -> Vocabularies:
+def read_vocabularies(
+    path: str | Path, target_path: str | Path | None = None, prefix_kept: bool = False
+) -> Vocabularies:
     """Reads existing vocabularies.
 
     Args:
         path: A SentencePiece model file, or a `.keras` translator with one or two vocabularies.
         target_path: The same, for the target alone; None if `path` serves both sides.
+        prefix_kept: See `kformer.tasks.keras_file.tokenizer_models`.
 
     Raises:
         FileNotFoundError: A file is missing.
         ValueError: A file holds no such model; or the two have different padding ids.
     """
-    found = Vocabularies(*_models(path))
+    found = Vocabularies(*_models(path, prefix_kept))
     if target_path is not None:
         source, target = _models(target_path)
         found = found._replace(target=target or source)
@@ -90,11 +93,11 @@ def read_vocabularies(path: str | Path, target_path: str | Path | None = None) -
     return found
 
 
-def _models(path):
+def _models(path, prefix_kept=False):
     path = Path(path)
     check_file(path)
     if path.suffix == ".keras":
-        return tokenizer_models(path)
+        return tokenizer_models(path, prefix_kept)
     model = path.read_bytes()
     try:
         vocabulary.read(model)

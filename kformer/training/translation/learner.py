@@ -23,6 +23,8 @@ def learner(prepared: Prepared, epoch) -> Learner:
     tokenizer, target_tokenizer = tokenizers_of(prepared)
     start = prepared.task.options.warm_start
     other = None if start is None else Translator.load(start)
+    if other is not None and other.tokenizer.model == tokenizer.model:
+        tokenizer = other.tokenizer  # It may put a target language before each source.
     batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
     translator = new_translator(recipe, tokenizer, other, target_tokenizer)
     scores = []
@@ -49,7 +51,8 @@ def new_translator(
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
     output_bias = other is not None and other.transformer.output_bias
     transformer = compiled_transformer(recipe, tokenizer.padding_id, output_bias)
-    translator = Translator(tokenizer, transformer, target_tokenizer)
+    about = None if other is None else other.about
+    translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
     if other is not None:
         warm_start(translator, other)
     return translator

@@ -98,7 +98,10 @@ class TranslationTask(Task):
         return learn_vocabularies(recipe, *sides, self.options.exact_sizes)
 
     def given_vocabularies(self):
-        return read_vocabularies(self.options.vocabulary, self.options.target_tokenizer)
+        options = self.options
+        # The learner keeps the tokenizers, and so the prefix, of the model that it starts from.
+        prefix_kept = options.tokenizer is None
+        return read_vocabularies(options.vocabulary, options.target_tokenizer, prefix_kept)
 
     def check_some_are_left(self, recipe, vocabularies):
         models = vocabularies.source, vocabularies.target or vocabularies.source

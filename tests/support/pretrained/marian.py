@@ -89,7 +89,7 @@ def write_folder(folder, words: Vocabulary, network, dtype="float32", **config):
     Args:
         folder: A new folder.
         words: `Vocabulary` of its ids.
-        network: `Transformer` with an output bias.
+        network: `Transformer`, with an output bias or without.
         dtype: Of the weights.
         **config: Changes of config.json.
     """
@@ -136,7 +136,8 @@ def state_dict_of(network):
     target = {"model.decoder.embed_tokens.weight": network.target_embedding}
     tables = {"model.shared.weight": network.source_embedding} if shared else source | target
     state = {name: one.table.numpy()[:, halves] for name, one in tables.items()}
-    state["final_logits_bias"] = network.target_embedding.bias.numpy()[None]
+    if network.output_bias:
+        state["final_logits_bias"] = network.target_embedding.bias.numpy()[None]
     for name, stack in (("encoder", network.encoder), ("decoder", network.decoder)):
         for i, layer in enumerate(stack.layers):
             for weight in layer.weights:

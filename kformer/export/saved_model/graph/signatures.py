@@ -11,7 +11,7 @@ import tensorflow as tf
 from kformer.decoding.scoring import likelihood
 from kformer.export.saved_model.graph.chunks import map_in_chunks
 from kformer.export.saved_model.graph.compiled import BATCH_CLASSES, class_of, length_classes
-from kformer.export.saved_model.graph.reading import characters_read, joined, read
+from kformer.export.saved_model.graph.reading import Languages, characters_read, joined, read
 from kformer.tasks.features import sentence_vectors
 
 BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
@@ -28,6 +28,9 @@ class Signatures:
     of a text are "source cut" and "source not UTF-8" (broken bytes were read as U+FFFD). Requests
     over the limits of texts, characters or ids fail.
 
+    If the tokenizer has target languages to choose from, every signature takes `target_language`,
+    too, string (B,). A text with another language than those has a flag that names them.
+
     A subclass names the signatures of its own kind of model with `_own`.
 
     Args:
@@ -41,25 +44,27 @@ class Signatures:
         self._network = network
         self._longest = model.max_source_length
         self._limits = limits
+        ids = model.tokenizer.language_ids
+        self._languages = Languages(ids) if ids else None
 
     def functions(self):
         """Returns the signatures: concrete functions by name."""
         methods = {**self._own(), "encode": self.encode, "tokenize": self.tokenize}
-        traced = {method: _traced(method) for method in methods.values()}
+        traced = {method: self._traced(method) for method in methods.values()}
         return {name: traced[method] for name, method in methods.items()}
 
     def _own(self):
         """Returns methods by the names of signatures; one method may have several names."""
         raise NotImplementedError
 
-    def encode(self, text):
+    def encode(self, text, target_language=None):
         """Returns a vector for each text, for comparing texts: the mean of the encoder's output.
 
         Returns:
             vector: float32 (B, D), the mean over the ids of the text with its end.
             flags: string (B,).
         """
-        rows = self._sources(text)
+        rows = self._sources(text, target_language)
 
         def encode(ids):
             return {"vector": sentence_vectors(self._network, self._filled(ids))}
@@ -68,7 +73,7 @@ class Signatures:
         found = map_in_chunks(encode, spec, self._at_once(rows), rows.ids)
         return {**found, "flags": joined(rows.flags("source"))}
 
-    def tokenize(self, text):
+    def tokenize(self, text, target_language=None):
         """Returns the ids of each text.
 
         Returns:
@@ -77,16 +82,26 @@ class Signatures:
             length: int32 (B,), number of ids without padding.
             flags: string (B,).
         """
-        rows = self._read(self._tokenizer, text, self._longest)
+        rows = self._read(self._tokenizer, text, self._longest, target_language)
         ids = rows.ids.to_tensor(self._tokenizer.padding_id, shape=(None, self._longest))
         return {"ids": ids, "length": rows.lengths, "flags": joined(rows.flags("source"))}
 
-    def _sources(self, text):
+    def _traced(self, method):
+        """Returns the concrete function of a method whose arguments are string (B,)."""
+        names = [*inspect.signature(method).parameters]
+        if not self._languages:
+            names = [name for name in names if name != "target_language"]
+        strings = [tf.TensorSpec([None], tf.string, name=name) for name in names]
+        traced = tf.function(method, input_signature=strings, autograph=False)
+        return traced.get_concrete_function()
+
+    def _sources(self, text, target_language=None):
         """Reads the texts of a request within all limits; returns `Read`."""
-        [rows] = self._within_limits(self._read(self._tokenizer, text, self._longest))
+        read = self._read(self._tokenizer, text, self._longest, target_language)
+        [rows] = self._within_limits(read)
         return rows
 
-    def _read(self, tokenizer, text, max_length):
+    def _read(self, tokenizer, text, max_length, target_language=None):
         # A request may violate the declared shape; the check runs only if the shape is unknown.
         given = tf.raw_ops.PlaceholderWithDefault(input=text, shape=tf.TensorShape(None))
         text = tf.ensure_shape(given, [None])
@@ -95,7 +110,13 @@ class Signatures:
         total = tf.reduce_sum(characters_read(text))
         few = _at_most(self._limits.characters, "characters in all of its texts", total)
         with tf.control_dependencies([few]):
-            return read(tokenizer, tf.identity(text), max_length)
+            text = tf.identity(text)
+        if target_language is None:
+            return read(tokenizer, text, max_length)
+        with tf.control_dependencies([as_many("languages as texts", text, target_language)]):
+            prefix_ids, known = self._languages.find(tf.identity(target_language))
+        rows = read(tokenizer, text, max_length, prefix_ids)
+        return rows._replace(of_language={self._languages.unknown: ~known})
 
     def _within_limits(self, *several):
         """Returns the same `Read`s after checking that they are within the limit of ids."""
@@ -145,17 +166,27 @@ def n_best(beam_size: int) -> int:
     return beam_size if beam_size > 1 else BEAMS
 
 
+def input_specs(function) -> list:
+    """Returns the `tf.TensorSpec`s of a signature's inputs."""
+    specs, _ = function.structured_input_signature
+    return [spec for spec in specs if spec is not None]  # What it has no use for is None.
+
+
 def input_names(function) -> list[str]:
     """Returns the names of a signature's inputs."""
-    return [spec.name for spec in function.structured_input_signature[0]]
+    return [spec.name for spec in input_specs(function)]
 
 
-def _traced(method):
-    """Returns the concrete function of a method whose arguments are string (B,)."""
-    names = inspect.signature(method).parameters
-    strings = [tf.TensorSpec([None], tf.string, name=name) for name in names]
-    traced = tf.function(method, input_signature=strings, autograph=False)
-    return traced.get_concrete_function()
+def as_many(what, texts, others):
+    """Returns an operation that fails unless two inputs, string (B,), are of one length.
+
+    Args:
+        what: Words of the message: "targets as sources", for instance.
+    """
+    return tf.debugging.Assert(
+        tf.equal(tf.size(texts), tf.size(others)),
+        [f"There must be as many {what}. Received:", tf.size(texts), tf.size(others)],
+    )
 
 
 def _at_most(limit: int, unit: str, number):

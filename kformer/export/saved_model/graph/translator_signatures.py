@@ -8,7 +8,7 @@ import tensorflow as tf
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import make_search
 from kformer.export.saved_model.graph.reading import joined
-from kformer.export.saved_model.graph.signatures import Signatures, n_best
+from kformer.export.saved_model.graph.signatures import Signatures, as_many, n_best
 from kformer.export.saved_model.graph.translating import Translating
 
 
@@ -42,7 +42,7 @@ class TranslatorSignatures(Signatures):
     def _own(self):
         return {"serving_default": self.translate, "beam": self.beam, "score": self.score}
 
-    def translate(self, text):
+    def translate(self, text, target_language=None):
         """Returns the best translation of each text.
 
         Returns:
@@ -51,12 +51,12 @@ class TranslatorSignatures(Signatures):
             truncated: bool (B,), whether the text was cut.
             flags: string (B,).
         """
-        rows = self._sources(text)
+        rows = self._sources(text, target_language)
         said = self._best(rows.ids, rows.flags("source"), self._at_once(rows))
         best = {name: tensor[:, 0] for name, tensor in said.items()}
         return {**best, "truncated": rows.cut}
 
-    def beam(self, text):
+    def beam(self, text, target_language=None):
         """Returns the N best translations of each text, best first.
 
         Returns:
@@ -65,22 +65,23 @@ class TranslatorSignatures(Signatures):
                 scores of -1e9.
             flags: string (B, N).
         """
-        rows = self._sources(text)
+        rows = self._sources(text, target_language)
         return self._several(rows.ids, rows.flags("source"), self._at_once(rows))
 
-    def score(self, source, target):
+    def score(self, source, target, target_language=None):
         """Scores given translations.
 
         Args:
             source, target: string (B,).
+            target_language: string (B,), that of the targets, of a model with several.
 
         Returns:
             log_probability: float32 (B,), natural, of the whole target with its end.
             tokens: int32 (B,), number of ids of the target with its end.
             flags: string (B,); also "target cut" and "target not UTF-8".
         """
-        with tf.control_dependencies([_as_many(source, target)]):
-            sources = self._read(self._tokenizer, source, self._longest)
+        with tf.control_dependencies([as_many("targets as sources", source, target)]):
+            sources = self._read(self._tokenizer, source, self._longest, target_language)
             targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
         rows, targets = self._within_limits(sources, targets)
         flags = {**rows.flags("source"), **targets.flags("target")}
@@ -88,10 +89,3 @@ class TranslatorSignatures(Signatures):
             **self._scored(rows.ids, targets, self._target.start_id, self._at_once(rows)),
             "flags": joined(flags),
         }
-
-
-def _as_many(source, target):
-    return tf.debugging.Assert(
-        tf.equal(tf.size(source), tf.size(target)),
-        ["There must be as many targets as sources. Received:", tf.size(source), tf.size(target)],
-    )

@@ -41,25 +41,36 @@ class ByteCodec:
         self._prefix_id = tokenizer.prefix_id
         self._constant = constant
 
-    def tokenize(self, source, most: int) -> Tokens:
-        """Returns the `Tokens` of `source`, uint8 (N,), without zeros at its end; S is `most`."""
+    def tokenize(self, source, most: int, prefix_id=None) -> Tokens:
+        """Returns the `Tokens` of `source`, uint8 (N,), without zeros at its end; S is `most`.
+
+        Args:
+            prefix_id: int32 (1,), an id to put before the others; by default that of the
+                tokenizer's prefix, if it has one.
+        """
+        if prefix_id is None and self._prefix_id is not None:
+            prefix_id = [self._prefix_id]
         text, size = read(source), source.shape[0]
         if size <= _SHORT:
-            return Tokens(*self._tokens(text, size, most))
+            return Tokens(*self._tokens(text, size, most, prefix_id))
         # Time depends only on the capacity, so a small one is tried first. It has no branch of its
         # own, because LiteRT would plan that anew at each call, which doubles the time.
         over = text.length > _SHORT
         begun = Text(first(text.bytes, _SHORT), tf.minimum(text.length, _SHORT), text.cut | over)
-        short = self._tokens(begun, _SHORT, most)
+        short = self._tokens(begun, _SHORT, most, prefix_id)
         _, _, cut = short
-        return Tokens(*tf.cond(cut, lambda: self._tokens(text, size, most), lambda: short))
 
-    def _tokens(self, text, size, most):
+        def whole():
+            return self._tokens(text, size, most, prefix_id)
+
+        return Tokens(*tf.cond(cut, whole, lambda: short))
+
+    def _tokens(self, text, size, most, prefix_id):
         """Tokenizes a `Text` of at most `size` bytes."""
         text = normalize(self._in_graph(self._tables.normalizer), text, size + _GROWTH)
         ids, count = segment(self._in_graph(self._tables.pieces), text)
-        if self._prefix_id is not None:
-            ids = tf.concat([[self._prefix_id], ids], axis=0)
+        if prefix_id is not None:
+            ids = tf.concat([prefix_id, ids], axis=0)
             count += tf.minimum(count, 1)
         ids = tf.pad(ids, ((0, max(most - ids.shape[0], 0)),))
         kept = tf.minimum(count, most - 1)
