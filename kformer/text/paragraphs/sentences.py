@@ -3,7 +3,7 @@
 The library is sentencex of the Wikimedia Foundation. It has rules and abbreviations for about 300
 languages, is installed as a wheel, and needs no data. ICU's break iterator, which the web page and
 phones have, does not know abbreviations such as "z. B." or "Dr."; for Python it must be compiled.
-`tests/benchmarks/sentence_splitters.py` compares the two.
+`tests/benchmarks/sentence_splitters/` compares the two.
 """
 
 import re

@@ -4,7 +4,7 @@ For each language: how many of the ends of sentences within the texts below each
 how many ends it finds where there are none; and characters a second on one core.
 
     pip install PyICU  # Is compiled, and needs the headers of ICU, such as Debian's libicu-dev.
-    python tests/benchmarks/sentence_splitters.py
+    PYTHONPATH=tests python -m benchmarks.sentence_splitters
 """
 
 import itertools

@@ -1,0 +1,1 @@
+"""Compares the splitters of sentences of Python and of browsers."""
