@@ -33,15 +33,16 @@ class QuantizedEmbedding:
     """Looks up rows that are stored in int8, with a scale for each row.
 
     Args:
-        embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded, too.
+        embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded when the file is written.
         constant: See `quantize_embeddings`.
     """
 
     def __init__(self, embedding, constant):
         self._constant = constant
-        self._rows, scales = quantized_rows(np.asarray(embedding.table))
+        # Without a copy of the table.
+        table = np.asarray(memoryview(embedding.table.value.read_value()))
+        self._rows, scales = quantized_rows(table)
         self._scales = scales[:, None]  # (V, 1)
-        embedding.table.assign(self._rows * self._scales)
         self.table, self.bias, self.d_model = embedding.table, embedding.bias, embedding.d_model
 
     def __call__(self, ids):

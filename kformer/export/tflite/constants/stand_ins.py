@@ -22,6 +22,7 @@ class StandIns:
     def __init__(self, network):
         self._numbers = {}  # id of a variable or of an array -> its number
         self._kept = []
+        self._arrays = {}  # Seed -> the array; always the same, so that it is recognized.
         self._floats = {}  # id of an array -> the array, and its bits
         self._variables = {id(variable) for variable in network.variables}
 
@@ -46,10 +47,13 @@ class StandIns:
 
     def array(self, seed: int):
         """Returns what the operation with this seed stands for; its memory is not to be changed."""
-        kept = self._kept[seed - 1]
-        if isinstance(kept, np.ndarray):
-            return kept
-        return np.asarray(memoryview(kept.value.read_value()))  # Without a copy.
+        if seed not in self._arrays:
+            kept = self._kept[seed - 1]
+            is_array = isinstance(kept, np.ndarray)
+            # The memory of a variable, without a copy.
+            array = kept if is_array else np.asarray(memoryview(kept.value.read_value()))
+            self._arrays[seed] = array
+        return self._arrays[seed]
 
     def _stand_in(self, value):
         if id(value) not in self._numbers:
