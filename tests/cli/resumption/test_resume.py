@@ -154,6 +154,7 @@ def test_only_the_same_command_goes_on(command, refused, monkeypatch, toy_keras,
     assert received("--beam-size", 3, "--length-penalty", 1) == (
         "beam_size=3 instead of 1, length_penalty=1.0 instead of 0.6"
     )
+    assert received("--ensemble", toy_keras) == "another --ensemble 1"
     for path, what in ((text, "another --input"), (prefix, "another --prefix")):
         before = path.read_bytes()
         path.write_bytes(before.replace(b"\n", b" \n"))
