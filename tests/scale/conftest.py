@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from support import pairs
+from support.training import pairs
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import kformer.scale
 from kformer.training import PreparationOptions, prepare_shards, shards_dataset
 from kformer.training.shards.preparation import prepare
 from support.beam import needs_beam
-from support.pairs import many_pairs
+from support.training.pairs import many_pairs
 
 pytestmark = needs_beam
 

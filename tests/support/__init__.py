@@ -1,9 +1,12 @@
 """What the tests share: references to compare with, small models, damaged files, odd texts.
 
-- `reference`, `scripted`, `tied`, `pairs`, `odd_text`: what results are compared with, and inputs.
+- `reference`, `scripted`, `tied`, `odd_text`, `layers`: what results are compared with, and inputs.
 - `toy`, `codec_models`, `made_once`: small models, each made once for all tests.
-- `disturbances`, `same_run`, `train_on_replicas`: runs that are interrupted, compared, or in a
-  process of their own.
+- `backend`: gradients and tolerances on both of Keras's backends.
+- `disturbances`: files that are damaged, and power cuts.
+- `training`: parallel text, and runs that are compared, or in a process of their own.
+- `pretrained`, `tflite_content`, `beam`: folders as others publish them, the content of a `.tflite`
+  file, and pipelines of Apache Beam.
 - `native`: programs in C++, other versions of LiteRT and an emulated Arm processor.
 - `processes`: Python in a process of its own.
 - `serving`: a stand-in for TensorFlow Serving, and requests to it.

@@ -1,1 +1,1 @@
-"""Training in processes of their own, to compare with training in this one."""
+"""Parallel text to train on, runs to compare, and training in processes of its own."""

@@ -21,7 +21,7 @@ from kformer.training import Interrupted, MaskedCrossEntropy, Recipe, train
 from kformer.training.translation.learner import compiled_transformer
 from support import toy
 from support.backend import compile_quickly
-from support.same_run import assert_same_run
+from support.training.same_run import assert_same_run
 
 
 def recipe() -> Recipe:

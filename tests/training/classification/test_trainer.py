@@ -13,7 +13,7 @@ from kformer.training import Recipe, train, train_classifier
 from kformer.training.classification.report import labelled_report
 from kformer.training.classification.task import prepare
 from support.disturbances import PowerCut
-from support.same_run import assert_same_run
+from support.training.same_run import assert_same_run
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from kformer import Tokenizer
 from kformer.training import translation_dataset
 from kformer.training.data.batching import bucket_lengths
-from support.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
-from support.pairs import write as write_pairs
+from support.training.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
+from support.training.pairs import write as write_pairs
 
 both_orders = pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
 

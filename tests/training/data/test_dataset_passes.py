@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 
 from kformer.training import translation_dataset
-from support.pairs import WORDS, expected_rows, many_pairs, rows_of
 from support.processes import printed_by
+from support.training.pairs import WORDS, expected_rows, many_pairs, rows_of
 
 
 def test_a_pass_depends_only_on_its_number_and_the_seed(write, tokenizer):

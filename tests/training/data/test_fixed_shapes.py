@@ -19,8 +19,8 @@ from kformer.training import (
 )
 from kformer.training.data.batching import FixedShapes, fixed_lengths
 from kformer.training.translation.learner import compiled_transformer
-from support.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
-from support.pairs import write as write_pairs
+from support.training.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
+from support.training.pairs import write as write_pairs
 
 
 def full(batches):

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from kformer.training import split_pairs, translation_dataset
-from support.pairs import many_pairs
+from support.training.pairs import many_pairs
 
 PAIRS = many_pairs(300)
 

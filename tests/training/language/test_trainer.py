@@ -14,7 +14,7 @@ from kformer.training.language.learner import new_language_model
 from kformer.training.language.report import text_report
 from kformer.training.language.task import prepare
 from support.disturbances import PowerCut
-from support.same_run import assert_same_run
+from support.training.same_run import assert_same_run
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,10 @@ from kformer.training.parallel.team import Team
 from kformer.training.resumption.checkpoint import newest_checkpoint
 from kformer.training.run.run_config import check_same
 from support import toy
-from support.pairs import expected_rows, many_pairs
-from support.pairs import write as write_pairs
 from support.processes import started_python
-from support.same_run import assert_same_run, weights_of
+from support.training.pairs import expected_rows, many_pairs
+from support.training.pairs import write as write_pairs
+from support.training.same_run import assert_same_run, weights_of
 
 needs_jax = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
 

@@ -14,8 +14,8 @@ from kformer.training.translation.learner import compiled_transformer
 from support import toy
 from support.disturbances import PowerCut
 from support.processes import printed_by
-from support.same_run import read
 from support.training import on_jax
+from support.training.same_run import read
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
 SCRIPT = on_jax.__file__

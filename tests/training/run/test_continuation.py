@@ -9,7 +9,7 @@ import kformer
 from kformer import Tokenizer
 from kformer.training import KeepBest, StopWithoutImprovement, train
 from support.disturbances import PowerCut, Spoil
-from support.same_run import assert_same_run, read
+from support.training.same_run import assert_same_run, read
 
 
 @pytest.fixture(scope="module")

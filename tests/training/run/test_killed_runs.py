@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from support.same_run import assert_same_run
+from support.training.same_run import assert_same_run
 
 SCRIPT = """
 import json, sys

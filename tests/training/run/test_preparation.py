@@ -11,8 +11,9 @@ from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
 from kformer.training import Recipe
 from kformer.training.translation.preparation import prepare
-from support import pairs, toy
+from support import toy
 from support.processes import run_python
+from support.training import pairs
 
 RECIPE = Recipe.named("tiny")
 

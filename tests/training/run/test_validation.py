@@ -13,7 +13,7 @@ from kformer.training.callbacks import speed
 from kformer.training.callbacks.early_stopping import StopWithoutImprovement
 from kformer.training.resumption.every_steps import EverySteps
 from kformer.training.run.kept_models import KeepModels
-from support.same_run import assert_same_run, read
+from support.training.same_run import assert_same_run, read
 
 EVERY = 6  # Steps, of the 16 in an epoch.
 OFTEN = {"validate_every": EVERY, "keep_best": 2, "average": 3, "patience": 9}

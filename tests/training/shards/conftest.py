@@ -6,7 +6,7 @@ import pytest
 
 from kformer.training import PreparationOptions, prepare_shards
 from kformer.training.shards.preparation import prepare
-from support import pairs
+from support.training import pairs
 
 
 @pytest.fixture

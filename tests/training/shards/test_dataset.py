@@ -14,7 +14,7 @@ from kformer.training.data import batching
 from kformer.training.data.batching import Batching
 from kformer.training.shards.passes import Passes
 from kformer.training.shards.shard_file import Shard
-from support.pairs import expected_rows, many_pairs, rows_of
+from support.training.pairs import expected_rows, many_pairs, rows_of
 
 PAIRS = [pair for pair in many_pairs(300) if all(side.strip() for side in pair)]
 

@@ -8,7 +8,7 @@ import pytest
 from kformer import Tokenizer
 from kformer.training import PreparationOptions, prepare_shards, shards_dataset
 from kformer.training.shards.shard_set import shard_sets
-from support.pairs import many_pairs
+from support.training.pairs import many_pairs
 
 PAIRS = many_pairs(200)
 

@@ -8,7 +8,7 @@ from kformer.training import PreparationOptions, prepare_shards, train
 from kformer.training.run.run_config import difference
 from kformer.training.translation.preparation import prepare
 from support.disturbances import PowerCut
-from support.same_run import assert_same_run, read
+from support.training.same_run import assert_same_run, read
 
 
 @pytest.fixture(scope="module")

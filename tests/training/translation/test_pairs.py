@@ -6,7 +6,7 @@ import pytest
 from kformer.training import train
 from kformer.training.translation.preparation import prepare
 from support.disturbances import PowerCut
-from support.same_run import read, weights_of
+from support.training.same_run import read, weights_of
 
 
 @pytest.fixture(scope="module")

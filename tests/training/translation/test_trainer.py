@@ -17,7 +17,7 @@ from kformer.training import Perplexity, Recipe, train, translation_dataset
 from kformer.training.run.folder import clear
 from kformer.training.run.history_picture import draw_history
 from support.disturbances import Spoil
-from support.same_run import read
+from support.training.same_run import read
 
 
 def test_the_folder_holds_the_translator_its_history_and_the_run_config(tiny_run):

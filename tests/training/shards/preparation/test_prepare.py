@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from kformer.training import PreparationOptions, prepare_shards, shards_dataset
 from kformer.training.shards.preparation import reading
 from kformer.training.shards.shard_file import open_shard
-from support.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
-from support.pairs import write as write_pairs
 from support.processes import printed_by
+from support.training.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
+from support.training.pairs import write as write_pairs
 
 PAIRS = [pair for pair in many_pairs(200) if all(side.strip() for side in pair)]
 DROPPED = [("", "a"), ("ein", "ein"), ("12 34 !", "12"), ("я", "ein"), ("ja " * 40, "ja")]
