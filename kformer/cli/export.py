@@ -114,9 +114,11 @@ def _check_places(exports):
             raise ValueError(f"The file's name must end in .tflite. Received: {str(tflite)!r}.")
         check_writable(tflite)
         check_writable(report_path(tflite))
-    for form, folder in {"a web page": web, "CTranslate2": exports.ctranslate2}.items():
+    folders = {"a web page": web, "CTranslate2": exports.ctranslate2}
+    for form, folder in folders.items():
         if folder:
-            _check_new_folder(form, folder, [path for path in exports.paths if path != folder])
+            others = [other for name, other in folders.items() if name != form]
+            _check_new_folder(form, folder, filter(None, (saved_model, tflite, *others)))
 
 
 def _check_new_folder(form, folder, others):

@@ -67,12 +67,16 @@ def _check_vocabularies(translators):
     for number, one in enumerate(translators):
         for name in ("tokenizer", "target_tokenizer"):
             own, expected = getattr(one, name), getattr(first, name)
-            if (own.model, own.prefix) != (expected.model, expected.prefix):
+            if _identity(own) != _identity(expected):
                 raise ValueError(
                     "The translators of an ensemble must have the same vocabulary. Received: "
                     f"another `{name}` in translators[{number}], of {own.vocab_size} ids, than in "
                     f"translators[0], of {expected.vocab_size} ids."
                 )
+
+
+def _identity(tokenizer):
+    return tokenizer.model, tokenizer.prefix, tokenizer.target_languages
 
 
 class _Together(Translator):

@@ -67,7 +67,7 @@ def test_wrong_options_are_named(refused, arguments, message):
         (
             "--recipe",
             "huge",
-            "quick, reviews, sentences, tiny. Received: recipe='huge'.",
+            "quick, reviews, sentences, student-base, student-tiny, tiny. Received: recipe='huge'.",
         ),
         ("--vocab-size", 3, "`vocab_size` must be over 260: "),
         ("--vocab-size", 270, "`vocab_size` must be at least 2"),

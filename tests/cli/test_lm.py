@@ -21,7 +21,8 @@ def saved(tiny_language_model, tmp_path):
 
 def test_each_line_is_continued(command, saved, tiny_language_model):
     result = command("lm", "generate", saved, stdin=STDIN)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert result.returncode == 0  # The small model may repeat itself, which is reported.
+    assert all(line.startswith("kformer: Line ") for line in result.stderr.splitlines())
     assert result.stdout.splitlines() == tiny_language_model.generate(PROMPTS)
 
 

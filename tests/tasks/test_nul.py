@@ -70,7 +70,10 @@ def test_within_a_text_it_is_a_character_and_at_its_end_nothing(translator, expe
 
 def test_scores_of_targets_do_not_count_zeros_at_the_end(translator):
     one, other = translator.score(["ein", "ein\0"], ["bier", "bier\0"])
-    assert one == other
+    assert one.tokens == other.tokens and one.flags == other.flags
+    np.testing.assert_allclose(
+        one.token_log_probabilities, other.token_log_probabilities, atol=1e-4
+    )
 
 
 def test_prefixes_do_not_count_zeros_at_the_end(translator):

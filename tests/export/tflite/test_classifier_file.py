@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
@@ -67,7 +68,7 @@ def test_of_labels_that_are_equally_probable_the_first_is_chosen(tiny_classifier
     for weight in network.head.weights:
         weight.assign(np.stack([weight[..., 2], weight[..., 1], weight[..., 1]], axis=-1))
     limits = limits_of(tiny_classifier, S)
-    signatures = ClassifierSignatures(tiny_classifier, network, limits, batch_size=1)
+    signatures = ClassifierSignatures(tiny_classifier, network, limits, 1, tf.constant)
     found = [signatures.functions["classify"](source=bytes_of(text)) for text in toy.SOURCES]
     said = {text_in(output["label"].numpy()): output["probabilities"].numpy() for output in found}
     assert "sehr gut" in said and "so là là" not in said
