@@ -129,7 +129,8 @@ class DecoderStep(Step):
         if self._continues_prompts:
             rows = ops.repeat(memory.lengths + position, self._beams)  # (M,)
             return ops.take(ops.reshape(self._positions, (-1, width)), rows, axis=0)
-        encoding = ops.slice(self._positions, (0, 0, position, 0), (1, 1, 1, width))
+        start = ops.stack([0, 0, position, 0])  # Of one dtype, which JAX demands.
+        encoding = ops.slice(self._positions, start, (1, 1, 1, width))
         return ops.reshape(encoding, (1, width))
 
     def first_ids(self, start_id: int, batch: Any, beams: int) -> Any:

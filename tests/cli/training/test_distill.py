@@ -42,6 +42,7 @@ def student(toy_run, made_once):
     return made_once("student", run)
 
 
+@pytest.mark.prove
 def test_a_student_learns_what_its_teacher_translates(student, toy_translator, toy_run):
     folder, text, first, second = student
     assert first.stdout == f"{text} is the translation of {toy_run.files['train.de']}\n"
@@ -85,6 +86,7 @@ def test_translating_goes_on_where_it_was_stopped(
     assert text.read_text("utf-8").splitlines() == toy_translator.translate(sources, beam_size=2)
 
 
+@pytest.mark.prove
 def test_a_finished_student_is_not_replaced_before_hours_of_translating(
     student, refused, toy_run, toy_keras
 ):

@@ -24,6 +24,7 @@ def translator(tmp_path_factory):
     return kformer.from_marian(marian.write_folder(folder, WORDS, network, **config))
 
 
+@pytest.mark.prove
 def test_the_saved_model_says_what_python_says(translator, tmp_path):
     served = kformer.load(export_saved_model(translator, tmp_path / "served"))
     expected = translator.translate(TEXTS)

@@ -61,6 +61,7 @@ def test_a_head_that_is_no_yaml_is_refused(head, tmp_path):
         read_card(tmp_path)
 
 
+@pytest.mark.prove
 def test_it_is_in_every_form_and_shown(tmp_path, command):
     words = marian.vocabulary((">>deu<<", ">>fra<<"))
     keras.utils.set_random_seed(1)

@@ -152,6 +152,7 @@ def test_a_request_names_a_language_for_each_text(exports, translator):
         served.signatures["serving_default"](**inputs)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("protocol", ["rest", "grpc"])
 def test_a_client_asks_for_a_language(protocol, exports, translator):
     folder = exports["SavedModel"]

@@ -46,6 +46,7 @@ def test_words_are_counted_without_it(translator):
     assert alignment.source[:2] == ("der", "hund")
 
 
+@pytest.mark.prove
 def test_it_is_in_every_saved_form(translator, tmp_path):
     translator.save(tmp_path / "a.keras")
     loaded = kformer.load(tmp_path / "a.keras")
