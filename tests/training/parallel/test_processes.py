@@ -140,7 +140,7 @@ class Command:
 
     def __init__(self, folder, output, processes=2, devices=1):
         files = toy.write(folder)
-        options = {**toy.RECIPE, "--dropout": 0.1, "--epochs": 60}
+        options = {**toy.RECIPE, "--dropout": 0.1, "--epochs": 20}
         options |= {"--backend": "jax", "--output": output}
         options |= {"--source": files["train.de"], "--target": files["train.en"]}
         port = free_port()
@@ -158,7 +158,7 @@ class Command:
 
     def finish(self):
         for process in self.processes:
-            _, errors = process.communicate(timeout=300)
+            _, errors = process.communicate(timeout=600)
             assert process.returncode == 0, errors
 
     def kill(self, victim):
