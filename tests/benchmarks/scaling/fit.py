@@ -16,6 +16,8 @@ from benchmarks.training.sizes import DROPOUT, SIZES
 
 def train(size, processes, process, rounds):
     """Trains until no more rounds are wanted."""
+    import keras
+
     from benchmarks.training.batches import Batch, random_batches
     from kformer.training import Recipe
     from kformer.training.translation.learner import compiled_transformer
@@ -32,6 +34,7 @@ def train(size, processes, process, rounds):
     rows = size.batch // processes
     own = slice(process * rows, (process + 1) * rows)
     batches = [Batch(*(ids[own] for ids in batch)) for batch in random_batches(size)]
+    keras.utils.set_random_seed(0)  # All processes must begin with the same weights.
     fit(compiled_transformer(recipe), batches, rounds)
 
 
