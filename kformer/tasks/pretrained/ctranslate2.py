@@ -45,6 +45,8 @@ def from_ctranslate2(
     folder = Path(folder)
     if folder.is_file():
         raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(folder)!r}.")
+    if not folder.exists():
+        raise FileNotFoundError(f"There is no such folder. Received: {str(folder)!r}.")
     source_model = Path(source_model or _file(folder, "source.spm"))
     if target_model is None:
         own = folder / "target.spm"
