@@ -4,11 +4,12 @@ Arguments: SIZE DEVICES PROCESSES. With several processes, this one starts the o
 `DEVICES` devices.
 """
 
+import contextlib
 import os
 import sys
 
 from benchmarks.process import Rounds
-from benchmarks.scaling.partners import Unpaced, start_partners
+from benchmarks.scaling.partners import SharedRounds
 from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.keras_fit import fit
 from benchmarks.training.sizes import DROPOUT, SIZES
@@ -38,20 +39,20 @@ def train(size, processes, process, rounds):
     fit(compiled_transformer(recipe), batches, rounds)
 
 
-def main(name, devices, processes, process="0", port="0"):
+def main(name, devices, processes, process="0", port=""):
     processes, process = int(processes), int(process)
-    rounds = Rounds() if process == 0 else Unpaced()
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     from kformer.training import distribute, join_processes
 
-    if processes == 1:
-        with distribute():
-            train(SIZES[name], 1, 0, rounds)
-        return
-    if process == 0:
-        module = "benchmarks.scaling.fit"
-        port = start_partners(module, processes, name, devices, str(processes))
-    with join_processes(f"127.0.0.1:{port}", processes, process), distribute():
+    if process == 0 and processes > 1:
+        rounds = SharedRounds("benchmarks.scaling.fit", processes, name, devices, str(processes))
+        port = rounds.port
+    else:
+        rounds = Rounds()
+    with contextlib.ExitStack() as joined:
+        if processes > 1:
+            joined.enter_context(join_processes(f"127.0.0.1:{port}", processes, process))
+        joined.enter_context(distribute())
         train(SIZES[name], processes, process, rounds)
 
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from benchmarks.process import Rounds
-from benchmarks.scaling.partners import Unpaced, start_partners
+from benchmarks.scaling.partners import SharedRounds
 from benchmarks.scaling.step_time import FLOAT32
 
 REPEATS = 5  # In a round.
@@ -41,12 +41,14 @@ def add(number, rounds):
         rounds.end(bytes=REPEATS * FLOAT32 * number)  # 2 (n - 1) / n is 1 for two processes.
 
 
-def main(kind, number, process="0", port="0"):
-    rounds = Unpaced() if process == "1" else Rounds()
+def main(kind, number, process="0", port=""):
     if kind == "memory":
-        copy(int(number), rounds)
+        copy(int(number), Rounds())
     if process == "0":
-        port = start_partners("benchmarks.scaling.links", 2, kind, number)
+        rounds = SharedRounds("benchmarks.scaling.links", 2, kind, number)
+        port = rounds.port
+    else:
+        rounds = Rounds()
     import jax
 
     jax.distributed.initialize(f"127.0.0.1:{port}", 2, int(process))
