@@ -34,7 +34,12 @@ class SharedRounds(Rounds):
         ]
 
     def begin(self):
-        super().begin()
+        try:
+            super().begin()
+        except SystemExit:
+            for partner in self._partners:  # All processes say goodbye to each other at their end.
+                partner.stdin.close()
+            raise
         for partner in self._partners:
             partner.stdin.write("\n")
             partner.stdin.flush()
