@@ -188,7 +188,7 @@ def test_a_random_model_never_ends_and_does_not_say_the_same_to_all(beam_size, m
 
 
 def test_no_weight_of_a_random_model_could_be_left_out_unseen():
-    transformer = random_transformer(SMALL, VOCAB_SIZE)
+    transformer = random_transformer(SMALL, vocab_size=VOCAB_SIZE)
     for weight in transformer.weights:
         if weight.name != "seed_generator_state":
             assert len(np.unique(weight.numpy())) > 1, weight.path
@@ -196,7 +196,7 @@ def test_no_weight_of_a_random_model_could_be_left_out_unseen():
 
 @pytest.mark.prove
 def test_the_tflite_file_says_what_python_says_of_batches_that_are_not_full(tmp_path):
-    transformer = random_transformer(SMALL, VOCAB_SIZE)
+    transformer = random_transformer(SMALL, vocab_size=VOCAB_SIZE)
     workload = Workload([sentences(3, 7), sentences(2, 5)], EXTRA_LENGTH)
     write_tflite(transformer, tmp_path / "t.tflite", "float32", search_of(2), workload)
     expected = expected_rows(transformer, workload.batches, beam_size=2)
@@ -213,7 +213,7 @@ def test_ctranslate2_says_what_kformer_says(tmp_path, norm_first, beam_size):
     from benchmarks.decoding.ctranslate2_model import CTranslate2Model
 
     own_target = {"norm_first": norm_first, "target_vocab_size": 89}
-    transformer = random_transformer(SMALL, VOCAB_SIZE, **own_target)
+    transformer = random_transformer(SMALL, vocab_size=VOCAB_SIZE, **own_target)
     workload = Workload([sentences(3, 7), sentences(2, 5)], EXTRA_LENGTH)
     write_rival(transformer, tmp_path / "model", "float32", search_of(beam_size), workload)
     settings = Settings(tmp_path / "model", workload, "float32", beam_size, threads=1, workers=1)
@@ -224,7 +224,7 @@ def test_ctranslate2_says_what_kformer_says(tmp_path, norm_first, beam_size):
 
 
 def test_a_text_becomes_the_ids_of_the_trained_models_tokenizer(tmp_path, tokenizer):
-    transformer = random_transformer(SMALL, tokenizer.vocab_size)
+    transformer = random_transformer(SMALL, vocab_size=tokenizer.vocab_size)
     translator = Translator(tokenizer, transformer)
     check_ids(translator)
     text = tmp_path / "text"

@@ -138,11 +138,7 @@ def export_tflite(
         "signatures": [*signatures.functions],
         "batches": signatures.batches,
     }
-    converted = convert(signatures.functions, stand_ins)
-    for change in _CHANGES[precision]:
-        merge_buffers(converted)
-        change(converted)
-    shrink(converted, export.pocket.signature)
+    converted = convert_to(precision, signatures.functions, stand_ins)
     with replacing(path) as temporary:
         write_model(converted, temporary)
         _append(temporary, METADATA, metadata)
@@ -152,6 +148,21 @@ def export_tflite(
         if check:
             check(temporary)
     return path
+
+
+def convert_to(precision: str, functions: dict, stand_ins: StandIns):
+    """Returns functions as a `schema.ModelT`, the first one first.
+
+    Args:
+        precision: See `export_tflite`.
+        functions, stand_ins: See `constants.conversion.convert`.
+    """
+    converted = convert(functions, stand_ins)
+    for change in _CHANGES[precision]:
+        merge_buffers(converted)
+        change(converted)
+    shrink(converted, next(iter(functions)))
+    return converted
 
 
 def check_tflite(

@@ -2,6 +2,7 @@
 
     make bench-decode
     make bench-decode ARGS="--sizes tiny --cases one batch --beams 1 --rounds 3"
+    make bench-decode ARGS="--sizes opus-mt-tiny opus-mt --cases one --precisions int8"
     make bench-decode MODEL=translator.keras SOURCE=test.en
 
 All contenders have the same weights and the same sentences, as ids; each waits in a process of its
@@ -37,12 +38,13 @@ from benchmarks.decoding.contenders import FORMS, PRECISIONS, entries
 from benchmarks.decoding.workloads import CASES
 from benchmarks.preparation import prepare
 from benchmarks.round_robin import round_robin
-from benchmarks.sizes import MODEL_SIZES
+from benchmarks.sizes import MODEL_SIZES, PRETRAINED_SIZES
 
 
 def arguments():
     parser = Parser("bench-decode", __doc__)
-    parser.add_argument("--sizes", nargs="+", choices=MODEL_SIZES, default=list(MODEL_SIZES))
+    sizes = [*MODEL_SIZES, *PRETRAINED_SIZES]
+    parser.add_argument("--sizes", nargs="+", choices=sizes, default=list(MODEL_SIZES))
     parser.add_argument("--model", type=Path, help="a trained one, instead of all sizes")
     parser.add_argument("--source", type=Path, help="text for it to translate")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))

@@ -12,7 +12,7 @@ from kformer import Transformer
 _SHARE = 0.4  # Of a sub-layer's output in the sum: more, and every sentence becomes one word.
 
 
-def random_transformer(size: ModelSize, vocab_size: int = VOCAB_SIZE, **settings) -> Transformer:
+def random_transformer(size: ModelSize, **settings) -> Transformer:
     """Returns the same model for the same size; it never ends, nor says the same to all.
 
     The vectors of padding, unknown, start and end are zeros: their logits are 0, and among
@@ -21,11 +21,12 @@ def random_transformer(size: ModelSize, vocab_size: int = VOCAB_SIZE, **settings
 
     Args:
         size: Of the model.
-        vocab_size, settings: See `kformer.Transformer`.
+        settings: Other arguments of `kformer.Transformer`, or instead of those of the size.
     """
     keras.utils.set_random_seed(0)
     random = np.random.default_rng(0)
-    transformer = Transformer(vocab_size, dropout=0.0, **asdict(size), **settings)
+    usual = {"vocab_size": VOCAB_SIZE, "dropout": 0.0}
+    transformer = Transformer(**{**usual, **asdict(size), **settings})
     for weight in transformer.weights:
         if weight.name == "table":
             table = weight.numpy()

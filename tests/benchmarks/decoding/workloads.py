@@ -43,7 +43,7 @@ class Workload(NamedTuple):
         return max(map(len, self.batches))
 
 
-def random_workload(case: str) -> Workload:
+def random_workload(case: str, vocab_size: int = VOCAB_SIZE) -> Workload:
     """Returns random sentences; those of a batch have one length, so that none needs padding.
 
     Their translations never end before their limit. CTranslate2 has one limit for a batch, so
@@ -56,7 +56,7 @@ def random_workload(case: str) -> Workload:
         range(0, sentences, batch_size), _lengths(case, random, batch_size), strict=True
     ):
         shape = (min(batch_size, sentences - first), length)
-        batch = random.integers(FIRST_PIECE, VOCAB_SIZE, shape, dtype=np.int32)
+        batch = random.integers(FIRST_PIECE, vocab_size, shape, dtype=np.int32)
         batch[:, -1] = END
         batches.append(batch)
     return Workload(batches, STEPS_BEYOND)

@@ -6,7 +6,6 @@ MODEL is a size of random weights, or a `.keras` file; then --source is the text
 """
 
 import argparse
-import tempfile
 from pathlib import Path
 
 import keras
@@ -18,13 +17,17 @@ from benchmarks.decoding.contenders import RIVAL, Entry
 from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START, UNKNOWN
-from benchmarks.sizes import MODEL_SIZES
+from benchmarks.sizes import MODEL_SIZES, PRETRAINED_SIZES
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
-from kformer.export.ctranslate2.model import Vocabulary, write_model
+from kformer.export.ctranslate2 import model as rival
 from kformer.export.saved_model.graph.compiled import COMPILED, compiled
+from kformer.export.tflite.constants.stand_ins import StandIns
+from kformer.export.tflite.flatbuffer import write_model
+from kformer.export.tflite.quantized_embedding import quantize_embeddings
 from kformer.export.tflite.translator_signatures import runtime_for
+from kformer.export.tflite.writer import convert_to
 
 MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.
 
@@ -44,8 +47,9 @@ def main():
         transformer = translator.transformer.copy()
         workload = workload_of_text(translator, chosen.source, chosen.case)
     else:
-        transformer = random_transformer(MODEL_SIZES[chosen.model])
-        workload = workloads.random_workload(chosen.case)
+        transformer = random_transformer((MODEL_SIZES | PRETRAINED_SIZES)[chosen.model])
+        vocab_size = transformer.source_embedding.vocab_size
+        workload = workloads.random_workload(chosen.case, vocab_size)
     workloads.save(chosen.folder / "workload.npz", workload)
     limited_to(workload.extra_length)
     for name in chosen.forms:
@@ -104,14 +108,12 @@ def write_tflite(transformer, path, precision, search, workload):
     """As `kformer.export.export_tflite`, with the workload's shape, and 8 bits if wanted."""
     shape = [workload.largest, workload.longest]
     longest = workload.longest + workload.extra_length
-    with tempfile.TemporaryDirectory() as folder:
-        runtime = runtime_for(*shape, search)
-        save_graph(transformer, folder, shape, best_of(transformer, search, runtime, longest))
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder)
-        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        if precision == "int8":
-            converter.optimizations = [tf.lite.Optimize.DEFAULT]
-        path.write_bytes(converter.convert())
+    network = transformer.copy()
+    stand_ins = StandIns(network)
+    if precision == "int8":
+        quantize_embeddings(network, stand_ins.constant)
+    best = best_of(network, search, runtime_for(*shape, search), longest)
+    write_model(convert_to(precision, {"translate_ids": of_ids(best, shape)}, stand_ins), path)
 
 
 def best_of(transformer, search, *settings):
@@ -123,24 +125,29 @@ def save_graph(transformer, folder, shape, best):
     """Writes a SavedModel of the function `best`: from `source`, int32 of that shape, to `ids`."""
     module = tf.Module()
     module.weights = [variable.value for variable in transformer.variables]
+    module.translate_ids = of_ids(best, shape)
+    tf.saved_model.save(module, str(folder), {"serving_default": module.translate_ids})
+
+
+def of_ids(best, shape):
+    """Returns the `tf.function` of `best`, from `source`, int32 of that shape, to `ids`."""
 
     @tf.function(input_signature=[tf.TensorSpec(shape, tf.int32, name="source")])
     def translate_ids(source):
         return {"ids": best(source)}
 
-    module.translate_ids = translate_ids
-    tf.saved_model.save(module, str(folder), {"serving_default": translate_ids})
+    return translate_ids
 
 
 def write_rival(transformer, path, precision, search, workload):
     """As `kformer.export.export_ctranslate2`; the tokens are the ids, as strings."""
     source, target = (
-        Vocabulary([str(i) for i in range(one.vocab_size)], *map(str, (UNKNOWN, START, END)))
+        rival.Vocabulary([str(i) for i in range(one.vocab_size)], *map(str, (UNKNOWN, START, END)))
         for one in (transformer.source_embedding, transformer.target_embedding)
     )
     path.mkdir()
     longest = workload.longest + workload.extra_length
-    write_model(transformer, path, source, target, longest, precision)
+    rival.write_model(transformer, path, source, target, longest, precision)
 
 
 WRITERS = {

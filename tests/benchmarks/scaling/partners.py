@@ -10,8 +10,8 @@ from benchmarks.process import Rounds
 class SharedRounds(Rounds):
     """The rounds of process 0: what tells it to begin one is passed on to its partners.
 
-    A partner that began by itself would wait in a sum over all processes while other contenders have
-    their turn, and such a sum gives up after 30 s.
+    A partner that began by itself would wait in a sum over all processes while other contenders
+    have their turn, and such a sum gives up after 30 s.
     """
 
     def __init__(self, module: str, processes: int, *arguments: str):

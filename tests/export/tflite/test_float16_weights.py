@@ -23,7 +23,7 @@ LENGTH, LONGER = 7, 11
 @pytest.fixture(scope="module")
 def transformer():
     """One whose matrices are float16 already, so that rounding them changes nothing."""
-    transformer = random_transformer(SIZE, MANY)
+    transformer = random_transformer(SIZE, vocab_size=MANY)
     for weight in transformer.weights:
         if len(weight.shape) > 1:
             weight.assign(weight.numpy().astype(np.float16).astype(np.float32))
