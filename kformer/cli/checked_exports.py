@@ -79,6 +79,13 @@ class Exports:
         int,
         typer.Option(min=1, help="Number of texts that the .tflite file can compute at once."),
     ] = 1
+    signatures: Annotated[
+        str | None,
+        typer.Option(
+            help="Signatures of the .tflite file, such as translate,detokenize: others that an app "
+            "can do without are left out, which makes it smaller; by default all are there."
+        ),
+    ] = None
     xla: Annotated[
         bool,
         typer.Option(
@@ -116,6 +123,11 @@ class Exports:
         """The paths of the forms to write."""
         forms = (self.saved_model, self.tflite, self.web, self.ctranslate2)
         return [path for path in forms if path]
+
+    @property
+    def signature_names(self):
+        """The signatures that were chosen for the .tflite file; None if none were."""
+        return None if self.signatures is None else self.signatures.split(",")
 
     @property
     def about(self):
@@ -194,6 +206,7 @@ def _check(model, exports):
             exports.max_source_length,
             exports.precision,
             exports.batch,
+            exports.signature_names,
         )
     if exports.ctranslate2:
         check_ctranslate2(model, exports.ctranslate2, str(exports.precision))
@@ -233,6 +246,7 @@ def _write_tflite(model, exports, verifier, together, say, say_running):
             check,
             examples=verifier.texts,
             about=exports.about,
+            signatures=exports.signature_names,
         )
         if exports.tflite:
             with together.writing(exports.tflite) as temporary:

@@ -61,15 +61,17 @@ class PocketModel:
             float32 array (N, D), where D is `manifest["d_model"]`.
 
         Raises:
-            ValueError: The file is of kformer 0.1 and has no such signature.
+            ValueError: The file has no such signature: it is of kformer 0.1, or was exported
+                without it.
 
         Warns:
             UserWarning: A text was too long; only its beginning was encoded.
         """
         if ENCODE not in self.manifest.get("signatures", ()):
+            old = self.manifest["format"] == 1
+            received = "a file of kformer 0.1" if old else "a file that was exported without it"
             raise ValueError(
-                f"Only a file with the signature {ENCODE!r} encodes texts: kformer 0.2 exports "
-                f"it. Received: a file of kformer {self.manifest.get('kformer', '0.1')}."
+                f"Only a file with the signature {ENCODE!r} encodes texts. Received: {received}."
             )
         texts = as_texts(texts, "texts")
         self._team.prepare(len(texts))

@@ -13,6 +13,7 @@ class ClassifierExport:
     """
 
     pocket = PocketClassifier
+    names = ClassifierSignatures.names
 
     def __init__(self, classifier):
         self._classifier = classifier

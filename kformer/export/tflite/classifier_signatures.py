@@ -20,17 +20,13 @@ class ClassifierSignatures(Signatures):
         constant: See `Signatures`.
     """
 
+    names = ("classify", "encode_text", "classify_ids", "tokenize")
+
     def __init__(self, classifier, network, limits, batch_size, constant):
         super().__init__(classifier.tokenizer, network, limits, constant)
         self._labels = _table(classifier.labels)
         self._classified = [self._traced_once(length) for length in limits.lengths]
-        self.functions = {
-            "classify": self._classify(),
-            "encode_text": self._encode_text(),
-            "classify_ids": self._classify_ids(),
-            "tokenize": self._tokenize(),
-        }
-        self._add_batches("classify_ids", self._classify_batch, batch_size)
+        self._add_functions("classify_ids", self._classify_batch, batch_size)
 
     def _classify(self):
         @signature(source=((self._limits.source_bytes,), tf.uint8))

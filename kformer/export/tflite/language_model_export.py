@@ -16,6 +16,7 @@ class LanguageModelExport:
     """
 
     pocket = PocketLanguageModel
+    names = LanguageModelSignatures.names
 
     def __init__(self, model, options: SearchOptions):
         self._model = model

@@ -27,19 +27,14 @@ class LanguageModelSignatures(Signatures):
         search: `kformer.Greedy` or `kformer.Beam`.
     """
 
+    names = ("generate", "encode_text", "generate_ids", "tokenize", "detokenize")
+
     def __init__(self, model, network, limits, batch_size, constant, search):
         super().__init__(model.tokenizer, network, limits, constant)
         self._search = search
         self._start_id, self._end_id = model.tokenizer.start_id, model.tokenizer.end_id
         self._searches = [self._traced_once(length) for length in limits.lengths]
-        self.functions = {
-            "generate": self._generate(),
-            "encode_text": self._encode_text(),
-            "generate_ids": self._generate_ids(),
-            "tokenize": self._tokenize(),
-            "detokenize": self._detokenize(),
-        }
-        self._add_batches("generate_ids", self._generate_batch, batch_size)
+        self._add_functions("generate_ids", self._generate_batch, batch_size)
 
     def _generate(self):
         limits = self._limits

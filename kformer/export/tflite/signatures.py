@@ -22,9 +22,12 @@ class Signatures:
         constant: Makes a tensor of a table, see `constants.stand_ins.StandIns`.
 
     Attributes:
+        names: Names of all signatures but those of batches, the default one first.
         functions: dict of the signatures by name, the default one first.
         batches: dict name -> (B, S) of signatures for rows of ids, if there are batches.
     """
+
+    names: tuple[str, ...] = ()
 
     def __init__(self, tokenizer, network, limits, constant):
         self._network, self._limits = network, limits
@@ -36,13 +39,25 @@ class Signatures:
         self.functions = {}
         self.batches = {}
 
-    def _add_batches(self, name, function_of, batch_size):
-        """Adds signatures NAME_BxS for `batch_size` sources at once, if it is over 1.
+    def keep_only(self, chosen):
+        """Leaves out what is neither chosen nor needed by `kformer.pocket` to answer texts.
+
+        Args:
+            chosen: Of `names`.
+        """
+        needed = {self.names[0], "tokenize", *chosen, *self.batches}
+        if self.batches:
+            needed.add("detokenize")
+        self.functions = {name: self.functions[name] for name in self.functions if name in needed}
+
+    def _add_functions(self, name, function_of, batch_size):
+        """Adds all signatures, and NAME_BxS for `batch_size` sources at once, if it is over 1.
 
         Args:
             name: The signature for one row of ids.
             function_of: (batch_size, length) -> the function.
         """
+        self.functions = {name: getattr(self, f"_{name}")() for name in self.names}
         if batch_size > 1:
             self.batches[name] = (1, self._limits.source_length)
             for length in self._limits.lengths:

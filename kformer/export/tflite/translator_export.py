@@ -16,11 +16,13 @@ class TranslatorExport:
 
     Attributes:
         pocket: The class that runs the file.
+        names: Names of its signatures.
         tokenizers: list of `kformer.Tokenizer`, which the file must be able to hold.
         about: dict of further metadata.
     """
 
     pocket = PocketTranslator
+    names = TranslatorSignatures.names
 
     def __init__(self, translator, options: SearchOptions):
         self._translator = translator

@@ -32,21 +32,17 @@ class TranslatorSignatures(Signatures):
         search: `kformer.Greedy` or `kformer.Beam`.
     """
 
+    names = (
+        *("translate", "encode_text", "translate_ids", "tokenize", "detokenize"),
+        *("encode", "decode_step"),
+    )
+
     def __init__(self, translator, transformer, limits, batch_size, constant, search):
         super().__init__(translator.tokenizer, transformer, limits, constant)
         self._search = search
         self._searches = [self._traced_once(length) for length in limits.lengths]
         self._target = ByteCodec(translator.target_tokenizer, constant)
-        self.functions = {
-            "translate": self._translate(),
-            "encode_text": self._encode_text(),
-            "translate_ids": self._translate_ids(),
-            "tokenize": self._tokenize(),
-            "detokenize": self._detokenize(),
-            "encode": self._encode(),
-            "decode_step": self._decode_step(),
-        }
-        self._add_batches("translate_ids", self._translate_batch, batch_size)
+        self._add_functions("translate_ids", self._translate_batch, batch_size)
 
     def _translate(self):
         limits = self._limits

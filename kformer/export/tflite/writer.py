@@ -7,7 +7,7 @@ end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors
 import itertools
 import json
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import kformer
@@ -54,6 +54,7 @@ def export_tflite(
     check: Callable[[Path], object] | None = None,
     examples: Iterable[str] = (),
     about: dict[str, str] | None = None,
+    signatures: Collection[str] | None = None,
 ) -> Path:
     """Writes a `.tflite` file for `kformer.pocket` or any app with LiteRT.
 
@@ -106,6 +107,8 @@ def export_tflite(
             fit are stored with their answers.
         about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`, beside and before
             what `Translator.about` has.
+        signatures: Names of the signatures to keep, beside the first, `tokenize` and those that
+            batches need; by default all. Each that is left out makes the file smaller.
 
     Returns:
         `Path` of the `.tflite` file.
@@ -116,7 +119,7 @@ def export_tflite(
     """
     path = Path(path)
     export, limits = check_tflite(
-        model, path, beam_size, length_penalty, max_source_length, precision, batch_size
+        model, path, beam_size, length_penalty, max_source_length, precision, batch_size, signatures
     )
     network = model.network
     if precision in _INTEGER or not is_float32(network):
@@ -124,7 +127,9 @@ def export_tflite(
     stand_ins = StandIns(network)
     if precision in _INTEGER:
         export.quantize(network, stand_ins.constant)
-    signatures = export.signatures(network, limits, batch_size, stand_ins.constant)
+    made = export.signatures(network, limits, batch_size, stand_ins.constant)
+    if signatures is not None:
+        made.keep_only(signatures)
     metadata = {
         "format": FORMAT,
         "kformer": kformer.__version__,
@@ -135,10 +140,10 @@ def export_tflite(
         **export.metadata(limits),
         "max_source_length": limits.source_length,
         "max_source_bytes": limits.source_bytes,
-        "signatures": [*signatures.functions],
-        "batches": signatures.batches,
+        "signatures": [*made.functions],
+        "batches": made.batches,
     }
-    converted = convert_to(precision, signatures.functions, stand_ins)
+    converted = convert_to(precision, made.functions, stand_ins)
     with replacing(path) as temporary:
         write_model(converted, temporary)
         _append(temporary, METADATA, metadata)
@@ -166,7 +171,14 @@ def convert_to(precision: str, functions: dict, stand_ins: StandIns):
 
 
 def check_tflite(
-    model, path, beam_size, length_penalty, max_source_length, precision, batch_size
+    model,
+    path,
+    beam_size,
+    length_penalty,
+    max_source_length,
+    precision,
+    batch_size,
+    signatures=None,
 ) -> tuple[TranslatorExport | ClassifierExport | LanguageModelExport, Limits]:
     """Checks arguments of `export_tflite` without exporting.
 
@@ -183,6 +195,8 @@ def check_tflite(
     limits = limits_of(model, max_source_length)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)
+    for name in signatures or ():
+        check_choice("signatures", name, export.names)
     for tokenizer in export.tokenizers:
         tables_of(tokenizer.model)  # Raises if the file cannot hold the tokenizer.
     return export, limits

@@ -149,6 +149,35 @@ def test_rounded_weights_make_smaller_files(toy_translator, short_tflite, precis
     assert sum(len(data) == bytes_each * table.numpy().size for data in stored) == 1
 
 
+@pytest.mark.parametrize(
+    ("chosen", "batch_size", "kept"),
+    [
+        (["translate"], 1, {"translate", "tokenize"}),
+        pytest.param(
+            ["encode_text"],
+            2,
+            {"translate", "tokenize", "encode_text", "detokenize", "translate_ids"}
+            | {f"translate_ids_2x{length}" for length in (16, S)},
+            marks=pytest.mark.prove,
+        ),
+    ],
+)
+def test_a_file_without_the_other_signatures_is_smaller_and_answers_the_same(
+    toy_translator, short_tflite, tmp_path, chosen, batch_size, kept
+):
+    path = tmp_path / "toy.tflite"
+    export_tflite(toy_translator, path, 1, 0.6, S, batch_size=batch_size, signatures=chosen)
+    small, whole = PocketTranslator(path), PocketTranslator(short_tflite())
+    assert {*small.manifest["signatures"]} == kept
+    assert path.stat().st_size < short_tflite().stat().st_size
+    texts = [*toy.SOURCES[:5], " ".join(toy.SOURCES[:20])]
+    with pytest.warns(UserWarning, match="ids, over the limit"):
+        assert small.translate(texts) == whole.translate(texts)
+    if "encode_text" not in kept:
+        with pytest.raises(ValueError, match="Received: a file that was exported without it"):
+            small.encode(texts)
+
+
 def test_the_length_is_128_where_the_translator_allows_it(toy_translator):
     short = Translator(toy_translator.tokenizer, toy_translator.transformer, max_source_length=13)
     for translator, length in [(toy_translator, 128), (short, 13)]:
@@ -176,6 +205,7 @@ def test_the_name_must_end_in_tflite(toy_translator, tmp_path):
     [
         ({"precision": "int2"}, "Received: precision='int2'"),
         ({"batch_size": 0}, "Received: batch_size=0"),
+        ({"signatures": ["translate", "beam"]}, "decode_step. Received: signatures='beam'"),
     ],
 )
 def test_wrong_arguments_are_refused(toy_translator, tmp_path, wrong, message):
