@@ -56,6 +56,7 @@ def write_model(model, path):
             large[i], buffer.data = buffer.data, np.zeros(1, np.uint8)
         elif buffer.data is not None:
             buffer.data = _bytes_of(buffer.data)
+    _share_equal_parts(model)
     builder = _Builder(1 << 20)
     builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
     head = builder.Output()
@@ -142,9 +143,35 @@ def _merge_subgraphs(model) -> bool:
     return merged
 
 
-def _packed(graph):
+def _share_equal_parts(model):
+    """Has equal tensors and operators written once, whatever the subgraph; there are thousands."""
+    shared = {}
+    for graph in model.subgraphs:
+        for parts in (graph.tensors, graph.operators):
+            for i, part in enumerate(parts):
+                parts[i] = shared.setdefault((type(part), _packed(part)), _Shared(part))
+
+
+class _Shared:
+    """A part of a model that is written at the first place that refers to it.
+
+    Args:
+        part: An object of `schema` that can be packed.
+    """
+
+    def __init__(self, part):
+        self._part = part
+        self._offset = None
+
+    def Pack(self, builder):
+        if self._offset is None:
+            self._offset = self._part.Pack(builder)
+        return self._offset
+
+
+def _packed(part):
     builder = _Builder(1024)
-    builder.Finish(graph.Pack(builder))
+    builder.Finish(part.Pack(builder))
     return bytes(builder.Output())
 
 
