@@ -87,6 +87,7 @@ def write_torch_file(path, content, legacy=False):
         with zipfile.ZipFile(file, "w") as archive:
             with archive.open("model/data.pkl", "w") as pickled:
                 _Pickler(pickled, 2).dump(state)
+            archive.writestr("model/version", "3\n")
             for storage in storages:
                 archive.writestr(f"model/data/{storage.key}", storage.array.tobytes("A"))
     return path

@@ -16,6 +16,7 @@ from pathlib import Path
 LONGEST = 40  # Ids of a translation.
 BEAMS = (1, 4)
 PADDING, END = 1, 2
+_SCALES = {"encoder_attn.": 8, "self_attn.": 4, "fc": 10}  # Of weights, by a part of their names.
 
 
 def random_model(sizes, d_model=32):
@@ -43,11 +44,11 @@ def random_model(sizes, d_model=32):
                 continue
             weight.add_(0.15 * torch.randn_like(weight))
             if name.endswith("weight"):
-                weight.mul_(2 if "attn" in name else 6 if "fc" in name else 1)
+                weight.mul_(next((by for part, by in _SCALES.items() if part in name), 1))
         for side in (model.model.encoder, model.model.decoder):
             side.embed_tokens.weight[PADDING] = 0
         # The larger a row, the more often its id is the best or the worst.
-        model.model.decoder.embed_tokens.weight[END] *= 2
+        model.model.decoder.embed_tokens.weight[END] *= 4
         model.model.decoder.output_projection.weight = model.model.decoder.embed_tokens.weight
     model.generation_config.bad_words_ids = [[PADDING]]
     return model
@@ -121,7 +122,9 @@ def main(folder, texts):
     with torch.no_grad():
         of_source = torch.tensor(source)
         mask = (of_source != PADDING).long()
-        logits = model(of_source, attention_mask=mask, decoder_input_ids=target).logits
+        # With a cache, FSMT applies no causal mask.
+        settings = {"attention_mask": mask, "decoder_input_ids": target, "use_cache": False}
+        logits = model(of_source, **settings).logits
     np.save(folder.with_name("logits.npy"), logits.numpy())
     answers = {str(beams): [translated(model, row, beams) for row in rows] for beams in BEAMS}
     answers |= {"rows": rows, "logits_of": (source.tolist(), target.tolist())}

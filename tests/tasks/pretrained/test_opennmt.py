@@ -67,11 +67,11 @@ def test_every_weight_and_setting_finds_its_place(checkpoint, network_of):
     assert received["ignored_source_id"] == found.tokenizer.end_id
     size = len(VOCABULARIES["two, the source's without start and end"][0][0])
     for weight, value in zip(found.transformer.weights, expected.weights, strict=True):
-        weight, value = weight.numpy(), value.numpy()
+        path, weight, value = value.path, weight.numpy(), value.numpy()
         if value.dtype.kind != "f":  # Of dropout.
             continue
-        if value.ndim == 2 and len(value) == size + 2:  # Of ids that the checkpoint lacks.
-            value[size:] = 0
+        if path == "source_embedding/table" and len(value) == size + 2:
+            value[size:] = 0  # Of ids that the checkpoint lacks.
         np.testing.assert_array_equal(weight, value)
     tokenizer = found.target_tokenizer
     special = (tokenizer.unknown_id, tokenizer.padding_id, tokenizer.start_id, tokenizer.end_id)
@@ -190,7 +190,7 @@ def test_the_imports_say_what_ctranslate2_says(checkpoint, tmp_path):
                 texts, answers[str(beams)], found, strict=True
             ):
                 assert list(best.tokens) == said, text
-                assert best.score == pytest.approx(score, abs=TIE), text
+                assert best.score == pytest.approx(score, abs=TIE, rel=1e-4), text
             assert len({best.text for best, *_ in found}) > 3
 
 
