@@ -145,7 +145,8 @@ class TranslatorSignatures(Signatures):
             def search():
                 ids, score = find(beginning(source, length))
                 missing = self._limits.target_length - length - EXTRA_LENGTH
-                return tf.pad(ids, ((0, 0), (0, missing))), score
+                padding = self._network.padding_id
+                return tf.pad(ids, ((0, 0), (0, missing)), constant_values=padding), score
 
             return search
 
