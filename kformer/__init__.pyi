@@ -18,6 +18,8 @@ from .model.networks.transformer_encoder import TransformerEncoder
 from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
 from .tasks.ensemble import Ensemble
 from .tasks.language_model import Generation, LanguageModel
+from .tasks.pretrained.checkpoints.fairseq import from_fairseq
+from .tasks.pretrained.checkpoints.opennmt import from_opennmt
 from .tasks.pretrained.ctranslate2 import from_ctranslate2
 from .tasks.pretrained.marian import from_marian
 from .tasks.text_classifier import TextClassifier
@@ -71,7 +73,9 @@ __all__ = [
     "causal_mask",
     "chrf",
     "from_ctranslate2",
+    "from_fairseq",
     "from_marian",
+    "from_opennmt",
     "from_torch",
     "load",
     "padding_mask",

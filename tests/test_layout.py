@@ -36,6 +36,7 @@ ARROWS = {
     "decoding.search": {"backend"},
     "tasks": {"backend", "decoding", "model", "model.networks", "text", "text.paragraphs"},
     "tasks.pretrained": {"model", "model.networks", "tasks", "text"},
+    "tasks.pretrained.checkpoints": {"model.networks", "tasks", "tasks.pretrained"},
     "pocket": {"decoding", "text", "text.paragraphs"},
     "scale": {
         *("", "export.saved_model", "pocket", "text", "training.run"),

@@ -11,6 +11,18 @@ from kformer.files import check_writable
 
 _Output = Annotated[Path, typer.Option(help="The .keras file to write.")]
 
+_SourceModel = Annotated[
+    Path | None,
+    typer.Option(help="SentencePiece model of the sources; by default source.spm in the folder."),
+]
+_TargetModel = Annotated[
+    Path | None,
+    typer.Option(
+        help="SentencePiece model of the translations; by default target.spm in the folder, or "
+        "that of the sources."
+    ),
+]
+
 app = typer.Typer(help="Make a .keras file of a translator that others have trained.")
 
 
@@ -40,22 +52,53 @@ def marian(
 def ctranslate2(
     folder: Annotated[Path, typer.Argument(help="Folder of CTranslate2, with model.bin.")],
     output: _Output,
-    source_model: Annotated[
-        Path | None,
-        typer.Option(
-            help="SentencePiece model of the sources; by default source.spm in the folder."
-        ),
-    ] = None,
-    target_model: Annotated[
-        Path | None,
-        typer.Option(
-            help="SentencePiece model of the translations; by default target.spm in the folder, or "
-            "that of the sources."
-        ),
-    ] = None,
+    source_model: _SourceModel = None,
+    target_model: _TargetModel = None,
 ):
     """Import a Transformer of CTranslate2, which need not be installed."""
     _write(output, lambda: kformer.from_ctranslate2(folder, source_model, target_model))
+
+
+@app.command()
+def fairseq(
+    checkpoint: Annotated[
+        Path,
+        typer.Argument(
+            help="A .pt file of fairseq; or a folder that holds one, or checkpoint_best.pt."
+        ),
+    ],
+    output: _Output,
+    source_model: _SourceModel = None,
+    target_model: _TargetModel = None,
+    dictionaries: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of dict.SOURCE.txt and dict.TARGET.txt; by default that of the checkpoint."
+        ),
+    ] = None,
+):
+    """Import a Transformer of fairseq, whose text was split by SentencePiece.
+
+    Neither fairseq nor PyTorch is needed, and nothing in the file is run.
+    """
+    _write(
+        output,
+        lambda: kformer.from_fairseq(checkpoint, source_model, target_model, dictionaries),
+    )
+
+
+@app.command()
+def opennmt(
+    checkpoint: Annotated[Path, typer.Argument(help="A .pt file of OpenNMT-py.")],
+    output: _Output,
+    source_model: _SourceModel = None,
+    target_model: _TargetModel = None,
+):
+    """Import a Transformer of OpenNMT-py, whose text was split by SentencePiece.
+
+    Neither OpenNMT-py nor PyTorch is needed, and nothing in the file is run.
+    """
+    _write(output, lambda: kformer.from_opennmt(checkpoint, source_model, target_model))
 
 
 def _write(output, read):

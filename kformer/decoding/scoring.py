@@ -19,7 +19,7 @@ from kformer.decoding.parallel import in_parallel, longest_first
 from kformer.decoding.runtime import max_parallel_batches
 from kformer.model.dense import form_of
 from kformer.model.encoder import Encoder
-from kformer.model.masks import causal_mask, padding_mask
+from kformer.model.masks import causal_mask
 
 _MAX_LOGITS = 2**24  # Of a batch, 64 MiB: rows x T x V, unless a single row has more.
 _MAX_ROWS = 64
@@ -117,7 +117,7 @@ def _attend(transformer, source, target, start_id):
         transformer.positions(transformer.target_embedding(read)),  # (B, T, D)
         transformer.encode(source),
         causal_mask(ops.shape(target)[1]),
-        padding_mask(source, transformer.padding_id),
+        transformer.source_mask(source),
     )
     return x, weights.decoder_cross
 

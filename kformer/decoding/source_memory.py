@@ -33,7 +33,7 @@ def source_memory(transformer, encoded: Any, mask: Any) -> SourceMemory:
     Args:
         transformer: `kformer.Transformer`.
         encoded: float tensor (B, S, D).
-        mask: boolean tensor (B, 1, 1, S), the source's `padding_mask`.
+        mask: boolean tensor (B, 1, 1, S), from `transformer.source_mask`.
     """
     layers = []
     for layer in transformer.decoder.layers:

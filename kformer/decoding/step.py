@@ -28,7 +28,6 @@ from kformer.decoding.source_memory import (
 )
 from kformer.decoding.step_attention import ElementwiseAttention, MatmulAttention
 from kformer.model.encoder import Encoder
-from kformer.model.masks import padding_mask
 
 
 class DecoderStep(Step):
@@ -169,7 +168,7 @@ def start_decoding(
     if isinstance(transformer.decoder, Encoder):
         memory = prompt_memory(transformer, source)
     else:
-        mask = padding_mask(source, transformer.padding_id)
+        mask = transformer.source_mask(source)
         memory = source_memory(transformer, transformer.encode(source), mask)
     step = step_class(transformer, memory, max_length, beams, runtime)
     return step, step.empty_cache(ops.shape(source)[0])

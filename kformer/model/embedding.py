@@ -9,8 +9,10 @@ import keras
 import numpy as np
 from keras import ops
 
-from kformer.arguments import check_flag, check_integer
+from kformer.arguments import check_flag, check_integer, check_number
 from kformer.backend import gather, graph_cache
+
+MAX_WAVELENGTH = 10000.0  # Section 3.5 of the paper.
 
 
 class Factors(NamedTuple):
@@ -114,14 +116,20 @@ class TokenEmbedding(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="kformer")
 class PositionalEncoding(keras.layers.Layer):
-    """Adds sines and cosines of the position, counted from 0.
+    """Adds sines and cosines of the position.
 
     Section 3.5 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762):
 
-        PE(pos, 2i)     = sin(pos / 10000^(2i / D))
-        PE(pos, 2i + 1) = cos(pos / 10000^(2i / D))
+        PE(pos, 2i)     = sin(pos / max_wavelength^(2i / D))
+        PE(pos, 2i + 1) = cos(pos / max_wavelength^(2i / D))
 
     Computed, not looked up: any length works, also one longer than any seen in training.
+
+    Args:
+        first_position: The position of a row's first vector. The paper counts from 0, OpenNMT-tf
+            from 1, fairseq from 2.
+        max_wavelength: 10,000 in the paper. With 10,000^(D / (D - 2)) the slowest wave has the
+            frequency 1 / 10,000 exactly, as those of tensor2tensor, OpenNMT-tf and fairseq have.
 
     Call arguments:
         vectors: float tensor (B, T, D), D even.
@@ -130,8 +138,10 @@ class PositionalEncoding(keras.layers.Layer):
         float tensor (B, T, D).
     """
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, first_position: int = 0, max_wavelength: float = MAX_WAVELENGTH, **kwargs):
         super().__init__(**kwargs)
+        self.first_position = check_integer("first_position", first_position, least=0)
+        self.max_wavelength = check_number("max_wavelength", max_wavelength, least=1)
         self.supports_masking = True
 
     def build(self, input_shape):
@@ -148,11 +158,18 @@ class PositionalEncoding(keras.layers.Layer):
         """Returns the encodings of the first `length` positions, float tensor (length, d_model)."""
         # bfloat16 cannot tell position 257 from 256.
         dtype = "float64" if self.compute_dtype == "float64" else "float32"
-        positions = ops.cast(ops.arange(length), dtype)  # (T,)
-        frequencies = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)  # (D/2,)
+        positions = ops.cast(ops.arange(length) + self.first_position, dtype)  # (T,)
+        frequencies = self.max_wavelength ** (-np.arange(0, d_model, 2) / d_model)  # (D/2,)
         angles = positions[:, None] * ops.convert_to_tensor(frequencies, dtype)  # (T, D/2)
         waves = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)  # (T, D/2, 2)
         return ops.reshape(waves, (-1, d_model))
 
     def compute_output_shape(self, input_shape):
         return tuple(input_shape)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "first_position": self.first_position,
+            "max_wavelength": self.max_wavelength,
+        }

@@ -15,17 +15,23 @@ import keras
 from keras import ops
 
 
-def padding_mask(ids, padding_id: int = 0):
+def padding_mask(ids, padding_id: int = 0, ignored_id: int | None = None):
     """Lets every query attend to the keys that are not padding.
 
     Args:
         ids: integer tensor (B, K).
         padding_id: The id that fills short rows.
+        ignored_id: An id that no query attends to either, unless its row begins with it: a row of
+            this id alone still has a key. None for none.
 
     Returns:
         boolean tensor (B, 1, 1, K).
     """
-    return ops.not_equal(ids, padding_id)[:, None, None, :]
+    mask = ops.not_equal(ids, padding_id)
+    if ignored_id is not None:
+        is_first = ops.equal(ops.arange(ops.shape(ids)[1]), 0)
+        mask = mask & (ops.not_equal(ids, ignored_id) | is_first)
+    return mask[:, None, None, :]
 
 
 def causal_mask(length) -> Any:

@@ -18,7 +18,7 @@ class TextInFile:
     """
 
     def __init__(self, metadata, output):
-        self._output = output
+        self._output, self._padding_id = output, metadata["padding_id"]
         self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
         self._longest = metadata.get("max_target_length")  # A classifier has none.
         self._languages = metadata.get("target_languages", {})
@@ -63,7 +63,7 @@ class TextInFile:
 
     def decode(self, worker, ids):
         """Returns the text of at most T `ids`, and whether it was cut."""
-        filled = np.zeros((1, self._longest), np.int32)
+        filled = np.full((1, self._longest), self._padding_id, np.int32)
         filled[0, : len(ids)] = ids
         result = worker("detokenize", ids=filled)
         return text_in(result[self._output]), bool(result["truncated"][0])

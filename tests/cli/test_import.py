@@ -5,7 +5,7 @@ import json
 import pytest
 
 import kformer
-from support.pretrained import ctranslate2, marian
+from support.pretrained import ctranslate2, fairseq, marian, opennmt
 
 
 @pytest.fixture
@@ -107,3 +107,49 @@ def test_a_folder_of_ctranslate2_becomes_a_keras_file(command, refused, folder, 
     ) == (
         f"kformer: A model without ALiBi can be imported. Received: decoder/alibi in '{exported}'."
     )
+
+
+def test_a_checkpoint_of_opennmt_becomes_a_keras_file(command, refused, tmp_path):
+    pieces = opennmt.pieces(marian.vocabulary().pieces)
+    network, path = opennmt.transformer(pieces), tmp_path / "model.pt"
+    arguments = ("import", "opennmt", path, "--output", tmp_path / "a.keras")
+    opennmt.write_checkpoint(path, network, (pieces, pieces), copy_attn=True)
+    assert refused(*arguments) == (
+        "kformer: A model of OpenNMT-py without a copy mechanism can be imported. "
+        f"Received: copy_attn=True in '{path}'."
+    )
+    opennmt.write_checkpoint(path, network, (pieces, pieces))
+    result = command(*arguments, "--target-model", tmp_path / "source.spm")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"Written: {tmp_path / 'a.keras'}\n"
+    translator = kformer.load(tmp_path / "a.keras")
+    assert translator.transformer.ignored_source_id == translator.tokenizer.end_id
+
+
+def test_a_checkpoint_of_fairseq_becomes_a_keras_file(command, refused, tmp_path):
+    pieces = fairseq.pieces()
+    folder = tmp_path / "fairseq"
+    network = fairseq.transformer(pieces)
+    fairseq.write_folder(folder, network, pieces, layernorm_embedding=True)
+    arguments = ("import", "fairseq", folder, "--output", tmp_path / "a.keras")
+    assert refused(*arguments) == (
+        "kformer: A model of fairseq without a norm of the embedded ids can be imported. "
+        f"Received: layernorm_embedding=True in '{folder / 'checkpoint_best.pt'}'."
+    )
+    data = tmp_path / "data"
+    fairseq.write_folder(data, network, pieces)
+    checkpoint = folder / "checkpoint_best.pt"
+    (data / "checkpoint_best.pt").rename(checkpoint)
+    for name in ("dict.de.txt", "dict.en.txt", "source.spm", "target.spm"):
+        (folder / name).unlink()
+    assert "must hold dict.de.txt. Received: " in refused(
+        "import", "fairseq", checkpoint, "--output", tmp_path / "a.keras"
+    )
+    result = command(
+        *("import", "fairseq", checkpoint, "--output", tmp_path / "a.keras"),
+        *("--source-model", data / "source.spm", "--target-model", data / "target.spm"),
+        *("--dictionaries", data),
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"Written: {tmp_path / 'a.keras'}\n"
+    assert kformer.load(tmp_path / "a.keras").transformer.first_position == 2

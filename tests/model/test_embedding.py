@@ -28,6 +28,29 @@ def test_positions_reach_beyond_any_length_seen():
     np.testing.assert_allclose(encoded[0, -1], positional_encoding(far, 6)[-1], atol=1e-3)
 
 
+def test_positions_may_be_counted_from_any_number():
+    encodings = PositionalEncoding(first_position=2).encodings(5, 22)
+    np.testing.assert_allclose(encodings, positional_encoding(5, 22, first=2), atol=1e-6)
+
+
+def test_with_a_longer_wavelength_positions_are_those_of_fairseq():
+    """Its module SinusoidalPositionalEmbedding: sines, then cosines; padding's id is 1."""
+    t, d = 7, 22
+    frequencies = np.exp(-np.log(10000) / (d // 2 - 1) * np.arange(d // 2))
+    angles = np.arange(1 + 1, 1 + 1 + t)[:, None] * frequencies
+    encodings = PositionalEncoding(2, 10000 ** (d / (d - 2))).encodings(t, d)
+    encodings = keras.ops.convert_to_numpy(encodings)
+    np.testing.assert_allclose(encodings[:, ::2], np.sin(angles), atol=1e-6)
+    np.testing.assert_allclose(encodings[:, 1::2], np.cos(angles), atol=1e-6)
+
+
+@pytest.mark.parametrize("setting", [{"first_position": -1}, {"max_wavelength": 0.5}])
+def test_positions_that_no_wave_has_are_refused(setting):
+    [(name, value)] = setting.items()
+    with pytest.raises(ValueError, match=f"Received: {name}={value}"):
+        PositionalEncoding(**setting)
+
+
 def test_positions_stay_apart_in_bfloat16():
     encoded = PositionalEncoding(dtype="bfloat16")(np.zeros((1, 600, 6)))
     encoded = keras.ops.convert_to_numpy(keras.ops.cast(encoded, "float32"))

@@ -19,12 +19,14 @@ B, S, T, H, D, F, V, L = 2, 7, 5, 3, 18, 11, 13, 2
 STACK = {"num_layers": L, "d_model": D, "num_heads": H, "d_ff": F}
 LAYER = {"d_model": D, "num_heads": H, "d_ff": F}
 CHANGED = {"dropout": 0.3, "norm_first": True, "activation": "swish"}
+OTHERWISE = {"first_position": 2, "max_wavelength": 20_000.0, "ignored_source_id": 3}
 
 # A layer, its settings, and the shapes that it is called on.
 CASES = [
     (TokenEmbedding, {"vocab_size": V, "d_model": D}, [(T,)]),
     (TokenEmbedding, {"vocab_size": V, "d_model": D, "output_bias": True}, [(T,)]),
     (PositionalEncoding, {}, [(T, D)]),
+    (PositionalEncoding, {"first_position": 2, "max_wavelength": 20_000.0}, [(T, D)]),
     (MultiHeadAttention, {"d_model": D, "num_heads": H}, [(T, D), (S, D)]),
     (FeedForward, {"d_model": D, "d_ff": F}, [(T, D)]),
     (FeedForward, {"d_model": D, "d_ff": F, "activation": "gelu"}, [(T, D)]),
@@ -43,6 +45,7 @@ CASES = [
     (Transformer, STACK | {"vocab_size": V, "num_decoder_layers": 1}, [(S,), (T,)]),
     (Transformer, STACK | {"vocab_size": V, "padding_id": 12}, [(S,), (T,)]),
     (Transformer, STACK | {"vocab_size": V, "output_bias": True}, [(S,), (T,)]),
+    (Transformer, STACK | OTHERWISE | {"vocab_size": V}, [(S,), (T,)]),
 ]
 
 

@@ -8,20 +8,11 @@ Masks are boolean (B, Q, K); True means "may attend".
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import keras
 import numpy as np
-
-
-class Model(NamedTuple):
-    weights: dict  # path -> array
-    num_heads: int
-    num_layers: int = 1
-    norm_first: bool = False
-    activation: str = "relu"
-    num_decoder_layers: int | None = None
-
 
 ACTIVATIONS = {
     "relu": lambda x: np.maximum(0, x),
@@ -41,15 +32,26 @@ def weights_of(layer):
     return {w.path: keras.ops.convert_to_numpy(w.value).astype("float64") for w in layer.weights}
 
 
-def positional_encoding(length, d_model):
-    """Section 3.5."""
+def positional_encoding(length, d_model, first=0):
+    """Section 3.5, of positions from `first` on."""
     encoding = np.empty((length, d_model))
     for position in range(length):
         for i in range(d_model // 2):
-            angle = position / 10000 ** (2 * i / d_model)
+            angle = (first + position) / 10000 ** (2 * i / d_model)
             encoding[position, 2 * i] = np.sin(angle)
             encoding[position, 2 * i + 1] = np.cos(angle)
     return encoding
+
+
+class Model(NamedTuple):
+    weights: dict  # path -> array
+    num_heads: int
+    num_layers: int = 1
+    norm_first: bool = False
+    activation: str = "relu"
+    num_decoder_layers: int | None = None
+    positions: Callable = positional_encoding
+    padding_id: int = 0
 
 
 def softmax(scores):
@@ -137,19 +139,19 @@ def decoder(x, memory, self_mask, memory_mask, model):
     return layer_norm(x, model, "decoder") if model.norm_first else x
 
 
-def embed(ids, table):
+def embed(ids, table, model):
     """Section 3.4: the weights multiplied by sqrt(d_model); then section 3.5."""
     length, d_model = ids.shape[1], table.shape[1]
-    return table[ids] * np.sqrt(d_model) + positional_encoding(length, d_model)
+    return table[ids] * np.sqrt(d_model) + model.positions(length, d_model)
 
 
 def transformer(source, target, model):
-    """Figure 1, up to the logits; the source's padding is 0; the last table gives the logits."""
+    """Figure 1, up to the logits; the last table gives the logits."""
     source_table = model.weights["source_embedding/table"]
     target_table = model.weights.get("target_embedding/table", source_table)
-    source_mask = (source != 0)[:, None, :]  # (B, 1, S)
+    source_mask = (source != model.padding_id)[:, None, :]  # (B, 1, S)
     length = target.shape[1]
     target_mask = np.tril(np.ones((length, length), bool))[None]  # (1, T, T)
-    memory = encoder(embed(source, source_table), source_mask, model)
-    x = decoder(embed(target, target_table), memory, target_mask, source_mask, model)
+    memory = encoder(embed(source, source_table, model), source_mask, model)
+    x = decoder(embed(target, target_table, model), memory, target_mask, source_mask, model)
     return x @ target_table.T

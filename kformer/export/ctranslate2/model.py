@@ -83,7 +83,8 @@ def write_model(
     spec.config.unk_token, spec.config.eos_token = source.unknown, source.end
     spec.config.decoder_start_token = target.start
     spec.config.bos_token = source.start if prefix is None else prefix
-    spec.config.add_source_bos, spec.config.add_source_eos = prefix is not None, True
+    spec.config.add_source_bos = prefix is not None
+    spec.config.add_source_eos = transformer.ignored_source_id is None
     spec.config.layer_norm_epsilon = EPSILON
     spec.validate()
     spec.optimize(quantization=None if precision == "float32" else precision)

@@ -26,7 +26,7 @@ class CTranslate2Translator:
         folder = Path(folder)
         self._translator = library().Translator(str(folder))
         config = json.loads((folder / "config.json").read_text("utf-8"))
-        self._added = config["add_source_bos"] + config["add_source_eos"]
+        self._added = config["add_source_bos"] + 1  # Lengths count the end, also an ignored one.
         self._source, self._target = (
             sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in SIDES
         )

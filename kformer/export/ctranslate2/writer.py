@@ -25,8 +25,8 @@ def export_ctranslate2(
 
     The folder holds model.bin, config.json, the vocabularies, whose tokens are pieces, and
     source.spm and target.spm, the SentencePiece models that split sources and join translations.
-    CTranslate2 adds the end of a source itself, and the piece of a target language that the
-    translator was fixed to. How to search is said when it translates.
+    CTranslate2 adds the end of a source itself, if the model reads one, and the piece of a target
+    language that the translator was fixed to. How to search is said when it translates.
 
     Args:
         translator: The translator.

@@ -15,7 +15,6 @@ from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.codec import ByteCodec
 from kformer.export.tflite.signatures import Signatures, beginning, signature, vector
 from kformer.model.attention import KeysValues
-from kformer.model.masks import padding_mask
 from kformer.pocket.model import SOURCE_CUT
 from kformer.pocket.translator import TRANSLATION_CUT
 
@@ -94,7 +93,7 @@ class TranslatorSignatures(Signatures):
 
         @signature(source=((1, length), tf.int32))
         def encode(source):
-            encoded, mask = transformer.encode(source), padding_mask(source, transformer.padding_id)
+            encoded, mask = transformer.encode(source), transformer.source_mask(source)
             memory = source_memory(transformer, encoded, mask)
             keys, values = zip(*memory.layers, strict=True)
             return {
@@ -146,7 +145,8 @@ class TranslatorSignatures(Signatures):
             def search():
                 ids, score = find(beginning(source, length))
                 missing = self._limits.target_length - length - EXTRA_LENGTH
-                return tf.pad(ids, ((0, 0), (0, missing))), score
+                padding = self._network.padding_id
+                return tf.pad(ids, ((0, 0), (0, missing)), constant_values=padding), score
 
             return search
 

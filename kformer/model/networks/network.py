@@ -8,7 +8,7 @@ import keras
 from kformer.backend import is_tensorflow
 from kformer.model.dense import HoldsDense
 from kformer.model.dropout import Dropout
-from kformer.model.embedding import PositionalEncoding, TokenEmbedding
+from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
 from kformer.model.networks.copying import float32_copy
 from kformer.model.stack import DROPOUT
@@ -75,15 +75,21 @@ class OneStack(Network):
         norm_first: bool = False,
         padding_id: int = 0,
         activation: str = "relu",
+        first_position: int = 0,
+        max_wavelength: float = MAX_WAVELENGTH,
         **kwargs,
     ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
         self.d_model = d_model
         self.padding_id = padding_id
+        self.first_position = first_position
+        self.max_wavelength = max_wavelength
         dtype = self.dtype_policy
         self.source_embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=dtype)
-        self.positions = PositionalEncoding(name="positions", dtype=dtype)
+        self.positions = PositionalEncoding(
+            first_position, max_wavelength, name="positions", dtype=dtype
+        )
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
         self.encoder = Encoder(num_layers, *settings, name="encoder", dtype=dtype)
@@ -123,4 +129,6 @@ class OneStack(Network):
             "norm_first": encoder.norm_first,
             "padding_id": self.padding_id,
             "activation": encoder.activation,
+            "first_position": self.first_position,
+            "max_wavelength": self.max_wavelength,
         }

@@ -2,7 +2,8 @@
 
 Such a file holds a pickle, which refers to storages: arrays of one axis, saved beside it. A pickle
 may name any function of any module to be called. Here only the few names that tensors need are
-known, and each of them stands for something in this module.
+known, and each of them stands for something in this module. A checkpoint may hold settings, too:
+of the packages that the caller names, every object becomes a `Record`, whatever its class.
 
 There are two formats: a ZIP archive, since PyTorch 1.6; and before, five pickles one after the
 other, and then the storages.
@@ -12,7 +13,7 @@ import pickle
 import struct
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
@@ -28,18 +29,32 @@ _DTYPES = {
 }
 
 
-def read_tensors(path: Path):
+class Record:
+    """What a file says of an object: its attributes, and nothing of what its class does."""
+
+    def __init__(self, *_):
+        pass
+
+    def __setstate__(self, state):
+        if isinstance(state, dict):
+            self.__dict__.update(state)
+
+
+def read_tensors(path: Path, packages: Collection[str] = ()):
     """Returns what the file at `path` holds, usually a dict of arrays by name.
 
+    Args:
+        path: The file.
+        packages: Packages whose objects become a `Record`.
+
     Raises:
-        ValueError: The file is damaged, or its pickle names something that is no part of a tensor.
+        ValueError: The file is damaged, or its pickle names something that is no part of a tensor,
+            nor of `packages`.
     """
     try:
         with path.open("rb") as file:
-            found = _in_archive(file) if zipfile.is_zipfile(file) else _in_pickles(file)
-        if isinstance(found, dict):
-            found = {name: _as_number(value) for name, value in found.items()}
-        return found
+            read = _in_archive if zipfile.is_zipfile(file) else _in_pickles
+            return _as_numbers(read(file, packages))
     except OSError:
         raise
     except Exception as error:  # Unpickling what is damaged can raise any.
@@ -54,12 +69,14 @@ def from_bfloat16(bits: np.ndarray) -> np.ndarray:
     return (bits.astype("<u4") << 16).view("<f4")
 
 
-def _as_number(value):
+def _as_numbers(value):
+    if isinstance(value, dict):
+        return {name: _as_numbers(one) for name, one in value.items()}
     is_bfloat16 = isinstance(value, np.ndarray) and value.dtype == BFLOAT16
     return from_bfloat16(value) if is_bfloat16 else value
 
 
-def _in_archive(file):
+def _in_archive(file, packages):
     with zipfile.ZipFile(file) as archive:
         [pickled] = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         storages = {}
@@ -71,10 +88,10 @@ def _in_archive(file):
             return storages[key]
 
         with archive.open(pickled) as content:
-            return _Unpickler(content, storage).load()
+            return _Unpickler(content, storage, packages).load()
 
 
-def _in_pickles(file):
+def _in_pickles(file, packages):
     size_of_file = file.seek(0, 2)
     file.seek(0)
     storages = {}
@@ -88,7 +105,7 @@ def _in_pickles(file):
 
     for _ in ("magic number", "version", "system"):
         _Unpickler(file, storage).load()
-    found = _Unpickler(file, storage).load()
+    found = _Unpickler(file, storage, packages).load()
     for key in _Unpickler(file, storage).load():
         (size,) = struct.unpack("<q", file.read(8))
         content = file.read(size * storages[key].itemsize)
@@ -102,15 +119,19 @@ class _Unpickler(pickle.Unpickler):
     Args:
         file: The pickle.
         storage: callable (dtype, key, size) -> array (size,).
+        packages: See `read_tensors`.
     """
 
-    def __init__(self, file, storage: Callable):
+    def __init__(self, file, storage: Callable, packages: Collection[str] = ()):
         super().__init__(file)
         self._storage = storage
+        self._packages = packages
 
     def find_class(self, module, name):
         if module == "torch" and name in _DTYPES:
             return _DTYPES[name]
+        if module.partition(".")[0] in self._packages:
+            return type(name, (Record,), {})  # Its own, which the pickle may change.
         if (module, name) not in _KNOWN:
             raise pickle.UnpicklingError(f"the pickle names {module}.{name}")
         return _KNOWN[module, name]

@@ -10,7 +10,7 @@ from keras import ops
 
 from kformer.model.decoder import Decoder
 from kformer.model.dropout import Dropout
-from kformer.model.embedding import PositionalEncoding, TokenEmbedding
+from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
 from kformer.model.masks import causal_mask, padding_mask
 from kformer.model.networks.network import Network
@@ -49,6 +49,9 @@ class Transformer(Network):
         num_decoder_layers: Number of layers of the decoder, if it is another. Few make decoding
             fast: a deep encoder runs once, the decoder for every id.
         output_bias: Whether a bias for each target id is added to the logits.
+        first_position, max_wavelength: See `kformer.PositionalEncoding`.
+        ignored_source_id: A source id that nothing attends to, as if it was not there: the end id
+            if the model was trained on sources without one. None for none.
 
     Call arguments:
         inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
@@ -72,6 +75,9 @@ class Transformer(Network):
         activation: str = "relu",
         num_decoder_layers: int | None = None,
         output_bias: bool = False,
+        first_position: int = 0,
+        max_wavelength: float = MAX_WAVELENGTH,
+        ignored_source_id: int | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -86,6 +92,9 @@ class Transformer(Network):
         self.activation = activation
         self.num_decoder_layers = num_decoder_layers
         self.output_bias = output_bias
+        self.first_position = first_position
+        self.max_wavelength = max_wavelength
+        self.ignored_source_id = ignored_source_id
         dtype = self.dtype_policy
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
         shared = target_vocab_size is None
@@ -97,7 +106,9 @@ class Transformer(Network):
             self.target_embedding = TokenEmbedding(
                 target_vocab_size, d_model, output_bias, name="target_embedding", dtype=dtype
             )
-        self.positions = PositionalEncoding(name="positions", dtype=dtype)
+        self.positions = PositionalEncoding(
+            first_position, max_wavelength, name="positions", dtype=dtype
+        )
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
         self.encoder = Encoder(num_layers, *settings, name="encoder", dtype=dtype)
         layers = num_layers if num_decoder_layers is None else num_decoder_layers
@@ -128,14 +139,18 @@ class Transformer(Network):
 
     def call(self, inputs, training=None):
         source, target = _pair(inputs)
-        mask = padding_mask(source, self.padding_id)
+        mask = self.source_mask(source)
         memory = self.encode(source, training=training)
         return self.decode(target, memory, mask, training=training)
 
     def encode(self, source, training=None):
         """Returns the memory, float (B, S, D), of `source`, integer (B, S)."""
         x = self._embed(self.source_embedding, source, training=training)
-        return self.encoder(x, padding_mask(source, self.padding_id), training=training)
+        return self.encoder(x, self.source_mask(source), training=training)
+
+    def source_mask(self, source):
+        """Returns which ids of `source`, integer (B, S), are attended to: boolean (B, 1, 1, S)."""
+        return padding_mask(source, self.padding_id, self.ignored_source_id)
 
     def decode(self, target, memory, memory_mask=None, training=None):
         """Returns logits, float (B, T, V).
@@ -143,8 +158,8 @@ class Transformer(Network):
         Args:
             target: integer tensor (B, T), beginning with the start id.
             memory: float tensor (B, S, D), from `encode`.
-            memory_mask: boolean tensor (B, 1, 1, S), the source's `padding_mask`; None lets
-                every position be seen.
+            memory_mask: boolean tensor (B, 1, 1, S), from `source_mask`; None lets every position
+                be seen.
         """
         x = self._embed(self.target_embedding, target, training=training)
         x = self.decoder(x, memory, self._target_mask(target), memory_mask, training=training)
@@ -153,7 +168,7 @@ class Transformer(Network):
     def attend(self, inputs):
         """Returns the `Attention` of every layer for `inputs` as in `call`."""
         source, target = _pair(inputs)
-        mask = padding_mask(source, self.padding_id)
+        mask = self.source_mask(source)
         x = self._embed(self.source_embedding, source)
         memory, encoder_self = self.encoder.attend(x, mask)
         x = self._embed(self.target_embedding, target)
@@ -195,6 +210,9 @@ class Transformer(Network):
             "activation": self.activation,
             "num_decoder_layers": self.num_decoder_layers,
             "output_bias": self.output_bias,
+            "first_position": self.first_position,
+            "max_wavelength": self.max_wavelength,
+            "ignored_source_id": self.ignored_source_id,
         }
 
 

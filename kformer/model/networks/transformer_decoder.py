@@ -21,6 +21,7 @@ class TransformerDecoder(OneStack):
     Args:
         vocab_size, num_layers, d_model, num_heads, d_ff, dropout, norm_first, activation: As for
             `TransformerEncoder`.
+        first_position, max_wavelength: See `kformer.PositionalEncoding`.
         padding_id: The id that fills short rows, after their end.
         start_id: The id that every text begins with. A row may hold several texts, one after the
             other: each is read as if it were alone.

@@ -8,6 +8,11 @@ import keras
 from kformer.model.masks import padding_mask
 from kformer.model.networks.network import OneStack
 
+_OF_TRANSFORMER = (  # Its settings that the encoder has, too.
+    *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "norm_first", "padding_id"),
+    *("activation", "first_position", "max_wavelength", "ignored_source_id"),
+)
+
 
 @keras.saving.register_keras_serializable(package="kformer")
 class TransformerEncoder(OneStack):
@@ -26,6 +31,8 @@ class TransformerEncoder(OneStack):
         norm_first: Whether to normalise before each sub-layer (pre-norm) instead of after.
         padding_id: The id that fills short rows; no other id attends to it.
         activation: Of the feed-forward networks; see `kformer.FeedForward`.
+        first_position, max_wavelength: See `kformer.PositionalEncoding`.
+        ignored_source_id: See `kformer.Transformer`.
 
     Call arguments:
         source: integer tensor (B, S).
@@ -33,6 +40,10 @@ class TransformerEncoder(OneStack):
     Returns:
         float tensor (B, S, D). `attend` returns the attention weights beside it.
     """
+
+    def __init__(self, *settings_of_one_stack, ignored_source_id: int | None = None, **kwargs):
+        super().__init__(*settings_of_one_stack, **kwargs)
+        self.ignored_source_id = ignored_source_id
 
     @classmethod
     def from_transformer(cls, transformer, dropout: float | None = None) -> "TransformerEncoder":
@@ -43,9 +54,8 @@ class TransformerEncoder(OneStack):
             dropout: Dropout rate; None for that of `transformer`.
         """
         config = transformer.get_config()
-        names = ("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "norm_first")
         encoder = cls(
-            **{name: config[name] for name in (*names, "padding_id", "activation")},
+            **{name: config[name] for name in _OF_TRANSFORMER},
             dropout=config["dropout"] if dropout is None else dropout,
         )
         transformer = transformer.copy()  # LoRA and quantized layers have variables of their own.
@@ -59,7 +69,10 @@ class TransformerEncoder(OneStack):
         return self.encode(source, training)
 
     def _mask(self, source):
-        return padding_mask(source, self.padding_id)
+        return padding_mask(source, self.padding_id, self.ignored_source_id)
+
+    def get_config(self):
+        return {**super().get_config(), "ignored_source_id": self.ignored_source_id}
 
     def compute_output_shape(self, input_shape):
         return (*input_shape, self.d_model)

@@ -6,6 +6,9 @@
 - `marian_weights`: its weights.
 - `ctranslate2`: `from_ctranslate2`, from a folder of CTranslate2; `ctranslate2_file` reads its
   model.bin, `ctranslate2_weights` its weights.
+- `checkpoints`: translators of the checkpoints of fairseq and OpenNMT-py.
+- `positions`: the kinds of sinusoidal positions.
+- `sentencepiece_files`: the SentencePiece models beside a network.
 - `yaml_text`: YAML of strings.
 - `model_card`: licence, languages and citation, from README.md.
 - `assembly`: a `Translator` of weights and vocabularies, whoever trained it.

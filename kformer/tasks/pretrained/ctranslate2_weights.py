@@ -10,8 +10,8 @@ import re
 
 import numpy as np
 
-from kformer.model.embedding import PositionalEncoding
 from kformer.tasks.pretrained.assembly import Network
+from kformer.tasks.pretrained.positions import positions_in_table, tensor2tensor_positions
 
 _KIND = "TransformerSpec"
 _ACTIVATIONS = {0: "relu", 2: "swish", 3: "gelu"}
@@ -47,8 +47,7 @@ _UNREAD = {  # They say nothing about the answers.
 _START = "decoder/start_from_zero_embedding"
 _SOURCE, _TARGET = "encoder/embeddings_0/weight", "decoder/embeddings/weight"
 _PROJECTION = "decoder/projection"
-_ROWS = 512  # Of the tables of positions, that are compared with the paper's.
-_ROUNDING = 2e-3  # Of positions of 16 bits.
+_POSITIONS = "position_encodings/encodings"
 
 
 class Weights:
@@ -99,7 +98,7 @@ class Weights:
         if not np.array_equal(self._take(left, f"{_PROJECTION}/weight"), target):
             self._refuse("The output must share the table of the target's vectors.", "another one")
         bias = left.pop(f"{_PROJECTION}/bias", None)
-        sines_first = self._sines_first(left, d_model)
+        positions, sines_first = self._positions(left, d_model)
         for name in (_START, *_FLAGS, *_UNREAD):
             left.pop(name, None)
         shared = np.array_equal(source, target)
@@ -113,6 +112,7 @@ class Weights:
             "norm_first": bool(settings["pre_norm"]),
             "activation": self._activation(settings["activation"]),
             "padding_id": padding_id,
+            **positions,
         }
         if bias is None and len(target) < sizes[1]:
             bias = np.zeros(len(target), np.float32)
@@ -142,29 +142,21 @@ class Weights:
             self._refuse(f"The activation must be one of {known}.", received)
         return _ACTIVATIONS[number]
 
-    def _sines_first(self, left, d_model):
-        """Removes the positions; returns in which of two orders they are the paper's."""
-        found = set()
-        for side in ("encoder", "decoder"):
-            table = left.pop(f"{side}/position_encodings/encodings", None)
-            if table is None:
+    def _positions(self, left, d_model):
+        """Removes the tables of positions; returns what `positions_in_table` does."""
+        tables = [left.pop(f"{side}/{_POSITIONS}", None) for side in ("encoder", "decoder")]
+        if all(table is None for table in tables):  # CTranslate2's own, for models of OpenNMT-tf.
+            return tensor2tensor_positions(d_model, first=1), True
+        found = [table is not None and positions_in_table(table, d_model) for table in tables]
+        for side, one in zip(("encoder", "decoder"), found, strict=True):
+            if not one:
                 self._refuse(
-                    "Positions must be those of the paper, counted from 0.",
-                    "CTranslate2's own, counted from 1",
-                )
-            table = table[:_ROWS]
-            paper = np.array(PositionalEncoding().encodings(len(table), d_model))
-            orders = {False: paper, True: np.concatenate([paper[:, ::2], paper[:, 1::2]], axis=1)}
-            fits = [key for key, one in orders.items() if np.abs(table - one).max() < _ROUNDING]
-            if not fits:
-                self._refuse(
-                    "Positions must be those of the paper, counted from 0.",
+                    "Positions must be sines and cosines as in the paper, OpenNMT-tf or fairseq.",
                     f"a table of others, learned or computed, of the {side}",
                 )
-            found.add(fits[0])
-        if len(found) > 1:
+        if found[0] != found[1]:
             self._refuse("Encoder and decoder must have the same positions.", "two kinds")
-        return found.pop()
+        return found[0]
 
     def _layers(self, left):
         """Returns the weights of the layers by their names in MarianMTModel."""

@@ -18,6 +18,7 @@ from sentencepiece import sentencepiece_model_pb2
 _PROTO = sentencepiece_model_pb2
 _PIECE = _PROTO.ModelProto.SentencePiece
 _LANGUAGE = re.compile(">>(.+)<<")
+_NEW_PADDING = ("<pad>", "<blank>", "<padding>")
 _OF_TEXT = (_PIECE.NORMAL, _PIECE.USER_DEFINED, _PIECE.BYTE)
 
 
@@ -70,6 +71,26 @@ def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTabl
             f"Received: {where!r}, with {len(ids)} pieces."
         )
     return IdTable(pieces, unknown=unknown, **{role: pieces[i] for role, i in special.items()})
+
+
+def with_common_padding(vocabularies: list, known: Iterable[str]) -> tuple[str, list]:
+    """Returns the piece for padding, and both vocabularies with it at the same id.
+
+    Args:
+        vocabularies: Lists of pieces, of both sides.
+        known: Names that the piece may have. If none of them has the same id on both sides, a new
+            one is put behind both vocabularies.
+    """
+    source, target = vocabularies
+    for piece in known:
+        if piece in source and piece in target and source.index(piece) == target.index(piece):
+            return piece, vocabularies
+    most = max(map(len, vocabularies))
+    padding = next(one for one in _NEW_PADDING if one not in (*source, *target))
+    return padding, [
+        [*pieces, *(f"<unused {i}>" for i in range(len(pieces), most)), padding]
+        for pieces in vocabularies
+    ]
 
 
 def read_model(model: bytes, name: str):

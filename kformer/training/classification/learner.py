@@ -11,7 +11,7 @@ from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.compiling import DTYPES, compile_network, one_stack
-from kformer.training.run.fine_tuning import warm_start_stack
+from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
 from kformer.training.run.vocabularies import tokenizers_of
@@ -50,13 +50,15 @@ def new_classifier(recipe: Recipe, tokenizer, labels, options) -> TextClassifier
         labels: Strings.
         options: `ClassificationOptions`.
     """
+    other = None if options.warm_start is None else kformer.load(options.warm_start)
     keras.utils.set_random_seed(recipe.seed)
-    encoder = one_stack(TransformerEncoder, recipe, tokenizer)
+    settings = settings_to_start_from(other, tokenizer)
+    encoder = one_stack(TransformerEncoder, recipe, tokenizer, **settings)
     classes, dtype = len(labels), DTYPES[recipe.precision]
     network = SequenceClassifier(encoder, classes, options.pooling, recipe.dropout, dtype=dtype)
     classifier = TextClassifier(tokenizer, network, labels, max_source_length=recipe.max_length)
-    if options.warm_start is not None:
-        warm_start_stack(classifier, kformer.load(options.warm_start))
+    if other is not None:
+        warm_start_stack(classifier, other)
     encoder.trainable = not options.freeze
     loss = MaskedCrossEntropy(recipe.label_smoothing, _NO_PADDING)
     metrics = [MaskedAccuracy(_NO_PADDING), Tokens(_NO_PADDING, name="texts")]

@@ -9,7 +9,7 @@ from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.compiling import compile_network, one_stack
-from kformer.training.run.fine_tuning import warm_start_stack
+from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
 from kformer.training.run.vocabularies import tokenizers_of
@@ -43,11 +43,13 @@ def new_language_model(recipe: Recipe, tokenizer, start=None) -> LanguageModel:
         tokenizer: `kformer.Tokenizer`.
         start: Path of a language model to start from; or None.
     """
+    other = None if start is None else LanguageModel.load(start)
     keras.utils.set_random_seed(recipe.seed)
-    decoder = one_stack(TransformerDecoder, recipe, tokenizer, start_id=tokenizer.start_id)
+    settings = {"start_id": tokenizer.start_id, **settings_to_start_from(other, tokenizer)}
+    decoder = one_stack(TransformerDecoder, recipe, tokenizer, **settings)
     model = LanguageModel(tokenizer, decoder, recipe.max_length)
-    if start is not None:
-        warm_start_stack(model, LanguageModel.load(start))
+    if other is not None:
+        warm_start_stack(model, other)
     loss = MaskedCrossEntropy(recipe.label_smoothing, tokenizer.padding_id)
     metrics = [kind(tokenizer.padding_id) for kind in (MaskedAccuracy, Perplexity, Tokens)]
     compile_network(decoder, recipe, loss, metrics)

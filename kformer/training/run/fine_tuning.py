@@ -72,6 +72,22 @@ def _encoder_of(network):
     return network.encoder if isinstance(network, SequenceClassifier) else network
 
 
+def settings_to_start_from(other, tokenizer) -> dict:
+    """Returns settings, by name, that a network needs beside its sizes to start from `other`.
+
+    Args:
+        other: A model, as for `warm_start_stack`; None for none.
+        tokenizer: `kformer.Tokenizer` of the new model's source.
+    """
+    if other is None:
+        return {}
+    network = _encoder_of(other.network)
+    found = {name: getattr(network, name) for name in ("first_position", "max_wavelength")}
+    if getattr(network, "ignored_source_id", None) is not None:  # It is the end id.
+        found["ignored_source_id"] = tokenizer.end_id
+    return found
+
+
 def sizes(transformer) -> dict:
     """Returns, by name, the sizes that a model must share to start from `transformer`."""
     return sizes_in(transformer.get_config())
@@ -92,6 +108,12 @@ def _check_sizes(new, old):
         raise ValueError(
             "A model must have an output bias if the one that it starts from has one. Received: "
             f"output_bias={new.output_bias} instead of {old.output_bias}."
+        )
+    positions = [(one.first_position, one.max_wavelength) for one in (new, old)]
+    if positions[0] != positions[1]:
+        raise ValueError(
+            "A model must have the positions of the one that it starts from. Received: "
+            f"first_position, max_wavelength={positions[0]} instead of {positions[1]}."
         )
     if new.target_vocab_size is None and old.target_vocab_size is not None:
         raise ValueError(

@@ -10,7 +10,7 @@ from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.compiling import DTYPES, compile_network
-from kformer.training.run.fine_tuning import warm_start
+from kformer.training.run.fine_tuning import settings_to_start_from, warm_start
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
 from kformer.training.run.vocabularies import tokenizers_of
@@ -49,8 +49,10 @@ def new_translator(
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
-    output_bias = other is not None and other.transformer.output_bias
-    transformer = compiled_transformer(recipe, tokenizer.padding_id, output_bias)
+    settings = settings_to_start_from(other, tokenizer)
+    if other is not None:
+        settings["output_bias"] = other.transformer.output_bias
+    transformer = compiled_transformer(recipe, tokenizer.padding_id, **settings)
     about = None if other is None else other.about
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
     if other is not None:
@@ -58,10 +60,8 @@ def new_translator(
     return translator
 
 
-def compiled_transformer(
-    recipe: Recipe, padding_id: int = 0, output_bias: bool = False
-) -> Transformer:
-    """Returns a new compiled model of the recipe."""
+def compiled_transformer(recipe: Recipe, padding_id: int = 0, **settings) -> Transformer:
+    """Returns a new compiled model of the recipe, with further `settings`."""
     transformer = Transformer(
         recipe.vocab_size,
         recipe.num_layers,
@@ -74,7 +74,7 @@ def compiled_transformer(
         padding_id=padding_id,
         activation=recipe.activation,
         num_decoder_layers=recipe.num_decoder_layers or None,
-        output_bias=output_bias,
+        **settings,
         dtype=DTYPES[recipe.precision],
     )
     loss = MaskedCrossEntropy(recipe.label_smoothing, padding_id)

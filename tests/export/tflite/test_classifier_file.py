@@ -45,7 +45,7 @@ def probabilities_of(classifier, text):
     """Of the paper's equations in NumPy, float64 (C,)."""
     [ids] = classifier.tokenizer.encode([text]).numpy()
     model = Model(weights_of(classifier.classifier), num_heads=2, num_layers=1)
-    embedded = embed(ids[None], model.weights["embedding/table"])
+    embedded = embed(ids[None], model.weights["embedding/table"], model)
     vectors = encoder(embedded, np.ones((1, 1, len(ids)), bool), model)
     pooled = vectors[0].mean(axis=0)
     return softmax(pooled @ model.weights["head/kernel"] + model.weights["head/bias"])

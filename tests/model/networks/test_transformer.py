@@ -190,6 +190,23 @@ def test_heads_must_divide_the_width():
         Transformer(V, num_layers=1, d_model=22, num_heads=3, d_ff=F)
 
 
+def test_an_ignored_source_id_is_as_if_it_was_not_there():
+    settings = {"num_layers": 2, "d_model": 18, "num_heads": 3, "d_ff": 11}
+    plain = perturbed(Transformer(13, **settings))
+    ignoring = Transformer(13, **settings, ignored_source_id=3)
+    ignoring.set_weights(plain.get_weights())
+    source, target = np.array([[7, 9, 5, 0], [6, 0, 0, 0]]), np.array([[2, 4], [2, 8]])
+    ended = np.array([[7, 9, 5, 3, 0], [6, 3, 0, 0, 0]])
+    expected = plain((source, target))
+    np.testing.assert_allclose(ignoring((ended, target)), expected, atol=1e-5)
+    assert np.abs(np.asarray(plain((ended, target))) - np.asarray(expected)).max() > 1e-2
+    # A row of this id alone is read, and does not depend on its padding.
+    blank = np.array([[3]]), target[:1]
+    padded = np.array([[3, 0, 0]]), target[:1]
+    np.testing.assert_allclose(ignoring(blank), plain(blank), atol=1e-5)
+    np.testing.assert_allclose(ignoring(padded), plain(blank), atol=1e-5)
+
+
 def test_the_padding_id_is_an_argument():
     pad = 11
     transformer = small_transformer(padding_id=pad)

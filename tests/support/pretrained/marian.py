@@ -61,13 +61,17 @@ def pieces_of(model) -> list[str]:
     return [library.IdToPiece(i) for i in ids if not (library.IsControl(i) or library.IsUnknown(i))]
 
 
-def transformer(pieces, **settings):
-    """Returns a random `Transformer` whose answers depend on the source; it starts from zeros."""
+def transformer(pieces, padding=PADDING, **settings):
+    """Returns a random `Transformer` whose answers depend on the source; it starts from zeros.
+
+    Args:
+        padding: The piece for padding.
+    """
     from kformer import Transformer  # TensorFlow, which a process with PyTorch does without.
     from support.reference import perturbed
 
     sizes = {"num_layers": 2, "d_model": 32, "num_heads": 4, "d_ff": 48, "num_decoder_layers": 1}
-    padding_id = pieces.index(PADDING)
+    padding_id = pieces.index(padding)
     sizes |= {"activation": "swish", "output_bias": True, "padding_id": padding_id, **settings}
     made = perturbed(Transformer(len(pieces), **sizes))
     for weight in made.weights:
@@ -77,9 +81,10 @@ def transformer(pieces, **settings):
         table = embedding.table.numpy()
         table[padding_id] = 0
         embedding.table.assign(table)
-    bias = made.target_embedding.bias.numpy()
-    bias[pieces.index(END)] += 5  # So that answers end.
-    made.target_embedding.bias.assign(bias)
+    if made.output_bias:
+        bias = made.target_embedding.bias.numpy()
+        bias[pieces.index(END)] += 5  # So that answers end.
+        made.target_embedding.bias.assign(bias)
     return made
 
 
@@ -128,9 +133,13 @@ def config_of(network, words):
     }
 
 
-def state_dict_of(network):
-    """Returns arrays by the names of MarianMTModel, in its order of the elements of vectors."""
-    halves = [*range(0, network.d_model, 2), *range(1, network.d_model, 2)]  # Sines first.
+def state_dict_of(network, order=None):
+    """Returns arrays by the names of MarianMTModel.
+
+    Args:
+        order: Of the elements of vectors, a list (D,); None for Marian's, all sines first.
+    """
+    halves = order or [*range(0, network.d_model, 2), *range(1, network.d_model, 2)]
     shared = network.target_vocab_size is None
     source = {"model.encoder.embed_tokens.weight": network.source_embedding}
     target = {"model.decoder.embed_tokens.weight": network.target_embedding}
@@ -145,6 +154,9 @@ def state_dict_of(network):
                 if of_layer[-1] != "seed_generator_state":
                     place, array = _renamed(of_layer, weight.numpy(), halves)
                     state[f"model.{name}.layers.{i}.{place}"] = array
+        if stack.norm:
+            for kind, weight in (("weight", stack.norm.gamma), ("bias", stack.norm.beta)):
+                state[f"model.{name}.layer_norm.{kind}"] = weight.numpy()[halves]
     return state
 
 

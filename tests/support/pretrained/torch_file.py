@@ -54,14 +54,27 @@ class _Pickler(pickle.Pickler):
         return "storage", kind, value.key, "cpu", array.size
 
 
-def write_torch_file(path, arrays, legacy=False):
-    """Writes a state dict of float32, float16 or, as uint16, bfloat16 arrays.
+def write_torch_file(path, content, legacy=False):
+    """Writes what `torch.save` would write of tensors.
 
     Args:
+        content: dict from name to an array of float32, float16 or, as uint16, bfloat16, to another
+            such dict, or to anything that can be pickled.
         legacy: Whether in the format before PyTorch 1.6.
     """
-    storages = [_Storage(str(i), np.asarray(array)) for i, array in enumerate(arrays.values())]
-    state = OrderedDict(zip(arrays, map(_Tensor, storages), strict=True))
+    storages = []
+
+    def tensors(value):
+        if isinstance(value, dict):
+            return OrderedDict((name, tensors(one)) for name, one in value.items())
+        if not isinstance(value, (np.ndarray, np.generic)):
+            return value
+        array = np.asarray(value)
+        array = array if array.flags.forc else np.ascontiguousarray(array)
+        storages.append(_Storage(str(len(storages)), array))
+        return _Tensor(storages[-1])
+
+    state = tensors(content)
     with mock.patch.dict(sys.modules, _torch()), path.open("wb") as file:
         if legacy:
             for before in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}):
@@ -74,6 +87,7 @@ def write_torch_file(path, arrays, legacy=False):
         with zipfile.ZipFile(file, "w") as archive:
             with archive.open("model/data.pkl", "w") as pickled:
                 _Pickler(pickled, 2).dump(state)
+            archive.writestr("model/version", "3\n")
             for storage in storages:
                 archive.writestr(f"model/data/{storage.key}", storage.array.tobytes("A"))
     return path

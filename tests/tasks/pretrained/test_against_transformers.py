@@ -2,8 +2,6 @@
 
 import importlib.util
 import json
-import random
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +9,9 @@ import pytest
 import sentencepiece
 
 import kformer
-from kformer import phrasebook
 from kformer.export.verify.agreement import TIE
 from support.odd_text import texts as odd_texts
+from support.pretrained.sentences import sentences
 from support.pretrained.with_transformers import LONGEST, OF_CTRANSLATE2, SEARCHES, SHAPES
 from support.processes import run_python
 
@@ -43,9 +41,9 @@ class Answers(NamedTuple):
     ids=lambda values: f"{values[0]}-{values[1]}-{values[2]}",
 )
 def answers(request, tmp_path_factory):
-    shape, strings, sentences = request.param
+    shape, strings, number = request.param
     folder = tmp_path_factory.mktemp("hub")
-    texts = {"strings": strings_of(strings), "sentences": sentences_of(sentences)}
+    texts = {"strings": strings_of(strings), "sentences": sentences(number)}
     (folder / "texts.json").write_text(json.dumps(texts), "utf-8")
     script = ("-m", "support.pretrained.with_transformers")
     made = run_python(*script, folder / "marian", shape, folder / "texts.json")
@@ -64,17 +62,10 @@ def answers(request, tmp_path_factory):
     )
 
 
-def sentences_of(count):
-    """Beginnings of German sentences, of one word to twenty."""
-    chance = random.Random(7)
-    sources = [source for (source, _), _ in islice(phrasebook.sample(chance), count)]
-    return [" ".join(source.split()[: chance.randint(1, 20)]) for source in sources]
-
-
 def strings_of(count):
-    odd = odd_texts(count, words=" ".join(sentences_of(99)).split())
+    odd = odd_texts(count, words=" ".join(sentences(99)).split())
     texts = [text.decode("utf-8", "replace").replace("\0", "") for text in odd]
-    return [*texts, "", " ", "der hund " * 200, "猫" * 99, *sentences_of(count // 4)]
+    return [*texts, "", " ", "der hund " * 200, "猫" * 99, *sentences(count // 4)]
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

@@ -78,6 +78,27 @@ def test_vectors_in_which_all_sines_come_first_are_reordered(translator, tmp_pat
     assert max(differences(found, kformer.from_ctranslate2(plain)).values()) == 0
 
 
+@pytest.mark.parametrize("first", [None, 1, 2])
+def test_positions_of_opennmt_tf_and_fairseq_are_read(first, translator, tmp_path):
+    """CTranslate2 computes those of OpenNMT-tf by itself, counted from 1."""
+    folder = written.write_folder(translator, tmp_path / "a", halves=True)
+    variables = written.read(folder)
+    d_model = translator.transformer.d_model
+    settings = {"first_position": first or 1, "max_wavelength": 10000 ** (d_model / (d_model - 2))}
+    table = np.array(kformer.PositionalEncoding(**settings).encodings(300, d_model))
+    table = np.concatenate([table[:, ::2], table[:, 1::2]], axis=1)
+    for side in ("encoder", "decoder"):
+        name = f"{side}/position_encodings/encodings"
+        variables[name] = table
+        if first is None:
+            del variables[name]
+    written.write(folder, variables)
+    found = kformer.from_ctranslate2(folder)
+    config = found.transformer.get_config()
+    assert {name: config[name] for name in settings} == settings
+    assert max(differences(found, translator).values()) == 0
+
+
 def test_a_decoder_that_starts_from_zero_gets_an_id_of_zeros(translator, folder):
     variables = written.read(folder)
     variables["decoder/start_from_zero_embedding"] = np.int8(1)
@@ -188,7 +209,8 @@ def test_a_feature_that_no_transformer_has_is_named(variable, value, words, fold
         ("encoder/activation", lambda old: np.int8(1), "same activation. Received: [1, 2]"),
         ("decoder/scale_embeddings", lambda old: np.int8(0), "same scale_embeddings."),
         ("decoder/projection/weight", lambda old: old + 1, "share the table of the target's"),
-        ("encoder/position_encodings/encodings", lambda old: None, "CTranslate2's own, counted"),
+        ("encoder/position_encodings/encodings", lambda old: None, "a table of others, learned"),
+        ("encoder/position_encodings/encodings", lambda old: old[:, ::-1], "a table of others, l"),
         ("decoder/position_encodings/encodings", lambda old: old[1:], "learned or computed, of"),
         ("decoder/new", lambda old: np.ones(3, "f4"), "be those of a Transformer. Received: dec"),
         ("encoder/layer_0/ffn/linear_0/weight", lambda old: old[:, 1:], "must fit each other"),
@@ -204,8 +226,8 @@ def test_what_is_computed_otherwise_is_named(variable, changed, message, folder)
 
 
 def test_settings_that_do_not_fit_are_named(folder):
-    written.change(folder, "config.json", add_source_eos=False)
-    assert "whose sources have an end, `add_source_eos` in config.json" in refused(folder)
+    written.change(folder, "config.json", add_source_eos=False, decoder_start_token="</s>")
+    assert "Received: decoder_start_token='</s>' without add_source_eos in" in refused(folder)
     written.change(folder, "config.json", add_source_eos=True, layer_norm_epsilon=1e-3)
     assert "must be at most 1e-05. Received: 0.001 in 'FOLDER'" in refused(folder)
     written.change(folder, "config.json", layer_norm_epsilon=None, eos_token="<end>")
@@ -215,7 +237,7 @@ def test_settings_that_do_not_fit_are_named(folder):
 def test_other_text_than_sentencepieces_is_named(folder):
     pieces = [piece.replace("▁", "@@") for piece in WORDS.pieces]
     (folder / "shared_vocabulary.json").write_text(json.dumps(pieces), "utf-8")
-    assert "The pieces must be those of SentencePiece, where words begin with ▁. " in refused(
+    assert "The pieces must be those of SentencePiece, where words begin with ▁; " in refused(
         folder
     )
 

@@ -8,7 +8,9 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from kformer import Tokenizer, Transformer, Translator
-from kformer.training import warm_start
+from kformer.training import Recipe, warm_start
+from kformer.training.run.fine_tuning import sizes
+from kformer.training.translation.learner import new_translator
 from support import toy
 from support.reference import perturbed
 
@@ -73,6 +75,16 @@ def test_a_model_with_the_same_vocabulary_translates_the_same(toy_translator):
     warm_start(new, toy_translator)
     np.testing.assert_equal(new.transformer.get_weights(), toy_translator.transformer.get_weights())
     assert new.translate(toy.SOURCES) == toy_translator.translate(toy.SOURCES)
+
+
+def test_positions_and_an_ignored_end_are_kept(toy_translator):
+    tokenizer = toy_translator.tokenizer
+    settings = {"first_position": 2, "max_wavelength": 20_000.0}
+    old = translator(tokenizer, **settings, ignored_source_id=tokenizer.end_id)
+    new = new_translator(Recipe.named("tiny", **sizes(old.transformer)), tokenizer, old)
+    assert new.translate(toy.SOURCES) == old.translate(toy.SOURCES)
+    with pytest.raises(ValueError, match=r"Received: .*=\(0, 10000.0\) instead of \(2, 20000.0\)"):
+        warm_start(translator(tokenizer), old)
 
 
 def test_a_model_with_the_same_two_vocabularies_translates_the_same(two_vocabularies):
