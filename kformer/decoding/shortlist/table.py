@@ -82,7 +82,7 @@ class Shortlist:
                 f"{vocab_size} ids in order."
             )
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Writes the table as a NumPy `.npz` file of the arrays and numbers named here."""
         content = io.BytesIO()
         arrays = {name: getattr(self, name) for name in (*_ARRAYS, "always", "size")}
@@ -91,7 +91,7 @@ class Shortlist:
             Path(temporary).write_bytes(content.getbuffer())
 
     @classmethod
-    def load(cls, path) -> "Shortlist":
+    def load(cls, path: str | Path) -> "Shortlist":
         """Reads what `save` wrote.
 
         Raises:
