@@ -3,6 +3,7 @@ from .decoding.scoring import Scored, perplexity
 from .decoding.search.beam import Beam
 from .decoding.search.greedy import Greedy
 from .decoding.search.sampling import Sample
+from .decoding.shortlist.table import Shortlist
 from .export.loading import SavedTranslator, load
 from .model.attention import MultiHeadAttention, scaled_dot_product_attention
 from .model.decoder import Decoder, DecoderLayer
@@ -56,6 +57,7 @@ __all__ = [
     "SearchOptions",
     "SentenceTranslation",
     "SequenceClassifier",
+    "Shortlist",
     "SplitTranslation",
     "TextClassifier",
     "TextEncoder",

@@ -40,7 +40,13 @@ from kformer import (
 from kformer.backend import is_tensorflow
 from kformer.cli import main
 from kformer.export import ServedClassifier, Verifier, export_saved_model, export_tflite
-from kformer.training import MaskedCrossEntropy, Recipe, language_dataset, train
+from kformer.training import (
+    MaskedCrossEntropy,
+    Recipe,
+    language_dataset,
+    learn_shortlist,
+    train,
+)
 from support import toy
 from support.backend import prepare_jax, reason_to_skip
 from support.made_once import MadeOnce
@@ -244,6 +250,13 @@ def packages(request, made_once):
 @pytest.fixture(scope="session")
 def toy_translator(toy_run):
     return kformer.load(toy_run.folder / "translator.keras")
+
+
+@pytest.fixture(scope="session")
+def toy_shortlist(toy_translator, toy_run, made_once):
+    """A `kformer.Shortlist` of 61 candidates, of some 300 ids."""
+    files = toy_run.files["train.de"], toy_run.files["train.en"]
+    return made_once("toy_shortlist", lambda _: learn_shortlist(toy_translator, *files, size=61))
 
 
 @pytest.fixture(scope="session")

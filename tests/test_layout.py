@@ -32,9 +32,13 @@ ARROWS = {
     "text.paragraphs": set(),
     "model": {"backend"},
     "model.networks": {"backend", "model"},
-    "decoding": {"backend", "decoding.search", "model"},
+    "decoding": {"backend", "decoding.search", "decoding.shortlist", "model"},
     "decoding.search": {"backend"},
-    "tasks": {"backend", "decoding", "model", "model.networks", "text", "text.paragraphs"},
+    "decoding.shortlist": {"backend"},
+    "tasks": {
+        *("backend", "decoding", "decoding.shortlist", "model", "model.networks", "text"),
+        "text.paragraphs",
+    },
     "tasks.pretrained": {"model", "model.networks", "tasks", "text"},
     "tasks.pretrained.checkpoints": {"model.networks", "tasks", "tasks.pretrained"},
     "pocket": {"decoding", "text", "text.paragraphs"},
@@ -68,6 +72,7 @@ ARROWS = {
         *("training.recipes", "training.run"),
     },
     "training.distillation": {"decoding", "tasks", "text", "training.data", "training.run"},
+    "training.shortlist": {"decoding", "decoding.shortlist", "tasks", "text", "training.data"},
     "training.shards": {"text", "training.data", "training.run"},
     "training.shards.preparation": {
         *("text", "training.data", "training.recipes", "training.run", "training.shards"),
@@ -82,15 +87,20 @@ ARROWS = {
     "export.saved_model": {
         *("decoding", "export.saved_model.graph", "serving", "tasks", "text", "text.paragraphs"),
     },
-    "export.saved_model.graph": {"decoding", "decoding.search", "tasks", "text"},
+    "export.saved_model.graph": {
+        *("decoding", "decoding.search", "decoding.shortlist", "tasks", "text"),
+    },
     "export.tflite": {
-        *("decoding", "decoding.search", "export.tflite.byte_codec", "export.tflite.constants"),
-        *("model", "model.networks", "pocket", "tasks"),
+        *("decoding", "decoding.search", "decoding.shortlist", "export.tflite.byte_codec"),
+        *("export.tflite.constants", "model", "model.networks", "pocket", "tasks"),
     },
     "export.tflite.byte_codec": set(),
     "export.tflite.constants": set(),
     "export.web": {"pocket"},
-    "export.verify": {"decoding", "export.tflite.byte_codec", "model.networks", "tasks", "text"},
+    "export.verify": {
+        *("decoding", "decoding.shortlist", "export.tflite.byte_codec", "model.networks"),
+        *("tasks", "text"),
+    },
     "cli": {
         *("cli.demos", "cli.insight", "cli.resumption", "cli.terminal", "cli.training"),
         *("decoding", "plot", "scale", "serving", "tasks", "text"),
@@ -101,7 +111,8 @@ ARROWS = {
     "cli.training": {
         *("cli", "cli.resumption", "cli.terminal", "training.distillation"),
         *("training.parallel", "training.recipes", "training.resumption", "training.run"),
-        *("training.shards.preparation", "training.translation"),
+        *("decoding", "training.shards.preparation", "training.shortlist"),
+        "training.translation",
     },
     "cli.demos": {
         *("", "cli", "cli.insight", "cli.terminal", "phrasebook", "plot", "text", "training"),

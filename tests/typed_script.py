@@ -190,6 +190,13 @@ def of_shards(folder: Path, recipe: training.Recipe) -> None:
     training.shards_dataset([folder], weights=[2.5], shuffle=False)
 
 
+def shortlisted(translator: kformer.Translator, texts: list[str]) -> list[str]:
+    translator.shortlist = training.learn_shortlist(translator, "a.de", "a.en", size=512)
+    translator.shortlist.save("de-en.npz")
+    assert_type(kformer.Shortlist.load("de-en.npz"), kformer.Shortlist)
+    return translator.translate(texts)
+
+
 def at_scale(folder: Path) -> None:
     scale.Translate(folder / "model.tflite")
     flags = scale.translate_text("model.tflite", "gs://a/a.de", "gs://a/a.en", runner="FlinkRunner")

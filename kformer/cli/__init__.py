@@ -29,6 +29,7 @@ from kformer.cli.score import score
 from kformer.cli.terminal import system_errors
 from kformer.cli.training.distill import distill
 from kformer.cli.training.prepare import prepare
+from kformer.cli.training.shortlist import shortlist
 from kformer.cli.training.train import train
 from kformer.cli.translate import translate
 from kformer.serving.errors import printable
@@ -45,6 +46,7 @@ for command in (
     prepare,
     train,
     distill,
+    shortlist,
     translate,
     evaluate,
     score,

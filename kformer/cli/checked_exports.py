@@ -101,6 +101,15 @@ class Exports:
             "that of 64 of the longest sources and targets."
         ),
     ] = None
+    shortlist: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Table of `kformer shortlist`, kept in the SavedModel and the .tflite file: they "
+            "search among the ids that are likely for each sentence alone, which is faster with a "
+            "large vocabulary.",
+        ),
+    ] = None
     licence: Annotated[
         str | None, typer.Option(help="Licence of the model, kept in the .tflite file.")
     ] = None
@@ -155,6 +164,8 @@ def write_exports(model, texts, references, exports):
 
         if isinstance(model, kformer.Translator) and model.target_languages:
             model = _into(model, exports)
+        if exports.shortlist:
+            model.shortlist = kformer.Shortlist.load(exports.shortlist)
         _check(model, exports)
         doing = _DOING[type(model).__name__]
 
@@ -194,6 +205,11 @@ def _check(model, exports):
     from kformer.export.tflite.writer import check_tflite
 
     SearchOptions(exports.beam_size, exports.length_penalty)
+    if exports.shortlist and exports.ctranslate2:
+        raise ValueError(
+            "CTranslate2 searches among all ids: export it without --shortlist. "
+            f"Received: {str(exports.shortlist)!r} with {str(exports.ctranslate2)!r}."
+        )
     if exports.saved_model:
         targets = isinstance(model, kformer.Translator)
         batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla, targets)

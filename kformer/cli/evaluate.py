@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, Others, TargetLanguage, open_model
+from kformer.cli.model import AnyModel, Others, ShortlistTable, TargetLanguage, open_model
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.lines import translate_lines
 from kformer.decoding.options import SearchOptions
@@ -29,6 +29,7 @@ def evaluate(
     ] = None,
     ensemble: Others = None,
     target_language: TargetLanguage = None,
+    shortlist: ShortlistTable = None,
     **search,
 ):
     """Translate a text and compare it with its reference translation: BLEU and chrF (sacreBLEU)."""
@@ -37,7 +38,7 @@ def evaluate(
     if moses is not None:
         _check_moses(moses)
     texts, references = list(read_lines(source)), list(read_lines(reference))
-    translate = open_model(model, ensemble or (), target_language, **search)
+    translate = open_model(model, ensemble or (), target_language, shortlist, **search)
     translations = list(translate_lines(translate, texts, len(texts)))
 
     from kformer.text.scores import bleu, chrf, exact, moses_bleu

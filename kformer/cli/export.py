@@ -22,7 +22,7 @@ from kformer.training.data.pairs import split_pairs
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.run.run_config import read_run_config
 
-_OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language")
+_OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language", "shortlist")
 _OF_SEARCHES = ("beam_size", "length_penalty")
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
 

@@ -44,6 +44,16 @@ Others = Annotated[
 ]
 
 
+ShortlistTable = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TABLE",
+        help="Table of `kformer shortlist`: search among the ids that are likely for each sentence "
+        "alone, which is faster with a large vocabulary.",
+    ),
+]
+
+
 TargetLanguage = Annotated[
     str | None,
     typer.Option(help="Language to translate into, such as fra, of a model with several."),
@@ -51,7 +61,11 @@ TargetLanguage = Annotated[
 
 
 def open_model(
-    path: Path, others: Sequence[Path] = (), target_language: str | None = None, **settings
+    path: Path,
+    others: Sequence[Path] = (),
+    target_language: str | None = None,
+    shortlist: Path | None = None,
+    **settings,
 ):
     """Returns a callable (texts, progress) -> translations, for the form at `path`.
 
@@ -59,26 +73,34 @@ def open_model(
         path: Of any form.
         others: Paths of more models of an ensemble, if it is a `.keras` file.
         target_language: See `open_able_to`.
+        shortlist: Path of a table for the search, if it is a `.keras` file.
         **settings: Options of the search.
     """
     if saved_form(path) != "keras":
-        check_no_options(path, [*settings, *(["ensemble"] if others else [])])
-    translator = open_ensemble(path, others, target_language)
+        given = {"ensemble": others, "shortlist": shortlist}
+        check_no_options(path, [*settings, *(name for name, value in given.items() if value)])
+    translator = open_ensemble(path, others, target_language, shortlist)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
 
 
-def open_ensemble(path: Path, others: Sequence[Path] = (), target_language: str | None = None):
+def open_ensemble(
+    path: Path,
+    others: Sequence[Path] = (),
+    target_language: str | None = None,
+    shortlist: Path | None = None,
+):
     """Returns the translator at `path`; with `others`, the `kformer.Ensemble` of all.
 
     Raises:
-        ValueError: One of several is no `.keras` file, or has another vocabulary.
+        ValueError: One of several is no `.keras` file, or has another vocabulary, as a shortlist
+            may have.
     """
-    if not others:
-        return open_translator(path, target_language)
     for one in others:
         check_is_keras(one, "can be part of an ensemble")
-    translators = [open_translator(one, target_language) for one in (path, *others)]
-    return kformer.Ensemble(translators)
+    first, *more = (open_translator(one, target_language) for one in (path, *others))
+    if shortlist:
+        first.shortlist = kformer.Shortlist.load(shortlist)
+    return kformer.Ensemble([first, *more]) if more else first
 
 
 def open_translator(path: Path, target_language: str | None = None):

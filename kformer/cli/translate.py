@@ -11,6 +11,7 @@ import typer
 from kformer.cli.model import (
     AnyModel,
     Others,
+    ShortlistTable,
     TargetLanguage,
     check_no_options,
     open_ensemble,
@@ -65,6 +66,7 @@ def translate(
     ] = None,
     target_language: TargetLanguage = None,
     ensemble: Others = None,
+    shortlist: ShortlistTable = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -81,7 +83,7 @@ def translate(
     """Translate text line by line."""
     if runner is not None:
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
-        refused |= {"ensemble": ensemble, "paragraphs": paragraphs}
+        refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
         refused |= {"target_language": target_language}
         refused |= {"source_language": source_language, **given}
         translate_on_runner(model, input, output, runner, context.args, refused)
@@ -92,14 +94,14 @@ def translate(
     check_output(output)
     others = {"format": format != OutputFormat.text, "prefix": prefix}
     if form != "keras":
-        for_search = {**others, "ensemble": ensemble}
+        for_search = {**others, "ensemble": ensemble, "shortlist": shortlist}
         check_no_options(model, [*given, *(name for name, value in for_search.items() if value)])
     options = SearchOptions(**given)
     others |= {"n_best": options.n_best > 1, "resume": resume}
     check_paragraphs(paragraphs, source_language, **others)
     check_format(format, options.n_best)
     if form == "keras":
-        load = functools.partial(open_ensemble, model, ensemble or (), target_language)
+        load = functools.partial(open_ensemble, model, ensemble or (), target_language, shortlist)
     else:
         load = functools.partial(open_translator, model, target_language)
     if paragraphs:
@@ -115,7 +117,7 @@ def translate(
     if resume:
         of_search = dataclasses.asdict(options) if form == "keras" else {}
         models = {f"ensemble {number}": one for number, one in enumerate(ensemble or (), start=1)}
-        files = {"input": input, "prefix": prefix, **models}
+        files = {"input": input, "prefix": prefix, "shortlist": shortlist, **models}
         others = {"format": format, "target_language": target_language}
         settings = settings_of(model, files, {**others, **of_search})
         write_resumably(start, items, total, format, output, settings)

@@ -16,6 +16,8 @@ from kformer.decoding.runtime import max_parallel_batches
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.decoding.sequential import sequential
+from kformer.decoding.shortlist.selection import Selection
+from kformer.decoding.shortlist.table import Shortlist
 from kformer.model.dense import form_of
 
 
@@ -38,6 +40,10 @@ class BatchDecoder:
         max_positions: For prompts, the largest number of positions that a prompt and its
             continuation may take; else None.
         others: More transformers of the same vocabularies; see `search_ids`.
+
+    Attributes:
+        shortlist: `kformer.Shortlist` of the vocabularies, for greedy and beam search without
+            prefixes and constraints; None for none.
     """
 
     def __init__(
@@ -48,6 +54,7 @@ class BatchDecoder:
         self._others = tuple(others)
         self._tokenizer = tokenizer
         self._graphs = {}
+        self.shortlist: Shortlist | None = None
 
     def __call__(
         self,
@@ -97,7 +104,8 @@ class BatchDecoder:
 
     def _graph(self, options, forced):
         forms = tuple(map(form_of, (self._transformer, *self._others)))
-        key = (options.graph(), options.has_minimum, forced, forms)
+        shortlist = self.shortlist
+        key = (options.graph(), options.has_minimum, forced, forms, shortlist)
         if key not in self._graphs:
 
             def decode(*inputs):
@@ -109,10 +117,15 @@ class BatchDecoder:
                     inputs.prefix if forced else None,
                     inputs.keys if options.sample else None,
                 )
+                candidates = None
+                if shortlist and not (search.constraints or options.sample):
+                    select = Selection(shortlist, self._transformer.padding_id)
+                    candidates = select(inputs.source)
                 return search_ids(
                     *(self._transformer, inputs.source, search),
                     max_lengths=inputs.max_lengths,
                     others=self._others,
+                    candidates=candidates,
                 )
 
             if is_tensorflow():

@@ -8,6 +8,8 @@ from kformer.arguments import check_flag, check_integer, check_number
 
 EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, as in the paper.
 
+SHORTLIST_SIZE = 512  # Candidates of a source, unless `learn_shortlist` is given another number.
+
 MAX_LENGTH = 100_000  # Ids of a translation, whatever is asked for: this bounds memory.
 
 

@@ -1,6 +1,6 @@
 """From the ids of a source to the ids of its translations.
 
-Axes: B batch, S source length, T target length, P prefix length.
+Axes: B batch, S source length, T target length, P prefix length, N candidates.
 """
 
 from collections.abc import Sequence
@@ -28,6 +28,7 @@ def search_ids(
     max_lengths: Any = None,
     step_class: type[DecoderStep] = DecoderStep,
     others: Sequence = (),
+    candidates: Any = None,
 ) -> SearchOutput:
     """Translates ids: Python, the SavedModel and the `.tflite` file all run this.
 
@@ -44,7 +45,15 @@ def search_ids(
         max_lengths: int32 tensor (B,), the largest number of ids of each row, if not these.
         step_class: The class of the step.
         others: More models of the same vocabularies; the probabilities of all are averaged.
+        candidates: int32 tensor (B, N), the only ids that a translation may have, each once in its
+            row, see `kformer.decoding.shortlist`; None for all ids. For greedy and beam search
+            without constraints.
     """
+    if candidates is not None and (search.constraints or isinstance(search, Sample)):
+        raise ValueError(
+            "Candidates are for greedy and beam search without constraints. "
+            f"Received: {type(search).__name__} with {len(search.constraints)} constraints."
+        )
     if max_lengths is None:
         real = ops.cast(ops.not_equal(source, transformer.padding_id), "int32")
         lengths = ops.sum(real, axis=1)  # (B,)
@@ -52,7 +61,7 @@ def search_ids(
     if max_length is None:
         max_length = ops.maximum(ops.max(max_lengths), 1)  # The batch may be empty.
 
-    settings = (source, max_length, search.beam_size, runtime, step_class)
+    settings = (source, max_length, search.beam_size, runtime, step_class, candidates)
     step, cache = start_decoding(transformer, *settings)
     if others:
         started = [(step, cache), *(start_decoding(one, *settings) for one in others)]

@@ -2,7 +2,7 @@
 
 They are computed in one pass, once for all steps.
 
-Axes: B batch, K beams, S source length, P prompt length,
+Axes: B batch, K beams, S source length, P prompt length, N candidates,
 D d_model, H heads, W width of a head, L layers.
 """
 
@@ -10,8 +10,24 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from kformer.backend import gather
 from kformer.model.attention import MASKED_SCORE, KeysValues
 from kformer.model.masks import causal_mask
+
+
+class CandidateRows(NamedTuple):
+    """The rows of the target's table that score the candidates of each source.
+
+    Attributes:
+        ids: int32 (B, N), the candidates, each once.
+        columns: float (B, D, N), the rows, transposed once for all steps; (D, N) for a single
+            source, which is faster than a batch of one product.
+        bias: float (B, N), that of the candidates; () if the embedding has none.
+    """
+
+    ids: Any
+    columns: Any
+    bias: Any
 
 
 class SourceMemory(NamedTuple):
@@ -21,25 +37,40 @@ class SourceMemory(NamedTuple):
         layers: tuple of L `KeysValues`: keys, float (B, H, W, S), transposed once for all steps,
             and values, float (B, H, S, W).
         mask: float (B, 1, 1, S), added to scores: 0, and `MASKED_SCORE` for padding.
+        candidates: `CandidateRows`; () to score all ids.
     """
 
     layers: tuple[KeysValues, ...]
     mask: Any
+    candidates: Any = ()
 
 
-def source_memory(transformer, encoded: Any, mask: Any) -> SourceMemory:
+def source_memory(transformer, encoded: Any, mask: Any, candidates: Any = None) -> SourceMemory:
     """Projects the encoder's output with `MultiHeadAttention.project` of every layer.
 
     Args:
         transformer: `kformer.Transformer`.
         encoded: float tensor (B, S, D).
         mask: boolean tensor (B, 1, 1, S), from `transformer.source_mask`.
+        candidates: int32 tensor (B, N), the only ids to score, each once; None for all.
     """
     layers = []
     for layer in transformer.decoder.layers:
         keys, values = layer.cross_attention.project(encoded)
         layers.append(KeysValues(ops.swapaxes(keys, -2, -1), values))
-    return SourceMemory(tuple(layers), additive_mask(mask))
+    rows = () if candidates is None else _candidate_rows(transformer, candidates)
+    return SourceMemory(tuple(layers), additive_mask(mask), rows)
+
+
+def _candidate_rows(transformer, candidates):
+    embedding, dtype = transformer.target_embedding, transformer.compute_dtype
+    candidates = ops.convert_to_tensor(candidates, "int32")
+    single = candidates.shape[0] == 1
+    rows = ops.cast(embedding.rows(candidates[0] if single else candidates), dtype)
+    bias = ()
+    if embedding.bias is not None:
+        bias = ops.cast(gather(embedding.bias, candidates), dtype)
+    return CandidateRows(candidates, ops.swapaxes(rows, -2, -1), bias)
 
 
 class PromptMemory(NamedTuple):

@@ -9,7 +9,7 @@ positions, and the matrices of each layer, see `kformer.decoding.layer_step`.
 Vectors are rows of a matrix, M = B * K of them: all runtimes are best at products of matrices.
 
 Axes: B batch, K beams, T largest number of positions, N = T * K slots, S source length, H heads,
-D d_model, V vocabulary, L layers.
+D d_model, V vocabulary, C candidates, L layers.
 """
 
 from typing import Any
@@ -113,14 +113,27 @@ class DecoderStep(Step):
             tail.append(new)
         if self._norm:
             x = self._norm(x.whole)
+        cache = cache._replace(tail=tuple(tail))
+        attention = None if weights is None else ops.mean(weights, axis=1)
+        if getattr(memory, "candidates", ()):
+            logits, candidates = self._logits_of(memory.candidates, x.whole), memory.candidates.ids
+            return StepOutput(logits, cache, attention, candidates)
         # TokenEmbedding.logits: the embedding's table, transposed (section 3.4), and its bias.
         logits = ops.matmul(x.whole, self._columns)  # (M, V)
         if self._bias is not None:
             logits = logits + self._bias
         logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
-        cache = cache._replace(tail=tuple(tail))
-        attention = None if weights is None else ops.mean(weights, axis=1)
         return StepOutput(logits, cache, attention)
+
+    def _logits_of(self, candidates, x):
+        """Returns the logits (B, K, C) of each row's own candidates for vectors (M, D)."""
+        if len(candidates.columns.shape) == 3:
+            x = ops.reshape(x, (-1, self._beams, x.shape[1]))
+        logits = ops.matmul(x, candidates.columns)
+        logits = ops.reshape(logits, (-1, self._beams, logits.shape[-1]))
+        if isinstance(candidates.bias, tuple):
+            return logits
+        return logits + ops.expand_dims(candidates.bias, 1)
 
     def _encoding(self, position, memory):
         """Returns the encoding of the position, (1, D); after prompts one for each row, (M, D)."""
@@ -154,6 +167,7 @@ def start_decoding(
     beams: int = 1,
     runtime: Runtime = GRAPH,
     step_class: type[DecoderStep] = DecoderStep,
+    candidates: Any = None,
 ) -> tuple[DecoderStep, KVCache]:
     """Reads `source` once; returns the step that decodes it, and the cache of its first call.
 
@@ -164,11 +178,13 @@ def start_decoding(
         beams: Number of beams K that are decoded side by side for each row.
         runtime: What the step will run on; see `kformer.decoding.runtime`.
         step_class: The step's class.
+        candidates: int32 tensor (B, C), the only ids that are scored, each once in its row; None
+            for all ids, and for prompts.
     """
     if isinstance(transformer.decoder, Encoder):
         memory = prompt_memory(transformer, source)
     else:
         mask = transformer.source_mask(source)
-        memory = source_memory(transformer, transformer.encode(source), mask)
+        memory = source_memory(transformer, transformer.encode(source), mask, candidates)
     step = step_class(transformer, memory, max_length, beams, runtime)
     return step, step.empty_cache(ops.shape(source)[0])

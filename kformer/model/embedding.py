@@ -70,8 +70,12 @@ class TokenEmbedding(keras.layers.Layer):
             self.bias = self.add_weight(name="bias", shape=(self.vocab_size,), initializer="zeros")
 
     def call(self, ids):
-        vectors = ops.cast(gather(self.table, ops.cast(ids, "int32")), self.compute_dtype)
+        vectors = ops.cast(self.rows(ops.cast(ids, "int32")), self.compute_dtype)
         return vectors * self.d_model**0.5
+
+    def rows(self, ids):
+        """Returns the rows of the table, float (..., D), of `ids`, int32 (...), as they are."""
+        return gather(self.table, ids)
 
     def logits(self, vectors):
         """Scores every id against each vector.

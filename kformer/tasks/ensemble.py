@@ -24,7 +24,8 @@ class Ensemble:
 
     Args:
         translators: M `kformer.Translator` with the same tokenizers, of any sizes. `kformer train
-            --tokenizer FIRST.keras --seed 1` trains another one for the first.
+            --tokenizer FIRST.keras --seed 1` trains another one for the first. The ensemble has the
+            `shortlist` that the first of them has now.
 
     Raises:
         TypeError: One of them is something else.
@@ -92,6 +93,7 @@ class _Together(Translator):
             *(first.transformer, first.target_tokenizer),
             others=[one.transformer for one in others],
         )
+        self.shortlist = first.shortlist
         self._likelihood = _MeanLikelihood(translators)
 
 

@@ -10,6 +10,7 @@ from kformer.arguments import as_texts, check_as_many, check_integer, check_text
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.scoring import BatchLikelihood, Scored
+from kformer.decoding.shortlist.table import Shortlist, digest_of
 from kformer.model.networks.transformer import Transformer
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
@@ -81,6 +82,29 @@ class Translator(TextModel):
     @property
     def network(self):
         return self.transformer
+
+    @property
+    def shortlist(self) -> Shortlist | None:
+        """The `kformer.Shortlist` that bounds which ids translations may have; None for all.
+
+        Greedy and beam search then take less time, the more the larger the vocabulary. Scores of
+        translations are log-probabilities among the candidates. Sampling, prefixes, a least length
+        and what forbids repetition search all ids. A `.tflite` file that is exported from this
+        translator has the same shortlist; a `.keras` file has none.
+        """
+        return self._decode.shortlist
+
+    @shortlist.setter
+    def shortlist(self, value: Shortlist | None):
+        if value is not None:
+            check_kinds(shortlist=(value, Shortlist))
+            value.check_vocabularies(self.vocabularies)
+        self._decode.shortlist = value
+
+    @property
+    def vocabularies(self) -> tuple[str, str]:
+        """The digests of both vocabularies, by which a `kformer.Shortlist` is recognized."""
+        return digest_of(self.tokenizer.model), digest_of(self.target_tokenizer.model)
 
     @property
     def target_languages(self) -> tuple[str, ...]:
@@ -426,11 +450,13 @@ class Translator(TextModel):
     def _of(self, tokenizer, transformer):
         own = self.target_tokenizer is not self.tokenizer
         target_tokenizer = self.target_tokenizer if own or tokenizer is not self.tokenizer else None
-        return Translator(
+        made = Translator(
             *(tokenizer, transformer, target_tokenizer, self.max_source_length),
             alignment_head=self.alignment_head,
             about=self.about,
         )
+        made.shortlist = self.shortlist
+        return made
 
     def get_config(self):
         return {

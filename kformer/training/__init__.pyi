@@ -32,6 +32,7 @@ from .shards.dataset import shards_dataset
 from .shards.manifest import Manifest
 from .shards.preparation.options import PreparationOptions
 from .shards.preparation.prepare import prepare_shards
+from .shortlist.learning import learn_shortlist
 from .translation.trainer import train
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "distribute",
     "join_processes",
     "language_dataset",
+    "learn_shortlist",
     "prepare_shards",
     "resumable_fit",
     "shards_dataset",

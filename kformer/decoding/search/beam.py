@@ -114,12 +114,12 @@ class Beam:
         slots = step.write(state.slots, all_own, position)  # (B, K, T)
         visible = ops.equal(ops.expand_dims(slots, -1), own)  # (B, K, T, K)
         visible = ops.reshape(visible, (-1, beams, beams * ops.shape(slots)[-1]))
-        logits, cache, attention = step(state.last, position, visible, state.cache)
+        output = step(state.last, position, visible, state.cache)
         coverage = ()
         if self.coverage_penalty:
-            coverage = state.coverage + ops.cast(attention, "float32")  # (B, K, S)
+            coverage = state.coverage + ops.cast(output.attention, "float32")  # (B, K, S)
 
-        score, beam, last = self._candidates(step, logits, state)  # (B, C) each, C about 2 K
+        score, beam, last = self._candidates(step, output, state)  # (B, C) each, C about 2 K
         ids = step.write(pick(state.ids, beam), last, position)  # (B, C, T)
         ends = last == self.end_id
         penalised = score / self._penalty(position + 1) + self._coverage_score(coverage, beam)
@@ -138,20 +138,20 @@ class Beam:
             ended=state.ended | done,
             coverage=pick(coverage, parents) if self.coverage_penalty else (),
             rows=state.rows,
-            cache=cache,
+            cache=output.cache,
         )
         return self._freeze_ended(state, new, max_lengths)
 
-    def _candidates(self, step, logits, state):
+    def _candidates(self, step, output, state):
         """Returns the best continuations of a row: their scores, parent beams and ids, (B, C) each.
 
         2 K candidates are enough: at least K of them do not end, as each beam has one end id. The
         best 2 K of a row are among the best 2 K of each beam.
         """
         beams = self.beam_size
-        count = min(2 * beams, logits.shape[-1])
+        count = min(2 * beams, output.logits.shape[-1])
         gains, ids = best_continuations(
-            step, logits, count, self.constraints, state
+            step, output, count, self.constraints, state
         )  # (B, K, count)
         totals = ops.reshape(gains + ops.expand_dims(state.score, -1), (-1, beams * count))
         score, choice = ops.top_k(totals, min(2 * beams, beams * count))

@@ -1,6 +1,6 @@
 """The best next ids of every beam, and their log-probabilities.
 
-Axes: B batch, K beams, T largest length, V vocabulary, C candidates, N entries picked.
+Axes: B batch, K beams, T largest length, V vocabulary, C best ids, N entries picked.
 """
 
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from keras import ops
 
 from kformer.backend import gather
-from kformer.decoding.search.step import Step
+from kformer.decoding.search.step import Step, StepOutput
 
 # The score of what must not be chosen: finite, so that sums of it stay finite. A score over half of
 # it is that of a real sequence.
@@ -16,13 +16,14 @@ NEG_INF = -1e9
 
 
 def best_continuations(
-    step: Step, logits: Any, count: int, constraints: tuple, state: Any
+    step: Step, output: StepOutput, count: int, constraints: tuple, state: Any
 ) -> tuple[Any, Any]:
     """Returns the best next ids of each beam, and their log-probabilities.
 
     Args:
         step: its `top_k` and `log_sum_exp` are used.
-        logits: float tensor (B, K, V).
+        output: what the step returned. With candidates there are no constraints, and the
+            log-probabilities are those among the candidates.
         count: Number C of ids.
         constraints: see `kformer.decoding.search.constraints`.
         state: that of the search, with `ids`, int32 (B, K, T), the ids chosen so far, and
@@ -33,15 +34,19 @@ def best_continuations(
         ids: int32 tensor (B, K, C).
     """
     if constraints:
-        best, ids = step.top_k(_constrained(logits, constraints, state), count)
+        best, ids = step.top_k(_constrained(output.logits, constraints, state), count)
         return best, ops.cast(ids, "int32")
-    logits = ops.cast(logits, "float32")
+    logits = ops.cast(output.logits, "float32")
     best, ids = step.top_k(logits, count)
+    ids = ops.cast(ids, "int32")
     # Of all V log-probabilities only the best are needed: log-sum-exp is one pass, not three.
     beyond = step.log_sum_exp(logits, best)
     highest = best if count == 1 else ops.max(best, axis=-1, keepdims=True)
     gains = -beyond if count == 1 else best - (highest + beyond)
-    return gains, ops.cast(ids, "int32")
+    if output.candidates is not None:
+        places = ops.reshape(ids, (-1, ids.shape[1] * count))  # (B, K * C)
+        ids = ops.reshape(pick(output.candidates, places), ops.shape(ids))
+    return gains, ids
 
 
 def all_continuations(step: Step, logits: Any, constraints: tuple, state: Any) -> Any:

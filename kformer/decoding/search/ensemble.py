@@ -19,7 +19,7 @@ class EnsembleStep(Step):
     the steps' caches.
 
     Args:
-        steps: M steps of one vocabulary, for the same batch, beams and runtime.
+        steps: M steps of one vocabulary, for the same batch, candidates, beams and runtime.
     """
 
     def __init__(self, steps: Sequence[Step]):
@@ -38,6 +38,7 @@ class EnsembleStep(Step):
             mean,
             tuple(one.cache for one in outputs),
             None if any(one is None for one in attention) else sum(attention) / len(attention),
+            outputs[0].candidates,
         )
 
     def flush(self, cache: tuple, start: Any) -> tuple:

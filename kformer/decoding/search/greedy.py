@@ -65,8 +65,8 @@ class Greedy:
 
     def _advance(self, step, state, max_lengths):
         position = state.position
-        logits, cache, _ = step(state.last, position, None, state.cache)
-        gain, chosen = self._choose(step, logits, state)  # (B, 1) each
+        output = step(state.last, position, None, state.cache)
+        gain, chosen = self._choose(step, output, state)  # (B, 1) each
         ended = ops.equal(chosen, self.end_id)
         if not is_single_row(state):
             running = position < remaining(max_lengths, state.rows)
@@ -82,12 +82,12 @@ class Greedy:
             score=state.score + gain,
             ended=ops.squeeze(ended, -1),
             rows=state.rows,
-            cache=cache,
+            cache=output.cache,
         )
 
-    def _choose(self, step, logits, state):
+    def _choose(self, step, output, state):
         """Returns what the next id adds to the score, and that id; (B, 1) each."""
-        gain, best = best_continuations(step, logits, 1, self.constraints, state)
+        gain, best = best_continuations(step, output, 1, self.constraints, state)
         return ops.squeeze(gain, -1), ops.squeeze(best, -1)
 
 

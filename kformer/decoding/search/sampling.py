@@ -49,8 +49,8 @@ class Sample(Greedy):
         self.top_k = check_integer("top_k", top_k, least=0)
         self.top_p = check_number("top_p", top_p, above=0, most=1)
 
-    def _choose(self, step, logits, state):
-        gains, ids = self._candidates(step, logits, state)
+    def _choose(self, step, output, state):
+        gains, ids = self._candidates(step, output, state)
         # Relative to the highest: if all ids are forbidden, any may be drawn.
         gaps = gains - ops.max(gains, axis=-1, keepdims=True)
         shares = ops.where(gaps > NEG_INF / 2, ops.exp(gaps / self.temperature), 0.0)
@@ -65,13 +65,13 @@ class Sample(Greedy):
         chosen = index if ids is None else ops.take_along_axis(ids, index, axis=-1)
         return ops.take_along_axis(gains, index, axis=-1)[..., 0], chosen[..., 0]
 
-    def _candidates(self, step, logits, state):
+    def _candidates(self, step, output, state):
         """Returns log-probabilities (B, 1, C) and their ids; None where these are all V in order.
 
         Sorting a whole vocabulary would be most of the work.
         """
-        vocab_size = logits.shape[-1]
+        vocab_size = output.logits.shape[-1]
         count = min(self.top_k or vocab_size, vocab_size)
         if count == vocab_size and self.top_p == 1:
-            return all_continuations(step, logits, self.constraints, state), None
-        return best_continuations(step, logits, count, self.constraints, state)
+            return all_continuations(step, output.logits, self.constraints, state), None
+        return best_continuations(step, output, count, self.constraints, state)

@@ -1,6 +1,6 @@
 """The step: what a search needs of a model.
 
-Axes: B batch, K beams, T largest length, V vocabulary, S source length.
+Axes: B batch, K beams, T largest length, V vocabulary, S source length, N candidates.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,10 @@ from kformer.decoding.search.top_k import log_sum_exp_of_graph
 class StepOutput(NamedTuple):
     """What a step returns."""
 
-    logits: Any  # float (B, K, V)
+    logits: Any  # float (B, K, V); (B, K, N) with `candidates`
     cache: Any  # The next step's cache: a structure of tensors of unchanged shapes.
     attention: Any  # float (B, K, S): weights over the source, 0 for padding; None if unknown.
+    candidates: Any = None  # int32 (B, N), the ids that the logits score; None for all V.
 
 
 class Step:

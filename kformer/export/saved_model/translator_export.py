@@ -35,6 +35,8 @@ class TranslatorExport:
             "n_best": n_best(options.beam_size),
             "max_target_length": translator.max_source_length + EXTRA_LENGTH,
         }
+        if translator.shortlist:
+            self.settings["candidates"] = translator.shortlist.size
         self.settings |= translator.about
         if translator.target_languages:
             self.settings["target_languages"] = [*translator.target_languages]

@@ -47,6 +47,14 @@ class QuantizedEmbedding:
 
     def __call__(self, ids):
         """Returns float32 (..., D) for int32 `ids` (...)."""
-        rows = tf.cast(tf.gather(self._constant(self._rows), ids), tf.float32)
-        scales = tf.gather(self._constant(self._scales), ids)
+        rows, scales = self._rounded(ids)
         return rows * (scales * self.d_model**0.5)
+
+    def rows(self, ids):
+        """Returns the rounded rows of the table, float32 (..., D), of int32 `ids` (...)."""
+        rows, scales = self._rounded(ids)
+        return rows * scales
+
+    def _rounded(self, ids):
+        rows = tf.cast(tf.gather(self._constant(self._rows), ids), tf.float32)
+        return rows, tf.gather(self._constant(self._scales), ids)

@@ -46,6 +46,7 @@ class TranslatorExport:
         """Returns the search, the sizes of the model and its special ids."""
         transformer = self._translator.transformer
         source, target = self.tokenizers
+        shortlist = self._translator.shortlist
         config = transformer.get_config()
         sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation")
         return {
@@ -56,6 +57,7 @@ class TranslatorExport:
             "source_vocab_size": source.vocab_size,
             "target_vocab_size": target.vocab_size,
             **({"target_languages": source.language_ids} if source.language_ids else {}),
+            **({"candidates": shortlist.size} if shortlist else {}),
             "padding_id": source.padding_id,
             "unknown_id": source.unknown_id,
             "end_id": source.end_id,

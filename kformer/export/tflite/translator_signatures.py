@@ -10,6 +10,7 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.runtime import LITERT
 from kformer.decoding.search.compaction import compact_in_halves
 from kformer.decoding.search_ids import search_ids
+from kformer.decoding.shortlist.selection import Selection
 from kformer.decoding.source_memory import SourceMemory, additive_mask, source_memory
 from kformer.decoding.step import DecoderStep
 from kformer.export.tflite.byte_codec.codec import ByteCodec
@@ -39,6 +40,9 @@ class TranslatorSignatures(Signatures):
     def __init__(self, translator, transformer, limits, batch_size, constant, search):
         super().__init__(translator.tokenizer, transformer, limits, constant)
         self._search = search
+        self._shortlist = translator.shortlist and Selection(
+            translator.shortlist, transformer.padding_id, constant
+        )
         self._searches = [self._traced_once(length) for length in limits.lengths]
         self._target = ByteCodec(translator.target_tokenizer, constant)
         self._add_functions("translate_ids", self._translate_batch, batch_size)
@@ -162,7 +166,10 @@ class TranslatorSignatures(Signatures):
 
     def _search_ids(self, source, length):
         runtime = runtime_for(*source.shape, self._search)
-        found = search_ids(self._network, source, self._search, runtime, length + EXTRA_LENGTH)
+        found = search_ids(
+            *(self._network, source, self._search, runtime, length + EXTRA_LENGTH),
+            candidates=self._shortlist and self._shortlist(source),
+        )
         return found.ids[:, 0], found.scores[:, 0]
 
 

@@ -5,6 +5,7 @@ import tensorflow as tf
 from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import make_search, search_ids
 from kformer.decoding.sequential import sequential
+from kformer.decoding.shortlist.selection import Selection
 from kformer.decoding.step import DecoderStep
 from kformer.export.verify.agreement import TIE, OfSearch, search_agreement
 from kformer.text.scores import bleu
@@ -29,7 +30,9 @@ class Translations:
         self._translator, self._languages = translator, translator.target_languages
         self._settings = options.beam_size, options.length_penalty
         search = make_search(translator.target_tokenizer, *self._settings)
-        self._found, self._found_with_noise = ids_found(translator.transformer, search)
+        transformer, shortlist = translator.transformer, translator.shortlist
+        select = shortlist and Selection(shortlist, transformer.padding_id)
+        self._found, self._found_with_noise = ids_found(transformer, search, select=select)
 
     def for_text(self, model, number):
         """Returns a form of the model for text `number`: into each of its languages in turn."""
@@ -130,20 +133,24 @@ def several_of(signature, settings) -> SearchOptions:
     return SearchOptions(n_best, length_penalty, n_best=n_best)
 
 
-def ids_found(network, search, max_lengths=None):
+def ids_found(network, search, max_lengths=None, select=None):
     """Returns how to find the best ids, (B, T), of rows int32 (B, S): the step's way, and noisily.
 
     Args:
         network: `kformer.Transformer` or `kformer.TransformerDecoder`.
         search: `kformer.Greedy` or `kformer.Beam`.
         max_lengths: Function from rows to their largest lengths, if not the usual ones.
+        select: Function from rows to their candidates, if not all ids are.
     """
 
     def found(step_class):
         def find(rows):
             lengths = max_lengths and max_lengths(rows)
             return search_ids(
-                network, rows, search, max_lengths=lengths, step_class=step_class
+                *(network, rows, search),
+                max_lengths=lengths,
+                step_class=step_class,
+                candidates=select and select(rows),
             ).ids[:, 0]
 
         return sequential(find, [tf.TensorSpec([None, None], tf.int32)])

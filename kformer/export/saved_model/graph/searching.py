@@ -8,6 +8,7 @@ import tensorflow as tf
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.sequential import sequential
+from kformer.decoding.shortlist.selection import Selection
 from kformer.export.saved_model.graph.chunks import map_in_chunks
 from kformer.export.saved_model.graph.compiled import COMPILED, compiled
 from kformer.export.saved_model.graph.reading import joined
@@ -22,22 +23,29 @@ class Searching:
         number: Sequences N per row that the search returns.
         tokenizer: `Tokenizer` of the answers.
         most: Maximum number of ids of a row, to compile the search with XLA; None not to.
+        shortlist: `kformer.Shortlist` of its candidates, or None.
     """
 
     output: str  # Name of the texts.
 
-    def __init__(self, network, search, number, tokenizer, most=None):
+    def __init__(self, network, search, number, tokenizer, most=None, shortlist=None):
         self._padding_id = network.padding_id
         self._tokenizer = tokenizer
         dtypes = {self.output: tf.string, "score": tf.float32, "flags": tf.string}
         self._spec = {name: tf.TensorSpec([None, number], dtype) for name, dtype in dtypes.items()}
 
+        select = shortlist and Selection(shortlist, network.padding_id)
+
+        def find(ids, *settings, **limits):
+            return search_ids(
+                network, ids, search, *settings, candidates=select and select(ids), **limits
+            )
+
         def decode(ids):
-            return search_ids(network, ids, search, max_lengths=self._max_lengths(ids))
+            return find(ids, max_lengths=self._max_lengths(ids))
 
         def decode_compiled(ids):
-            longest, of_rows = self._longest(tf.shape(ids)[1]), self._max_lengths(ids)
-            return search_ids(network, ids, search, COMPILED, longest, of_rows)
+            return find(ids, COMPILED, self._longest(tf.shape(ids)[1]), self._max_lengths(ids))
 
         if most is None:
             self._decode = sequential(decode)

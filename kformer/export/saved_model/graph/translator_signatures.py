@@ -33,7 +33,8 @@ class TranslatorSignatures(Signatures):
         def translating(beam_size, number):
             search = make_search(self._target, beam_size, length_penalty, number)
             most = self._longest if xla else None
-            return Translating(transformer, search, number, self._target, most)
+            settings = transformer, search, number, self._target, most
+            return Translating(*settings, shortlist=translator.shortlist)
 
         several = n_best(beam_size)
         self._best = translating(beam_size, 1)

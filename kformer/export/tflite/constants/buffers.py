@@ -8,6 +8,7 @@ DTYPES = {
     schema.TensorType.FLOAT16: np.float16,
     schema.TensorType.INT8: np.int8,
     schema.TensorType.UINT8: np.uint8,
+    schema.TensorType.INT16: np.int16,
     schema.TensorType.INT32: np.int32,
     schema.TensorType.INT64: np.int64,
     schema.TensorType.BOOL: np.bool_,

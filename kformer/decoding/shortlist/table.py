@@ -1,0 +1,137 @@
+"""The table of a shortlist: the likely translations of each source id.
+
+It is the lexical shortlist of the fast decoders of
+[Devlin, 2017](https://arxiv.org/abs/1705.01991) and of
+[Marian](https://aclanthology.org/P18-4020/): logits are computed for the likely translations of the
+ids of a source and for the most frequent ids alone.
+
+Axes: U source vocabulary, V target vocabulary, E entries.
+"""
+
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from kformer.arguments import check_integer
+from kformer.files import check_file, replacing
+
+_FORMAT = 1
+_ARRAYS = ("ends", "entries", "order")
+
+
+class Shortlist:
+    """Which target ids a translation may have, by the ids of its source.
+
+    Set it as `shortlist` of a `kformer.Translator`, or give its file to `kformer export
+    --shortlist`. `kformer shortlist` and `kformer.training.learn_shortlist` learn one from text.
+    The candidates of a source are `size` ids: those that are always candidates, the entries of its
+    ids, the likeliest first, and then the most frequent ids.
+
+    Args:
+        ends: int array (U,), where the entries of each source id end, ascending; they begin where
+            those of the id before end.
+        entries: int array (E,), target ids, for each source id the likeliest first.
+        order: int array (V,), all target ids: first those that are always candidates, then the
+            others, the most frequent first.
+        always: The number of ids that are always candidates.
+        size: Number of candidates, at least `always` and at most V.
+        vocabularies: The digests of the source and target vocabulary, see `digest_of`.
+
+    Attributes:
+        longest: The largest number of entries of a source id.
+
+    Raises:
+        TypeError: `always` or `size` is no integer.
+        ValueError: The arrays do not fit together, or a number is out of range.
+    """
+
+    def __init__(
+        self,
+        ends: np.ndarray,
+        entries: np.ndarray,
+        order: np.ndarray,
+        always: int,
+        size: int,
+        vocabularies: tuple[str, str],
+    ):
+        self.ends, self.entries, self.order = (
+            np.ascontiguousarray(array, np.int32) for array in (ends, entries, order)
+        )
+        vocab_size = len(self.order)
+        self.always = check_integer("always", always, least=1, most=vocab_size)
+        self.size = check_integer("size", size, least=self.always, most=vocab_size)
+        self.vocabularies = tuple(vocabularies)
+        numbers = np.diff(self.ends, prepend=0)
+        self.longest = int(numbers.max(initial=0))
+        valid = (
+            len(self.ends)
+            and numbers.min() >= 0
+            and self.ends[-1] == len(self.entries) > 0
+            and self.entries.min() >= 0
+            and self.entries.max() < vocab_size
+            and np.array_equal(np.sort(self.order), np.arange(vocab_size))
+        )
+        if not valid:
+            raise ValueError(
+                "The ends must ascend to the number of entries, the entries must be target ids, "
+                "and the order must have all target ids once. "
+                f"Received: {len(self.ends)} ends, {len(self.entries)} entries, "
+                f"{vocab_size} ids in order."
+            )
+
+    def save(self, path: str | Path) -> None:
+        """Writes the table as a NumPy `.npz` file of the arrays and numbers named here."""
+        content = io.BytesIO()
+        arrays = {name: getattr(self, name) for name in (*_ARRAYS, "always", "size")}
+        np.savez_compressed(content, format=_FORMAT, vocabularies=self.vocabularies, **arrays)
+        with replacing(path) as temporary:
+            Path(temporary).write_bytes(content.getbuffer())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Shortlist":
+        """Reads what `save` wrote.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            ValueError: The file holds something else, is damaged, or has a newer format.
+        """
+        check_file(path)
+        try:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
+                version = int(content["format"])
+                if version == _FORMAT:
+                    return cls(
+                        *(content[name] for name in _ARRAYS),
+                        *(int(content[name]) for name in ("always", "size")),
+                        tuple(map(str, content["vocabularies"])),
+                    )
+        except (KeyError, ValueError, OSError, EOFError, TypeError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                "The file must hold a shortlist, as `kformer shortlist` writes it. "
+                f"Received: path={str(path)!r} ({type(error).__name__})."
+            ) from error
+        raise ValueError(
+            f"The shortlist has a newer format: update kformer. Received: path={str(path)!r}, "
+            f"format {version}."
+        )
+
+    def check_vocabularies(self, vocabularies: tuple[str, str]):
+        """Raises a ValueError unless these digests of a model are those of the table."""
+        if self.vocabularies != tuple(vocabularies):
+            raise ValueError(
+                "A shortlist must have the vocabularies of its translator: learn one with "
+                f"`kformer shortlist`. Received: {_short(self.vocabularies)} of the shortlist, "
+                f"{_short(vocabularies)} of the translator."
+            )
+
+
+def digest_of(tokenizer_model: bytes) -> str:
+    """Returns the digest of a vocabulary: that of its SentencePiece model."""
+    return hashlib.sha256(tokenizer_model).hexdigest()
+
+
+def _short(digests):
+    return " and ".join(digest[:12] for digest in digests)
