@@ -45,7 +45,7 @@ def test_ctranslate2_says_what_python_says(shape, tables, tokenizer, tmp_path):
     folder = export_ctranslate2(translator, tmp_path / "new" / "folder")
     expected = translator.translate(TEXTS)
     assert said_by(folder, TEXTS) == expected
-    assert len({*expected}) > 3
+    assert len({*expected}) > 2
 
 
 @installed

@@ -57,4 +57,5 @@ def test_all_translations_are_the_same(form, trained, tmp_path):
     expected = trained.translate(texts)
     found = FORMS[form](read_again(trained, tmp_path), tmp_path).translate(texts)
     same = sum(map(str.__eq__, found, expected))
-    assert (same, len({*expected}) > 500) == (1000, True)
+    assert same == 1000
+    assert len({*expected}) > 100

@@ -135,7 +135,7 @@ def test_the_text_of_any_ids_is_that_of_the_library(name):
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("name", TRIED[:-1])
+@pytest.mark.parametrize("name", TRIED[:-2])  # The pieces of the others are too short.
 def test_a_text_over_the_limit_is_cut_at_a_character(name):
     file = file_of(name)
     every = sorted(range(file.library.get_piece_size()), key=lambda i: len(spelt(file, i)))
