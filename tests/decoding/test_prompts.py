@@ -68,7 +68,7 @@ def test_each_step_gives_the_logits_of_the_whole_row(runtime, norm_first, beams)
     for position in range(T):
         visible[0, np.arange(beams), position * beams + np.arange(beams)] = True
         mask = None if beams == 1 else visible
-        logits, cache, attention = step(read, position, mask, cache)
+        logits, cache, attention, _ = step(read, position, mask, cache)
         assert attention is None
         for row, of_row, following in zip(PROMPTS, np.array(logits), ids, strict=True):
             whole = network(np.array([[*row, *following[:position]]]))[0, -1]

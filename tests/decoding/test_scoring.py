@@ -52,7 +52,8 @@ def test_the_likelihood_is_that_of_decoding_step_by_step(transformer):
         assert values.shape == (len(target),) and attention.shape == (len(target), len(source))
         for position, (read, expected_id) in enumerate(zip([START, *target], target, strict=False)):
             visible = (np.arange(5) <= position)[None, None]
-            logits, cache, weights = step(np.array([[read]], "int32"), position, visible, cache)
+            ids = np.array([[read]], "int32")
+            logits, cache, weights, _ = step(ids, position, visible, cache)
             expected = tf.nn.log_softmax(logits).numpy()[0, 0, expected_id]
             assert values[position] == pytest.approx(expected, abs=1e-4)
             np.testing.assert_allclose(attention[position], weights[0, 0], atol=1e-5)

@@ -95,7 +95,7 @@ def test_position_by_position_it_is_the_decoder_over_whole_sequences(
         whole = transformer(inputs)
         weights = np.mean(transformer.attend(inputs).decoder_cross[-1], axis=1)  # (B, T, S)
         for position, beam in enumerate(line):
-            logits, _, attention = outputs[position]
+            logits, _, attention, _ = outputs[position]
             np.testing.assert_allclose(logits[:, beam], whole[:, position], rtol=1e-4, atol=1e-4)
             np.testing.assert_allclose(attention[:, beam], weights[:, position], atol=1e-5)
 

@@ -78,7 +78,7 @@ def test_a_step_computes_what_the_whole_sequence_does(form, norm_first):
     whole = numbers(transformer((SOURCE, TARGET)))
     step, cache = start_decoding(transformer, SOURCE, T)
     for position in range(T):
-        logits, cache, _ = step(TARGET[:, position : position + 1], position, None, cache)
+        logits, cache, *_ = step(TARGET[:, position : position + 1], position, None, cache)
         expected = whole[:, position]
         error = np.abs(numbers(logits)[:, 0] - expected).max()
         assert error <= FORMS[form] * np.abs(expected).max()
