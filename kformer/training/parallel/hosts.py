@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from kformer.training.parallel.channel import Channel
+from kformer.training.parallel.relay import relay_to
 from kformer.training.parallel.team import Team, in_team
 from kformer.training.resumption.interruption import Interrupted
 
@@ -30,7 +31,8 @@ def join_processes(
     Open MPI, Kubernetes (an indexed job) or Cloud TPU for the processes; where none of them
     answers, this process trains alone.
 
-    If another process dies, this one prints a line on stderr and exits with code 2.
+    If another process dies, this one prints a line on stderr and exits with code 2. (Where JAX has
+    found the processes and process 0 dies, JAX may end this one first, with lines of its own.)
 
     Args:
         coordinator: "HOST:PORT" of process 0, which listens there and at the next port.
@@ -104,12 +106,11 @@ def _channel_to(host, port, processes, process):
     import jax
 
     channel = Channel(host, port, processes, process)
+    # Process 0 listens itself; the others must not notice by JAX that it has died.
+    address = relay_to(host, port + 1) if process else (host, port + 1)
     try:
         jax.distributed.initialize(
-            f"{host}:{port + 1}",
-            processes,
-            process,
-            heartbeat_timeout_seconds=HEARTBEATS,
+            "{}:{}".format(*address), processes, process, heartbeat_timeout_seconds=HEARTBEATS
         )
     except RuntimeError as error:
         channel.close(f"Process {process} has ended: {error}")
