@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.export.tflite.byte_codec.normalize import Text, normalize, read
-from kformer.export.tflite.byte_codec.scan import first
+from kformer.export.tflite.byte_codec.scan import first, narrowed
 from kformer.export.tflite.byte_codec.segment import segment
 from kformer.export.tflite.byte_codec.spell import spell
 from kformer.export.tflite.byte_codec.tables import tables_of
@@ -36,7 +36,7 @@ class ByteCodec:
     """
 
     def __init__(self, tokenizer, constant: Callable = tf.constant):
-        self._tables = tables_of(tokenizer.model)
+        self._tables = _narrowed(tables_of(tokenizer.model))
         self._end_id, self._padding_id = tokenizer.end_id, tokenizer.padding_id
         self._prefix_id = tokenizer.prefix_id
         self._constant = constant
@@ -91,3 +91,10 @@ class ByteCodec:
         if isinstance(part, np.ndarray):
             return self._constant(part)
         return self._in_graph(part) if isinstance(part, tuple) else part
+
+
+def _narrowed(tables):
+    """Returns the same named tuple with `narrowed` arrays."""
+    if isinstance(tables, np.ndarray):
+        return narrowed(tables)
+    return type(tables)(*map(_narrowed, tables)) if isinstance(tables, tuple) else tables

@@ -20,7 +20,7 @@ from kformer.export.tflite.byte_codec.scan import (
     spread,
     walk,
 )
-from kformer.export.tflite.byte_codec.tables import BROKEN, LENGTH_UNIT, SPACE_BYTE, UTF8
+from kformer.export.tflite.byte_codec.tables import BROKEN, SPACE_BYTE, UTF8
 
 _BAR = "\u2581".encode()  # What the library writes for a space; so it is one.
 
@@ -73,9 +73,8 @@ def _replaced(normalizer, text, room):
         longest, value = _longest_keys(normalizer.keys, text.bytes)
         found = longest > 0
         consumed = tf.where(found, longest, consumed)
-        begin = value // LENGTH_UNIT
-        start = tf.where(found, begin, start)
-        length = tf.where(found, value - begin * LENGTH_UNIT, length)
+        start = tf.where(found, value + 1, start)
+        length = tf.where(found, looked_up(normalizer.strings, value), length)
     follow = tf.concat([tf.minimum(places + consumed, size), [size]], axis=0)
     counts = first(reached(follow, 0, size + 1), size)
     parts = spread(tf.where(places < text.length, length * counts, 0), room + 1)

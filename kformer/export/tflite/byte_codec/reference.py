@@ -9,7 +9,6 @@ from kformer.export.tflite.byte_codec.double_array import DEAD
 from kformer.export.tflite.byte_codec.tables import (
     BROKEN,
     BYTES,
-    LENGTH_UNIT,
     SPACED,
     UTF8,
     Normalizer,
@@ -61,7 +60,7 @@ def _normalized_prefix(normalizer, text):
         if keys.value(state) is not None:
             longest, found = length, keys.value(state)
     if longest:
-        start, length = divmod(found, LENGTH_UNIT)
+        start, length = found + 1, int(normalizer.strings[found])
         return normalizer.strings[start : start + length].tobytes(), longest
     length = character_length(text)
     return (text[:length], length) if length else (BROKEN, 1)

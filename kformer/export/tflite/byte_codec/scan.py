@@ -5,10 +5,13 @@ Axes: N bytes read, M bytes written, K states or slices.
 
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from kformer.export.tflite.byte_codec.double_array import DEAD, END, NO_BYTE
 from kformer.export.tflite.byte_codec.tables import UTF8
+
+_HALF = 2**15  # Of the numbers of 16 bits.
 
 
 def shifted(values, by: int, fill):
@@ -25,9 +28,28 @@ def first(values, count: int):
     return tf.slice(values, [0], [count])
 
 
+def narrowed(table):
+    """Returns an array as `looked_up` reads it: int32 numbers in one byte or two if they fit.
+
+    LiteRT cannot look up uint16 numbers, so they are int16, moved by 32,768. The converter cannot
+    slice those, so an odd number of them gets another one at the end, for whole words.
+    """
+    if table.dtype != np.int32 or table.min() < 0 or table.max() >= 2 * _HALF:
+        return table
+    if table.max() < 2**8:
+        return table.astype(np.uint8)
+    return np.pad((table - _HALF).astype(np.int16), (0, len(table) % 2))
+
+
 def looked_up(table, places):
-    """Returns `table[places]` as int32; every one of `places` is in the table."""
-    return tf.cast(tf.gather(table, places), tf.int32)
+    """Returns `table[places]` as int32; every one of `places` is in the table.
+
+    Args:
+        table: A tensor of an array of `narrowed`; or an array of int32 numbers.
+        places: int32 tensor.
+    """
+    found = tf.cast(tf.gather(table, places), tf.int32)
+    return found + _HALF if table.dtype == tf.int16 else found
 
 
 def walk(automaton, text):

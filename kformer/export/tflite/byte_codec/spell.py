@@ -29,7 +29,7 @@ def spell(spellings, ids, room: int):
         text: uint8 tensor (M,), UTF-8, then zeros; U+0000 is left out.
         cut: bool tensor (), whether there was no room for all of it.
     """
-    ids = tf.clip_by_value(ids, 0, spellings.start.shape[0] - 1)
+    ids = tf.clip_by_value(ids, 0, spellings.kind.shape[0] - 1)
     start, length = looked_up(spellings.start, ids), looked_up(spellings.length, ids)
     kind = looked_up(spellings.kind, ids)
     start, length = _repaired(spellings, kind, start, length)

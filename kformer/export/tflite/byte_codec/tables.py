@@ -22,7 +22,6 @@ from kformer.export.tflite.byte_codec.piece_model import (
 
 SPACE_BYTE = 0x20
 BROKEN = "\ufffd".encode()  # What stands for a byte that is no UTF-8.
-LENGTH_UNIT = 64  # A slice of a string is start * LENGTH_UNIT + length.
 
 
 class Utf8(NamedTuple):
@@ -36,8 +35,8 @@ class Utf8(NamedTuple):
 class Normalizer(NamedTuple):
     """What becomes of a text before it is split. R bytes."""
 
-    keys: DoubleArray  # values: slices of `strings`
-    strings: np.ndarray  # uint8 (R,), the replacements; first of all `BROKEN`
+    keys: DoubleArray  # values: places in `strings` of a replacement's length
+    strings: np.ndarray  # uint8 (R,), `BROKEN`, then each replacement behind its length
     dummy_prefix: bool  # a space is added before
     remove_extra: bool  # spaces that lead, trail, or follow a space
 
@@ -102,8 +101,7 @@ UTF8 = _utf8()
 
 def _normalizer(model: PieceModel):
     rules = charsmap.read(model.charsmap)
-    strings = _Strings()
-    edges = []
+    strings, places, edges = bytearray(BROKEN), {}, []
     for of_state in rules.edges:
         of_state = dict(of_state)
         if END in of_state:
@@ -114,11 +112,19 @@ def _normalizer(model: PieceModel):
                     "No replacement in a SentencePiece model may have two spaces in a row. "
                     f"Received: {text.decode()!r}."
                 )
-            of_state[END] = strings.packed(text)
+            if len(text) >= 2**8:
+                raise ValueError(
+                    "Replacements in a SentencePiece model must have under 256 bytes. "
+                    f"Received: {text.decode()!r}."
+                )
+            if text not in places:
+                places[text] = len(strings)
+                strings += bytes([len(text)]) + text
+            of_state[END] = places[text]
         edges.append(of_state)
     return Normalizer(
         of_edges(edges, rules.depth),
-        strings.array(),
+        np.frombuffer(bytes(strings), np.uint8),
         model.add_dummy_prefix,
         model.remove_extra_whitespaces,
     )
@@ -202,14 +208,6 @@ class _Strings:
             self._starts[text] = len(self._joined)
             self._joined += text
         return self._starts[text]
-
-    def packed(self, text):
-        if len(text) >= LENGTH_UNIT:
-            raise ValueError(
-                f"Replacements in a SentencePiece model must have under {LENGTH_UNIT} bytes. "
-                f"Received: {text.decode()!r}."
-            )
-        return self.start(text) * LENGTH_UNIT + len(text)
 
     def array(self):
         return np.frombuffer(bytes(self._joined), np.uint8)

@@ -34,7 +34,9 @@ class StandIns:
             self._floats[id(array)] = array, _as_floats(array)
         _, floats = self._floats[id(array)]
         bits = tf.reshape(tf.bitcast(self._stand_in(floats), array.dtype), [-1])
-        return tf.reshape(tf.slice(bits, [0], [array.size]), array.shape)
+        if bits.shape != [array.size]:
+            bits = tf.slice(bits, [0], [array.size])
+        return tf.reshape(bits, array.shape)
 
     def of_variables(self):
         """Returns a context manager in which variables of the network are stand-ins."""

@@ -106,6 +106,24 @@ def test_a_malformed_model_is_refused():
         read_piece_model(b"\xff\xff\xff")
 
 
+def replacing_with(length, folder):
+    """A model that replaces "ä" by a text of so many bytes."""
+    rules = folder / "rules.tsv"
+    rules.write_text(f"E4\t{' '.join(['78'] * length)}\n")
+    return codec_models.trained(normalization_rule_tsv=str(rules))
+
+
+def test_a_replacement_may_have_255_bytes(tmp_path):
+    model = replacing_with(255, tmp_path)
+    library = sentencepiece.SentencePieceProcessor(model_proto=model)
+    assert reference.tokenize(tables_of(model), "ein ä".encode()) == library.encode("ein ä")
+
+
+def test_a_longer_replacement_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"must have under 256 bytes\. Received: 'xxx"):
+        tables_of(replacing_with(256, tmp_path))
+
+
 @pytest.mark.parametrize("blob", [b"abc", b"\xff\xff\0\0abcd", b"\x05\0\0\0abcdefgh"])
 def test_a_broken_charsmap_is_refused(blob):
     with pytest.raises(ValueError, match=f"Received: {len(blob)} bytes"):
