@@ -15,6 +15,7 @@ from kformer.arguments import check_choice, check_integer
 from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.byte_codec.tables import tables_of
 from kformer.export.tflite.classifier_export import ClassifierExport
+from kformer.export.tflite.constants.beginnings import share_beginnings
 from kformer.export.tflite.constants.conversion import convert
 from kformer.export.tflite.constants.int8_weights import store_as_int8
 from kformer.export.tflite.constants.stand_ins import StandIns
@@ -163,6 +164,8 @@ def convert_to(precision: str, functions: dict, stand_ins: StandIns):
         functions, stand_ins: See `constants.conversion.convert`.
     """
     converted = convert(functions, stand_ins)
+    merge_buffers(converted)
+    share_beginnings(converted)
     for change in _CHANGES[precision]:
         merge_buffers(converted)
         change(converted)

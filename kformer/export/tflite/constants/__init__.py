@@ -8,6 +8,7 @@ arrays are put in their places, and what the converter does with constants is do
 - `folding`: puts the arrays in, and computes what depends on constants alone.
 - `sinking`: gives loops and branches the constants that they were passed.
 - `products`: products with constant matrices, with their biases, as one operation.
+- `beginnings`: tables that are the beginning of a longer one.
 - `int8_weights`: those matrices in int8.
 - `buffers`: arrays in the buffers of a model.
 """
