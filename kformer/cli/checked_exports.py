@@ -14,7 +14,8 @@ import kformer
 from kformer.cli.terminal.quiet import quiet
 from kformer.decoding.options import SearchOptions
 
-Precision = enum.StrEnum("Precision", ["float32", "float16", "int8", "int4"])
+_PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
+Precision = enum.StrEnum("Precision", [(name, name) for name in _PRECISIONS])
 _DOING = {
     "Translator": "Translating",
     "TextClassifier": "Classifying",
@@ -72,7 +73,8 @@ class Exports:
         typer.Option(
             help="Precision of the weights in the .tflite file and for CTranslate2. float16: half "
             "the size. int8: smaller and faster, but some answers differ; the table shows how "
-            "many. int4, .tflite alone: smaller still."
+            "many. int4, .tflite alone: smaller still, with a vocabulary of 8 bits; int4-all: "
+            "all of 4 bits."
         ),
     ] = Precision.float32
     batch: Annotated[

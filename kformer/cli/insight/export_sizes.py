@@ -11,12 +11,18 @@ if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.tasks.parts import Part
 
 # Of a weight in a table of vectors, and of another.
-_BYTES = {"float32": (4, 4), "float16": (2, 2), "int8": (1, 1), "int4": (1, 0.5)}
+_BYTES = {
+    "float32": (4, 4),
+    "float16": (2, 2),
+    "int8": (1, 1),
+    "int4": (1, 0.5),
+    "int4-all": (0.5, 0.5),
+}
 # Of a `.tflite` file, in bytes: for any model, for each layer of a stack, for each id.
 _BESIDE_WEIGHTS = {
-    "Translator": (670_000, 60_000, 55),
-    "TextClassifier": (370_000, 60_000, 55),
-    "LanguageModel": (0, 245_000, 250),
+    "Translator": (420_000, 50_000, 35),
+    "TextClassifier": (300_000, 60_000, 35),
+    "LanguageModel": (0, 170_000, 130),
 }
 _BESIDE_WEIGHTS_SAVED = {  # The same, of a SavedModel.
     "Translator": (1_400_000, 300_000, 55),

@@ -20,9 +20,9 @@ class ClassifierExport:
         self.about: dict = {}
         self.tokenizers = [classifier.tokenizer]
 
-    def quantize(self, network, constant):
-        """Rounds the table of `network`, a `kformer.SequenceClassifier`, to int8."""
-        quantize_embeddings(network.encoder, constant)
+    def quantize(self, network, constant, bits):
+        """Rounds the table of `network`, a `kformer.SequenceClassifier`, to 8 `bits`, or 4."""
+        quantize_embeddings(network.encoder, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> ClassifierSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""

@@ -1,7 +1,7 @@
 """Weights in int4, rounded from int8.
 
-LiteRT's int4 matrices are quantized by row, symmetric about 0, two numbers per byte. The embedding,
-by far the most sensitive matrix, stays in int8; it is recognized by its GATHER.
+LiteRT's int4 matrices are quantized by row, symmetric about 0, two numbers per byte. An embedding
+that is looked up in int8 stays so; it is recognized by its GATHER.
 
 Rounding twice does little harm: a step of int8 is an eighteenth of a step of int4.
 """
@@ -11,7 +11,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from kformer.export.tflite.constants.buffers import add_buffer, numbers_of
 
-_MOST_OF_8, _MOST_OF_4 = 127, 7
+STEP = np.float32(127 / 7)  # Of int4, in steps of int8.
 
 
 def store_as_int4(model):
@@ -28,10 +28,9 @@ def store_as_int4(model):
     rounded = {}  # Index of an int8 buffer, which other tensors may read -> of its int4 buffer.
     for tensor in weights.values():
         if tensor.buffer not in rounded:
-            packed = _packed_int4(numbers_of(model, tensor))
+            packed = packed_int4(numbers_of(model, tensor))
             rounded[tensor.buffer] = add_buffer(model, packed)
-        scales = tensor.quantization.scale
-        tensor.quantization.scale = scales * np.float32(_MOST_OF_8 / _MOST_OF_4)
+        tensor.quantization.scale = tensor.quantization.scale * STEP
         tensor.type, tensor.buffer = schema.TensorType.INT4, rounded[tensor.buffer]
 
 
@@ -45,9 +44,8 @@ def _constants(model, operator, place):
                     yield tensor, tensor.buffer
 
 
-def _packed_int4(numbers):
-    """Returns int8 numbers as int4, two per byte, the first in the lower bits."""
-    numbers = numbers.ravel()
-    rounded = np.rint(numbers * (_MOST_OF_4 / _MOST_OF_8)).astype(np.int8).view(np.uint8) & 15
+def packed_int4(numbers):
+    """Returns int8 numbers as int4, two per byte, the first in the lower bits: uint8 (bytes,)."""
+    rounded = np.rint(numbers.ravel() / STEP).astype(np.int8).view(np.uint8) & 15
     pairs = np.pad(rounded, (0, len(rounded) % 2)).reshape(-1, 2)
     return pairs[:, 0] | pairs[:, 1] << 4

@@ -26,9 +26,9 @@ class LanguageModelExport:
         self.about: dict = {}
         self.tokenizers = [model.tokenizer]
 
-    def quantize(self, network, constant):
-        """Rounds the table of `network`, a `kformer.TransformerDecoder`, to int8."""
-        quantize_embeddings(network, constant)
+    def quantize(self, network, constant, bits):
+        """Rounds the table of `network`, a `kformer.TransformerDecoder`, to 8 `bits`, or 4."""
+        quantize_embeddings(network, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> LanguageModelSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""

@@ -1,7 +1,8 @@
 """A quantized embedding: an int8 file stores one table for both look-ups and logits.
 
 Matrices that are multiplied are quantized by row when the file is written. Here the same rows are
-looked up, as int8, and scaled. So both uses store the same bytes, and equal buffers are merged.
+looked up, as int8 or as bytes of two int4, and scaled. So both uses store the same bytes, and equal
+buffers are merged.
 """
 
 from collections.abc import Callable
@@ -10,38 +11,45 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.export.tflite.constants.int8_weights import quantized_rows
+from kformer.export.tflite.int4_weights import STEP, packed_int4
+
+# What a byte of two int4 stands for: float32 (256, 2), the number in the lower bits first.
+_PAIRS = ((np.arange(256)[:, None] >> [0, 4]) + 8 & 15).astype(np.float32) - 8
 
 
-def quantize_embeddings(network, constant: Callable = tf.constant):
+def quantize_embeddings(network, constant: Callable = tf.constant, bits: int = 8):
     """Replaces the embeddings of a network by quantized ones; a shared one stays shared.
 
     Args:
         network: `kformer.Transformer`; or `kformer.TransformerEncoder` or
             `kformer.TransformerDecoder`, which have only one.
         constant: Makes a tensor of an array; see `constants.stand_ins.StandIns`.
+        bits: 8 or 4, of a number in the tables.
     """
     quantized = {}
     for name in ("source_embedding", "target_embedding"):
         if name in vars(network):  # In a `TransformerDecoder`, one is another name of the other.
             embedding = getattr(network, name)
             if id(embedding) not in quantized:
-                quantized[id(embedding)] = QuantizedEmbedding(embedding, constant)
+                quantized[id(embedding)] = QuantizedEmbedding(embedding, constant, bits)
             setattr(network, name, quantized[id(embedding)])
 
 
 class QuantizedEmbedding:
-    """Looks up rows that are stored in int8, with a scale for each row.
+    """Looks up rows that are stored in int8 or int4, with a scale for each row.
 
     Args:
         embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded when the file is written.
-        constant: See `quantize_embeddings`.
+        constant, bits: See `quantize_embeddings`.
     """
 
-    def __init__(self, embedding, constant):
-        self._constant = constant
+    def __init__(self, embedding, constant, bits):
+        self._constant, self._bits = constant, bits
         # Without a copy of the table.
         table = np.asarray(memoryview(embedding.table.value.read_value()))
         self._rows, scales = quantized_rows(table)
+        if bits == 4:
+            self._rows, scales = packed_int4(self._rows).reshape(len(table), -1), scales * STEP
         self._scales = scales[:, None]  # (V, 1)
         self.table, self.bias, self.d_model = embedding.table, embedding.bias, embedding.d_model
 
@@ -56,5 +64,8 @@ class QuantizedEmbedding:
         return rows * scales
 
     def _rounded(self, ids):
-        rows = tf.cast(tf.gather(self._constant(self._rows), ids), tf.float32)
-        return rows, tf.gather(self._constant(self._scales), ids)
+        rows = tf.gather(self._constant(self._rows), ids)
+        if self._bits == 4:
+            pairs = tf.gather(self._constant(_PAIRS), tf.cast(rows, tf.int32))  # (..., D / 2, 2)
+            rows = tf.reshape(pairs, (*ids.shape, self.d_model))
+        return tf.cast(rows, tf.float32), tf.gather(self._constant(self._scales), ids)

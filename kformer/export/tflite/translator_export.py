@@ -32,9 +32,9 @@ class TranslatorExport:
         self.about = translator.about
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
-    def quantize(self, network, constant):
-        """Rounds the tables of `network`, a `kformer.Transformer`, to int8."""
-        quantize_embeddings(network, constant)
+    def quantize(self, network, constant, bits):
+        """Rounds the tables of `network`, a `kformer.Transformer`, to 8 `bits`, or 4."""
+        quantize_embeddings(network, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> TranslatorSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""

@@ -30,8 +30,8 @@ from kformer.model.networks.copying import is_float32
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
 from kformer.tasks.kinds import of_kind
 
-PRECISIONS = ("float32", "float16", "int8", "int4")
-_INTEGER = ("int8", "int4")
+PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
+_TABLE_BITS = {"int8": 8, "int4": 8, "int4-all": 4}
 # litert-quantizer 0.11 also converts to float16, int8 and int4, but keeps a float32 copy of the
 # vocabulary's table: a tiny model has 9.0, 6.8 and 5.6 MB with it, 4.8, 2.7 and 2.0 MB with these.
 # A sentence takes 8.5, 2.4 and 1.7 ms with it, 4.6, 2.3 and 2.1 ms with these.
@@ -40,6 +40,7 @@ _CHANGES = {
     "float16": (store_as_float16,),
     "int8": (store_as_int8,),
     "int4": (store_as_int8, store_as_int4),
+    "int4-all": (store_as_int8, store_as_int4),
 }
 EXAMPLES = 8  # Maximum number of test vectors.
 
@@ -98,9 +99,9 @@ def export_tflite(
         max_source_length: S; by default 128, or less where the model's own limit is less, which it
             must not exceed.
         precision: Type of the stored weights: "float32"; "float16", about half the size; "int8",
-            smaller and faster, but answers may differ; or "int4", whose answers differ more and
-            whose embedding has 8 bits. All compute in float32, except the matrix products
-            of the last two.
+            smaller and faster, but answers may differ; "int4", whose answers differ more and
+            whose embedding has 8 bits; or "int4-all", whose embedding has 4, too. All compute in
+            float32, except the matrix products of the last three.
         batch_size: B; if over 1, the file also has signatures for B sources at once.
         check: Called with the path of the complete file before it is renamed to `path`; if it
             raises, `path` is not written.
@@ -123,11 +124,11 @@ def export_tflite(
         model, path, beam_size, length_penalty, max_source_length, precision, batch_size, signatures
     )
     network = model.network
-    if precision in _INTEGER or not is_float32(network):
+    if precision in _TABLE_BITS or not is_float32(network):
         network = network.copy()
     stand_ins = StandIns(network)
-    if precision in _INTEGER:
-        export.quantize(network, stand_ins.constant)
+    if precision in _TABLE_BITS:
+        export.quantize(network, stand_ins.constant, _TABLE_BITS[precision])
     made = export.signatures(network, limits, batch_size, stand_ins.constant)
     if signatures is not None:
         made.keep_only(signatures)

@@ -36,28 +36,43 @@ def test_a_runtime_reads_the_nearest_of_fifteen_numbers_in_every_place(kernel, t
     assert (np.abs(read - kernel) <= (0.5 + 1 / 16) * steps + 1e-6).all()
 
 
-@pytest.mark.prove
-def test_the_layers_have_4_bits_and_the_vocabulary_8(short_tflite, toy_translator):
-    model = schema.ModelT.InitFromPackedBuf(short_tflite(precision="int4").read_bytes(), 0)
-    of_vocabulary, d_model = toy_translator.transformer.target_embedding.table.shape
-    kinds = set()
+@pytest.mark.parametrize(
+    ("precision", "of_vocabulary"),
+    [
+        pytest.param("int4", schema.TensorType.INT8, marks=pytest.mark.prove),
+        ("int4-all", schema.TensorType.INT4),
+    ],
+)
+def test_the_layers_have_4_bits_and_the_vocabulary_8_or_4(
+    short_tflite, toy_translator, precision, of_vocabulary
+):
+    model = schema.ModelT.InitFromPackedBuf(short_tflite(precision=precision).read_bytes(), 0)
+    ids, d_model = toy_translator.transformer.target_embedding.table.shape
+    kinds, multiplied, looked_up = set(), set(), set()
     for graph in model.subgraphs:
         for operator in graph.operators:
             code = model.operatorCodes[operator.opcodeIndex].builtinCode
+            if code == schema.BuiltinOperator.GATHER:
+                looked_up.add(graph.tensors[operator.inputs[0]].buffer)
             if code == schema.BuiltinOperator.FULLY_CONNECTED:
                 weights = graph.tensors[operator.inputs[1]]
-                of_words = tuple(weights.shape) == (of_vocabulary, d_model)
+                of_words = tuple(weights.shape) == (ids, d_model)
                 kinds.add((of_words, weights.type))
+                if of_words:
+                    multiplied.add(weights.buffer)
                 if weights.type == schema.TensorType.INT4:
                     data = model.buffers[weights.buffer].data
                     assert len(data) == np.prod(weights.shape) / 2
-    assert {(True, schema.TensorType.INT8), (False, schema.TensorType.INT4)} <= kinds
+    assert (False, schema.TensorType.INT4) in kinds
+    assert {kind for of_words, kind in kinds if of_words} == {of_vocabulary}
+    assert len(multiplied) == 1 and multiplied <= looked_up  # The same bytes.
 
 
+@pytest.mark.parametrize(("precision", "larger"), [("int4", "int8"), ("int4-all", "int4")])
 @pytest.mark.prove
-def test_the_file_is_smaller_and_still_translates(short_tflite):
-    eight, four = (short_tflite(precision=precision) for precision in ("int8", "int4"))
-    assert four.stat().st_size < eight.stat().st_size
+def test_the_file_is_smaller_and_still_translates(short_tflite, precision, larger):
+    more, four = short_tflite(precision=larger), short_tflite(precision=precision)
+    assert four.stat().st_size < more.stat().st_size
     said = PocketTranslator(four).translate(toy.SOURCES)
     right = sum(one == other for one, other in zip(said, toy.TARGETS, strict=True))
     assert right > len(said) / 4

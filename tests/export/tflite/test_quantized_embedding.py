@@ -1,4 +1,4 @@
-"""An embedding of 8 bits: what is looked up is what is multiplied with."""
+"""An embedding of 8 bits or 4: what is looked up is what is multiplied with."""
 
 import numpy as np
 import pytest
@@ -10,24 +10,31 @@ from support.reference import perturbed
 IDS = np.array([[0, 1, 12, 5], [7, 7, 2, 3]], np.int32)
 
 
+@pytest.fixture(params=[8, 4], ids=["8 bits", "4 bits"])
+def bits(request):
+    return request.param
+
+
 @pytest.fixture(params=[None, 17], ids=["one vocabulary", "two"])
-def pair(request):
+def pair(request, bits):
     """A transformer, and its rounded copy."""
     whole = perturbed(Transformer(13, 1, 8, 2, 16, target_vocab_size=request.param))
     rounded = whole.copy()
-    quantize_embeddings(rounded)
+    quantize_embeddings(rounded, bits=bits)
     return whole, rounded
 
 
 @pytest.mark.parametrize("side", ["source_embedding", "target_embedding"])
-def test_each_row_is_rounded_by_its_own_scale(pair, side):
+def test_each_row_is_rounded_by_its_own_scale(pair, bits, side):
     before, after = (getattr(transformer, side) for transformer in pair)
     table = before.table.numpy()
     looked_up = after(np.arange(len(table), dtype=np.int32)).numpy() / 8**0.5
     largest = np.abs(table).max(axis=1, keepdims=True)
-    assert (np.abs(looked_up - table) <= 0.5001 * largest / 127).all()
+    # 4 bits are rounded from 8, so twice.
+    most, step = {8: (0.5001, largest / 127), 4: (0.5001 + 1 / 32, largest / 7)}[bits]
+    assert (np.abs(looked_up - table) <= most * step).all()
     assert (looked_up != table).any()
-    steps = looked_up / (largest / 127)
+    steps = looked_up / step
     np.testing.assert_allclose(steps, np.rint(steps), atol=1e-3)
 
 
@@ -44,9 +51,9 @@ def test_a_shared_embedding_stays_shared(pair):
     assert (rounded.source_embedding is rounded.target_embedding) == shared
 
 
-def test_a_row_of_zeros_stays_zero():
+def test_a_row_of_zeros_stays_zero(bits):
     transformer = Transformer(13, 1, 8, 2, 16)
     table = transformer.source_embedding.table
     table.assign(table.numpy() * (np.arange(13) != 5)[:, None])
-    quantize_embeddings(transformer)
+    quantize_embeddings(transformer, bits=bits)
     assert (transformer.source_embedding(IDS).numpy()[0, 3] == 0).all()
