@@ -1,0 +1,1 @@
+"""What each form of a translator weighs, and how soon it answers."""

@@ -1,0 +1,79 @@
+"""Loads one form of a translator and translates lines, each alone, on one thread.
+
+python -m benchmarks.forms.form FORM PATH TEXT
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+from benchmarks.process import Rounds
+
+FORMS = {  # Kind and precision -> the file or the folder.
+    ".tflite float32": "float32.tflite",
+    ".tflite float16": "float16.tflite",
+    ".tflite int8": "int8.tflite",
+    "SavedModel float32": "saved",
+    "CTranslate2 int8": "ctranslate2",
+}
+
+
+def main():
+    form, path, text = sys.argv[1:]
+    lines = Path(text).read_text("utf-8").splitlines()
+    os.sched_setaffinity(0, {0})
+    rounds = Rounds()
+    rounds.begin()
+    load = loader(form)
+    start = time.perf_counter()
+    translator = load(path)
+    loaded = time.perf_counter()
+    translator.translate(lines[:1])
+    times = []
+    for line in lines:
+        begun = time.perf_counter()
+        translator.translate([line])
+        times.append(time.perf_counter() - begun)
+    rounds.end(load=loaded - start, sentence=median(times))
+
+
+def loader(form):
+    """Returns what loads a form, imported."""
+    if form.startswith(".tflite"):
+        from kformer.pocket import PocketTranslator
+
+        return lambda path: PocketTranslator(path, workers=1)
+    if form.startswith("CTranslate2"):
+        import ctranslate2
+        import sentencepiece
+
+        return lambda path: CTranslate2(
+            ctranslate2.Translator(path, compute_type="int8", intra_threads=1),
+            *(
+                sentencepiece.SentencePieceProcessor(model_file=f"{path}/{side}.spm")
+                for side in ("source", "target")
+            ),
+        )
+    import kformer
+
+    return kformer.load
+
+
+class CTranslate2:
+    """A folder for CTranslate2, without TensorFlow in the same process."""
+
+    def __init__(self, translator, source, target):
+        self._translator, self._source, self._target = translator, source, target
+
+    def translate(self, lines):
+        sources = [self._source.id_to_piece(self._source.encode(line)) for line in lines]
+        results = self._translator.translate_batch(
+            sources, beam_size=1, max_decoding_length=max(map(len, sources)) + 51
+        )
+        return [self._target.decode(one.hypotheses[0]) for one in results]
+
+
+if __name__ == "__main__":
+    main()

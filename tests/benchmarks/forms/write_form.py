@@ -1,0 +1,29 @@
+"""Writes a translator in one form.
+
+python -m benchmarks.forms.write_form MODEL FOLDER FORM
+"""
+
+import sys
+from pathlib import Path
+
+import kformer
+from benchmarks.forms.form import FORMS
+from kformer.export import export_ctranslate2, export_saved_model, export_tflite
+
+
+def main():
+    model, folder, form = sys.argv[1:]
+    path, kind, precision = Path(folder) / FORMS[form], *form.split()
+    if path.exists():
+        return
+    translator = kformer.load(model)
+    if kind == ".tflite":
+        export_tflite(translator, path, precision=precision)
+    elif kind == "SavedModel":
+        export_saved_model(translator, path)
+    else:
+        export_ctranslate2(translator, path, precision)
+
+
+if __name__ == "__main__":
+    main()
