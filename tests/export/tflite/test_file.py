@@ -11,6 +11,7 @@ import kformer
 from kformer import Transformer, Translator
 from kformer.export import export_tflite
 from kformer.export.tflite import writer
+from kformer.export.tflite.byte_codec.scan import narrowed
 from kformer.export.tflite.byte_codec.tables import tables_of
 from kformer.export.tflite.limits import limits_of
 from kformer.pocket import PocketTranslator
@@ -75,7 +76,7 @@ def bytes_of_tables(translator):
     tables = tables_of(translator.tokenizer.model)
     arrays = [part for group in tables for part in group]
     arrays += [part for keys in (tables.normalizer.keys, tables.pieces.keys) for part in keys]
-    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+    return sum(narrowed(array).nbytes for array in arrays if isinstance(array, np.ndarray))
 
 
 def test_the_file_holds_its_metadata(exported, toy_translator):
