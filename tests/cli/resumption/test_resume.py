@@ -84,13 +84,14 @@ def test_a_command_that_is_killed_five_times_goes_on(toy_model, tmp_path, text):
 @pytest.mark.prove
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_says_how_to_go_on(toy_tflite, text, tmp_path, number):
+    text.write_text(TEXT * 5)  # Not at its end before the signal comes.
     output = tmp_path / "out"
     journal = output.with_name("out.kformer-journal")
     arguments = (toy_tflite, "--input", text, "--output", output, "--resume")
     code, errors = interrupted(number, journal, *arguments)
     done = CHUNK * points_in(journal)
     assert code == 128 + number
-    assert errors.endswith(STOPPED.format(done, TEXT.count("\n")))
+    assert errors.endswith(STOPPED.format(done, 5 * TEXT.count("\n")))
 
 
 @pytest.mark.filterwarnings("default")
