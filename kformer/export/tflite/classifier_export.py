@@ -21,7 +21,11 @@ class ClassifierExport:
         self.tokenizers = [classifier.tokenizer]
 
     def quantize(self, network, constant, bits):
-        """Rounds the table of `network`, a `kformer.SequenceClassifier`, to 8 `bits`, or 4."""
+        """Rounds the table of `network`, a `kformer.SequenceClassifier`.
+
+        Args:
+            network, constant, bits: See `quantize_embeddings`.
+        """
         quantize_embeddings(network.encoder, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> ClassifierSignatures:

@@ -27,7 +27,11 @@ class LanguageModelExport:
         self.tokenizers = [model.tokenizer]
 
     def quantize(self, network, constant, bits):
-        """Rounds the table of `network`, a `kformer.TransformerDecoder`, to 8 `bits`, or 4."""
+        """Rounds the table of `network`, a `kformer.TransformerDecoder`.
+
+        Args:
+            network, constant, bits: See `quantize_embeddings`.
+        """
         quantize_embeddings(network, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> LanguageModelSignatures:

@@ -33,7 +33,11 @@ class TranslatorExport:
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
     def quantize(self, network, constant, bits):
-        """Rounds the tables of `network`, a `kformer.Transformer`, to 8 `bits`, or 4."""
+        """Rounds the tables of `network`, a `kformer.Transformer`.
+
+        Args:
+            network, constant, bits: See `quantize_embeddings`.
+        """
         quantize_embeddings(network, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> TranslatorSignatures:

@@ -7,15 +7,18 @@ import time
 
 
 def relay_to(host: str, port: int, seconds: float = 300) -> tuple[str, int]:
-    """Returns the address of a relay in this process, which connects its callers to another one.
+    """Starts a relay in this process: who connects to it is connected to `host` and `port`.
 
     JAX ends a process with an abort and lines of its own as soon as its connection to process 0
     breaks. Behind this relay it does not see that, and the channel ends the process instead, with
     one line.
 
     Args:
-        host, port: Where to.
+        host, port: Address of the other machine.
         seconds: How long to wait until something answers there.
+
+    Returns:
+        Host and port of the relay.
     """
     server = socket.create_server(("127.0.0.1", 0))
     _in_background(_accept, server, (host, port), seconds)

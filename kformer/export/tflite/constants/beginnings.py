@@ -38,7 +38,12 @@ def share_beginnings(model):
 
 
 def _longest(model):
-    """Returns a dict: index of a buffer -> of the longest that begins like it, and its rows."""
+    """Finds the tables that are the beginning of a longer one.
+
+    Returns:
+        dict from the index of such a table's buffer to the index of the buffer of the longest table
+        that begins with the same rows, and the number of rows in that one.
+    """
     tables = {}
     for graph in model.subgraphs:
         for tensor in graph.tensors:
@@ -103,7 +108,7 @@ def _code(model, operator):
 
 
 def _slice_code(model):
-    """Returns the index of the operator code of SLICE."""
+    """Returns the place of SLICE in the model's list of operators; adds it if it is missing."""
     for index, code in enumerate(model.operatorCodes):
         if code.builtinCode == _OPERATOR.SLICE:
             return index
