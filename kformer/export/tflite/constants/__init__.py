@@ -10,5 +10,6 @@ arrays are put in their places, and what the converter does with constants is do
 - `products`: products with constant matrices, with their biases, as one operation.
 - `beginnings`: tables that are the beginning of a longer one.
 - `int8_weights`: those matrices in int8.
+- `operators`: the list of operators that a model uses.
 - `buffers`: arrays in the buffers of a model.
 """

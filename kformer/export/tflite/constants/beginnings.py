@@ -7,6 +7,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from kformer.export.tflite.constants.buffers import add_buffer, numbers_of
+from kformer.export.tflite.constants.operators import operator_code
 
 _OPERATOR = schema.BuiltinOperator
 _NONE = -1  # As the index of a tensor.
@@ -78,7 +79,7 @@ def _whole(graph, tensor, buffer, rows):
 def _slice(model, graph, whole, shape):
     """Returns an operator that makes a new tensor of the first rows."""
     operator = schema.OperatorT()
-    operator.opcodeIndex = _slice_code(model)
+    operator.opcodeIndex = operator_code(model, _OPERATOR.SLICE)
     bounds = [_vector(model, graph, vector) for vector in (np.zeros_like(shape), shape)]
     operator.inputs = np.array([whole, *bounds], np.int32)
     operator.outputs = np.array([_added(graph, graph.tensors[whole], shape, 0)], np.int32)
@@ -105,15 +106,3 @@ def _added(graph, like, shape, buffer):
 
 def _code(model, operator):
     return model.operatorCodes[operator.opcodeIndex].builtinCode
-
-
-def _slice_code(model):
-    """Returns the place of SLICE in the model's list of operators; adds it if it is missing."""
-    for index, code in enumerate(model.operatorCodes):
-        if code.builtinCode == _OPERATOR.SLICE:
-            return index
-    code = schema.OperatorCodeT()
-    code.deprecatedBuiltinCode = code.builtinCode = _OPERATOR.SLICE
-    code.version = 1
-    model.operatorCodes.append(code)
-    return len(model.operatorCodes) - 1

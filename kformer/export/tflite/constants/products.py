@@ -12,6 +12,8 @@ from collections import defaultdict
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
+from kformer.export.tflite.constants.operators import operator_code
+
 _OPERATOR = schema.BuiltinOperator
 _NO_ACTIVATION = schema.ActivationFunctionType.NONE
 _NONE = -1  # As the index of a tensor.
@@ -53,7 +55,7 @@ class _Products:
         if not options.adjY:
             matrix = self._constant(self._results.of(np.transpose, self._known[matrix]))
         operator.inputs = np.array([x, matrix, _NONE], np.int32)
-        operator.opcodeIndex = _fully_connected(self._model)
+        operator.opcodeIndex = operator_code(self._model, _OPERATOR.FULLY_CONNECTED, _VERSION)
         operator.builtinOptionsType = schema.BuiltinOptions.FullyConnectedOptions
         operator.builtinOptions = schema.FullyConnectedOptionsT()
         operator.builtinOptions.keepNumDims = len(self._graph.tensors[x].shape) != 2
@@ -148,16 +150,3 @@ def _is_activated(addition):
 
 def _moved_bias(matrix, vector, bias=0.0):
     return bias + matrix @ vector
-
-
-def _fully_connected(model):
-    """Returns the index of the operator code of FULLY_CONNECTED."""
-    for index, code in enumerate(model.operatorCodes):
-        if code.builtinCode == _OPERATOR.FULLY_CONNECTED:
-            code.version = max(code.version, _VERSION)
-            return index
-    code = schema.OperatorCodeT()
-    code.deprecatedBuiltinCode = code.builtinCode = _OPERATOR.FULLY_CONNECTED
-    code.version = _VERSION
-    model.operatorCodes.append(code)
-    return len(model.operatorCodes) - 1
