@@ -14,8 +14,6 @@ The public names are in `__init__.pyi`. Each is imported when it is first used, 
 `import kformer` costs milliseconds.
 """
 
-import importlib.metadata
-
 import lazy_loader
 
 
@@ -53,5 +51,7 @@ _imported, __dir__, __all__ = lazy_names(__name__, __file__)
 
 def __getattr__(name):
     if name == "__version__":
+        import importlib.metadata  # 20 ms that most commands need not spend.
+
         return importlib.metadata.version("kformer")
     return _imported(name)

@@ -18,7 +18,7 @@ import pytest
 import typer.main
 
 import kformer
-from kformer.cli import app
+from kformer.cli.commands import app_for
 from kformer.phrasebook import reviews
 from support import REPOSITORY, TESTS, toy
 from support.pretrained import marian
@@ -34,7 +34,7 @@ GUIDES = {
 }
 LONG = ("cli", "decoding", "export", "model", "serving", "training")
 LONG = [f"kformer/{room}/README.md" for room in LONG]
-COMMANDS = typer.main.get_command(app)
+COMMANDS = typer.main.get_command(app_for([]))
 SMALL_RUN = [str(word) for option in toy.RECIPE.items() for word in option]
 AS_SMALL = ["--vocab-size", SMALL_RUN[SMALL_RUN.index("--vocab-size") + 1]]
 FEWER_IDS = ["--vocab-size", "290"]  # One side of the text alone supports no more.

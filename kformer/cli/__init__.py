@@ -14,72 +14,11 @@ from pathlib import Path
 import typer
 
 import kformer
-from kformer.cli import classify, importing, lm
-from kformer.cli.demos.demo import demo
-from kformer.cli.encode import encode
-from kformer.cli.evaluate import evaluate
-from kformer.cli.export import export
-from kformer.cli.insight import plot
-from kformer.cli.insight.align import align
-from kformer.cli.insight.attention import attention
-from kformer.cli.insight.inspect import inspect
-from kformer.cli.on_runner import RunnerCommand
-from kformer.cli.request import request
-from kformer.cli.score import score
+from kformer.cli.commands import app_for
 from kformer.cli.terminal import system_errors
-from kformer.cli.training.distill import distill
-from kformer.cli.training.prepare import prepare
-from kformer.cli.training.shortlist import shortlist
-from kformer.cli.training.train import train
-from kformer.cli.translate import translate
 from kformer.serving.errors import printable
 
 PACKAGE = Path(kformer.__file__).parent
-
-app = typer.Typer(
-    help="Train a translator on your own text, serve it, put it on a phone.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (
-    prepare,
-    train,
-    distill,
-    shortlist,
-    translate,
-    evaluate,
-    score,
-    encode,
-    align,
-    inspect,
-    export,
-    request,
-    attention,
-    demo,
-):
-    app.command(cls=RunnerCommand if command in (prepare, translate) else None)(command)
-app.add_typer(classify.app, name="classify")
-app.add_typer(lm.app, name="lm")
-app.add_typer(importing.app, name="import")
-app.add_typer(plot.app, name="plot")
-
-
-def _print_version(wanted: bool):
-    if wanted:
-        typer.echo(f"kformer {kformer.__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _options(
-    context: typer.Context,
-    version: bool = typer.Option(
-        False, "--version", callback=_print_version, is_eager=True, help="Show the version."
-    ),
-):
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 def main():
@@ -88,7 +27,7 @@ def main():
     warnings.showwarning = _show_warning
     try:
         with _ended_by_exceptions():
-            code = app(standalone_mode=False)
+            code = app_for(sys.argv[1:])(standalone_mode=False)
     except typer.TyperException as error:
         code = _complain(error.format_message())
     except OSError as error:

@@ -3,28 +3,6 @@
 Over REST, `Client` needs neither TensorFlow nor Keras.
 """
 
-from kformer.serving.answers import (
-    ServedClass,
-    ServedGeneration,
-    ServedScore,
-    ServedTranslation,
-    Signature,
-    Tensor,
-    Tokenized,
-    VersionStatus,
-)
-from kformer.serving.client import Client
-from kformer.serving.errors import ServerError
+from kformer import lazy_names
 
-__all__ = [
-    "Client",
-    "ServedClass",
-    "ServedGeneration",
-    "ServedScore",
-    "ServedTranslation",
-    "ServerError",
-    "Signature",
-    "Tensor",
-    "Tokenized",
-    "VersionStatus",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

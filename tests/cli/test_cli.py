@@ -15,7 +15,8 @@ import typer
 
 import kformer
 from kformer import SearchOptions
-from kformer.cli import app, main
+from kformer.cli import main
+from kformer.cli.commands import app_for
 from kformer.cli.terminal import lines
 from kformer.pocket import PocketTranslator
 from kformer.text.scores import bleu, chrf, exact
@@ -264,7 +265,9 @@ def test_help_lists_every_subcommand(command, arguments):
 
 @pytest.mark.parametrize(("name", "kind"), [("train", Recipe), ("translate", SearchOptions)])
 def test_every_field_is_an_option_with_its_description(name, kind):
-    options = {option.name: option for option in typer.main.get_command(app).commands[name].params}
+    options = {
+        option.name: option for option in typer.main.get_command(app_for([])).commands[name].params
+    }
     for field in dataclasses.fields(kind):
         assert options[field.name].help == field.metadata["description"]
 

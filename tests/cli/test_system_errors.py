@@ -141,5 +141,5 @@ def test_a_signal_whose_exception_a_library_loses_ends_the_command_all_the_same(
         except BaseException:
             raise AttributeError("of the library") from None
 
-    monkeypatch.setattr(cli, "app", lose)
+    monkeypatch.setattr(cli, "app_for", lambda arguments: lose)
     assert command().returncode == 128 + signal.SIGTERM

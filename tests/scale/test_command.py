@@ -6,11 +6,11 @@ import sys
 import pytest
 import typer.main
 
-from kformer.cli import app
+from kformer.cli.commands import app_for
 from support import toy
 from support.beam import needs_beam
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(app_for([])).commands
 RUNNER = ["--runner", "DirectRunner"]
 
 
