@@ -21,6 +21,7 @@ from .tasks.ensemble import Ensemble
 from .tasks.language_model import Generation, LanguageModel
 from .tasks.pretrained.checkpoints.fairseq import from_fairseq
 from .tasks.pretrained.checkpoints.opennmt import from_opennmt
+from .tasks.pretrained.checkpoints.opennmt_tf import from_opennmt_tf
 from .tasks.pretrained.ctranslate2 import from_ctranslate2
 from .tasks.pretrained.marian import from_marian
 from .tasks.text_classifier import TextClassifier
@@ -78,6 +79,7 @@ __all__ = [
     "from_fairseq",
     "from_marian",
     "from_opennmt",
+    "from_opennmt_tf",
     "from_torch",
     "load",
     "padding_mask",

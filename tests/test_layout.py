@@ -83,7 +83,7 @@ ARROWS = {
         *("training.run", "training.shards"),
     },
     "export": {"export.saved_model", "pocket", "tasks", "text.paragraphs"},
-    "export.ctranslate2": {"decoding", "model", "tasks"},
+    "export.ctranslate2": {"decoding", "tasks"},
     "export.saved_model": {
         *("decoding", "export.saved_model.graph", "serving", "tasks", "text", "text.paragraphs"),
     },
@@ -102,7 +102,7 @@ ARROWS = {
         *("tasks", "text"),
     },
     "cli": {
-        *("cli.demos", "cli.insight", "cli.resumption", "cli.terminal", "cli.training"),
+        *("cli.resumption", "cli.terminal", "cli.training"),
         *("decoding", "plot", "scale", "serving", "tasks", "text"),
         *("export.ctranslate2", "export.saved_model", "export.tflite", "export.web"),
         *("training.classification", "training.data", "training.language"),

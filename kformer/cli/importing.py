@@ -101,6 +101,48 @@ def opennmt(
     _write(output, lambda: kformer.from_opennmt(checkpoint, source_model, target_model))
 
 
+@app.command("opennmt-tf")
+def opennmt_tf(
+    checkpoint: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of a run of OpenNMT-tf 2, for its latest checkpoint; or one checkpoint in "
+            "it, such as run/ckpt-5000."
+        ),
+    ],
+    output: _Output,
+    source_model: _SourceModel = None,
+    target_model: _TargetModel = None,
+    source_vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            help="Vocabulary of the sources, one piece a line; by default source.vocab in the "
+            "folder."
+        ),
+    ] = None,
+    target_vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            help="Vocabulary of the translations; by default target.vocab in the folder, or that "
+            "of the sources."
+        ),
+    ] = None,
+    num_heads: Annotated[
+        int | None,
+        typer.Option(
+            help="Attention heads, which a checkpoint does not tell; by default those of "
+            "OpenNMT-tf's own Transformers."
+        ),
+    ] = None,
+):
+    """Import a Transformer of OpenNMT-tf, whose text was split by SentencePiece.
+
+    OpenNMT-tf is not needed.
+    """
+    files = (source_model, target_model, source_vocabulary, target_vocabulary)
+    _write(output, lambda: kformer.from_opennmt_tf(checkpoint, *files, num_heads))
+
+
 def _write(output, read):
     """Writes the translator that `read` returns."""
     if output.suffix != ".keras":

@@ -66,7 +66,7 @@ def _candidate_rows(transformer, candidates):
     embedding, dtype = transformer.target_embedding, transformer.compute_dtype
     candidates = ops.convert_to_tensor(candidates, "int32")
     single = candidates.shape[0] == 1
-    rows = ops.cast(embedding.rows(candidates[0] if single else candidates), dtype)
+    rows = ops.cast(embedding.output_rows(candidates[0] if single else candidates), dtype)
     bias = ()
     if embedding.bias is not None:
         bias = ops.cast(gather(embedding.bias, candidates), dtype)

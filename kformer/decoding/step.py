@@ -73,7 +73,7 @@ class DecoderStep(Step):
         values = memory.layers[0].values
         self._any_number = ops.sum(values[:1, :1, :1, :1])  # A sum, as the batch may be empty.
         self._embedding = transformer.target_embedding
-        table = ops.cast(self._embedding.table, dtype)
+        table = ops.cast(self._embedding.output_table, dtype)
         self._columns = ops.transpose(table)  # (D, V); once, not in every step.
         bias = self._embedding.bias
         self._bias = None if bias is None else ops.cast(bias, dtype)  # (V,)
@@ -118,7 +118,7 @@ class DecoderStep(Step):
         if getattr(memory, "candidates", ()):
             logits, candidates = self._logits_of(memory.candidates, x.whole), memory.candidates.ids
             return StepOutput(logits, cache, attention, candidates)
-        # TokenEmbedding.logits: the embedding's table, transposed (section 3.4), and its bias.
+        # TokenEmbedding.logits: the output's table, transposed (section 3.4), and its bias.
         logits = ops.matmul(x.whole, self._columns)  # (M, V)
         if self._bias is not None:
             logits = logits + self._bias

@@ -26,7 +26,8 @@ class DecoderLayer(Block):
     Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
 
     Args:
-        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `EncoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon: As for
+            `EncoderLayer`.
 
     Call arguments:
         x: float tensor (B, T, D).
@@ -94,7 +95,8 @@ class Decoder(Stack):
 
     Args:
         num_layers: Number of layers L.
-        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `DecoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon: As for
+            `DecoderLayer`.
         final_norm: Whether a LayerNorm ends the stack; if None, only with `norm_first`.
 
     Call arguments:

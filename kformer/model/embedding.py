@@ -36,7 +36,7 @@ def factors_of(logits) -> Factors | None:
 
 @keras.saving.register_keras_serializable(package="kformer")
 class TokenEmbedding(keras.layers.Layer):
-    """Looks ids up in a table scaled by sqrt(d_model); the same table gives logits.
+    """Looks ids up in a table scaled by sqrt(d_model); the same table, or another, gives logits.
 
     Section 3.4 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). The table starts as
     normal(0, d_model^-0.5), so that the scaled vectors have unit variance.
@@ -45,6 +45,7 @@ class TokenEmbedding(keras.layers.Layer):
         vocab_size: Number of ids V.
         d_model: Width D of the vectors.
         output_bias: Whether a bias for each id is added to the logits.
+        tied_output: Whether the table gives the logits, as in the paper, and not one of their own.
 
     Call arguments:
         ids: integer tensor (B, T), values in [0, V).
@@ -53,29 +54,47 @@ class TokenEmbedding(keras.layers.Layer):
         float tensor (B, T, D).
     """
 
-    def __init__(self, vocab_size: int, d_model: int, output_bias: bool = False, **kwargs):
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        output_bias: bool = False,
+        tied_output: bool = True,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.vocab_size = check_integer("vocab_size", vocab_size, least=1)
         self.d_model = check_integer("d_model", d_model, least=1)
         self.output_bias = check_flag("output_bias", output_bias)
-        self.bias = None
+        self.tied_output = check_flag("tied_output", tied_output)
+        self.bias = self._untied = None
 
     def build(self, input_shape=None):
-        self.table = self.add_weight(
-            name="table",
-            shape=(self.vocab_size, self.d_model),
-            initializer=keras.initializers.RandomNormal(stddev=self.d_model**-0.5),
-        )
+        self.table = self._add_table("table")
+        if not self.tied_output:
+            self._untied = self._add_table("output_table")
         if self.output_bias:
             self.bias = self.add_weight(name="bias", shape=(self.vocab_size,), initializer="zeros")
 
+    def _add_table(self, name):
+        return self.add_weight(
+            name=name,
+            shape=(self.vocab_size, self.d_model),
+            initializer=keras.initializers.RandomNormal(stddev=self.d_model**-0.5),
+        )
+
+    @property
+    def output_table(self):
+        """The table (V, D) that gives the logits."""
+        return self.table if self._untied is None else self._untied
+
     def call(self, ids):
-        vectors = ops.cast(self.rows(ops.cast(ids, "int32")), self.compute_dtype)
+        vectors = ops.cast(gather(self.table, ops.cast(ids, "int32")), self.compute_dtype)
         return vectors * self.d_model**0.5
 
-    def rows(self, ids):
-        """Returns the rows of the table, float (..., D), of `ids`, int32 (...), as they are."""
-        return gather(self.table, ids)
+    def output_rows(self, ids):
+        """Returns the rows of the output's table, float (..., D), of `ids`, int32 (...)."""
+        return gather(self.output_table, ids)
 
     def logits(self, vectors):
         """Scores every id against each vector.
@@ -86,7 +105,7 @@ class TokenEmbedding(keras.layers.Layer):
         Returns:
             float tensor (B, T, V), in the compute dtype.
         """
-        table = ops.cast(self.table, self.compute_dtype)
+        table = ops.cast(self.output_table, self.compute_dtype)
         vectors = ops.cast(vectors, self.compute_dtype)
         logits = ops.matmul(vectors, ops.transpose(table))
         if self.bias is not None:
@@ -115,6 +134,7 @@ class TokenEmbedding(keras.layers.Layer):
             "vocab_size": self.vocab_size,
             "d_model": self.d_model,
             "output_bias": self.output_bias,
+            "tied_output": self.tied_output,
         }
 
 

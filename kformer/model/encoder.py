@@ -22,6 +22,7 @@ class EncoderLayer(Block):
         dropout: Dropout rate of each sub-layer's output.
         norm_first: Whether to normalise before each sub-layer instead of after.
         activation: Of the feed-forward network; see `kformer.FeedForward`.
+        norm_epsilon: What each normalisation adds to the variance.
 
     Call arguments:
         x: float tensor (B, S, D).
@@ -72,7 +73,8 @@ class Encoder(Stack):
 
     Args:
         num_layers: Number of layers L.
-        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `EncoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon: As for
+            `EncoderLayer`.
         final_norm: Whether a LayerNorm ends the stack; if None, only with `norm_first`.
 
     Call arguments:

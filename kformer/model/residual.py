@@ -4,7 +4,7 @@ import keras
 
 from kformer.arguments import check_number
 from kformer.model.dropout import Dropout
-from kformer.model.layer_norm import LayerNorm
+from kformer.model.layer_norm import EPSILON, LayerNorm
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -20,13 +20,14 @@ class Residual(keras.layers.Layer):
     Args:
         dropout: Share of the sub-layer's output that training sets to zero, in [0, 1).
         norm_first: Whether to normalise the sub-layer's input instead of the sum.
+        norm_epsilon: Of the normalisation; see `LayerNorm`.
     """
 
-    def __init__(self, dropout: float, norm_first: bool, **kwargs):
+    def __init__(self, dropout: float, norm_first: bool, norm_epsilon: float = EPSILON, **kwargs):
         super().__init__(**kwargs)
         self.rate = check_number("dropout", dropout, least=0, below=1)
         self.norm_first = norm_first
-        self.norm = LayerNorm(name="norm", dtype=self.dtype_policy)
+        self.norm = LayerNorm(norm_epsilon, name="norm", dtype=self.dtype_policy)
         self.dropout = Dropout(dropout, name="dropout", dtype=self.dtype_policy)
 
     def build(self, input_shape):
@@ -42,4 +43,9 @@ class Residual(keras.layers.Layer):
         return total if self.norm_first else self.norm(total, training=training)
 
     def get_config(self):
-        return {**super().get_config(), "dropout": self.rate, "norm_first": self.norm_first}
+        return {
+            **super().get_config(),
+            "dropout": self.rate,
+            "norm_first": self.norm_first,
+            "norm_epsilon": self.norm.epsilon,
+        }

@@ -7,7 +7,7 @@ from kformer.arguments import check_integer
 from kformer.model.attention import MultiHeadAttention
 from kformer.model.dense import HoldsDense
 from kformer.model.feed_forward import FeedForward
-from kformer.model.layer_norm import LayerNorm
+from kformer.model.layer_norm import EPSILON, LayerNorm
 from kformer.model.residual import Residual
 
 DROPOUT = 0.1  # P_drop of the base model, Table 3 of Vaswani et al., 2017.
@@ -17,7 +17,8 @@ class Block(HoldsDense, keras.layers.Layer):
     """Base class of `EncoderLayer` and `DecoderLayer`, and of stacks of them.
 
     Args:
-        d_model, num_heads, d_ff, dropout, norm_first, activation: As for `EncoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon: As for
+            `EncoderLayer`.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Block(HoldsDense, keras.layers.Layer):
         dropout: float = DROPOUT,
         norm_first: bool = False,
         activation: str = "relu",
+        norm_epsilon: float = EPSILON,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -37,6 +39,7 @@ class Block(HoldsDense, keras.layers.Layer):
         self.dropout = dropout
         self.norm_first = norm_first
         self.activation = activation
+        self.norm_epsilon = norm_epsilon
         self.supports_masking = True
         self._make_sublayers()
 
@@ -52,7 +55,9 @@ class Block(HoldsDense, keras.layers.Layer):
         )
 
     def _residual(self, name):
-        return Residual(self.dropout, self.norm_first, name=name, dtype=self.dtype_policy)
+        return Residual(
+            self.dropout, self.norm_first, self.norm_epsilon, name=name, dtype=self.dtype_policy
+        )
 
     def _ready(self, *vectors):
         """Does what Keras does at a call, for another method: builds, converts the inputs.
@@ -78,6 +83,7 @@ class Block(HoldsDense, keras.layers.Layer):
             "dropout": self.dropout,
             "norm_first": self.norm_first,
             "activation": self.activation,
+            "norm_epsilon": self.norm_epsilon,
         }
 
 
@@ -96,9 +102,10 @@ class Stack(Block):
         norm_first: bool = False,
         activation: str = "relu",
         final_norm: bool | None = None,
+        norm_epsilon: float = EPSILON,
         **kwargs,
     ):
-        settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+        settings = (d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon)
         super().__init__(*settings, **kwargs)
         self.num_layers = check_integer("num_layers", num_layers, least=1)
         dtype = self.dtype_policy
@@ -106,7 +113,7 @@ class Stack(Block):
             self.layer_class(*settings, name=f"layer_{i}", dtype=dtype) for i in range(num_layers)
         ]
         self.final_norm = norm_first if final_norm is None else final_norm
-        self.norm = LayerNorm(name="norm", dtype=dtype) if self.final_norm else None
+        self.norm = LayerNorm(norm_epsilon, name="norm", dtype=dtype) if self.final_norm else None
 
     @property
     def parts(self):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import kformer
-from support.pretrained import ctranslate2, fairseq, marian, opennmt
+from support.pretrained import ctranslate2, fairseq, marian, opennmt, opennmt_tf
 
 
 @pytest.fixture
@@ -153,3 +153,21 @@ def test_a_checkpoint_of_fairseq_becomes_a_keras_file(command, refused, tmp_path
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"Written: {tmp_path / 'a.keras'}\n"
     assert kformer.load(tmp_path / "a.keras").transformer.first_position == 2
+
+
+def test_a_run_of_opennmt_tf_becomes_a_keras_file(command, refused, tmp_path):
+    pieces = opennmt_tf.pieces(marian.vocabulary().pieces)
+    folder = tmp_path / "run"
+    opennmt_tf.write_folder(folder, opennmt_tf.transformer(pieces), [pieces] * 2)
+    arguments = ("import", "opennmt-tf", folder, "--output", tmp_path / "a.keras")
+    assert refused(*arguments) == (
+        "kformer: A checkpoint does not tell the number of attention heads: give `num_heads`. "
+        f"Received: num_heads=None, a d_model of 32 in '{folder / 'ckpt-3'}'."
+    )
+    (folder / "target.vocab").rename(tmp_path / "joint.vocab")
+    (folder / "source.vocab").unlink()
+    joint = ("--source-vocabulary", tmp_path / "joint.vocab")  # Of both sides.
+    result = command(*arguments, "--num-heads", 4, *joint)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"Written: {tmp_path / 'a.keras'}\n"
+    assert kformer.load(tmp_path / "a.keras").transformer.norm_epsilon == 1e-3

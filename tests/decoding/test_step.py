@@ -24,6 +24,7 @@ SIZES = {
     "a shallow decoder": {
         **{"num_layers": 3, "d_model": 10, "num_heads": 5, "d_ff": 7},
         **{"num_decoder_layers": 1, "activation": "swish", "output_bias": True},
+        **{"tied_output": False},
     },
     "other positions, an ignored id": {
         **{"num_layers": 2, "d_model": 6, "num_heads": 3, "d_ff": 5, "ignored_source_id": 1},

@@ -82,6 +82,16 @@ def test_logits_are_products_with_the_same_table():
     np.testing.assert_allclose(embedding.logits(vectors), expected, atol=1e-5)
 
 
+def test_an_output_of_its_own_has_another_table():
+    embedding = TokenEmbedding(vocab_size=13, d_model=7, tied_output=False)
+    embedding.build()
+    tables = [np.array(table) for table in (embedding.table, embedding.output_table)]
+    assert np.abs(tables[0] - tables[1]).max() > 0.1
+    vectors = np.random.normal(size=(2, 3, 7))
+    np.testing.assert_allclose(embedding.logits(vectors), vectors @ tables[1].T, atol=1e-5)
+    np.testing.assert_allclose(embedding(np.arange(13)[None])[0], tables[0] * 7**0.5, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["vocab_size", "d_model"])
 def test_sizes_must_be_positive(name):
     with pytest.raises(ValueError, match=f"`{name}` must be at least 1. Received: {name}=-1"):

@@ -25,6 +25,7 @@ OTHERWISE = {"first_position": 2, "max_wavelength": 20_000.0, "ignored_source_id
 CASES = [
     (TokenEmbedding, {"vocab_size": V, "d_model": D}, [(T,)]),
     (TokenEmbedding, {"vocab_size": V, "d_model": D, "output_bias": True}, [(T,)]),
+    (TokenEmbedding, {"vocab_size": V, "d_model": D, "tied_output": False}, [(T,)]),
     (PositionalEncoding, {}, [(T, D)]),
     (PositionalEncoding, {"first_position": 2, "max_wavelength": 20_000.0}, [(T, D)]),
     (MultiHeadAttention, {"d_model": D, "num_heads": H}, [(T, D), (S, D)]),
@@ -46,6 +47,7 @@ CASES = [
     (Transformer, STACK | {"vocab_size": V, "padding_id": 12}, [(S,), (T,)]),
     (Transformer, STACK | {"vocab_size": V, "output_bias": True}, [(S,), (T,)]),
     (Transformer, STACK | OTHERWISE | {"vocab_size": V}, [(S,), (T,)]),
+    (Transformer, STACK | {"vocab_size": V, "tied_output": False}, [(S,), (T,)]),
 ]
 
 

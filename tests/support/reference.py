@@ -52,6 +52,7 @@ class Model(NamedTuple):
     num_decoder_layers: int | None = None
     positions: Callable = positional_encoding
     padding_id: int = 0
+    epsilon: float = 1e-5
 
 
 def softmax(scores):
@@ -88,9 +89,9 @@ def feed_forward(x, model, path):
 
 
 def layer_norm(x, model, path):
-    """Ba et al., 2016, with epsilon 1e-5."""
+    """Ba et al., 2016."""
     mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
-    normal = (x - mean) / np.sqrt(variance + 1e-5)
+    normal = (x - mean) / np.sqrt(variance + model.epsilon)
     return normal * model.weights[f"{path}/norm/gamma"] + model.weights[f"{path}/norm/beta"]
 
 
@@ -146,7 +147,7 @@ def embed(ids, table, model):
 
 
 def transformer(source, target, model):
-    """Figure 1, up to the logits; the last table gives the logits."""
+    """Figure 1, up to the logits; the last table gives the logits, or one of their own."""
     source_table = model.weights["source_embedding/table"]
     target_table = model.weights.get("target_embedding/table", source_table)
     source_mask = (source != model.padding_id)[:, None, :]  # (B, 1, S)
@@ -154,4 +155,5 @@ def transformer(source, target, model):
     target_mask = np.tril(np.ones((length, length), bool))[None]  # (1, T, T)
     memory = encoder(embed(source, source_table, model), source_mask, model)
     x = decoder(embed(target, target_table, model), memory, target_mask, source_mask, model)
-    return x @ target_table.T
+    own = [table for path, table in model.weights.items() if path.endswith("/output_table")]
+    return x @ (own[0] if own else target_table).T

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kformer.arguments import check_choice
-from kformer.model.layer_norm import EPSILON
 
 PRECISIONS = ("float32", "float16", "int8")
 _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}
@@ -85,7 +84,7 @@ def write_model(
     spec.config.bos_token = source.start if prefix is None else prefix
     spec.config.add_source_bos = prefix is not None
     spec.config.add_source_eos = transformer.ignored_source_id is None
-    spec.config.layer_norm_epsilon = EPSILON
+    spec.config.layer_norm_epsilon = transformer.norm_epsilon
     spec.validate()
     spec.optimize(quantization=None if precision == "float32" else precision)
     spec.save(str(folder))
@@ -95,6 +94,8 @@ def _fill_tables(spec, transformer, longest):
     source, target = transformer.source_embedding, transformer.target_embedding
     spec.encoder.embeddings[0].weight = source.table.numpy()
     spec.decoder.embeddings.weight = spec.decoder.projection.weight = target.table.numpy()
+    if not target.tied_output:
+        spec.decoder.projection.weight = target.output_table.numpy()
     if target.bias is not None:
         spec.decoder.projection.bias = target.bias.numpy()
     positions = np.array(transformer.positions.encodings(longest, transformer.d_model))

@@ -2,7 +2,7 @@
 
 Matrices that are multiplied are quantized by row when the file is written. Here the same rows are
 looked up, as int8 or as bytes of two int4, and scaled. So both uses store the same bytes, and equal
-buffers are merged.
+buffers are merged, unless the output has a table of its own.
 """
 
 from collections.abc import Callable
@@ -39,33 +39,44 @@ class QuantizedEmbedding:
     """Looks up rows that are stored in int8 or int4, with a scale for each row.
 
     Args:
-        embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded when the file is written.
+        embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded when the file is written,
+            and so is that of the output.
         constant, bits: See `quantize_embeddings`.
     """
 
     def __init__(self, embedding, constant, bits):
-        self._constant, self._bits = constant, bits
-        # Without a copy of the table.
-        table = np.asarray(memoryview(embedding.table.value.read_value()))
-        self._rows, scales = quantized_rows(table)
-        if bits == 4:
-            self._rows, scales = packed_int4(self._rows).reshape(len(table), -1), scales * STEP
-        self._scales = scales[:, None]  # (V, 1)
-        self.table, self.bias, self.d_model = embedding.table, embedding.bias, embedding.d_model
+        self._rows = self._output_rows = _QuantizedRows(embedding.table, constant, bits)
+        if embedding.output_table is not embedding.table:
+            self._output_rows = _QuantizedRows(embedding.output_table, constant, bits)
+        self.output_table, self.bias = embedding.output_table, embedding.bias
+        self.d_model = embedding.d_model
 
     def __call__(self, ids):
         """Returns float32 (..., D) for int32 `ids` (...)."""
-        rows, scales = self._rounded(ids)
+        rows, scales = self._rows(ids)
         return rows * (scales * self.d_model**0.5)
 
-    def rows(self, ids):
-        """Returns the rounded rows of the table, float32 (..., D), of int32 `ids` (...)."""
-        rows, scales = self._rounded(ids)
+    def output_rows(self, ids):
+        """Returns the rounded rows of the output's table, float32 (..., D), of int32 `ids`."""
+        rows, scales = self._output_rows(ids)
         return rows * scales
 
-    def _rounded(self, ids):
+
+class _QuantizedRows:
+    """The rows of a table (V, D), a variable, rounded."""
+
+    def __init__(self, variable, constant, bits):
+        self._constant, self._bits = constant, bits
+        table = np.asarray(memoryview(variable.value.read_value()))  # Without a copy.
+        self._rows, scales = quantized_rows(table)
+        if bits == 4:
+            self._rows, scales = packed_int4(self._rows).reshape(len(table), -1), scales * STEP
+        self._scales, self._width = scales[:, None], table.shape[1]  # (V, 1), D
+
+    def __call__(self, ids):
+        """Returns rows, float32 (..., D), and their scales (..., 1), of int32 `ids` (...)."""
         rows = tf.gather(self._constant(self._rows), ids)
         if self._bits == 4:
             pairs = tf.gather(self._constant(_PAIRS), tf.cast(rows, tf.int32))  # (..., D / 2, 2)
-            rows = tf.reshape(pairs, (*ids.shape, self.d_model))
+            rows = tf.reshape(pairs, (*ids.shape, self._width))
         return tf.cast(rows, tf.float32), tf.gather(self._constant(self._scales), ids)

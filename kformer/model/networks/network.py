@@ -10,6 +10,7 @@ from kformer.model.dense import HoldsDense
 from kformer.model.dropout import Dropout
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
+from kformer.model.layer_norm import EPSILON
 from kformer.model.networks.copying import float32_copy
 from kformer.model.stack import DROPOUT
 
@@ -77,6 +78,7 @@ class OneStack(Network):
         activation: str = "relu",
         first_position: int = 0,
         max_wavelength: float = MAX_WAVELENGTH,
+        norm_epsilon: float = EPSILON,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -85,6 +87,7 @@ class OneStack(Network):
         self.padding_id = padding_id
         self.first_position = first_position
         self.max_wavelength = max_wavelength
+        self.norm_epsilon = norm_epsilon
         dtype = self.dtype_policy
         self.source_embedding = TokenEmbedding(vocab_size, d_model, name="embedding", dtype=dtype)
         self.positions = PositionalEncoding(
@@ -92,7 +95,8 @@ class OneStack(Network):
         )
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
-        self.encoder = Encoder(num_layers, *settings, name="encoder", dtype=dtype)
+        last = {"norm_epsilon": norm_epsilon, "dtype": dtype}
+        self.encoder = Encoder(num_layers, *settings, name="encoder", **last)
         self.source_embedding.build((None, None))
         for layer in (self.positions, self.dropout, self.encoder):
             layer.build((None, None, d_model))
@@ -131,4 +135,5 @@ class OneStack(Network):
             "activation": encoder.activation,
             "first_position": self.first_position,
             "max_wavelength": self.max_wavelength,
+            "norm_epsilon": self.norm_epsilon,
         }

@@ -12,6 +12,7 @@ from kformer.model.decoder import Decoder
 from kformer.model.dropout import Dropout
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
+from kformer.model.layer_norm import EPSILON
 from kformer.model.masks import causal_mask, padding_mask
 from kformer.model.networks.network import Network
 from kformer.model.stack import DROPOUT
@@ -31,7 +32,8 @@ class Transformer(Network):
 
     [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); the defaults are its base model.
     Source, target and output share one table of vectors. With `target_vocab_size`, the target has
-    its own vocabulary, and target and output share a second table.
+    its own vocabulary, and target and output share a second table. The output can also have a table
+    of its own.
 
     Args:
         vocab_size: Number of ids V of the source, and of the target without `target_vocab_size`.
@@ -49,6 +51,8 @@ class Transformer(Network):
         num_decoder_layers: Number of layers of the decoder, if it is another. Few make decoding
             fast: a deep encoder runs once, the decoder for every id.
         output_bias: Whether a bias for each target id is added to the logits.
+        tied_output: Whether the output shares the table of the target, as in the paper.
+        norm_epsilon: See `kformer.EncoderLayer`.
         first_position, max_wavelength: See `kformer.PositionalEncoding`.
         ignored_source_id: A source id that nothing attends to, as if it was not there: the end id
             if the model was trained on sources without one. None for none.
@@ -78,6 +82,8 @@ class Transformer(Network):
         first_position: int = 0,
         max_wavelength: float = MAX_WAVELENGTH,
         ignored_source_id: int | None = None,
+        tied_output: bool = True,
+        norm_epsilon: float = EPSILON,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -95,24 +101,28 @@ class Transformer(Network):
         self.first_position = first_position
         self.max_wavelength = max_wavelength
         self.ignored_source_id = ignored_source_id
+        self.tied_output = tied_output
+        self.norm_epsilon = norm_epsilon
         dtype = self.dtype_policy
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
+        last = {"norm_epsilon": norm_epsilon, "dtype": dtype}
         shared = target_vocab_size is None
+        output = (output_bias, tied_output)
         self.source_embedding = TokenEmbedding(
-            vocab_size, d_model, output_bias and shared, name="source_embedding", dtype=dtype
+            vocab_size, d_model, *(output if shared else ()), name="source_embedding", dtype=dtype
         )
         self.target_embedding = self.source_embedding
         if not shared:
             self.target_embedding = TokenEmbedding(
-                target_vocab_size, d_model, output_bias, name="target_embedding", dtype=dtype
+                target_vocab_size, d_model, *output, name="target_embedding", dtype=dtype
             )
         self.positions = PositionalEncoding(
             first_position, max_wavelength, name="positions", dtype=dtype
         )
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
-        self.encoder = Encoder(num_layers, *settings, name="encoder", dtype=dtype)
+        self.encoder = Encoder(num_layers, *settings, name="encoder", **last)
         layers = num_layers if num_decoder_layers is None else num_decoder_layers
-        self.decoder = Decoder(layers, *settings, name="decoder", dtype=dtype)
+        self.decoder = Decoder(layers, *settings, name="decoder", **last)
         # Every shape is known here, so that `encode` and the others work before any call.
         of_ids, of_vectors = (None, None), (None, None, d_model)
         self.source_embedding.build(of_ids)
@@ -213,6 +223,8 @@ class Transformer(Network):
             "first_position": self.first_position,
             "max_wavelength": self.max_wavelength,
             "ignored_source_id": self.ignored_source_id,
+            "tied_output": self.tied_output,
+            "norm_epsilon": self.norm_epsilon,
         }
 
 

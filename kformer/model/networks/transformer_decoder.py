@@ -22,6 +22,7 @@ class TransformerDecoder(OneStack):
         vocab_size, num_layers, d_model, num_heads, d_ff, dropout, norm_first, activation: As for
             `TransformerEncoder`.
         first_position, max_wavelength: See `kformer.PositionalEncoding`.
+        norm_epsilon: See `kformer.EncoderLayer`.
         padding_id: The id that fills short rows, after their end.
         start_id: The id that every text begins with. A row may hold several texts, one after the
             other: each is read as if it were alone.

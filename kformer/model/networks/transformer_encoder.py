@@ -10,7 +10,7 @@ from kformer.model.networks.network import OneStack
 
 _OF_TRANSFORMER = (  # Its settings that the encoder has, too.
     *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "norm_first", "padding_id"),
-    *("activation", "first_position", "max_wavelength", "ignored_source_id"),
+    *("activation", "first_position", "max_wavelength", "norm_epsilon", "ignored_source_id"),
 )
 
 
@@ -32,6 +32,7 @@ class TransformerEncoder(OneStack):
         padding_id: The id that fills short rows; no other id attends to it.
         activation: Of the feed-forward networks; see `kformer.FeedForward`.
         first_position, max_wavelength: See `kformer.PositionalEncoding`.
+        norm_epsilon: See `kformer.EncoderLayer`.
         ignored_source_id: See `kformer.Transformer`.
 
     Call arguments:

@@ -28,13 +28,14 @@ class Network(NamedTuple):
     Attributes:
         settings: Arguments of `kformer.Transformer` by name, but for the vocabularies.
         source: Table of vectors of the source's ids, float (V, D).
-        target: That of the target's, which the output shares; None if it is the source's.
+        target: That of the target's; None if it is the source's.
         bias: Bias of the output for each id of the target, float (V,); None for none.
         layers: dict from name to float array, named as in Hugging Face's MarianMTModel, but for
             `prefix`; the last norms of the stacks are `encoder.layer_norm` and
             `decoder.layer_norm`.
         prefix: What the names begin with.
         sines_first: Whether positions have all sines before all cosines.
+        output: Table of the output, float (V, D); None if it is the target's.
     """
 
     settings: dict
@@ -44,6 +45,7 @@ class Network(NamedTuple):
     layers: dict
     prefix: str = ""
     sines_first: bool = False
+    output: Any = None
 
 
 def assemble(
@@ -76,6 +78,13 @@ def assemble(
     return Translator(tokenizer, transformer, Tokenizer(target), longest, about=about)
 
 
+def with_rows(table, number: int):
+    """Returns a table, float (V, D), with `number` rows: zeros behind its own. None stays None."""
+    if table is None or len(table) == number:
+        return table
+    return np.pad(table, [(0, number - len(table)), (0, 0)])
+
+
 def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transformer:
     """Returns the `Transformer`.
 
@@ -93,6 +102,7 @@ def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transf
         len(network.source) + unknown_ids,
         target_vocab_size=None if shared else len(network.target),
         output_bias=bias is not None,
+        tied_output=network.output is None,
         **network.settings,
     )
     order = np.arange(transformer.d_model)
@@ -102,6 +112,10 @@ def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transf
     transformer.source_embedding.table.assign(network.source[np.ix_(rows, order)])
     if not shared:
         transformer.target_embedding.table.assign(network.target[:, order])
+    if network.output is not None:
+        transformer.target_embedding.output_table.assign(
+            network.output[np.ix_(rows if shared else range(len(network.output)), order)]
+        )
     if bias is not None:
         filled = np.full(transformer.target_embedding.vocab_size, NEVER, np.float32)
         filled[: len(bias)] = bias

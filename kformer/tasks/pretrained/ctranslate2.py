@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from kformer.model.layer_norm import EPSILON
 from kformer.tasks.pretrained.assembly import assemble
 from kformer.tasks.pretrained.ctranslate2_file import read_variables
 from kformer.tasks.pretrained.ctranslate2_weights import Weights
@@ -12,7 +13,6 @@ from kformer.tasks.translator import Translator
 
 _SPECIAL = {"unk_token": "<unk>", "eos_token": "</s>", "decoder_start_token": "<s>"}
 _PADDING = ("<pad>", "<blank>")
-_EPSILON = 1e-5  # Of `kformer.model.layer_norm`; a smaller one makes no difference.
 _LONGEST = 512  # Ids of a source; CTranslate2 does not say how long those of the training were.
 _WHOSE = "A folder of CTranslate2"
 
@@ -59,6 +59,7 @@ def from_ctranslate2(
     network = weights.network([len(table.pieces) for table in tables], padding_id)
     if network.target is None and tables[0] != tables[1]:  # One table, but other names for its ids.
         network = network._replace(target=network.source)
+    network.settings["norm_epsilon"] = config.get("layer_norm_epsilon") or EPSILON
     if not sources_end:
         network.settings["ignored_source_id"] = tables[0].pieces.index(tables[0].end)
     prefix = config.get("bos_token", "<s>") if config.get("add_source_bos") else None
@@ -66,12 +67,6 @@ def from_ctranslate2(
 
 
 def _check(config, starts_from_zero, folder):
-    epsilon = config.get("layer_norm_epsilon") or _EPSILON
-    if epsilon > _EPSILON:
-        raise ValueError(
-            f"`layer_norm_epsilon` in config.json must be at most {_EPSILON}. "
-            f"Received: {epsilon} in {str(folder)!r}."
-        )
     start, end = (_token(config, name) for name in ("decoder_start_token", "eos_token"))
     if start == end and not config.get("add_source_eos") and not starts_from_zero:
         raise ValueError(

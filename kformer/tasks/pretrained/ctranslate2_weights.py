@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from kformer.tasks.pretrained.assembly import Network
+from kformer.tasks.pretrained.assembly import Network, with_rows
 from kformer.tasks.pretrained.positions import positions_in_table, tensor2tensor_positions
 
 _KIND = "TransformerSpec"
@@ -95,8 +95,10 @@ class Weights:
         d_model = source.shape[1]
         if settings.pop("scale_embeddings") not in (1, np.float32(d_model**0.5)):
             self._refuse("Embeddings must be scaled by the root of d_model.", "another scale")
-        if not np.array_equal(self._take(left, f"{_PROJECTION}/weight"), target):
-            self._refuse("The output must share the table of the target's vectors.", "another one")
+        output = self._take(left, f"{_PROJECTION}/weight")
+        if output.shape != target.shape:
+            rule = f"The output must have the shape of the target's table, {target.shape}."
+            self._refuse(rule, output.shape)
         bias = left.pop(f"{_PROJECTION}/bias", None)
         positions, sines_first = self._positions(left, d_model)
         for name in (_START, *_FLAGS, *_UNREAD):
@@ -116,12 +118,19 @@ class Weights:
         }
         if bias is None and len(target) < sizes[1]:
             bias = np.zeros(len(target), np.float32)
-        source, target = (
-            np.pad(table, [(0, size - len(table)), (0, 0)])
-            for table, size in zip((source, target), sizes, strict=True)
+        output = None if np.array_equal(output, target) else output
+        source, target, output = (
+            with_rows(table, size)
+            for table, size in zip((source, target, output), (*sizes, sizes[1]), strict=True)
         )
         return Network(
-            settings, source, None if shared else target, bias, layers, sines_first=sines_first
+            settings,
+            source,
+            None if shared else target,
+            bias,
+            layers,
+            sines_first=sines_first,
+            output=output,
         )
 
     def _take(self, left, name):

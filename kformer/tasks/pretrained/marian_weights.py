@@ -20,7 +20,7 @@ def network_of(folder: MarianFolder | MarianNpz) -> Network:
         ValueError: A table is missing, or has another shape than config and vocabulary demand.
     """
     arrays = folder.arrays()
-    source, target = _take_tables(arrays, folder)
+    source, target, output = _take_tables(arrays, folder)
     (bias,) = arrays.pop("final_logits_bias", np.zeros((1, len(folder.tables[1].pieces))))
     bias = np.array(bias, np.float32)
     bias[[*folder.forbidden]] = NEVER
@@ -34,14 +34,15 @@ def network_of(folder: MarianFolder | MarianNpz) -> Network:
         "activation": folder.activation,
         "num_decoder_layers": config["decoder_layers"],
     }
-    return Network(settings, source, target, bias, arrays, "model.", sines_first=True)
+    return Network(settings, source, target, bias, arrays, "model.", True, output)
 
 
 def _take_tables(arrays, folder):
     """Removes the tables from `arrays`, and the positions.
 
     Returns:
-        That of the source, float (V, D), and that of the target; None if they share one.
+        That of the source, float (V, D); that of the target, None if it is the same; and that of
+        the output, None if it is the target's.
     """
     for name in [name for name in arrays if name.endswith(_POSITIONS)]:
         del arrays[name]
@@ -56,16 +57,15 @@ def _take_tables(arrays, folder):
         )
 
     source, target = first(_SOURCE, _SHARED, _OUTPUT), first(_TARGET, _SHARED, _OUTPUT)
-    for table, name, ids in zip((source, target), ("source", "target"), folder.tables, strict=True):
+    output = first(_OUTPUT, _TARGET, _SHARED)
+    for table, name in ((source, "source"), (target, "target"), (output, "target")):
+        ids = folder.tables[name == "target"]
         if table.shape != (len(ids.pieces), folder.config["d_model"]):
             raise ValueError(
                 f"The {name} vocabulary must fit the weights: {len(ids.pieces)} pieces and "
                 f"d_model={folder.config['d_model']} need as many rows and columns. "
                 f"Received: {table.shape} in {str(folder.path)!r}."
             )
-    if not np.array_equal(first(_OUTPUT, _TARGET, _SHARED), target):
-        raise ValueError(
-            "The output must share the table of the target's vectors. "
-            f"Received: another {_OUTPUT!r} in {str(folder.path)!r}."
-        )
-    return source, None if np.array_equal(source, target) else target
+    tied = np.array_equal(output, target)
+    shared = np.array_equal(source, target)
+    return source, None if shared else target, None if tied else output

@@ -15,7 +15,7 @@ BATCH, MODEL = "batch", "model"  # Names of the axes of a mesh of devices.
 def layout_map(mesh: keras.distribution.DeviceMesh) -> keras.distribution.LayoutMap:
     """Returns the layout of every network of kformer, for a mesh with the axis "model"."""
     layouts = keras.distribution.LayoutMap(mesh)
-    layouts[r".*embedding/table"] = (MODEL, None)  # Vocabulary.
+    layouts[r".*embedding/(output_)?table"] = (MODEL, None)  # Vocabulary.
     layouts[r".*attention/(query|key|value)/kernel"] = (None, MODEL)  # Heads.
     layouts[r".*attention/(query|key|value)/bias"] = (MODEL,)
     layouts[r".*attention/output/kernel"] = (MODEL, None)

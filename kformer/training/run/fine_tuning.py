@@ -9,6 +9,10 @@ from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import Translator, check_is_translator
 from kformer.training.recipes.recipe import sizes_in
 
+# Beside the sizes; and of a network with an encoder and a decoder.
+_SETTINGS = ("first_position", "max_wavelength", "norm_epsilon")
+OUTPUT_SETTINGS = ("output_bias", "tied_output")
+
 
 def warm_start(translator: Translator, other: Translator):
     """Copies the weights of `other` to `translator`, before training.
@@ -82,7 +86,7 @@ def settings_to_start_from(other, tokenizer) -> dict:
     if other is None:
         return {}
     network = _encoder_of(other.network)
-    found = {name: getattr(network, name) for name in ("first_position", "max_wavelength")}
+    found = {name: getattr(network, name) for name in _SETTINGS}
     if getattr(network, "ignored_source_id", None) is not None:  # It is the end id.
         found["ignored_source_id"] = tokenizer.end_id
     return found
@@ -104,17 +108,13 @@ def _check_sizes(new, old):
             "A model must have the sizes of the one that it starts from. "
             f"Received: {', '.join(received)}."
         )
-    if new.output_bias != old.output_bias:
-        raise ValueError(
-            "A model must have an output bias if the one that it starts from has one. Received: "
-            f"output_bias={new.output_bias} instead of {old.output_bias}."
-        )
-    positions = [(one.first_position, one.max_wavelength) for one in (new, old)]
-    if positions[0] != positions[1]:
-        raise ValueError(
-            "A model must have the positions of the one that it starts from. Received: "
-            f"first_position, max_wavelength={positions[0]} instead of {positions[1]}."
-        )
+    for name in (*_SETTINGS, *OUTPUT_SETTINGS):
+        if getattr(new, name) != getattr(old, name):
+            raise ValueError(
+                "A model must have the positions, the norms and the output of the one that it "
+                f"starts from. Received: {name}={getattr(new, name)} instead of "
+                f"{getattr(old, name)}."
+            )
     if new.target_vocab_size is None and old.target_vocab_size is not None:
         raise ValueError(
             "A model with one vocabulary cannot start from one with two. Received: "
@@ -129,9 +129,9 @@ def _without_tables(transformer):
 
 
 def _assign_table(embedding, tokenizer, old_embedding, old_tokenizer):
-    """Assigns the rows of `old_embedding` to those of `embedding`, and the output bias of both."""
+    """Assigns the rows of `old_embedding` to `embedding`: of the tables, and of the output bias."""
     spellings = list(_old_spellings(tokenizer, old_tokenizer))
-    # The table and the bias; with two vocabularies, only that of the target has one.
+    # The table, the output's, the bias; with two vocabularies, only the target has an output.
     for weight, old_weight in zip(embedding.weights, old_embedding.weights, strict=False):
         rows, old_rows = ops.convert_to_numpy(weight).copy(), ops.convert_to_numpy(old_weight)
         for i, ids in enumerate(spellings):

@@ -10,7 +10,7 @@ from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.compiling import DTYPES, compile_network
-from kformer.training.run.fine_tuning import settings_to_start_from, warm_start
+from kformer.training.run.fine_tuning import OUTPUT_SETTINGS, settings_to_start_from, warm_start
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
 from kformer.training.run.vocabularies import tokenizers_of
@@ -51,7 +51,7 @@ def new_translator(
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
     settings = settings_to_start_from(other, tokenizer)
     if other is not None:
-        settings["output_bias"] = other.transformer.output_bias
+        settings |= {name: getattr(other.transformer, name) for name in OUTPUT_SETTINGS}
     transformer = compiled_transformer(recipe, tokenizer.padding_id, **settings)
     about = None if other is None else other.about
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about)

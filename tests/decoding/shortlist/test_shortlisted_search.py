@@ -17,7 +17,14 @@ from kformer.decoding.step import DecoderStep
 from support.reference import perturbed
 
 B, S, V, N, T = 7, 5, 97, 23, 11
-SIZES = {"num_layers": 1, "d_model": 14, "num_heads": 7, "d_ff": 11, "num_decoder_layers": 2}
+SIZES = {
+    "num_layers": 1,
+    "d_model": 14,
+    "num_heads": 7,
+    "d_ff": 11,
+    "num_decoder_layers": 2,
+    "tied_output": False,
+}
 ALIKE = LITERT._replace(compact_batch=compact_in_halves, block=2)
 searches = pytest.mark.parametrize(
     "search",

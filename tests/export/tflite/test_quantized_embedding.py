@@ -45,6 +45,16 @@ def test_lookups_have_the_axes_of_the_ids(pair, side):
     np.testing.assert_array_equal(embedding(IDS), np.stack(each, axis=1))
 
 
+def test_rows_of_the_output_are_those_of_its_table(bits):
+    whole = perturbed(Transformer(13, 1, 8, 2, 16, tied_output=False))
+    rounded = whole.copy()
+    quantize_embeddings(rounded, bits=bits)
+    found = rounded.target_embedding.output_rows(IDS).numpy()
+    table = whole.target_embedding.output_table.numpy()
+    step = np.abs(table).max(axis=1, keepdims=True) / {8: 127, 4: 7}[bits]
+    assert (np.abs(found - table[IDS]) <= 0.54 * step[IDS]).all()
+
+
 def test_a_shared_embedding_stays_shared(pair):
     whole, rounded = pair
     shared = whole.source_embedding is whole.target_embedding

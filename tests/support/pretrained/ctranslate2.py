@@ -84,7 +84,7 @@ def _variables(network, halves):
     found = {
         TABLES[0]: network.source_embedding.table.numpy()[:, order],
         TABLES[1]: network.target_embedding.table.numpy()[:, order],
-        TABLES[2]: network.target_embedding.table.numpy()[:, order],
+        TABLES[2]: network.target_embedding.output_table.numpy()[:, order],
         TABLES[3]: network.target_embedding.bias.numpy(),
         "encoder/embeddings_merge": one(0, "i1"),
         "encoder/multi_query_attention": one(0, "i1"),

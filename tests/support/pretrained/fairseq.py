@@ -48,8 +48,8 @@ def arguments_of(network, **changes):
             for side in ("encoder", "decoder")
             for name, value in both.items()
         },
-        "share_all_embeddings": shared,
-        "share_decoder_input_output_embed": True,
+        "share_all_embeddings": shared and network.tied_output,
+        "share_decoder_input_output_embed": network.tied_output,
         "adaptive_softmax_cutoff": None,
         "no_token_positional_embeddings": False,
         "quant_noise_pq": 0,
@@ -65,7 +65,8 @@ def state_dict_of(network):
     shared = state.pop("shared.weight", None)
     if shared is not None:
         state |= {f"{side}.embed_tokens.weight": shared for side in ("encoder", "decoder")}
-    state["decoder.output_projection.weight"] = state["decoder.embed_tokens.weight"]
+    tied = state["decoder.embed_tokens.weight"]
+    state["decoder.output_projection.weight"] = state.pop("lm_head.weight", tied)
     return state
 
 

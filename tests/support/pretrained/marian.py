@@ -145,6 +145,8 @@ def state_dict_of(network, order=None):
     target = {"model.decoder.embed_tokens.weight": network.target_embedding}
     tables = {"model.shared.weight": network.source_embedding} if shared else source | target
     state = {name: one.table.numpy()[:, halves] for name, one in tables.items()}
+    if not network.tied_output:
+        state["lm_head.weight"] = network.target_embedding.output_table.numpy()[:, halves]
     if network.output_bias:
         state["final_logits_bias"] = network.target_embedding.bias.numpy()[None]
     for name, stack in (("encoder", network.encoder), ("decoder", network.decoder)):

@@ -58,7 +58,7 @@ def options_of(network, **changes):
         "heads": network.num_heads,
         "transformer_ff": network.d_ff,
         "layer_norm": "standard",
-        "norm_eps": 1e-6,
+        "norm_eps": network.norm_epsilon,
         "generator_function": "softmax",
         "copy_attn": False,
         "multiquery": False,
@@ -94,7 +94,7 @@ def state_of(network, sizes):
             model[f"{side}.{stack}.{number}.{_module(side, module)}.{kind}"] = array
         elif re.fullmatch(r"model\.(encoder|decoder)\.layer_norm\.\w+", name):
             model[name.removeprefix("model.")] = array
-    generator = {"weight": tables[1][: sizes[1]]}
+    generator = {"weight": embeddings[1].output_table.numpy()[: sizes[1], order]}
     generator["bias"] = network.target_embedding.bias.numpy()[: sizes[1]]
     return {"model": model, "generator": generator}
 

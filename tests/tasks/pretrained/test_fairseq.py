@@ -18,6 +18,8 @@ SHAPES = {
     "one table": {},
     "pre-norm, gelu": {"norm_first": True, "activation": "gelu", "num_decoder_layers": 2},
     "two tables": {"target_vocab_size": len(PIECES), "activation": "relu"},
+    "the output's own table": {"tied_output": False, "num_decoder_layers": 2},
+    "three tables": {"target_vocab_size": len(PIECES), "tied_output": False},
 }
 
 
@@ -210,10 +212,6 @@ def test_a_feature_that_no_transformer_has_is_named(name, value, words, network,
         ({"bpe": "fastbpe"}, "must be split by SentencePiece. Received: bpe='fastbpe' in"),
         ({"encoder_layers": "[(512, 3)]"}, "Received: encoder_layers='[(512, 3)]' in 'FOLDER"),
         ({"source_lang": "../x"}, "must name the languages of the dictionaries. Received: source_"),
-        (
-            {"share_all_embeddings": False, "share_decoder_input_output_embed": False},
-            "The output must share the table of the target's vectors. Received: share_decoder_",
-        ),
     ],
 )
 def test_settings_of_another_model_are_named(changes, message, network, tmp_path):
@@ -262,9 +260,16 @@ def test_weights_that_are_missing_or_too_many_are_named(folder, network):
     fairseq.write_checkpoint(folder, more, args=arguments)
     with pytest.raises(ValueError, match=r"no weights beside .*'decoder.embed_length.weight'"):
         kformer.from_fairseq(folder)
-    more = {**state, "decoder.output_projection.weight": state["encoder.embed_tokens.weight"] + 1}
-    fairseq.write_checkpoint(folder, more, args=arguments)
-    assert "another 'decoder.output_projection.weight' in 'FOLDER/" in refused(folder)
+    output = "decoder.output_projection.weight"
+    fairseq.write_checkpoint(folder, {**state, output: state[output][1:]}, args=arguments)
+    assert f"must fit the weights: {output!r} must have shape " in refused(folder)
+    untied = argparse.Namespace(**fairseq.arguments_of(network))
+    untied.share_all_embeddings = untied.share_decoder_input_output_embed = False
+    without = {name: array for name, array in state.items() if name != output}
+    fairseq.write_checkpoint(folder, without, args=untied)
+    assert f"{output!r} must have shape (320, 32). Received: None in" in refused(folder)
+    fairseq.write_checkpoint(folder, {**without, "decoder.embed_out": state[output]}, args=untied)
+    kformer.from_fairseq(folder)  # As fairseq once called it.
     del state["encoder.layers.1.fc1.bias"]
     fairseq.write_checkpoint(folder, state, args=arguments)
     with pytest.raises(ValueError, match=r"no 'encoder.layers.1.fc1.bias'"):

@@ -22,6 +22,7 @@ _BEST = "checkpoint_best.pt"
 _OVERWRITE = " #fairseq:overwrite"
 _SOURCE, _TARGET = "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"
 _OUTPUT = "decoder.output_projection.weight"
+_OLD_OUTPUT = "decoder.embed_out"
 _COMPUTED = ("embed_positions._float_tensor", "coder.version")  # Nothing that was learned.
 _WHOSE = "The folder of a checkpoint of fairseq"
 
@@ -65,7 +66,7 @@ def from_fairseq(
     if tables[0] == tables[1]:
         tables = tables[:1] * 2
     models = read_models(path.parent, source_model, target_model, _WHOSE)
-    network = _network_of(content["model"], settings.network(), tables, path)
+    network = _network_of(content["model"], settings, tables, path)
     return assemble(models, tables, network, settings.longest, about=read_card(path.parent))
 
 
@@ -99,8 +100,9 @@ def _read_dictionary(folder, language):
     return IdTable(pieces, end=_END, unknown=_UNKNOWN, padding=_PADDING, start=_END)
 
 
-def _network_of(weights, settings, tables, path):
+def _network_of(weights, fairseq, tables, path):
     """Returns the `Network` of the weights by name."""
+    settings = fairseq.network()
     layers = {
         name: array
         for name, array in weights.items()
@@ -110,15 +112,23 @@ def _network_of(weights, settings, tables, path):
         _take_table(layers, name, len(table.pieces), settings["d_model"], path)
         for name, table in zip((_SOURCE, _TARGET), tables, strict=True)
     )
-    if not np.array_equal(layers.pop(_OUTPUT, target), target):
-        raise ValueError(
-            "The output must share the table of the target's vectors. "
-            f"Received: another {_OUTPUT!r} in {str(path)!r}."
-        )
+    if _OLD_OUTPUT in layers:
+        layers[_OUTPUT] = layers.pop(_OLD_OUTPUT)
+    output = target
+    if _OUTPUT in layers or not fairseq.tied_output:
+        output = _take_table(layers, _OUTPUT, *target.shape, path)
     bias = np.zeros(len(target), np.float32)
     bias[tables[1].pieces.index(_PADDING)] = NEVER
     shared = tables[0] is tables[1] and np.array_equal(source, target)
-    return Network(settings, source, None if shared else target, bias, layers, sines_first=True)
+    return Network(
+        settings,
+        source,
+        None if shared else target,
+        bias,
+        layers,
+        sines_first=True,
+        output=None if np.array_equal(output, target) else output,
+    )
 
 
 def _take_table(layers, name, size, d_model, path):

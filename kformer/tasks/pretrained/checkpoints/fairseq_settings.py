@@ -87,6 +87,12 @@ class Fairseq:
             **tensor2tensor_positions(d_model, first=2),
         }
 
+    @property
+    def tied_output(self) -> bool:
+        """Whether the output shares the table of the target."""
+        shares = ("share_decoder_input_output_embed", "share_all_embeddings")
+        return any(self._settings.values.get(name) for name in shares)
+
     def _check(self):
         settings, values = self._settings, self._settings.values
         if values["task"] not in (None, _TASK):
@@ -94,9 +100,6 @@ class Fairseq:
         if values["bpe"] in _OTHER_SPLITTING:
             settings.refuse("The text must be split by SentencePiece.", "bpe")
         settings.refuse_features(_FEATURES)
-        shares = ("share_decoder_input_output_embed", "share_all_embeddings")
-        if not any(values.get(name) for name in shares):
-            settings.refuse("The output must share the table of the target's vectors.", *shares)
 
     def _language(self, name):
         value = self._settings.values.get(name)

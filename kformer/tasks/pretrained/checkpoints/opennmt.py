@@ -8,16 +8,13 @@ from pathlib import Path
 
 from kformer.tasks.pretrained.assembly import assemble
 from kformer.tasks.pretrained.checkpoints.checkpoint import Settings, read_checkpoint, settings_in
+from kformer.tasks.pretrained.checkpoints.opennmt_vocabularies import LONGEST, START, tables_of
 from kformer.tasks.pretrained.checkpoints.opennmt_weights import network_of
-from kformer.tasks.pretrained.id_table import IdTable, with_common_padding
 from kformer.tasks.pretrained.model_card import read_card
 from kformer.tasks.pretrained.sentencepiece_files import check_pieces, read_models
 from kformer.tasks.translator import Translator
 
 _TOOLKIT = "OpenNMT-py"
-_LONGEST = 512  # Ids of a source; a checkpoint does not say how long those of the training were.
-_EPSILON = 1e-5  # Of `kformer.model.layer_norm`; a smaller one makes no difference.
-_START, _END, _UNKNOWN, _PADDING = "<s>", "</s>", "<unk>", "<blank>"
 _FEATURES = {  # What a `Transformer` lacks.
     "max_relative_positions": "relative or rotary positions, and ALiBi,",
     "copy_attn": "a copy mechanism",
@@ -58,10 +55,11 @@ def from_opennmt(
     vocabularies, start = _vocabularies(content.get("vocab"), path)
     settings = Settings(settings_in(content.get("opt")), _TOOLKIT, path)
     _check(settings, content["model"])
-    tables = _tables(vocabularies, settings.values.get("decoder_start_token") or start, path)
+    start = settings.values.get("decoder_start_token") or start
+    tables = tables_of(vocabularies, path, _TOOLKIT, start)
     network = network_of(content, settings, [*map(len, vocabularies)], tables, path)
     models = read_models(path.parent, source_model, target_model, f"The folder of {_TOOLKIT}")
-    return assemble(models, tables, network, _LONGEST, about=read_card(path.parent))
+    return assemble(models, tables, network, LONGEST, about=read_card(path.parent))
 
 
 def _vocabularies(found, path):
@@ -81,7 +79,7 @@ def _vocabularies(found, path):
             f"A model of {_TOOLKIT} without features of the source's words can be imported. "
             f"Received: {', '.join(found['src_feats'])} in {str(path)!r}."
         )
-    return sides, found.get("decoder_start_token") or _START
+    return sides, found.get("decoder_start_token") or START
 
 
 def _check(settings, weights):
@@ -99,24 +97,6 @@ def _check(settings, weights):
     ):
         if values.get(name, needed[0]) not in needed:
             settings.refuse(f"A model whose {name} is {needed[0]!r} can be imported.", name)
-    if values.get("norm_eps", 0) > _EPSILON:
-        settings.refuse(f"`norm_eps` must be at most {_EPSILON}.", "norm_eps")
     if any(_GATE in name for name in weights):
         rule = "A model without gated feed-forward networks can be imported."
         settings.refuse(rule, "pos_ffn_activation_fn")
-
-
-def _tables(vocabularies, start, path):
-    """Returns the `IdTable`s of both sides, with padding at the same id."""
-    special = {"end": _END, "unknown": _UNKNOWN, "start": start}
-    source, target = vocabularies
-    source = [*source, *(piece for piece in special.values() if piece not in source)]
-    missing = [piece for piece in special.values() if piece not in target]
-    if missing or _UNKNOWN not in vocabularies[0]:
-        raise ValueError(
-            f"A vocabulary of {_TOOLKIT} must hold {', '.join(special.values())}. "
-            f"Received: no {', '.join(missing) or _UNKNOWN} in {str(path)!r}."
-        )
-    padding, sides = with_common_padding([source, target], (_PADDING,))
-    tables = [IdTable(pieces, padding=padding, **special) for pieces in sides]
-    return tables if tables[0] != tables[1] else tables[:1] * 2

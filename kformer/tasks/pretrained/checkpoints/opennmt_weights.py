@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.tasks.pretrained.assembly import Network
+from kformer.tasks.pretrained.assembly import Network, with_rows
 from kformer.tasks.pretrained.checkpoints.checkpoint import Settings, settings_in
 from kformer.tasks.pretrained.positions import positions_in_table
 
+_EPSILON = 1e-6  # Of norms, where the settings do not say.
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}
 _LAYER = re.compile(r"(encoder|decoder)\.transformer(?:_layers)?\.(\d+)\.(.+)\.(\w+)")
 _MODULES = {
@@ -58,17 +59,18 @@ def network_of(content: dict, settings: Settings, sizes: list, tables: list, pat
         _take_first(weights, path, *(f"generator.{prefix}{kind}" for prefix in ("", "0.")))
         for kind in ("weight", "bias")
     )
-    if not np.array_equal(output, target):
+    if output.shape != target.shape:
         raise ValueError(
-            "The output must share the table of the target's vectors, `share_decoder_embeddings`. "
-            f"Received: another table in {str(path)!r}."
+            f"The output must have the shape of the target's table, {target.shape}. "
+            f"Received: {output.shape} in {str(path)!r}."
         )
+    output = None if np.array_equal(output, target) else output
     d_model = source.shape[1]
     positions, sines_first = _take_positions(weights, d_model, path)
     shared = tables[0] is tables[1] and np.array_equal(source, target)
-    source, target = (
-        np.pad(table, [(0, len(ids.pieces) - len(table)), (0, 0)])
-        for table, ids in zip((source, target), tables, strict=True)
+    source, target, output = (
+        with_rows(table, len(ids.pieces))
+        for table, ids in zip((source, target, output), (*tables, tables[1]), strict=True)
     )
     layers = dict(map(_renamed, weights.items()))
     for name in [name for name in layers if name.endswith(".weight")]:  # Not all have biases.
@@ -84,10 +86,17 @@ def network_of(content: dict, settings: Settings, sizes: list, tables: list, pat
         "activation": settings.choice("pos_ffn_activation_fn", _ACTIVATIONS, "relu"),
         "padding_id": tables[0].pieces.index(tables[0].padding),
         "ignored_source_id": tables[0].pieces.index(tables[0].end),
+        "norm_epsilon": settings.values.get("norm_eps") or _EPSILON,
         **positions,
     }
     return Network(
-        network, source, None if shared else target, bias, layers, sines_first=sines_first
+        network,
+        source,
+        None if shared else target,
+        bias,
+        layers,
+        sines_first=sines_first,
+        output=output,
     )
 
 
