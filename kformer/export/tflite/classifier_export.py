@@ -1,7 +1,7 @@
 """What a classifier's `.tflite` file has of its own: labels and their probabilities."""
 
 from kformer.export.tflite.classifier_signatures import ClassifierSignatures
-from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.export.tflite.quantized_embedding import with_parts, with_quantized_embeddings
 from kformer.pocket.classifier import PocketClassifier
 
 
@@ -20,13 +20,14 @@ class ClassifierExport:
         self.about: dict = {}
         self.tokenizers = [classifier.tokenizer]
 
-    def quantize(self, network, constant, bits):
-        """Rounds the table of `network`, a `kformer.SequenceClassifier`.
+    def quantized(self, network, constant, bits):
+        """Returns `network`, a `kformer.SequenceClassifier`, with rounded table.
 
         Args:
-            network, constant, bits: See `quantize_embeddings`.
+            network, constant, bits: See `with_quantized_embeddings`.
         """
-        quantize_embeddings(network.encoder, constant, bits)
+        encoder = with_quantized_embeddings(network.encoder, constant, bits)
+        return with_parts(network, encoder=encoder)
 
     def signatures(self, network, limits, batch_size, constant) -> ClassifierSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""

@@ -1,7 +1,8 @@
 """Weights in int4, rounded from int8.
 
 LiteRT's int4 matrices are quantized by row, symmetric about 0, two numbers per byte. An embedding
-that is looked up in int8 stays so; it is recognized by its GATHER.
+that is looked up in int8 stays so; it is recognized by its GATHER. So does the own table of an
+output, of the same shape.
 
 Rounding twice does little harm: a step of int8 is an eighteenth of a step of int4.
 """
@@ -20,10 +21,14 @@ def store_as_int4(model):
     Args:
         model: `schema.ModelT` with int8 weights and without equal buffers, changed in place.
     """
-    looked_up = {buffer for _, buffer in _constants(model, schema.BuiltinOperator.GATHER, 0)}
+    embeddings = {
+        tuple(tensor.shape)
+        for tensor in _constants(model, schema.BuiltinOperator.GATHER, 0)
+        if tensor.type == schema.TensorType.INT8
+    }
     weights = {}  # Each tensor once, however many operators read it.
-    for tensor, buffer in _constants(model, schema.BuiltinOperator.FULLY_CONNECTED, 1):
-        if tensor.type == schema.TensorType.INT8 and buffer not in looked_up:
+    for tensor in _constants(model, schema.BuiltinOperator.FULLY_CONNECTED, 1):
+        if tensor.type == schema.TensorType.INT8 and tuple(tensor.shape) not in embeddings:
             weights[id(tensor)] = tensor
     rounded = {}  # Index of an int8 buffer, which other tensors may read -> of its int4 buffer.
     for tensor in weights.values():
@@ -35,13 +40,13 @@ def store_as_int4(model):
 
 
 def _constants(model, operator, place):
-    """Yields the constant tensors at one input of all operators of a kind, and their buffers."""
+    """Yields the constant tensors at one input of all operators of a kind."""
     for graph in model.subgraphs:
         for one in graph.operators:
             if model.operatorCodes[one.opcodeIndex].builtinCode == operator:
                 tensor = graph.tensors[one.inputs[place]]
                 if model.buffers[tensor.buffer].data is not None:
-                    yield tensor, tensor.buffer
+                    yield tensor
 
 
 def packed_int4(numbers):

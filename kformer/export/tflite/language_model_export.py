@@ -3,7 +3,7 @@
 from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import make_search
 from kformer.export.tflite.language_model_signatures import LanguageModelSignatures
-from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from kformer.pocket.language_model import PocketLanguageModel
 
 
@@ -26,13 +26,13 @@ class LanguageModelExport:
         self.about: dict = {}
         self.tokenizers = [model.tokenizer]
 
-    def quantize(self, network, constant, bits):
-        """Rounds the table of `network`, a `kformer.TransformerDecoder`.
+    def quantized(self, network, constant, bits):
+        """Returns `network`, a `kformer.TransformerDecoder`, with rounded table.
 
         Args:
-            network, constant, bits: See `quantize_embeddings`.
+            network, constant, bits: See `with_quantized_embeddings`.
         """
-        quantize_embeddings(network, constant, bits)
+        return with_quantized_embeddings(network, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> LanguageModelSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""

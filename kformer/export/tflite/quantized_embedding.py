@@ -17,8 +17,10 @@ from kformer.export.tflite.int4_weights import STEP, packed_int4
 _PAIRS = ((np.arange(256)[:, None] >> [0, 4]) + 8 & 15).astype(np.float32) - 8
 
 
-def quantize_embeddings(network, constant: Callable = tf.constant, bits: int = 8):
-    """Replaces the embeddings of a network by quantized ones; a shared one stays shared.
+def with_quantized_embeddings(network, constant: Callable = tf.constant, bits: int = 8):
+    """Returns a network with quantized embeddings; a shared one stays shared.
+
+    All other layers are those of the given network, without a copy of their weights.
 
     Args:
         network: `kformer.Transformer`; or `kformer.TransformerEncoder` or
@@ -26,13 +28,24 @@ def quantize_embeddings(network, constant: Callable = tf.constant, bits: int = 8
         constant: Makes a tensor of an array; see `constants.stand_ins.StandIns`.
         bits: 8 or 4, of a number in the tables.
     """
-    quantized = {}
+    quantized, replaced = {}, {}
     for name in ("source_embedding", "target_embedding"):
         if name in vars(network):  # In a `TransformerDecoder`, one is another name of the other.
             embedding = getattr(network, name)
             if id(embedding) not in quantized:
                 quantized[id(embedding)] = QuantizedEmbedding(embedding, constant, bits)
-            setattr(network, name, quantized[id(embedding)])
+            replaced[name] = quantized[id(embedding)]
+    return with_parts(network, **replaced)
+
+
+def with_parts(network, **parts):
+    """Returns a network that has other `parts`, by attribute, and shares all else with `network`.
+
+    For tracing alone: what Keras knows of its layers and weights is that of `network`.
+    """
+    made = object.__new__(type(network))  # `copy.copy` would copy all weights.
+    vars(made).update({**vars(network), **parts})
+    return made
 
 
 class QuantizedEmbedding:
@@ -41,7 +54,7 @@ class QuantizedEmbedding:
     Args:
         embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded when the file is written,
             and so is that of the output.
-        constant, bits: See `quantize_embeddings`.
+        constant, bits: See `with_quantized_embeddings`.
     """
 
     def __init__(self, embedding, constant, bits):

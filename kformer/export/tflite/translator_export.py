@@ -2,7 +2,7 @@
 
 from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import make_search
-from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from kformer.export.tflite.translator_signatures import TranslatorSignatures
 from kformer.pocket.translator import PocketTranslator
 
@@ -32,13 +32,13 @@ class TranslatorExport:
         self.about = translator.about
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
-    def quantize(self, network, constant, bits):
-        """Rounds the tables of `network`, a `kformer.Transformer`.
+    def quantized(self, network, constant, bits):
+        """Returns `network`, a `kformer.Transformer`, with rounded tables.
 
         Args:
-            network, constant, bits: See `quantize_embeddings`.
+            network, constant, bits: See `with_quantized_embeddings`.
         """
-        quantize_embeddings(network, constant, bits)
+        return with_quantized_embeddings(network, constant, bits)
 
     def signatures(self, network, limits, batch_size, constant) -> TranslatorSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""

@@ -124,11 +124,11 @@ def export_tflite(
         model, path, beam_size, length_penalty, max_source_length, precision, batch_size, signatures
     )
     network = model.network
-    if precision in _TABLE_BITS or not is_float32(network):
+    if not is_float32(network):
         network = network.copy()
     stand_ins = StandIns(network)
     if precision in _TABLE_BITS:
-        export.quantize(network, stand_ins.constant, _TABLE_BITS[precision])
+        network = export.quantized(network, stand_ins.constant, _TABLE_BITS[precision])
     made = export.signatures(network, limits, batch_size, stand_ins.constant)
     if signatures is not None:
         made.keep_only(signatures)
@@ -164,13 +164,14 @@ def convert_to(precision: str, functions: dict, stand_ins: StandIns):
         precision: See `export_tflite`.
         functions, stand_ins: See `constants.conversion.convert`.
     """
+    first = next(iter(functions))
     converted = convert(functions, stand_ins)
     merge_buffers(converted)
     share_beginnings(converted)
     for change in _CHANGES[precision]:
         merge_buffers(converted)
         change(converted)
-    shrink(converted, next(iter(functions)))
+    shrink(converted, first)
     return converted
 
 

@@ -26,7 +26,7 @@ from kformer.decoding.search_ids import search_ids
 from kformer.decoding.shortlist.selection import Selection
 from kformer.export.tflite.constants.stand_ins import StandIns
 from kformer.export.tflite.flatbuffer import write_model
-from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from kformer.export.tflite.translator_signatures import runtime_for
 from kformer.export.tflite.writer import convert_to
 
@@ -80,7 +80,7 @@ def runner(transformer, size, folder, chosen):
     network, search = transformer.copy(), search_of(chosen.beam_size)
     stand_ins, shape = StandIns(network), (chosen.batch, LENGTH)
     if chosen.precision == "int8":
-        quantize_embeddings(network, stand_ins.constant)
+        network = with_quantized_embeddings(network, stand_ins.constant)
     select = size and Selection(
         random_shortlist(chosen.vocab_size, size), PADDING, stand_ins.constant
     )

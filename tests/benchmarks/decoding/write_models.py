@@ -25,7 +25,7 @@ from kformer.export.ctranslate2 import model as rival
 from kformer.export.saved_model.graph.compiled import COMPILED, compiled
 from kformer.export.tflite.constants.stand_ins import StandIns
 from kformer.export.tflite.flatbuffer import write_model
-from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from kformer.export.tflite.translator_signatures import runtime_for
 from kformer.export.tflite.writer import convert_to
 
@@ -111,7 +111,7 @@ def write_tflite(transformer, path, precision, search, workload):
     network = transformer.copy()
     stand_ins = StandIns(network)
     if precision == "int8":
-        quantize_embeddings(network, stand_ins.constant)
+        network = with_quantized_embeddings(network, stand_ins.constant)
     best = best_of(network, search, runtime_for(*shape, search), longest)
     write_model(convert_to(precision, {"translate_ids": of_ids(best, shape)}, stand_ins), path)
 

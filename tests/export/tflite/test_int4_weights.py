@@ -6,6 +6,8 @@ import tensorflow as tf
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
+from kformer import Transformer, Translator
+from kformer.export import export_tflite
 from kformer.export.tflite.int4_weights import store_as_int4
 from kformer.pocket import PocketTranslator
 from support import toy
@@ -76,3 +78,22 @@ def test_the_file_is_smaller_and_still_translates(short_tflite, precision, large
     said = PocketTranslator(four).translate(toy.SOURCES)
     right = sum(one == other for one, other in zip(said, toy.TARGETS, strict=True))
     assert right > len(said) / 4
+
+
+@pytest.mark.prove
+def test_an_output_of_its_own_has_the_bits_of_the_vocabulary(toy_translator, tmp_path):
+    old = toy_translator.transformer
+    untied = Transformer.from_config({**old.get_config(), "tied_output": False})
+    translator = Translator(toy_translator.tokenizer, untied)
+    path = export_tflite(translator, tmp_path / "a.tflite", precision="int4", max_source_length=8)
+    model = schema.ModelT.InitFromPackedBuf(path.read_bytes(), 0)
+    weights = [
+        graph.tensors[operator.inputs[1]]
+        for graph in model.subgraphs
+        for operator in graph.operators
+        if model.operatorCodes[operator.opcodeIndex].builtinCode
+        == schema.BuiltinOperator.FULLY_CONNECTED
+    ]
+    shape = tuple(old.target_embedding.table.shape)
+    assert {w.type for w in weights if tuple(w.shape) == shape} == {schema.TensorType.INT8}
+    assert {w.type for w in weights if tuple(w.shape) != shape} == {schema.TensorType.INT4}

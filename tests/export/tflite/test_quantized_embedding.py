@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kformer import Transformer
-from kformer.export.tflite.quantized_embedding import quantize_embeddings
+from kformer import TokenEmbedding, Transformer
+from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from support.reference import perturbed
 
 IDS = np.array([[0, 1, 12, 5], [7, 7, 2, 3]], np.int32)
@@ -17,10 +17,9 @@ def bits(request):
 
 @pytest.fixture(params=[None, 17], ids=["one vocabulary", "two"])
 def pair(request, bits):
-    """A transformer, and its rounded copy."""
+    """A transformer, and one with rounded embeddings."""
     whole = perturbed(Transformer(13, 1, 8, 2, 16, target_vocab_size=request.param))
-    rounded = whole.copy()
-    quantize_embeddings(rounded, bits=bits)
+    rounded = with_quantized_embeddings(whole, bits=bits)
     return whole, rounded
 
 
@@ -47,8 +46,7 @@ def test_lookups_have_the_axes_of_the_ids(pair, side):
 
 def test_rows_of_the_output_are_those_of_its_table(bits):
     whole = perturbed(Transformer(13, 1, 8, 2, 16, tied_output=False))
-    rounded = whole.copy()
-    quantize_embeddings(rounded, bits=bits)
+    rounded = with_quantized_embeddings(whole, bits=bits)
     found = rounded.target_embedding.output_rows(IDS).numpy()
     table = whole.target_embedding.output_table.numpy()
     step = np.abs(table).max(axis=1, keepdims=True) / {8: 127, 4: 7}[bits]
@@ -61,9 +59,16 @@ def test_a_shared_embedding_stays_shared(pair):
     assert (rounded.source_embedding is rounded.target_embedding) == shared
 
 
+def test_all_other_weights_are_shared(pair):
+    whole, rounded = pair
+    assert rounded.encoder is whole.encoder and rounded.decoder is whole.decoder
+    assert [id(weight) for weight in rounded.weights] == [id(weight) for weight in whole.weights]
+    assert isinstance(whole.source_embedding, TokenEmbedding)
+
+
 def test_a_row_of_zeros_stays_zero(bits):
     transformer = Transformer(13, 1, 8, 2, 16)
     table = transformer.source_embedding.table
     table.assign(table.numpy() * (np.arange(13) != 5)[:, None])
-    quantize_embeddings(transformer, bits=bits)
-    assert (transformer.source_embedding(IDS).numpy()[0, 3] == 0).all()
+    rounded = with_quantized_embeddings(transformer, bits=bits)
+    assert (rounded.source_embedding(IDS).numpy()[0, 3] == 0).all()

@@ -1,5 +1,6 @@
 """From functions to a model of LiteRT's operations, without their weights on the way."""
 
+import gc
 import tempfile
 
 import tensorflow as tf
@@ -14,19 +15,23 @@ def convert(functions, stand_ins):
     """Traces and converts functions that share weights.
 
     Args:
-        functions: dict from the name of a signature to a `tf.function` with an input signature.
+        functions: dict from the name of a signature to a `tf.function` with an input signature. It
+            is emptied, and each graph is dropped before the next step needs the memory.
         stand_ins: `StandIns` of the network and of the tables that the functions read.
 
     Returns:
         `schema.ModelT` with their arrays in its buffers, see `put_constants`.
     """
+    names = [*functions]
     with stand_ins.of_variables():
-        traced = {name: function.get_concrete_function() for name, function in functions.items()}
+        traced = {name: functions.pop(name).get_concrete_function() for name in names}
     with tempfile.TemporaryDirectory() as folder:  # A SavedModel keeps the signatures' names.
         tf.saved_model.save(tf.Module(), folder, traced)
+        del traced
+        gc.collect()  # Graphs hold themselves.
         # `TFLiteConverter.from_saved_model` and its `convert` load the SavedModel three times, for
         # nothing that is needed here, and pack the result three times, to merge equal buffers.
-        converter = TFLiteSavedModelConverterV2(folder, {tf.saved_model.SERVING}, [*functions])
+        converter = TFLiteSavedModelConverterV2(folder, {tf.saved_model.SERVING}, names)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         # Otherwise the first attempt fails with a message: two signatures call one function.
         converter._experimental_guarantee_all_funcs_one_use = True

@@ -21,25 +21,45 @@ def store_as_int8(model):
         model: `schema.ModelT` in float32, changed in place.
     """
     rounded = {}  # Index of a float32 buffer -> index of its int8 buffer, and the scales.
+    read_elsewhere = _read_elsewhere(model)
     for graph in model.subgraphs:
         for operator in graph.operators:
-            code = model.operatorCodes[operator.opcodeIndex]
-            if code.builtinCode != schema.BuiltinOperator.FULLY_CONNECTED:
+            if not _is_product(model, operator):
                 continue
             tensor = graph.tensors[operator.inputs[1]]
-            numbers = numbers_of(model, tensor)
-            if tensor.type == schema.TensorType.FLOAT32 and numbers is not None:
-                if numbers.size < _MIN_SIZE:
-                    continue
+            if tensor.type == schema.TensorType.FLOAT32:
                 if tensor.buffer not in rounded:
+                    numbers = numbers_of(model, tensor)
+                    if numbers is None or numbers.size < _MIN_SIZE:
+                        continue
                     rows, scales = quantized_rows(numbers)
                     rounded[tensor.buffer] = add_buffer(model, rows), scales
+                    if tensor.buffer not in read_elsewhere:
+                        model.buffers[tensor.buffer].data = None  # Not all are in memory at once.
                 tensor.buffer, scales = rounded[tensor.buffer]
                 tensor.type = schema.TensorType.INT8
                 tensor.quantization = _of_rows(scales)
             if tensor.type == schema.TensorType.INT8:
                 operator.builtinOptions.asymmetricQuantizeInputs = True
+                code = model.operatorCodes[operator.opcodeIndex]
                 code.version = max(code.version, _VERSION)
+
+
+def _is_product(model, operator):
+    code = model.operatorCodes[operator.opcodeIndex].builtinCode
+    return code == schema.BuiltinOperator.FULLY_CONNECTED
+
+
+def _read_elsewhere(model):
+    """Returns the indices of the buffers that are more than the matrix of a product."""
+    found = set()
+    for graph in model.subgraphs:
+        read = [*graph.outputs]
+        for operator in graph.operators:
+            inputs = [*operator.inputs]
+            read += inputs[:1] + inputs[2:] if _is_product(model, operator) else inputs
+        found |= {graph.tensors[i].buffer for i in read if i >= 0}
+    return found
 
 
 def quantized_rows(table):
