@@ -3,10 +3,10 @@
     PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.forms MODEL.keras TEXT
     PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.forms MODEL.keras TEXT --folder forms
 
-TEXT has lines for it to translate, greedily, each alone, on one thread. The forms take turns; of
-each, medians are shown: seconds to load it, milliseconds a sentence, the peak of memory of a
-process that does nothing else, and seconds from the start of `kformer translate` to the end of its
-first translation. The forms are kept where `--folder` says, and are not made again.
+TEXT has lines for it to translate, each alone, on one thread, greedily or with `--beams`. The forms
+take turns; medians of each are shown: seconds to load it, milliseconds a sentence, the peak of the
+memory of a process that does nothing else, and seconds from the start of `kformer translate` to the
+end of its first translation. The forms are kept where `--folder` says, and are not made again.
 """
 
 import subprocess
@@ -28,23 +28,24 @@ def main():
     parser.add_argument("text", type=Path)
     parser.add_argument("--folder", type=str)
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=[*FORMS])
+    parser.add_argument("--beams", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     chosen = parser.parse_args()
     show_machine()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(chosen.folder or temporary)
-        folder.mkdir(exist_ok=True)
+        folder = Path(chosen.folder or temporary) / f"beams-{chosen.beams}"
+        folder.mkdir(parents=True, exist_ok=True)
         for form in chosen.forms:
             prepare(
                 "benchmarks.forms",
                 "benchmarks.forms.write_form",
-                [str(chosen.model), str(folder), form],
+                [str(chosen.model), str(folder), form, str(chosen.beams)],
             )
         measured = {form: [] for form in chosen.forms}
         for _ in range(chosen.rounds):
             for form, rounds in measured.items():
                 path = folder / FORMS[form]
-                rounds.append({**loaded(form, path, chosen.text), "first": first(form, path)})
+                rounds.append({**loaded(form, path, chosen), "first": first(form, path)})
     show("form                      MB   load s  sentence ms  memory MiB  first answer s")
     for form, rounds in measured.items():
         load, sentence, memory = (
@@ -59,10 +60,11 @@ def main():
         )
 
 
-def loaded(form, path, text) -> dict:
+def loaded(form, path, chosen) -> dict:
     """Loads a form in a process of its own; returns what was measured."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "benchmarks.forms.form", form, str(path), str(text)]
+        command = [sys.executable, "-m", "benchmarks.forms.form", form]
+        command += [str(path), str(chosen.text), str(chosen.beams)]
         contender = Contender(command, Path(folder) / "log")
         try:
             return contender.round()

@@ -1,6 +1,6 @@
 """Loads one form of a translator and translates lines, each alone, on one thread.
 
-python -m benchmarks.forms.form FORM PATH TEXT
+python -m benchmarks.forms.form FORM PATH TEXT BEAMS
 """
 
 import os
@@ -21,12 +21,12 @@ FORMS = {  # Kind and precision -> the file or the folder.
 
 
 def main():
-    form, path, text = sys.argv[1:]
+    form, path, text, beams = sys.argv[1:]
     lines = Path(text).read_text("utf-8").splitlines()
     os.sched_setaffinity(0, {0})
     rounds = Rounds()
     rounds.begin()
-    load = loader(form)
+    load = loader(form, int(beams))
     start = time.perf_counter()
     translator = load(path)
     loaded = time.perf_counter()
@@ -39,7 +39,7 @@ def main():
     rounds.end(load=loaded - start, sentence=median(times))
 
 
-def loader(form):
+def loader(form, beams):
     """Returns what loads a form, imported."""
     if form.startswith(".tflite"):
         from kformer.pocket import PocketTranslator
@@ -55,6 +55,7 @@ def loader(form):
                 sentencepiece.SentencePieceProcessor(model_file=f"{path}/{side}.spm")
                 for side in ("source", "target")
             ),
+            beams,
         )
     import kformer
 
@@ -64,13 +65,14 @@ def loader(form):
 class CTranslate2:
     """A folder for CTranslate2, without TensorFlow in the same process."""
 
-    def __init__(self, translator, source, target):
-        self._translator, self._source, self._target = translator, source, target
+    def __init__(self, translator, source, target, beams):
+        self._translator, self._beams = translator, beams
+        self._source, self._target = source, target
 
     def translate(self, lines):
         sources = [self._source.id_to_piece(self._source.encode(line)) for line in lines]
         results = self._translator.translate_batch(
-            sources, beam_size=1, max_decoding_length=max(map(len, sources)) + 51
+            sources, beam_size=self._beams, max_decoding_length=max(map(len, sources)) + 51
         )
         return [self._target.decode(one.hypotheses[0]) for one in results]
 

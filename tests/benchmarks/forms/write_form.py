@@ -1,6 +1,6 @@
 """Writes a translator in one form.
 
-python -m benchmarks.forms.write_form MODEL FOLDER FORM
+python -m benchmarks.forms.write_form MODEL FOLDER FORM BEAMS
 """
 
 import sys
@@ -12,15 +12,15 @@ from kformer.export import export_ctranslate2, export_saved_model, export_tflite
 
 
 def main():
-    model, folder, form = sys.argv[1:]
+    model, folder, form, beams = sys.argv[1:]
     path, kind, precision = Path(folder) / FORMS[form], *form.split()
     if path.exists():
         return
     translator = kformer.load(model)
     if kind == ".tflite":
-        export_tflite(translator, path, precision=precision)
+        export_tflite(translator, path, beam_size=int(beams), precision=precision)
     elif kind == "SavedModel":
-        export_saved_model(translator, path)
+        export_saved_model(translator, path, beam_size=int(beams))
     else:
         export_ctranslate2(translator, path, precision)
 
