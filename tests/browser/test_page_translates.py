@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+import kformer
 from browser.chromium import served
 from kformer.export import export_tflite, export_web_page
 from kformer.pocket import PocketTranslator
@@ -12,6 +13,7 @@ from kformer.text.paragraphs.clauses import halves
 from kformer.text.paragraphs.joining import Piece, join
 from kformer.text.scores import bleu
 from support import toy
+from support.pretrained import opennmt_tf
 
 MODEL = "translator.tflite"
 ODD = [
@@ -85,6 +87,19 @@ def test_degenerate_output_is_the_same_as_in_python(browser, two_vocabularies, l
     assert max(map(len, said["lines"])) > 60
     flagged = [i for i, (_, flags) in enumerate(expected) if flags]
     assert said["flagged"] == flagged and len(flagged) > 3
+
+
+@pytest.mark.prove
+def test_an_imported_model_translates_as_in_python(browser, litert_js, tmp_path):
+    """With other positions and norms, two vocabularies and an output of its own."""
+    imported = kformer.from_opennmt_tf(opennmt_tf.write_run(tmp_path / "run"), num_heads=4)
+    tflite = export_tflite(imported, tmp_path / "a.tflite", max_source_length=24)
+    lines = ["der hund schläft .", "ein haus 🐕 ruft", "", "meine mutter trinkt tee"]
+    with served(export_web_page(tflite, tmp_path / "page", litert_js)) as address:
+        browser("open", address)
+        said = browser("translate", "\n".join(lines))["lines"]
+    assert said == imported.translate(lines)
+    assert len({*said}) == len(lines)
 
 
 @pytest.mark.prove

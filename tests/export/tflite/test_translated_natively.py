@@ -4,9 +4,12 @@ import subprocess
 
 import pytest
 
+import kformer
+from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from support import toy
 from support.native.native_program import answers, compiled_program
+from support.pretrained import opennmt_tf
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,17 @@ def test_it_translates_as_python_does(translate, toy_tflite):
     assert [one.text for one in found] == PocketTranslator(toy_tflite).translate(texts)
     assert {one.truncated for one in found} == {0}
     assert all(one.score <= 0 for one in found)
+
+
+@pytest.mark.prove
+def test_an_imported_model_translates_as_in_python(translate, tmp_path):
+    """With other positions and norms, two vocabularies and an output of its own."""
+    imported = kformer.from_opennmt_tf(opennmt_tf.write_run(tmp_path), num_heads=4)
+    file = export_tflite(imported, tmp_path / "a.tflite", max_source_length=24)
+    texts = ["der hund schläft .", "ein haus 🐕 ruft", "", "meine mutter trinkt tee"]
+    found = [one.text for one in translate(file, texts)]
+    assert found == imported.translate(texts)
+    assert len({*found}) == len(texts)
 
 
 def test_it_reports_cut_texts(translate, toy_tflite):

@@ -2,6 +2,8 @@
 
 import re
 
+import keras
+import numpy as np
 import tensorflow as tf
 
 from support.pretrained import marian
@@ -90,6 +92,23 @@ def write_checkpoint(folder, weights, step=3):
     manager = tf.train.CheckpointManager(root, str(folder), max_to_keep=8)
     manager.save(checkpoint_number=step)
     return folder
+
+
+def with_ends(network, pieces):
+    """Has the answers of a network with a target vocabulary of `pieces` end."""
+    bias = np.zeros(network.target_vocab_size, "f4")
+    bias[pieces.index("</s>")] = 3
+    network.target_embedding.bias.assign(bias)
+    return network
+
+
+def write_run(folder):
+    """Writes a run in which everything differs from the paper; returns the folder."""
+    words = marian.vocabulary()
+    source, target = (pieces(marian.pieces_of(model)) for model in words.models)
+    keras.utils.set_random_seed(1)
+    network = transformer(source, target_vocab_size=len(target) + 1, tied_output=False)
+    return write_folder(folder, with_ends(network, target), (source, target))
 
 
 def write_folder(folder, network, vocabularies, words=None, weights=None):

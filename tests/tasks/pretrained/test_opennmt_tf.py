@@ -28,9 +28,7 @@ def made(shape):
     vocabularies, settings = SHAPES[shape]
     network = opennmt_tf.transformer(vocabularies[0], **settings)
     if "target_vocab_size" in settings:
-        bias = np.zeros(settings["target_vocab_size"], "f4")
-        bias[vocabularies[1].index("</s>")] = 3  # So that answers end.
-        network.target_embedding.bias.assign(bias)
+        opennmt_tf.with_ends(network, vocabularies[1])
     return network, vocabularies
 
 
