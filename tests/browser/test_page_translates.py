@@ -114,7 +114,7 @@ def test_a_rounded_file_is_as_good_as_it_is_in_python(
     in_python = PocketTranslator(tflite).translate(toy.SOURCES)
     scores = [bleu(translations, toy.TARGETS).value for translations in (said["lines"], in_python)]
     assert scores[0] == pytest.approx(scores[1], abs=0.3)
-    assert scores[1] > 40  # A toy's few numbers suffer from 8 bits, and more from 4.
+    assert scores[1] > 30  # A toy's few numbers suffer from 8 bits, and more from 4.
 
 
 def test_browsers_without_relaxed_simd_get_a_build_of_their_own(browser, changed, folder):

@@ -25,7 +25,7 @@ def test_the_halves_of_any_sentence_are_the_sentence(sentence):
 
 
 def is_joined(character):
-    return character in "\u200d🏽" or unicodedata.category(character).startswith("M")
+    return character in "\u200d🏻🏼🏽🏾🏿" or unicodedata.category(character).startswith("M")
 
 
 @pytest.mark.parametrize(
