@@ -41,6 +41,7 @@ def test_a_summary_has_the_shape_of_every_layer(transformer, capsys):
 
 
 @pytest.mark.prove
+@pytest.mark.filterwarnings("ignore:The `native_serialization` parameter:DeprecationWarning")
 def test_it_is_exported_as_it_is(transformer, tmp_path):
     transformer.export(tmp_path / "model", verbose=False)
     serve = tf.saved_model.load(tmp_path / "model").signatures["serving_default"]

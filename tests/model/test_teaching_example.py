@@ -55,7 +55,7 @@ def learnt(request):
 
 def test_forty_steps_learn_the_sentence(learnt):
     _, loss = learnt
-    assert loss < 0.02
+    assert loss < 0.03
 
 
 def test_greedy_decoding_says_i_want_a_beer(learnt):
