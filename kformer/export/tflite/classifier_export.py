@@ -21,7 +21,7 @@ class ClassifierExport:
         self.tokenizers = [classifier.tokenizer]
 
     def quantized(self, network, constant, bits):
-        """Returns `network`, a `kformer.SequenceClassifier`, with rounded table.
+        """Returns `network`, a `kformer.SequenceClassifier`, whose table is rounded.
 
         Args:
             network, constant, bits: See `with_quantized_embeddings`.

@@ -1,8 +1,8 @@
 """Weights in int4, rounded from int8.
 
 LiteRT's int4 matrices are quantized by row, symmetric about 0, two numbers per byte. An embedding
-that is looked up in int8 stays so; it is recognized by its GATHER. So does the own table of an
-output, of the same shape.
+that is looked up in int8 stays so; it is recognized by its GATHER. A table that only the output
+reads has the same shape, and stays in int8, too.
 
 Rounding twice does little harm: a step of int8 is an eighteenth of a step of int4.
 """

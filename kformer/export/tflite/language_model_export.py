@@ -27,7 +27,7 @@ class LanguageModelExport:
         self.tokenizers = [model.tokenizer]
 
     def quantized(self, network, constant, bits):
-        """Returns `network`, a `kformer.TransformerDecoder`, with rounded table.
+        """Returns `network`, a `kformer.TransformerDecoder`, whose table is rounded.
 
         Args:
             network, constant, bits: See `with_quantized_embeddings`.

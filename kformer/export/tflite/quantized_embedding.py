@@ -18,7 +18,7 @@ _PAIRS = ((np.arange(256)[:, None] >> [0, 4]) + 8 & 15).astype(np.float32) - 8
 
 
 def with_quantized_embeddings(network, constant: Callable = tf.constant, bits: int = 8):
-    """Returns a network with quantized embeddings; a shared one stays shared.
+    """Returns the network with quantized embeddings: one for both sides stays one for both.
 
     All other layers are those of the given network, without a copy of their weights.
 

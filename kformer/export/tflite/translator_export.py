@@ -33,7 +33,7 @@ class TranslatorExport:
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
     def quantized(self, network, constant, bits):
-        """Returns `network`, a `kformer.Transformer`, with rounded tables.
+        """Returns `network`, a `kformer.Transformer`, whose tables are rounded.
 
         Args:
             network, constant, bits: See `with_quantized_embeddings`.

@@ -25,7 +25,7 @@ def pieces(own):
 
 
 def transformer(pieces, **settings):
-    """Returns a random `Transformer` of OpenNMT-tf's kind: no ends of sources, other positions.
+    """Returns a random `Transformer` of OpenNMT-tf's kind: its sources have no end.
 
     Args:
         pieces: Those of the source's vocabulary; the unknown one is behind them.
@@ -38,7 +38,7 @@ def transformer(pieces, **settings):
 
 
 def weights_of(network):
-    """Returns arrays by the names of OpenNMT-tf."""
+    """Returns the weights of `network`, arrays by their names in OpenNMT-tf."""
     state = marian.state_dict_of(network)
     shared = state.pop("model.shared.weight", None)
     output = state.pop("lm_head.weight", None)
@@ -78,7 +78,7 @@ def _kind(module, kind):
 
 
 def write_checkpoint(folder, weights, step=3):
-    """Writes a checkpoint of weights by name; beside them, what an optimizer would keep."""
+    """Writes a checkpoint with weights by name, and with the state of an optimizer."""
     root = tf.train.Checkpoint()
     for name, array in weights.items():
         *places, last = ["model", *name.split("/")]

@@ -1,4 +1,4 @@
-"""The ids of OpenNMT-py and OpenNMT-tf: vocabularies with special pieces of the same names."""
+"""The ids of OpenNMT-py and OpenNMT-tf, whose vocabularies name special pieces alike."""
 
 from pathlib import Path
 
