@@ -16,6 +16,7 @@ import typer
 import kformer
 from kformer.cli.commands import app_for
 from kformer.cli.terminal import system_errors
+from kformer.cli.terminal.remarks import remark, remark_on_the_others
 from kformer.serving.errors import printable
 
 PACKAGE = Path(kformer.__file__).parent
@@ -42,6 +43,8 @@ def main():
         if (message := system_errors.of_tensorflow(error)) is None:
             raise
         code = _complain(message)
+    finally:
+        remark_on_the_others()
     sys.exit(code)
 
 
@@ -99,4 +102,4 @@ def _complain(error) -> int:
 def _show_warning(message, category, filename, lineno, file=None, line=None):
     """Our own warnings are for the user; those of libraries are for programmers."""
     if category is UserWarning and Path(filename).is_relative_to(PACKAGE):
-        print(f"kformer: {printable(str(message))}", file=sys.stderr)
+        remark(str(message))

@@ -193,6 +193,18 @@ def test_degenerate_output_is_reported_with_its_line(command, monkeypatch, loopi
     assert flags == [[], [], ["length limit", "loop", "length ratio"], []]
 
 
+def test_of_many_degenerate_lines_the_first_are_told_and_the_others_counted(command, looping):
+    result = command("translate", looping, stdin=b"ein bier\n" * 13)
+    assert (result.returncode, result.stdout.count("\n")) == (0, 13)
+    said = result.stderr.splitlines()
+    problem = (
+        "its translation was cut at its largest length, repeats itself, has a length that is "
+        "absurd for its source."
+    )
+    assert said[:10] == [f"kformer: Line {number}: {problem}" for number in range(1, 11)]
+    assert said[10:] == [f"kformer: 3 more: Line #: {problem}"]
+
+
 @pytest.mark.filterwarnings("default")
 @pytest.mark.prove
 @pytest.mark.parametrize(

@@ -3,9 +3,8 @@
 import json
 from enum import StrEnum
 
-import typer
-
 from kformer.cli.terminal.lines import one_line, writing
+from kformer.cli.terminal.remarks import remark
 
 _WHAT_FLAGS_SAY = {
     "length limit": "was cut at its largest length",
@@ -89,4 +88,4 @@ def warn_of_flags(number, best, what="translation", expected=()):
     flags = [flag for flag in best.flags if flag in _WHAT_FLAGS_SAY and flag not in expected]
     if flags:
         wrong = ", ".join(_WHAT_FLAGS_SAY[flag] for flag in flags)
-        typer.echo(f"kformer: Line {number}: its {what} {wrong}.", err=True)
+        remark(f"Line {number}: its {what} {wrong}.")
