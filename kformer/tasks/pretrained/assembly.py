@@ -78,6 +78,32 @@ def assemble(
     return Translator(tokenizer, transformer, Tokenizer(target), longest, about=about)
 
 
+def network_with(
+    settings: dict, matrices, bias, layers: dict, tables, sines_first: bool = True
+) -> Network:
+    """Returns the `Network` of three tables of vectors, those that are equal only once.
+
+    Args:
+        settings, bias, layers, sines_first: See `Network`.
+        matrices: Those of source, target and output, each float (V, D). Rows that one has less
+            than its side has ids are zeros.
+        tables: The `IdTable`s of both sides.
+    """
+    source, target, output = matrices
+    shared = tables[0] == tables[1] and np.array_equal(source, target)
+    tied = np.array_equal(output, target)
+    sizes = [len(one.pieces) for one in tables]
+    return Network(
+        settings,
+        with_rows(source, sizes[0]),
+        None if shared else with_rows(target, sizes[1]),
+        bias,
+        layers,
+        sines_first=sines_first,
+        output=None if tied else with_rows(output, sizes[1]),
+    )
+
+
 def with_rows(table, number: int):
     """Returns a table, float (V, D), with `number` rows: zeros behind its own. None stays None."""
     if table is None or len(table) == number:

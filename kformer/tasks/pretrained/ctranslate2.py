@@ -56,9 +56,7 @@ def from_ctranslate2(
     sources_end = bool(config.get("add_source_eos")) or weights.starts_from_zero
     tables = _tables(folder, config, weights.starts_from_zero, sources_end)
     padding_id = tables[0].pieces.index(tables[0].padding)
-    network = weights.network([len(table.pieces) for table in tables], padding_id)
-    if network.target is None and tables[0] != tables[1]:  # One table, but other names for its ids.
-        network = network._replace(target=network.source)
+    network = weights.network(tables, padding_id)
     network.settings["norm_epsilon"] = config.get("layer_norm_epsilon") or EPSILON
     if not sources_end:
         network.settings["ignored_source_id"] = tables[0].pieces.index(tables[0].end)

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from kformer.tasks.pretrained.assembly import Network, with_rows
+from kformer.tasks.pretrained.assembly import Network, network_with
 from kformer.tasks.pretrained.positions import positions_in_table, tensor2tensor_positions
 
 _KIND = "TransformerSpec"
@@ -81,12 +81,12 @@ class Weights:
         """Whether the first input of the decoder is a vector of zeros, whatever its id."""
         return bool(self._variables.get(_START, 0))
 
-    def network(self, sizes, padding_id: int) -> Network:
+    def network(self, tables, padding_id: int) -> Network:
         """Returns the `Network`.
 
         Args:
-            sizes: Numbers of ids of source and target: what the tables have less gets zeros, and is
-                never chosen if the output has a bias.
+            tables: The `IdTable`s of source and target: rows that the weights have less are zeros,
+                and never chosen if the output has a bias.
             padding_id: The id of padding.
         """
         left = dict(self._variables)
@@ -103,7 +103,6 @@ class Weights:
         positions, sines_first = self._positions(left, d_model)
         for name in (_START, *_FLAGS, *_UNREAD):
             left.pop(name, None)
-        shared = np.array_equal(source, target)
         layers = self._layers(left)
         settings = {
             "num_layers": _count(layers, "encoder"),
@@ -116,22 +115,10 @@ class Weights:
             "padding_id": padding_id,
             **positions,
         }
-        if bias is None and len(target) < sizes[1]:
+        if bias is None and len(target) < len(tables[1].pieces):
             bias = np.zeros(len(target), np.float32)
-        output = None if np.array_equal(output, target) else output
-        source, target, output = (
-            with_rows(table, size)
-            for table, size in zip((source, target, output), (*sizes, sizes[1]), strict=True)
-        )
-        return Network(
-            settings,
-            source,
-            None if shared else target,
-            bias,
-            layers,
-            sines_first=sines_first,
-            output=output,
-        )
+        matrices = source, target, output
+        return network_with(settings, matrices, bias, layers, tables, sines_first)
 
     def _take(self, left, name):
         if name not in left:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.tasks.pretrained.assembly import NEVER, Network, assemble
+from kformer.tasks.pretrained.assembly import NEVER, assemble, network_with
 from kformer.tasks.pretrained.checkpoints.checkpoint import read_checkpoint
 from kformer.tasks.pretrained.checkpoints.fairseq_settings import Fairseq
 from kformer.tasks.pretrained.id_table import IdTable
@@ -119,16 +119,7 @@ def _network_of(weights, fairseq, tables, path):
         output = _take_table(layers, _OUTPUT, *target.shape, path)
     bias = np.zeros(len(target), np.float32)
     bias[tables[1].pieces.index(_PADDING)] = NEVER
-    shared = tables[0] is tables[1] and np.array_equal(source, target)
-    return Network(
-        settings,
-        source,
-        None if shared else target,
-        bias,
-        layers,
-        sines_first=True,
-        output=None if np.array_equal(output, target) else output,
-    )
+    return network_with(settings, (source, target, output), bias, layers, tables)
 
 
 def _take_table(layers, name, size, d_model, path):

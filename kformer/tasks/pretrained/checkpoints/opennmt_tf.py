@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from kformer.tasks.pretrained.assembly import Network, assemble, with_rows
+from kformer.tasks.pretrained.assembly import assemble, network_with
 from kformer.tasks.pretrained.checkpoints.opennmt_vocabularies import LONGEST, UNKNOWN, tables_of
 from kformer.tasks.pretrained.model_card import read_card
 from kformer.tasks.pretrained.positions import tensor2tensor_positions
@@ -161,15 +161,6 @@ def _network_of(weights, num_heads, sizes, tables, path):
     layers = dict(map(_renamed, weights.items()))
     for name in [name for name in layers if name.endswith(".weight")]:  # `mha_bias=False`.
         layers.setdefault(name.replace(".weight", ".bias"), np.zeros(len(layers[name]), "f4"))
-    shared = tables[0] is tables[1] and np.array_equal(source, target)
-    source, target, output = (
-        with_rows(table, len(ids.pieces))
-        for table, ids in zip(
-            (source, target, None if output is None else output.T),
-            (*tables, tables[1]),
-            strict=True,
-        )
-    )
     settings = {
         "num_layers": _count(layers, "encoder"),
         "num_decoder_layers": _count(layers, "decoder"),
@@ -182,15 +173,8 @@ def _network_of(weights, num_heads, sizes, tables, path):
         "norm_epsilon": _EPSILON,
         **tensor2tensor_positions(d_model, first=1),
     }
-    return Network(
-        settings,
-        source,
-        None if shared else target,
-        bias,
-        layers,
-        sines_first=True,
-        output=output,
-    )
+    matrices = source, target, target if output is None else output.T
+    return network_with(settings, matrices, bias, layers, tables)
 
 
 def _take_table(weights, name, size, path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.tasks.pretrained.assembly import Network, with_rows
+from kformer.tasks.pretrained.assembly import Network, network_with
 from kformer.tasks.pretrained.checkpoints.checkpoint import Settings, settings_in
 from kformer.tasks.pretrained.positions import positions_in_table
 
@@ -64,14 +64,8 @@ def network_of(content: dict, settings: Settings, sizes: list, tables: list, pat
             f"The output must have the shape of the target's table, {target.shape}. "
             f"Received: {output.shape} in {str(path)!r}."
         )
-    output = None if np.array_equal(output, target) else output
     d_model = source.shape[1]
     positions, sines_first = _take_positions(weights, d_model, path)
-    shared = tables[0] is tables[1] and np.array_equal(source, target)
-    source, target, output = (
-        with_rows(table, len(ids.pieces))
-        for table, ids in zip((source, target, output), (*tables, tables[1]), strict=True)
-    )
     layers = dict(map(_renamed, weights.items()))
     for name in [name for name in layers if name.endswith(".weight")]:  # Not all have biases.
         layers.setdefault(name.replace(".weight", ".bias"), np.zeros(len(layers[name]), "f4"))
@@ -89,15 +83,8 @@ def network_of(content: dict, settings: Settings, sizes: list, tables: list, pat
         "norm_epsilon": settings.values.get("norm_eps") or _EPSILON,
         **positions,
     }
-    return Network(
-        network,
-        source,
-        None if shared else target,
-        bias,
-        layers,
-        sines_first=sines_first,
-        output=output,
-    )
+    matrices = source, target, output
+    return network_with(network, matrices, bias, layers, tables, sines_first)
 
 
 def _take_first(weights, path, *names):
