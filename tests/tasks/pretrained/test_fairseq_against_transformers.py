@@ -49,7 +49,8 @@ def test_ids_are_those_of_the_dictionary(answers):
 def test_logits_are_those_of_fsmt(answers):
     source, target = map(np.array, answers.expected["logits_of"])
     found = answers.translator.transformer((source, target)).numpy().copy()
-    limit = 1e-4 * np.ptp(answers.logits)
+    # The weights are random and large, and multiply what rounding does: 1.3e-4 on some processors.
+    limit = 2e-4 * np.ptp(answers.logits)
     found[..., 1] = answers.logits[..., 1]  # Padding has another bias: see `from_fairseq`.
     np.testing.assert_allclose(found, answers.logits, rtol=0, atol=limit)
 
