@@ -41,9 +41,17 @@ def _stay_in_memory():
 
 
 def peak_bytes() -> int | None:
-    """Returns the most memory that this process held so far; None where the system does not say."""
-    status = Path("/proc/self/status")
-    if not status.exists():
+    """Returns the most memory that this process and its children held; None if it is not known.
+
+    The children that run now count, each with its own most.
+    """
+    if not Path("/proc/self/status").exists():
         return None
-    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    children = " ".join(file.read_text() for file in Path("/proc/self/task").glob("*/children"))
+    return sum(_peak_of(process) for process in ("self", *children.split()))
+
+
+def _peak_of(process):
+    status = Path(f"/proc/{process}/status").read_text()
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) * 1024

@@ -4,9 +4,10 @@
     PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.forms MODEL.keras TEXT --folder forms
 
 TEXT has lines for it to translate, each alone, on one thread, greedily or with `--beams`. The forms
-take turns; medians of each are shown: seconds to load it, milliseconds a sentence, the peak of the
-memory of a process that does nothing else, and seconds from the start of `kformer translate` to the
-end of its first translation. The forms are kept where `--folder` says, and are not made again.
+take turns; medians of each are shown: seconds to load it and translate the first line, milliseconds
+a sentence, the peak of the memory of processes that do nothing else, and seconds from the start of
+`kformer translate` to the end of its first translation. The forms are kept where `--folder` says,
+and are not made again.
 """
 
 import subprocess

@@ -29,8 +29,8 @@ def main():
     load = loader(form, int(beams))
     start = time.perf_counter()
     translator = load(path)
+    translator.translate(lines[:1])  # What is large is loaded now.
     loaded = time.perf_counter()
-    translator.translate(lines[:1])
     times = []
     for line in lines:
         begun = time.perf_counter()
