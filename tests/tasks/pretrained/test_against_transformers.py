@@ -11,6 +11,7 @@ import sentencepiece
 import kformer
 from kformer.export.verify.agreement import TIE
 from support.odd_text import texts as odd_texts
+from support.pretrained.agreement import check_translations
 from support.pretrained.sentences import sentences
 from support.pretrained.with_transformers import LONGEST, OF_CTRANSLATE2, SEARCHES, SHAPES
 from support.processes import run_python
@@ -104,20 +105,9 @@ def test_translations_are_those_of_generate(search, answers):
         beams, penalty, length_offset=0, n_best=beams, max_length=LONGEST
     )
     found = answers.translator.translations(answers.sentences, options, details=False)
-    pieces = answers.translator.target_tokenizer.pieces
-    ended, others = [], []  # What `generate` ended, and what of it is another here.
-    expected = answers.expected[search]
-    for text, (ids, score), (best, *_) in zip(answers.sentences, expected, found, strict=True):
-        if beams > 1 and ids[-1] != answers.translator.tokenizer.end_id:
-            continue  # `generate` ranks what was cut among what has ended, `Beam` behind it.
-        ended.append(best.text)
-        if list(best.tokens) != pieces(ids):
-            others.append(text)
-        if score is not None:
-            assert best.score == pytest.approx(score, abs=TIE), text
-    assert not others
-    assert len(ended) > len(found) / 5
-    assert len({best.text for best, *_ in found}) > 3
+    check_translations(
+        found, answers.expected[search], answers.sentences, answers.translator, beams
+    )
 
 
 @pytest.mark.skipif(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kformer
-from kformer.export.verify.agreement import TIE
+from support.pretrained.agreement import check_translations
 from support.pretrained.sentences import sentences
 from support.pretrained.with_fsmt import BEAMS, LONGEST
 from support.processes import run_python
@@ -59,17 +59,6 @@ def test_logits_are_those_of_fsmt(answers):
 def test_translations_are_those_of_generate(beams, answers):
     options = kformer.SearchOptions(beams, 1.0, length_offset=0, n_best=beams, max_length=LONGEST)
     found = answers.translator.translations(answers.texts, options, details=False)
-    pieces = answers.translator.target_tokenizer.pieces
-    ended, others = [], []
-    expected = answers.expected[str(beams)]
-    for text, (ids, score), (best, *_) in zip(answers.texts, expected, found, strict=True):
-        if beams > 1 and ids[-1] != answers.translator.tokenizer.end_id:
-            continue  # `generate` ranks what was cut among what has ended, `Beam` behind it.
-        ended.append(best.text)
-        if list(best.tokens) != pieces(ids):
-            others.append(text)
-        if score is not None:
-            assert best.score == pytest.approx(score, abs=TIE), text
-    assert not others
-    assert len(ended) > len(found) / 5
-    assert len({best.text for best, *_ in found}) > 3
+    check_translations(
+        found, answers.expected[str(beams)], answers.texts, answers.translator, beams
+    )
