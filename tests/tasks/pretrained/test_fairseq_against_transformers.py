@@ -49,10 +49,12 @@ def test_ids_are_those_of_the_dictionary(answers):
 def test_logits_are_those_of_fsmt(answers):
     source, target = map(np.array, answers.expected["logits_of"])
     found = answers.translator.transformer((source, target)).numpy().copy()
-    # The weights are random and large, and multiply what rounding does: 1.3e-4 on some processors.
-    limit = 2e-4 * np.ptp(answers.logits)
     found[..., 1] = answers.logits[..., 1]  # Padding has another bias: see `from_fairseq`.
-    np.testing.assert_allclose(found, answers.logits, rtol=0, atol=limit)
+    differences = np.abs(found - answers.logits) / np.ptp(answers.logits)
+    assert np.quantile(differences, 0.99) < 1e-4
+    # The weights are large, and multiply what rounding does. Beside the same network in float64,
+    # 5e-4 is the largest difference of PyTorch's, 8e-5 that of ours.
+    assert differences.max() < 1e-3
 
 
 @pytest.mark.parametrize("beams", BEAMS)
