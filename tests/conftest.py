@@ -102,7 +102,7 @@ def seed():
 
 @pytest.fixture(scope="module", autouse=True)
 def memory():
-    """After each file, returns its graphs and arrays to the system: half the tests are one process.
+    """Frees the graphs and arrays of a test file after its tests; one process runs many files.
 
     The garbage collector finds graphs, which are cycles, late, and glibc keeps what was freed.
     """

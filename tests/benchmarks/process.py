@@ -41,9 +41,9 @@ def _stay_in_memory():
 
 
 def peak_bytes() -> int | None:
-    """Returns the most memory that this process and its children held; None if it is not known.
+    """Returns the peak of memory of this process plus those of its running children, in bytes.
 
-    The children that run now count, each with its own most.
+    None where the system does not say.
     """
     if not Path("/proc/self/status").exists():
         return None

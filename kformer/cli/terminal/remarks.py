@@ -1,4 +1,4 @@
-"""What is said of lines on stderr: of each kind the first ten, of the others how many they are."""
+"""Warnings about lines of text on stderr: ten of each kind, then a count of the others."""
 
 import collections
 import re
@@ -11,7 +11,7 @@ _numbers = collections.Counter()  # Of remarks, by kind.
 
 
 def remark(message: str):
-    """Writes a line to stderr, unless ten of its kind, which differ in numbers only, are there."""
+    """Writes a warning to stderr, but only the first ten that differ in nothing but numbers."""
     kind = re.sub(r"\d+", "#", message)
     _numbers[kind] += 1
     if _numbers[kind] <= SHOWN:
@@ -19,7 +19,7 @@ def remark(message: str):
 
 
 def remark_on_the_others():
-    """Writes to stderr how many remarks of each kind were left out."""
+    """Writes to stderr how many warnings of each kind were not shown."""
     for kind, number in _numbers.items():
         if number > SHOWN:
             print(f"kformer: {number - SHOWN:,} more: {printable(kind)}", file=sys.stderr)

@@ -1,11 +1,11 @@
-"""Translations of an imported model beside those of the library that it comes from."""
+"""Compares the translations of an imported model with those of the library that made it."""
 
 import numpy as np
 
 from kformer.export.verify.agreement import TIE
 
 
-def check_translations(found, expected, texts, translator, beams: int, of_each_id=TIE):
+def check_translations(found, expected, texts, translator, beams: int, tie=TIE, summed=False):
     """Compares the best translations with those of `generate` of transformers, or of CTranslate2.
 
     With several beams, both rank what was cut among what has ended, `Beam` behind it: texts whose
@@ -17,7 +17,8 @@ def check_translations(found, expected, texts, translator, beams: int, of_each_i
         texts: The texts.
         translator: `kformer.Translator`.
         beams: Size of the beam.
-        of_each_id: How far two log-probabilities of an id may be apart. A score may be a sum.
+        tie: Two log-probabilities of an id that are closer than this are equal.
+        summed: Whether scores are sums over the ids instead of their means.
     """
     tokenizer = translator.target_tokenizer
     ended, others = [], []
@@ -27,18 +28,19 @@ def check_translations(found, expected, texts, translator, beams: int, of_each_i
         ended.append(best.text)
         said = tokenizer.pieces(ids)
         if list(best.tokens) != said and not _parts_at_a_tie(
-            text, best.tokens, ids, translator, of_each_id
+            text, best.tokens, ids, translator, tie
         ):
             others.append((text, best.tokens, said, best.score, score))
         elif list(best.tokens) == said and score is not None:
-            assert abs(best.score - score) < of_each_id * len(ids), (text, best.score, score)
+            limit = tie * (len(ids) if summed else 1)
+            assert abs(best.score - score) < limit, (text, best.score, score)
     assert not others
     assert len(ended) > len(found) / 5
     assert len({best.text for best, *_ in found}) > 3
 
 
 def _parts_at_a_tie(text, tokens, ids, translator, margin):
-    """Whether the logits of the first ids that differ are closer than `margin`."""
+    """Whether the first two ids that differ have logits less than `margin` apart."""
     tokenizer, target_tokenizer = translator.tokenizer, translator.target_tokenizer
     pieces = target_tokenizer.pieces(range(target_tokenizer.vocab_size))
     own = [pieces.index(token) for token in tokens]
