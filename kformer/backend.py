@@ -4,6 +4,8 @@ Every backend runs the same model. On TensorFlow, some operations that Keras doe
 faster; other backends compile the operations of Keras.
 """
 
+import itertools
+
 import keras
 import numpy as np
 from keras import ops
@@ -85,6 +87,42 @@ def share_of_batches() -> tuple[int, int]:
     return distribution.data_shard_id, min(
         distribution.num_processes, distribution.num_model_replicas
     )
+
+
+def in_parts(function, *tensors):
+    """Returns `function(*tensors)`, in TensorFlow's graphs computed in parts, one for each core.
+
+    Where operations may use one core each and several run at once, as `kformer train` has it on a
+    processor, the rows are split into as many parts as operations run at once. The parts do not
+    depend on each other, so each keeps a core busy. That is faster than all cores at each
+    operation, which wait for each other many times. Elsewhere there is one part.
+
+    Args:
+        function: Takes tensors (N, ...) and returns such a tensor, or a tuple of them, in which
+            each row depends on the same row of its arguments.
+        *tensors: tensors (N, ...).
+    """
+    number = 1 if graph_cache(tensors[0]) is None else _operations_at_once()
+    if number == 1:
+        return function(*tensors)
+    import tensorflow as tf  # Other backends spread operations themselves.
+
+    rows = tf.shape(tensors[0])[0]
+    bounds = [rows * part // number for part in range(number + 1)]
+    results = [
+        function(*(tensor[first:end] for tensor in tensors))
+        for first, end in itertools.pairwise(bounds)
+    ]
+    return tf.nest.map_structure(lambda *parts: tf.concat(parts, axis=0), *results)
+
+
+def _operations_at_once() -> int:
+    """Returns how many operations run at once, each on one core; 1 if they may use several."""
+    import tensorflow as tf
+
+    cores = tf.config.threading.get_intra_op_parallelism_threads()
+    at_once = tf.config.threading.get_inter_op_parallelism_threads()
+    return at_once if cores == 1 and at_once > 1 and num_replicas() == 1 else 1
 
 
 def gather(table, ids):

@@ -17,7 +17,6 @@ the base model, whose weights are read once for all of a batch, 32 sentences of 
 quarter of the time, and of 8 bits two fifths. There 1,000 captions take 10 s instead of 15.
 """
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +26,7 @@ import typer
 import kformer
 from kformer.arguments import check_target_language
 from kformer.cli.terminal.quiet import quiet
+from kformer.decoding.parallel import a_core_for_each_operation
 from kformer.export.loading import saved_form
 
 AnyModel = Annotated[
@@ -121,7 +121,7 @@ def open_able_to(do: str, path: Path, target_language: str | None = None):
     """
     with quiet():
         if saved_form(path) != "tflite":
-            _a_core_for_each_batch()
+            a_core_for_each_operation()
         model = kformer.load(path)
     if not hasattr(model, {"classify": "labels"}.get(do, do)):  # All have Keras's `predict`.
         raise ValueError(
@@ -132,17 +132,6 @@ def open_able_to(do: str, path: Path, target_language: str | None = None):
         return model.into(target_language)
     check_target_language(target_language, ())
     return model
-
-
-def _a_core_for_each_batch():
-    """Has TensorFlow compute each operation on one core: batches are translated side by side.
-
-    For a whole program alone to decide: so here, and not in `kformer.Translator`.
-    """
-    import tensorflow as tf
-
-    with contextlib.suppress(RuntimeError):  # It has computed before, as in `kformer demo`.
-        tf.config.threading.set_intra_op_parallelism_threads(1)
 
 
 def check_no_options(path: Path, names):

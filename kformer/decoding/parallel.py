@@ -1,8 +1,9 @@
 """Batches of about one length, and several batches at once, each on a core of its own.
 
-Neither TensorFlow nor Keras is imported here, so that `kformer.pocket` may import it.
+Neither TensorFlow nor Keras is imported with this file, so that `kformer.pocket` may import it.
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,3 +48,17 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):  # Not on macOS.
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def a_core_for_each_operation():
+    """Has TensorFlow compute each operation on one core, and as many at once as there are cores.
+
+    Batches are decoded side by side so, and the parts of a batch trained, see
+    `kformer.backend.in_parts`. A whole program alone decides that, before TensorFlow computes for
+    the first time; later calls do nothing.
+    """
+    import tensorflow as tf
+
+    with contextlib.suppress(RuntimeError):
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        tf.config.threading.set_inter_op_parallelism_threads(available_cores())

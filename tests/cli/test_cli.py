@@ -18,10 +18,12 @@ from kformer import SearchOptions
 from kformer.cli import main
 from kformer.cli.commands import app_for
 from kformer.cli.terminal import lines
+from kformer.decoding.parallel import available_cores
 from kformer.pocket import PocketTranslator
 from kformer.text.scores import bleu, chrf, exact
 from kformer.training import Recipe
 from support import toy
+from support.processes import printed_by
 
 SENTENCE = "der hund ruft uns ."
 HEAVY = {"tensorflow", "keras", "numpy", "matplotlib", "sacrebleu", "sentencepiece", "h5py"}
@@ -34,6 +36,40 @@ SUBCOMMANDS = [
 def but_for_degenerate_output(errors):
     """What is on stderr but for warnings of what the toy model says of words it hardly knows."""
     return re.sub(r"kformer: Line \d+: its translation .*\n", "", errors)
+
+
+THREADS_OF_TRAIN = """
+import sys
+import kformer.cli
+sys.argv[0] = "kformer"
+try:
+    kformer.cli.main()
+finally:
+    import tensorflow as tf
+    own = tf.config.threading
+    print(own.get_intra_op_parallelism_threads(), own.get_inter_op_parallelism_threads())
+"""
+
+
+@pytest.mark.prove
+def test_train_gives_each_of_few_cores_a_part_of_each_batch(toy_run, tmp_path):
+    files = toy_run.files
+    cores = available_cores()
+    printed = printed_by(
+        *(
+            "-c",
+            THREADS_OF_TRAIN,
+            "train",
+            "--recipe",
+            "quick",
+            "--epochs",
+            1,
+            "--output",
+            tmp_path,
+        ),
+        *("--source", files["valid.de"], "--target", files["valid.en"]),
+    )
+    assert printed.splitlines()[-1] == (f"1 {cores}" if 1 < cores <= 4 else "0 0")
 
 
 def test_train_says_nothing_on_stderr_and_where_the_translator_is(toy_run):

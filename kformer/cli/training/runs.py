@@ -12,6 +12,7 @@ import typer
 
 from kformer.arguments import check_choice
 from kformer.cli.terminal.quiet import quiet
+from kformer.decoding.parallel import a_core_for_each_operation
 from kformer.training.recipes.recipe import SIZES
 from kformer.training.resumption.interruption import Interrupted
 from kformer.training.run.folder import run_folder
@@ -133,9 +134,22 @@ def _train(prepared, flags):
         from kformer.training.parallel.devices import distribute
         from kformer.training.run.execution import run
 
+        _share_cores()
     with distribute(flags.devices, flags.model_parallel):
         run(prepared, tensorboard=flags.tensorboard)
     return prepared.task
+
+
+def _share_cores():
+    """Has each core train a part of each batch, on a processor of few cores.
+
+    The gradients of the parts are summed on one core, which takes longer with more parts; two
+    cores were measured.
+    """
+    from kformer.decoding.runtime import max_parallel_batches  # Imports Keras.
+
+    if 1 < max_parallel_batches() <= 4:
+        a_core_for_each_operation()
 
 
 def _choose_backend(name):

@@ -5,7 +5,7 @@ Axes: B batch, S sequence length, H heads, D d_model, L layers.
 
 import keras
 
-from kformer.backend import is_tensorflow
+from kformer.backend import in_parts, is_tensorflow
 from kformer.model.dense import HoldsDense
 from kformer.model.dropout import Dropout
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
@@ -108,8 +108,12 @@ class OneStack(Network):
 
     def encode(self, source, training=None):
         """Returns the vectors, float (B, S, D), of `source`, integer (B, S)."""
-        x = self._embed(self.source_embedding, source, training)
-        return self.encoder(x, self._mask(source), training=training)
+
+        def encode(source):
+            x = self._embed(self.source_embedding, source, training)
+            return self.encoder(x, self._mask(source), training=training)
+
+        return in_parts(encode, source) if training else encode(source)
 
     def attend(self, source):
         """As `encode`, with the attention weights: a tuple of L tensors (B, H, S, S)."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import keras
 from keras import ops
 
+from kformer.backend import in_parts
 from kformer.model.decoder import Decoder
 from kformer.model.dropout import Dropout
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
@@ -148,10 +149,14 @@ class Transformer(Network):
         return super().__call__(*args, **kwargs)
 
     def call(self, inputs, training=None):
-        source, target = _pair(inputs)
-        mask = self.source_mask(source)
-        memory = self.encode(source, training=training)
-        return self.decode(target, memory, mask, training=training)
+        def vectors(source, target):
+            memory = self.encode(source, training=training)
+            return self._vectors(target, memory, self.source_mask(source), training)
+
+        pair = _pair(inputs)
+        return self.target_embedding.logits(
+            in_parts(vectors, *pair) if training else vectors(*pair)
+        )
 
     def encode(self, source, training=None):
         """Returns the memory, float (B, S, D), of `source`, integer (B, S)."""
@@ -171,9 +176,12 @@ class Transformer(Network):
             memory_mask: boolean tensor (B, 1, 1, S), from `source_mask`; None lets every position
                 be seen.
         """
+        return self.target_embedding.logits(self._vectors(target, memory, memory_mask, training))
+
+    def _vectors(self, target, memory, memory_mask, training):
+        """As `decode`, but returns the vectors, float (B, T, D), that give the logits."""
         x = self._embed(self.target_embedding, target, training=training)
-        x = self.decoder(x, memory, self._target_mask(target), memory_mask, training=training)
-        return self.target_embedding.logits(x)
+        return self.decoder(x, memory, self._target_mask(target), memory_mask, training=training)
 
     def attend(self, inputs):
         """Returns the `Attention` of every layer for `inputs` as in `call`."""

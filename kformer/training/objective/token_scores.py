@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from keras import ops
 
-from kformer.backend import graph_cache
+from kformer.backend import graph_cache, in_parts
 from kformer.model.embedding import factors_of
 
 
@@ -71,7 +71,9 @@ def _from_factors(ids, vectors, table, padding_id):
     (place,) = ops.nonzero(ops.not_equal(ids, padding_id))
     ids = ops.take(ids, place)  # (N,)
     vectors = ops.take(ops.reshape(vectors, (-1, vectors.shape[-1])), place, axis=0)  # (N, D)
-    log_normalizer, best = _normalize(vectors, table, ids)
+    log_normalizer, best = in_parts(
+        lambda vectors, ids: _normalize(vectors, table, ids), vectors, ids
+    )
 
     def score(rows):
         return ops.sum(ops.cast(vectors * rows, "float32"), axis=-1)

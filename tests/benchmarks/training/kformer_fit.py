@@ -1,9 +1,10 @@
-"""kformer: `model.fit` of the model that `kformer train` compiles, with its metrics."""
+"""kformer: `model.fit` of the model that `kformer train` compiles, with its metrics and threads."""
 
 from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.keras_fit import fit
 from benchmarks.training.process import serve
 from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH
+from kformer.decoding.parallel import a_core_for_each_operation
 from kformer.training import Recipe, TokensPerSecond
 from kformer.training.translation.learner import compiled_transformer
 
@@ -27,4 +28,5 @@ def train(size, dtype, options, batches, rounds):
 
 
 if __name__ == "__main__":
+    a_core_for_each_operation()
     serve(train)
