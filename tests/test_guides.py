@@ -313,7 +313,8 @@ def test_the_files_of_the_code_that_a_guide_names_exist(guide):
 def test_the_fixtures_that_the_contributors_page_names_exist():
     table = GUIDES["tests/README.md"].split("| fixture | what it is |\n")[1].split("\n\n")[0]
     first_column = "".join(row.split("|")[1] for row in table.splitlines())
-    defined = (TESTS / "conftest.py").read_text("utf-8")
+    files = TESTS / "conftest.py", *(TESTS / "support" / "fixtures").glob("*.py")
+    defined = "".join(file.read_text("utf-8") for file in files)
     for name in re.findall(r"`(\w+)`", first_column):
         assert f"def {name}(" in defined, name
 
