@@ -102,11 +102,15 @@ ARROWS = {
         *("tasks", "text"),
     },
     "cli": {
-        *("cli.resumption", "cli.terminal", "cli.training"),
+        *("cli.exporting", "cli.resumption", "cli.terminal", "cli.training"),
         *("decoding", "plot", "scale", "serving", "tasks", "text"),
-        *("export.ctranslate2", "export.saved_model", "export.tflite", "export.web"),
+        *("export.saved_model", "export.tflite", "export.web"),
         *("training.classification", "training.data", "training.language"),
-        *("training.recipes", "training.run"),
+        "training.recipes",
+    },
+    "cli.exporting": {
+        *("", "cli.terminal", "decoding", "export", "export.ctranslate2", "export.saved_model"),
+        *("export.tflite", "text", "training.classification", "training.data", "training.run"),
     },
     "cli.training": {
         *("cli", "cli.resumption", "cli.terminal", "training.distillation"),
@@ -115,7 +119,17 @@ ARROWS = {
         "training.translation",
     },
     "cli.demos": {
-        *("", "cli", "cli.insight", "cli.terminal", "phrasebook", "plot", "text", "training"),
+        *(
+            "",
+            "cli",
+            "cli.exporting",
+            "cli.insight",
+            "cli.terminal",
+            "phrasebook",
+            "plot",
+            "text",
+            "training",
+        ),
         *("training.recipes", "training.run"),
     },
     "cli.insight": {

@@ -1,14 +1,16 @@
 """`kformer export`."""
 
 import dataclasses
-import itertools
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import kformer
-from kformer.cli.checked_exports import Exports, beginnings, show_reports, write_exports
+from kformer.cli.exporting.held_out import beginnings, held_out
+from kformer.cli.exporting.options import Exports
+from kformer.cli.exporting.report_table import show_reports
+from kformer.cli.exporting.writing import write_exports
 from kformer.cli.model import check_is_keras
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
@@ -16,15 +18,9 @@ from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
-from kformer.text.text_files import read_lines
-from kformer.training.classification.labelled_files import split
-from kformer.training.data.pairs import split_pairs
-from kformer.training.data.parallel_files import check_parallel
-from kformer.training.run.run_config import read_run_config
 
 _OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language", "shortlist")
 _OF_SEARCHES = ("beam_size", "length_penalty")
-CHECKED = 1000  # Sentences at most, from the beginning of the file.
 
 
 @with_options_of(Exports)
@@ -68,7 +64,7 @@ def export(
             "--litert-js is for a web page: give --web, too. "
             f"Received: {str(exports.litert_js)!r} alone."
         )
-    texts, references = _held_out(model, check_source, check_reference)
+    texts, references = held_out(model, check_source, check_reference)
     with quiet():
         loaded = kformer.load(model)
         if isinstance(loaded, kformer.LanguageModel):
@@ -132,48 +128,3 @@ def _check_new_folder(form, folder, others):
                 f"The folder of {form} holds nothing else. "
                 f"Received: {str(other)!r} in {str(folder)!r}."
             )
-
-
-def _held_out(model, source, reference):
-    """The sentences to check with, and their references, if there are any."""
-    if source is None:
-        if reference:
-            raise ValueError(
-                "--check-reference translates --check-source, which must be given, too. "
-                f"Received: {str(reference)!r} alone."
-            )
-        source, reference = _recorded(model)
-    if reference:
-        check_parallel(source, reference)
-
-    def beginning(file):
-        return list(itertools.islice(read_lines(file), CHECKED))
-
-    return beginning(source), beginning(reference) if reference else None
-
-
-def _recorded(model):
-    """Returns the validation files that the run recorded: of sentences and of their references."""
-    config = read_run_config(model.parent)
-    recorded = config.get("files", {})
-    # Of any kind of model.
-    sides = ("valid_source", "valid_target", "valid_pairs", "valid", "valid_text")
-    files = [recorded[side][0] for side in sides if recorded.get(side)]
-    if not files:
-        raise ValueError(
-            "An export is checked on held-out sentences, and the run recorded none: give "
-            f"--check-source. Received: {str(model)!r}."
-        )
-    if not all(Path(file).is_file() for file in files):
-        raise FileNotFoundError(
-            "An export is checked on held-out sentences, and those that the run recorded are "
-            f"not there: give --check-source. Received: {', '.join(map(repr, files))}."
-        )
-    if recorded.get("valid_pairs"):
-        source, target = split_pairs(files, config["options"]["columns"])
-        files = [*source, *target]
-    if recorded.get("valid"):
-        labelled = split(files)
-        files = [*labelled.texts, *labelled.labels]
-    source, *reference = map(Path, files)
-    return source, reference[0] if reference else None

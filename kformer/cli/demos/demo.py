@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.checked_exports import Exports, show_reports, write_exports
 from kformer.cli.demos.classifier import ClassifierDemo
 from kformer.cli.demos.language_model import LanguageModelDemo
 from kformer.cli.demos.translator import TranslatorDemo
+from kformer.cli.exporting.options import Exports
+from kformer.cli.exporting.report_table import show_reports
+from kformer.cli.exporting.writing import write_exports
 from kformer.training.run.continuation import check_output
 from kformer.training.run.folder import RUN_CONFIG
 

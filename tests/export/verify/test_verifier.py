@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kformer import Translator, bleu
-from kformer.cli.checked_exports import Exports, write_exports
+from kformer.cli.exporting.options import Exports
+from kformer.cli.exporting.writing import write_exports
 from kformer.decoding.search.step import Step
 from kformer.decoding.step import DecoderStep, start_decoding
 from kformer.export import Verifier

@@ -1,0 +1,1 @@
+"""What `kformer export` and `kformer demo` share: what to export, writing it, the comparison."""
