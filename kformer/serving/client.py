@@ -1,10 +1,9 @@
 """A client of TensorFlow Serving, for the SavedModel that kformer exports."""
 
-from pathlib import Path
 from typing import Self
 
 from kformer.arguments import as_texts, check_integer, check_languages_known, check_text
-from kformer.serving.address import MODEL, read_address, read_model
+from kformer.serving.address import MODEL
 from kformer.serving.answers import (
     ServedClass,
     ServedGeneration,
@@ -14,10 +13,8 @@ from kformer.serving.answers import (
     Tokenized,
     VersionStatus,
 )
-from kformer.serving.deadline import Deadline, at_once, patiently
-from kformer.serving.errors import MalformedAnswer
+from kformer.serving.connection import Connection
 from kformer.serving.rows import (
-    checked,
     read_best,
     read_class,
     read_generation,
@@ -26,7 +23,6 @@ from kformer.serving.rows import (
     read_several,
     read_tokenized,
     read_vector,
-    rows_from_columns,
     warn_of_cut,
 )
 from kformer.text.paragraphs.split_translation import (
@@ -83,26 +79,10 @@ class Client:
         headers: dict[str, str] | None = None,
         ca_file: str | None = None,
     ):
-        check_integer("batch_size", batch_size, least=1)
-        check_integer("connections", connections, least=1)
-        check_integer("retries", retries, least=0)
-        for name, value in (headers or {}).items():
-            if not (name and f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
-                raise ValueError(
-                    "A header must be a line of printable ASCII. "
-                    f"Received: headers={{{name!r}: ...}}."
-                )
-        if ca_file is not None and not Path(ca_file).is_file():
-            raise FileNotFoundError(
-                f"`ca_file` must be a file of certificates. Received: ca_file={ca_file!r}."
-            )
-        Deadline(timeout)
-        self._timeout, self._batch_size = timeout, batch_size
-        self._connections, self._retries = connections, retries
-        address = read_address(url)
-        transport = _transport(address)
-        chosen = read_model(model, version, label)
-        self._transport = transport(address, chosen, dict(headers or {}), ca_file)
+        self._server = Connection(
+            *(url, model, version, label, timeout, batch_size, connections, retries),
+            *(headers or {}, ca_file),
+        )
 
     def translate(
         self, texts, progress=None, *, split=False, source_language=None, target_language=None
@@ -184,7 +164,7 @@ class Client:
         Warns:
             UserWarning: A text was too long and was cut.
         """
-        answers = self._predict("classify", {"text": texts}, read_class, progress)
+        answers = self._server.predict("classify", {"text": texts}, read_class, progress)
         warn_of_cut([answer.flags for answer in answers], "classified")
         return answers
 
@@ -217,7 +197,7 @@ class Client:
         check_integer("n_best", n_best, least=1)
         several = "generate_beam", read_generations
         signature, read = ("generate", read_generation) if n_best == 1 else several
-        results = self._predict(signature, {"text": prompts}, read, progress)
+        results = self._server.predict(signature, {"text": prompts}, read, progress)
         check_prompts(found[0].flags for found in results)
         return [found[:n_best] for found in results]
 
@@ -232,7 +212,7 @@ class Client:
             ValueError: See `translate`.
         """
         inputs = _inputs(target_language, source=sources, target=targets)
-        scores = self._predict("score", inputs, read_score, progress)
+        scores = self._server.predict("score", inputs, read_score, progress)
         check_languages_known((one.flags for one in scores), target_language)
         return scores
 
@@ -251,13 +231,13 @@ class Client:
         import numpy as np  # The other methods do not need it.
 
         inputs = _inputs(target_language, text=texts)
-        rows = self._predict("encode", inputs, read_vector, progress)
+        rows = self._server.predict("encode", inputs, read_vector, progress)
         check_languages_known((flags for _, flags in rows), target_language)
         warn_of_cut([flags for _, flags in rows], "encoded")
         vectors = [vector for vector, _ in rows]
         widths = sorted({len(vector) for vector in vectors})
         if len(widths) > 1:
-            raise self._transport.malformed(
+            raise self._server.malformed(
                 f"All vectors must have one width. Received: widths {widths[0]} to {widths[-1]}."
             )
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
@@ -272,21 +252,21 @@ class Client:
             ValueError: See `translate`.
         """
         inputs = _inputs(target_language, text=texts)
-        found = self._predict("tokenize", inputs, read_tokenized, progress)
+        found = self._server.predict("tokenize", inputs, read_tokenized, progress)
         check_languages_known((one.flags for one in found), target_language)
         return found
 
     def status(self) -> list[VersionStatus]:
         """Returns the state of each version of the model, or of the chosen one."""
-        return self._ask(self._transport.status)
+        return self._server.status()
 
     def metadata(self) -> dict[str, Signature]:
         """Returns the signatures of the model by name."""
-        return self._ask(self._transport.metadata)
+        return self._server.metadata()
 
     def close(self):
         """Closes the connections."""
-        self._transport.close()
+        self._server.close()
 
     def __enter__(self) -> Self:
         return self
@@ -297,7 +277,7 @@ class Client:
     def _split(self, texts, source_language, progress, target_language):
         def find(sentences, progress):
             inputs = _inputs(target_language, text=sentences)
-            found = self._predict("serving_default", inputs, read_best, progress)
+            found = self._server.predict("serving_default", inputs, read_best, progress)
             check_languages_known((best.flags for [best] in found), target_language)
             return [best for [best] in found]
 
@@ -307,43 +287,10 @@ class Client:
         check_integer("n_best", n_best, least=1)
         signature, read = ("serving_default", read_best) if n_best == 1 else ("beam", read_several)
         inputs = _inputs(target_language, text=texts)
-        results = self._predict(signature, inputs, read, progress)
+        results = self._server.predict(signature, inputs, read, progress)
         check_languages_known((several[0].flags for several in results), target_language)
         warn_of_cut([several[0].flags for several in results], "translated", stacklevel=4)
         return [several[:n_best] for several in results]
-
-    def _ask(self, question):
-        deadline = Deadline(self._timeout)
-        return patiently(lambda: question(deadline), deadline, self._retries)
-
-    def _predict(self, signature, inputs, read, progress):
-        """Returns `read` of each row of a signature's outputs."""
-        inputs = checked(inputs)
-        texts = next(iter(inputs.values()))
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))  # For less padding.
-        size = self._batch_size
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
-        deadline = Deadline(self._timeout)
-
-        def ask(batch):
-            chosen = {name: [texts[i] for i in batch] for name, texts in inputs.items()}
-            return patiently(
-                lambda: self._transport.predict(signature, chosen, deadline),
-                deadline,
-                self._retries,
-            )
-
-        answers = [None] * len(texts)
-        for batch, outputs in at_once(ask, batches, self._connections, deadline):
-            try:
-                rows = rows_from_columns(outputs, len(batch), signature)
-                for i, row in zip(batch, rows, strict=True):
-                    answers[i] = read(row)
-            except MalformedAnswer as error:
-                raise self._transport.malformed(str(error)) from error
-            if progress:
-                progress(len(batch))
-        return answers
 
 
 def _inputs(target_language, **texts):
@@ -353,18 +300,3 @@ def _inputs(target_language, **texts):
         check_text("target_language", target_language)
         inputs["target_language"] = [target_language] * len(next(iter(inputs.values())))
     return inputs
-
-
-def _transport(address):
-    if address.scheme.startswith("http"):
-        from kformer.serving.rest import Rest
-
-        return Rest
-    try:
-        from kformer.serving.rpc import Rpc
-    except ImportError as error:
-        raise ImportError(
-            "gRPC needs the package tensorflow-serving-api: pip install 'kformer[serving]'. "
-            f"Received: {error}."
-        ) from error
-    return Rpc

@@ -188,7 +188,7 @@ def test_errors_of_the_server_are_shown_as_they_are(scripted, server, protocol, 
     assert error.value.code == refused
     with pytest.raises(ServerError, match='"tokenise" not found in signature def') as error:
         client = server.client(protocol)
-        client._predict("tokenise", {"text": ["x"]}, dict, None)
+        client._server.predict("tokenise", {"text": ["x"]}, dict)
     assert error.value.code == refused
 
 

@@ -166,7 +166,7 @@ def test_connections_are_kept():
     with SERVERS["rest"](script) as url, Client(url, "m") as client:
         for _ in range(5):
             client.translate(["a"])
-        pool = client._transport._pool.connection_from_url(url)
+        pool = client._server._transport._pool.connection_from_url(url)
         assert (pool.num_connections, pool.num_requests) == (1, 5)
 
 
