@@ -10,6 +10,8 @@ import keras
 import numpy as np
 from keras import ops
 
+_MOST_PARTS = 4  # Each is one more copy of the network in the graph, and of the gradients.
+
 
 def is_tensorflow() -> bool:
     """Returns whether Keras runs on TensorFlow."""
@@ -92,17 +94,17 @@ def share_of_batches() -> tuple[int, int]:
 def in_parts(function, *tensors):
     """Returns `function(*tensors)`, in TensorFlow's graphs computed in parts, one for each core.
 
-    Where operations may use one core each and several run at once, as `kformer train` has it on a
-    processor, the rows are split into as many parts as operations run at once. The parts do not
-    depend on each other, so each keeps a core busy. That is faster than all cores at each
-    operation, which wait for each other many times. Elsewhere there is one part.
+    If TensorFlow may use one core for each operation and run several operations at once, as in
+    `kformer train` on a processor, the rows are split into as many parts, at most four. The parts
+    do not depend on each other, so each keeps a core busy. That is faster than all cores at each
+    operation, which wait for each other many times. Otherwise there is one part.
 
     Args:
         function: Takes tensors (N, ...) and returns such a tensor, or a tuple of them, in which
             each row depends on the same row of its arguments.
         *tensors: tensors (N, ...).
     """
-    number = 1 if graph_cache(tensors[0]) is None else _operations_at_once()
+    number = 1 if graph_cache(tensors[0]) is None else _cores_to_split_for()
     if number == 1:
         return function(*tensors)
     import tensorflow as tf  # Other backends spread operations themselves.
@@ -116,13 +118,13 @@ def in_parts(function, *tensors):
     return tf.nest.map_structure(lambda *parts: tf.concat(parts, axis=0), *results)
 
 
-def _operations_at_once() -> int:
-    """Returns how many operations run at once, each on one core; 1 if they may use several."""
+def _cores_to_split_for() -> int:
+    """Returns for how many cores to split: 1 if each operation may use several cores."""
     import tensorflow as tf
 
     cores = tf.config.threading.get_intra_op_parallelism_threads()
     at_once = tf.config.threading.get_inter_op_parallelism_threads()
-    return at_once if cores == 1 and at_once > 1 and num_replicas() == 1 else 1
+    return min(at_once, _MOST_PARTS) if cores == 1 and at_once > 1 and num_replicas() == 1 else 1
 
 
 def gather(table, ids):

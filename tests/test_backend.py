@@ -49,7 +49,7 @@ def test_a_step_in_parts_has_the_loss_and_the_gradients_of_a_whole_step(kind, ro
     elif kind == "encoder":
         expected = None
     loss, gradients = loss_and_gradients(network, inputs, expected)
-    monkeypatch.setattr(backend, "_operations_at_once", lambda: 3)
+    monkeypatch.setattr(backend, "_cores_to_split_for", lambda: 3)
     loss_in_parts, gradients_in_parts = loss_and_gradients(network, inputs, expected)
     np.testing.assert_allclose(loss_in_parts, loss, rtol=1e-5)
     highest = max(np.abs(gradient).max() for gradient in gradients)
@@ -72,7 +72,7 @@ for training in (True, False):
 
 
 @pytest.mark.parametrize(
-    "cores_of_an_operation, at_once, parts", [(1, 2, 2), (1, 3, 3), (2, 2, 1), (1, 1, 1), (0, 0, 1)]
+    "cores_of_an_operation, at_once, parts", [(1, 2, 2), (1, 9, 4), (2, 2, 1), (1, 1, 1), (0, 0, 1)]
 )
 def test_training_is_in_parts_where_each_operation_has_one_core(
     cores_of_an_operation, at_once, parts

@@ -53,8 +53,8 @@ def available_cores() -> int:
 def a_core_for_each_operation():
     """Has TensorFlow compute each operation on one core, and as many at once as there are cores.
 
-    Batches are decoded side by side so, and the parts of a batch trained, see
-    `kformer.backend.in_parts`. A whole program alone decides that, before TensorFlow computes for
+    Then batches are decoded side by side, and a training step runs in parts, see
+    `kformer.backend.in_parts`. Only a whole program may decide that, before TensorFlow computes for
     the first time; later calls do nothing.
     """
     import tensorflow as tf
