@@ -1,4 +1,4 @@
-"""kformer: `model.fit` of the model that `kformer train` compiles, with its metrics and threads."""
+"""kformer: `model.fit` as `kformer train` calls it: the same model, metrics and threads."""
 
 from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.keras_fit import fit
