@@ -80,10 +80,12 @@ def seed():
 def memory():
     """Frees the graphs and arrays of a test file after its tests; one process runs many files.
 
-    The garbage collector finds graphs, which are cycles, late, and glibc keeps what was freed.
+    The garbage collector finds graphs, which are cycles, late, and glibc keeps what was freed. What
+    is left belongs to all tests and stays, so the collector need not look at it after each file.
     """
     yield
     gc.collect()
+    gc.freeze()
     if sys.platform == "linux":
         with contextlib.suppress(AttributeError):  # Another C library than glibc.
             ctypes.CDLL(None).malloc_trim(0)

@@ -103,7 +103,7 @@ def test_a_keras_file_says_the_same(checkpoint, tmp_path):
     assert kformer.load(tmp_path / "a.keras").translate(TEXTS) == expected
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_the_tflite_file_says_what_python_says(checkpoint, tmp_path):
     translator = kformer.from_opennmt(checkpoint)
     expected = translator.translate(TEXTS)

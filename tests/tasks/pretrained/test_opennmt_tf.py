@@ -99,7 +99,7 @@ def test_a_keras_file_says_the_same(translator, tmp_path):
     assert kformer.load(tmp_path / "a.keras").translate(TEXTS) == expected
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 def test_the_tflite_file_says_what_python_says(translator, tmp_path):
     pocket = kformer.load(export_tflite(translator, tmp_path / "a.tflite", max_source_length=24))
     assert pocket.translate(TEXTS) == translator.translate(TEXTS)

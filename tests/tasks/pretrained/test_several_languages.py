@@ -67,6 +67,7 @@ def form(request, translator, exports):
     return translator if request.param == "keras" else kformer.load(exports[request.param])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_translates_into_the_language_that_is_chosen(language, form, folder):
     fixed = kformer.from_marian(folder / "marian", language)
@@ -152,7 +153,7 @@ def test_a_request_names_a_language_for_each_text(exports, translator):
         served.signatures["serving_default"](**inputs)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("protocol", ["rest", "grpc"])
 def test_a_client_asks_for_a_language(protocol, exports, translator):
     folder = exports["SavedModel"]

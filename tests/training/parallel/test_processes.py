@@ -188,6 +188,7 @@ def kill_one_at_random(folder, output, chance, **settings):
 
 
 @needs_jax
+@pytest.mark.prove
 def test_when_a_process_is_killed_the_others_end_and_leave_a_whole_checkpoint(tmp_path):
     kill_one_at_random(tmp_path, tmp_path / "run", random.Random(0))
 

@@ -52,6 +52,7 @@ def test_a_run_of_another_backend_is_not_resumed(tiny_recipe, parallel_text, tmp
         train(tiny_recipe, *text, tmp_path)
 
 
+@pytest.mark.prove
 def test_each_step_is_compiled_once_for_each_shape_and_a_second_start_reads_it(tmp_path):
     printed = printed_by(SCRIPT, "start twice", tmp_path)
     assert re.search(r"^Resuming in epoch 2, after batch 8 of", printed, re.MULTILINE)
