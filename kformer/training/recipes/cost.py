@@ -4,9 +4,9 @@ import dataclasses
 import os
 import time
 
-import numpy as np
 import tensorflow as tf
 
+from kformer.backend import in_parts
 from kformer.training.recipes.recipe import Recipe
 
 # Fitted to the peak memory and the speed of the tiny and the base model, in float32 on two cores.
@@ -16,7 +16,7 @@ _TEMPORARY = 1.5  # Temporary copies of the weights in a step of Adam.
 _LOGITS = 2.3  # Tensors of tokens x vocabulary that exist at the same time.
 _OF_WIDTH = 27  # Tensors of tokens x d_model that an encoder and a decoder layer keep.
 _OF_INNER_WIDTH = 2  # The same, of tokens x d_ff.
-_HALF_EFFICIENT_WIDTH = 130  # The d_model at which half of the matmul speed is reached.
+_OTHER_WORK = 130  # What is not a product takes as long as the products if d_model is this.
 _MEASURED_FOR = 0.3  # Seconds.
 
 
@@ -69,17 +69,18 @@ def training_cost(
     classes: int = 0,
     one_stack: bool = False,
 ) -> TrainingCost:
-    """Estimates the cost of training by a recipe, in float32 on the CPU.
+    """Estimates the cost of training by a recipe, on the CPU.
 
     The memory is that of the weights, their gradients, Adam's two moments, the average, the
-    activations and the logits. The time is that of three times the operations of a forward pass,
-    at a share of the machine's speed that grows with the width: d_model / (d_model + 130).
+    activations and the logits, in float32. The time is that of the matrix products, three times
+    those of a forward pass, at the machine's speed in the recipe's precision; and that of all other
+    work, which is a share of the same products in float32 that falls with the width: 130 / d_model.
 
     Args:
         recipe: Sizes of the model and of a batch.
         source_tokens, target_tokens: Tokens per epoch, as in `CorpusReport`.
-        speed: Floating point operations per second of a large matrix product; by default it is
-            measured, in 0.3 s.
+        speed: Floating point operations per second of a large matrix product, in any precision; by
+            default it is measured, in 0.3 s for each precision.
         classes: Number of labels of a classifier, which has no decoder; 0 for others.
         one_stack: For a language model, which has one stack of `num_layers` layers; its tokens are
             both `source_tokens` and `target_tokens`.
@@ -105,12 +106,12 @@ def training_cost(
     floats = copies * parameters + recipe.tokens_per_batch * (_LOGITS * vocab + kept)
     # A multiplication and an addition for each weight; the backward pass is two more of these.
     operations = 3 * 2 * (source_tokens * encoder + target_tokens * (decoder + vocab * d))
-    efficiency = d / (d + _HALF_EFFICIENT_WIDTH)
-    return TrainingCost(
-        parameters,
-        _RESIDENT + 4 * floats,
-        operations / (efficiency * (speed or matmul_speed())),
-    )
+    in_float32 = speed or matmul_speed("float32")
+    of_products = in_float32
+    if speed is None and recipe.precision != "float32":
+        of_products = matmul_speed(recipe.precision)
+    seconds = operations * (1 / of_products + _OTHER_WORK / d / in_float32)
+    return TrainingCost(parameters, _RESIDENT + 4 * floats, seconds)
 
 
 def memory_of_machine() -> int:
@@ -118,12 +119,23 @@ def memory_of_machine() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def matmul_speed() -> float:
-    """Measures the floating point operations per second of a large float32 matrix product."""
-    matrix = tf.constant(np.ones((1024, 1024), np.float32))
-    tf.matmul(matrix, matrix).numpy()  # The first takes longer.
+def matmul_speed(precision: str) -> float:
+    """Measures the floating point operations per second of a large matrix product.
+
+    It runs on as many cores as a training step; see `kformer.backend.in_parts`.
+
+    Args:
+        precision: "float32" or "bfloat16".
+    """
+    matrix = tf.ones((1024, 1024), precision)
+
+    @tf.function(autograph=False)
+    def product(left):
+        return in_parts(lambda rows: tf.matmul(rows, matrix), left)
+
+    product(matrix)  # It is traced.
     products, start = 0, time.perf_counter()
     while (elapsed := time.perf_counter() - start) < _MEASURED_FOR:
-        tf.matmul(matrix, matrix).numpy()
+        product(matrix).numpy()
         products += 1
     return products * 2 * 1024**3 / elapsed

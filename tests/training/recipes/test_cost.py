@@ -74,8 +74,20 @@ def test_the_time_is_that_of_the_operations_that_tensorflow_counts(target_vocab_
     assert estimate == pytest.approx(3 * counted.total_float_ops, rel=0.1)
 
 
-def test_the_speed_is_measured_by_default():
-    assert 0 < training_cost(Recipe.named("tiny"), 1, 1).seconds < 1
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_speed_is_measured_by_default(precision):
+    assert 0 < training_cost(Recipe.named("tiny", precision=precision), 1, 1).seconds < 1
+
+
+def test_products_take_the_time_of_their_precision_and_other_work_that_of_float32(monkeypatch):
+    speeds = {"float32": 1e9, "bfloat16": 4e9}
+    monkeypatch.setattr("kformer.training.recipes.cost.matmul_speed", speeds.__getitem__)
+    seconds = [
+        training_cost(Recipe.named("tiny", precision=precision), 1000, 1000).seconds
+        for precision in speeds
+    ]
+    d_model = Recipe.named("tiny").d_model
+    assert seconds[1] / seconds[0] == pytest.approx((0.25 + 130 / d_model) / (1 + 130 / d_model))
 
 
 def test_an_estimate_reads_as_a_sentence():
