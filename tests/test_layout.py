@@ -52,7 +52,7 @@ ARROWS = {
     "phrasebook.phrases": {"phrasebook", "phrasebook.words"},
     "training.data": {"backend", "text"},
     "training.objective": {"backend", "model"},
-    "training.recipes": set(),
+    "training.recipes": {"backend"},
     "training.callbacks": {"backend", "tasks", "text"},
     "training.parallel": {
         *("backend", "training.callbacks", "training.recipes", "training.resumption"),
