@@ -71,7 +71,10 @@ ARROWS = {
         *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
         *("training.recipes", "training.run"),
     },
-    "training.distillation": {"decoding", "tasks", "text", "training.data", "training.run"},
+    "training.distillation": {
+        *("decoding", "tasks", "text", "training.data", "training.run", "training.shards"),
+        "training.shards.preparation",
+    },
     "training.shortlist": {"decoding", "decoding.shortlist", "tasks", "text", "training.data"},
     "training.shards": {"text", "training.data", "training.run"},
     "training.shards.preparation": {
@@ -115,7 +118,7 @@ ARROWS = {
     "cli.training": {
         *("cli", "cli.resumption", "cli.terminal", "training.distillation"),
         *("training.parallel", "training.recipes", "training.resumption", "training.run"),
-        *("decoding", "training.shards.preparation", "training.shortlist"),
+        *("decoding", "training.shards", "training.shards.preparation", "training.shortlist"),
         "training.translation",
     },
     "cli.demos": {

@@ -1,12 +1,12 @@
 """The log-probability of given translations, token by token, and the attention of each token.
 
-Axes: B batch, L layers, H heads, S source length, T target length, V vocabulary, D d_model.
+Axes: B batch, L layers, H heads, S source length, T target length, K ids, V vocabulary, D d_model.
 """
 
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,6 +105,29 @@ def attention_to_source(transformer, source: Any, target: Any, start_id: int) ->
     return ops.cast(ops.stack(weights, axis=1), "float32")
 
 
+def most_likely(
+    transformers: Sequence, source: Any, target: Any, start_id: int, number: int
+) -> tuple[Any, Any]:
+    """Tells which ids could stand in place of each id of `target`.
+
+    Args:
+        transformers: `kformer.Transformer`s, whose probabilities are averaged.
+        source, target, start_id: Those of `likelihood`.
+        number: K.
+
+    Returns:
+        ids: int32 tensor (B, T, K), the most likely first.
+        probabilities: float32 tensor (B, T, K), each given the source and the ids before.
+    """
+    read = _read(target, start_id)
+    of_models = [
+        ops.softmax(ops.cast(ops.convert_to_tensor(one((source, read))), "float32"))
+        for one in transformers
+    ]
+    probabilities, ids = ops.top_k(sum(of_models) / len(of_models), number)
+    return ops.cast(ids, "int32"), probabilities
+
+
 def _attend(transformer, source, target, start_id):
     """Returns what the decoder makes of the ids before each id of `target`, and its attention.
 
@@ -168,6 +191,23 @@ class BatchLikelihood:
             lambda *arguments: (attention_to_source(*arguments),), "all", sources, targets, progress
         ):
             yield i, weights[:, :, : len(targets[i]), : len(sources[i])]
+
+    def most_likely(
+        self, sources: list, targets: list, number: int, others: Sequence = ()
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yields the index of each pair, in any order, and `most_likely`: ids and probabilities.
+
+        Args:
+            sources, targets: Rows of ids, each ending in the end id.
+            number: K.
+            others: More `kformer.Transformer`s, whose probabilities count, too.
+        """
+
+        def compute(transformer, *arguments):
+            return most_likely((transformer, *others), *arguments, number)
+
+        for i, found in self._outputs(compute, ("most likely", number), sources, targets, None):
+            yield i, *(one[: len(targets[i])] for one in found)
 
     def _outputs(self, function, name, sources, targets, progress):
         """Yields the index of each pair with a target, and a row of each output of `function`."""

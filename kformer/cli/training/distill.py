@@ -13,6 +13,8 @@ from kformer.cli.options import with_options_of
 from kformer.cli.resumption.resume import write_resumably
 from kformer.cli.resumption.settings import settings_of
 from kformer.cli.terminal.output_format import OutputFormat
+from kformer.cli.terminal.progress import Progress
+from kformer.cli.terminal.quiet import quiet
 from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.training.distillation.options import DistillationOptions
 from kformer.training.recipes.recipe import Recipe, recipe_names
@@ -67,21 +69,35 @@ def distill(
     numbers.check_validation(valid_source)
     for teacher in teachers:
         check_is_keras(teacher, "can teach")
-    from kformer.training.distillation.texts import missing, texts_to_teach  # Imports NumPy.
+    from kformer.training.distillation.texts import (  # Imports NumPy.
+        missing,
+        shards_to_teach,
+        texts_to_teach,
+    )
 
     folder = output.with_name(f"{output.name}-text") if translations is None else translations
     texts = texts_to_teach(teachers, source, target or [], folder, options)
+    shards = None
+    if options.distributions:
+        shards = shards_to_teach(texts, folder, options.distributions, numbers.max_length)
+        _check_vocabulary(flags.tokenizer, teachers[0])
     if missing(texts) and not translate_only:  # A run there would be on other text.
         check_output(output, flags.overwrite, restart=flags.restart)
     _translate(teachers, missing(texts), options)
+    if shards is not None:
+        _ask(teachers, texts, shards, options.distributions, numbers.max_length)
     if translate_only:
         for text in texts:
             typer.echo(f"{text.translation} is the translation of {text.source}")
+        if shards is not None:
+            typer.echo(f"{shards} has them as shards, with what the teachers say of each word")
         return
     from kformer.training.translation.preparation import prepare
 
     sides = [text.source for text in texts], [text.translation for text in texts]
     training = {**flags.options(others), "tokenizer": flags.tokenizer or teachers[0]}
+    if shards is not None:
+        sides, training["shards"] = (None, None), [shards]
     train_as_prepared(
         lambda output: prepare(numbers, *sides, output, valid_source, valid_target, **training),
         *(output, flags),
@@ -102,5 +118,42 @@ def _translate(teachers, texts: Sequence, options):
         files = {"source": text.source, "target": text.reference}
         write_resumably(
             *(start, text.pairs(), text.lines(), OutputFormat.text, text.translation),
-            settings_of(teachers[0], files, dataclasses.asdict(options)),
+            settings_of(teachers[0], files, options.search()),
         )
+
+
+def _check_vocabulary(tokenizer, teacher):
+    """Refuses another vocabulary for a student that learns of the ids of its teachers."""
+    from kformer.training.run.vocabularies import read_vocabularies
+
+    if tokenizer is not None and read_vocabularies(tokenizer) != read_vocabularies(teacher):
+        raise ValueError(
+            "A student with another vocabulary cannot learn how likely its teachers find their "
+            "ids: --distributions 0 leaves that out. Received: tokenizer="
+            f"{str(tokenizer)!r}, which is not that of {str(teacher)!r}."
+        )
+
+
+def _ask(teachers, texts, shards, number, max_length):
+    """Writes texts as shards, with what the teachers say of each id; goes on with unfinished ones.
+
+    Args:
+        teachers: Paths of `.keras` translators.
+        texts: List of `TextToTeach`.
+        shards: Path of the folder to write.
+        number, max_length: See `shards_to_teach`.
+    """
+    from kformer.training.shards.manifest import read_manifest
+
+    if shards.exists() and read_manifest(shards).teacher_ids:
+        return
+    with quiet():
+        teacher = open_ensemble(teachers[0], teachers[1:])
+        from kformer.training.distillation.distributions import add_distributions
+        from kformer.training.distillation.shards import write_shards
+
+    if not shards.exists():
+        sides = [text.source for text in texts], [text.translation for text in texts]
+        write_shards(shards, *sides, teachers[0], max_length)
+    with Progress("Asking the teachers", read_manifest(shards).pairs, in_log=True) as progress:
+        add_distributions(shards, teacher, number, progress.update)

@@ -36,6 +36,19 @@ class DistillationOptions:
         among=("bleu", "chrf"),
     )
 
+    distributions: int = _setting(
+        8,
+        "Number of ids at each place of a translation whose probability, as the teachers find it, "
+        "the student learns, too; 0 for the translations alone.",
+        check_integer,
+        least=0,
+    )
+
+    def search(self) -> dict:
+        """Returns what the translations depend on, by name."""
+        names = ("beam_size", "length_penalty", "metric")
+        return {name: getattr(self, name) for name in names}
+
     def __post_init__(self):
         for field in dataclasses.fields(self):
             field.metadata["check"](field.name, getattr(self, field.name))

@@ -4,7 +4,6 @@ The name of a translation contains a hash of all that it depends on: the teacher
 source and its reference. So a second start uses what is there, and never mixes two settings.
 """
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -75,7 +74,7 @@ def texts_to_teach(
         count_lines(file)
     if target:
         check_parallel(source[without:], target)
-    search = [*map(sha256, teachers), dataclasses.asdict(options)]
+    search = [*map(sha256, teachers), options.search()]
     texts = []
     for file, reference in zip(source, [*[None] * without, *target], strict=True):
         compared = None if reference is None else sha256(reference)
@@ -84,6 +83,21 @@ def texts_to_teach(
         translation = Path(folder) / f"{Path(file).name}.{digits}.txt"
         texts.append(TextToTeach(Path(file), reference and Path(reference), translation))
     return texts
+
+
+def shards_to_teach(
+    texts: Sequence[TextToTeach], folder: str | Path, number: int, max_length: int
+) -> Path:
+    """Returns the path of the shards of texts, with what their teachers say of them.
+
+    Args:
+        texts: Those that `texts_to_teach` returned.
+        folder: Where the translations are.
+        number: Of the ids at each place; see `DistillationOptions.distributions`.
+        max_length: Maximum ids per sentence.
+    """
+    made_of = json.dumps([[text.translation.name for text in texts], number, max_length])
+    return Path(folder) / f"{hashlib.sha256(made_of.encode()).hexdigest()[:_DIGITS]}.shards"
 
 
 def missing(texts: Sequence[TextToTeach]) -> list[TextToTeach]:

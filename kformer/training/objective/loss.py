@@ -1,6 +1,6 @@
 """The loss: label-smoothed cross entropy over the real tokens.
 
-Axes: B batch, T target length, V vocabulary.
+Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 """
 
 import keras
@@ -8,21 +8,27 @@ from keras import ops
 
 from kformer.arguments import check_number
 from kformer.backend import replica_context
+from kformer.training.objective.expected import expected
 from kformer.training.objective.token_scores import token_scores
+
+_TEACHERS = 0.5  # Share of the loss.
 
 
 @keras.saving.register_keras_serializable(package="kformer")
 class MaskedCrossEntropy(keras.losses.Loss):
     """Label-smoothed cross entropy: the sum over real tokens, divided by their number.
 
-    Section 5.4 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+    Section 5.4 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). A student also learns
+    how likely its teachers find other ids: half of its loss is the cross entropy with their
+    probabilities, section 3.1 of [Kim & Rush, 2016](https://arxiv.org/abs/1606.07947).
 
     Args:
         label_smoothing: Share of the probability that is spread over all ids, in [0, 1).
         padding_id: The expected id that does not count.
 
     Call arguments:
-        y_true: integer tensor (B, T).
+        y_true: integer tensor (B, T); or of a student (B, T, 1 + 2 K), see
+            `kformer.training.objective.expected`.
         y_pred: float tensor (B, T, V), logits.
         sample_weight: float tensor (B,) or (B, T), what each token counts in the sum; or None.
 
@@ -52,8 +58,11 @@ class MaskedCrossEntropy(keras.losses.Loss):
         scores = token_scores(y_true, y_pred, self.padding_id)
         share = self.label_smoothing
         losses = scores.log_normalizer - (1 - share) * scores.target_logit - share * scores.mean
+        if scores.teacher_logit is not None:
+            of_teachers = scores.log_normalizer - scores.teacher_logit
+            losses = (1 - _TEACHERS) * losses + _TEACHERS * of_teachers
         if sample_weight is not None:
-            losses = losses * _of_tokens(sample_weight, y_true, scores.place)
+            losses = losses * _of_tokens(sample_weight, expected(y_true).ids, scores.place)
         return _mean(ops.sum(losses * scores.real), ops.sum(scores.real))
 
     def get_config(self):

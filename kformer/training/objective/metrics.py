@@ -6,6 +6,7 @@ Axes: B batch, T target length, V vocabulary.
 import keras
 from keras import ops
 
+from kformer.training.objective.expected import expected
 from kformer.training.objective.token_scores import token_scores
 
 
@@ -78,7 +79,7 @@ class Tokens(_TokenMean):
     default_name = "tokens"
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        real = ops.not_equal(ops.cast(y_true, "int32"), self.padding_id)
+        real = ops.not_equal(expected(y_true).ids, self.padding_id)
         self.count.assign_add(ops.sum(ops.cast(real, "float32")))
 
     def result(self):

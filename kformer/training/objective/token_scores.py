@@ -1,6 +1,6 @@
 """Scores of the expected ids by their logits, computed once for loss and metrics.
 
-Axes: B batch, T target length, N tokens, V vocabulary, D d_model.
+Axes: B batch, T target length, N tokens, K ids of the teachers, V vocabulary, D d_model.
 """
 
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from keras import ops
 
 from kformer.backend import graph_cache, in_parts
 from kformer.model.embedding import factors_of
+from kformer.training.objective.expected import Expected, expected
 
 
 class TokenScores(NamedTuple):
@@ -21,6 +22,7 @@ class TokenScores(NamedTuple):
     mean: Any  # mean(z)
     log_normalizer: Any  # logsumexp(z), so that log p(id) = z[id] - logsumexp(z)
     best: Any  # 1 where no other id has a higher logit.
+    teacher_logit: Any = None  # sum(q z), where q are the probabilities of the teachers, if any.
 
     @property
     def surprise(self):
@@ -28,7 +30,7 @@ class TokenScores(NamedTuple):
         return self.log_normalizer - self.target_logit
 
 
-def token_scores(ids, logits, padding_id: int = 0) -> TokenScores:
+def token_scores(y_true, logits, padding_id: int = 0) -> TokenScores:
     """Scores expected ids by logits.
 
     In a TensorFlow graph, the loss and the metrics of a training step share one result, and logits
@@ -36,24 +38,24 @@ def token_scores(ids, logits, padding_id: int = 0) -> TokenScores:
     logits of the whole batch then, so the graph does not compute them.
 
     Args:
-        ids: integer tensor (B, T).
+        y_true: integer tensor (B, T), the expected ids; or (B, T, 1 + 2 K), see `expected`.
         logits: float tensor (B, T, V).
         padding_id: The expected id that does not count.
 
     Returns:
         `TokenScores` of all B * T tokens, or of the real ones alone.
     """
-    ids, factors = ops.convert_to_tensor(ids), factors_of(logits)
+    y_true, factors = ops.convert_to_tensor(y_true), factors_of(logits)
     if factors is None:
-        return _from_logits(ops.cast(ids, "int32"), logits, padding_id)
-    cache, key = graph_cache(logits), ("scores", ids.ref(), logits.ref(), padding_id)
+        return _from_logits(expected(y_true), logits, padding_id)
+    cache, key = graph_cache(logits), ("scores", y_true.ref(), logits.ref(), padding_id)
     if key not in cache:
-        cache[key] = _from_factors(ops.cast(ids, "int32"), *factors, padding_id)
+        cache[key] = _from_factors(expected(y_true), *factors, padding_id)
     return cache[key]
 
 
-def _from_logits(ids, logits, padding_id):
-    ids = ops.reshape(ids, (-1,))
+def _from_logits(wanted: Expected, logits, padding_id):
+    ids = ops.reshape(wanted.ids, (-1,))
     logits = ops.reshape(ops.cast(logits, "float32"), (-1, logits.shape[-1]))
     target_logit = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0]
     return TokenScores(
@@ -63,20 +65,31 @@ def _from_logits(ids, logits, padding_id):
         mean=ops.mean(logits, axis=-1),
         log_normalizer=ops.logsumexp(logits, axis=-1),
         best=ops.cast(target_logit >= ops.max(logits, axis=-1), "float32"),
+        teacher_logit=_teacher_logit(
+            wanted, lambda ids: ops.take_along_axis(logits, ids, axis=-1), lambda tokens: tokens
+        ),
     )
 
 
-def _from_factors(ids, vectors, table, padding_id):
-    ids = ops.reshape(ids, (-1,))
+def _from_factors(wanted: Expected, vectors, table, padding_id):
+    ids = ops.reshape(wanted.ids, (-1,))
     (place,) = ops.nonzero(ops.not_equal(ids, padding_id))
-    ids = ops.take(ids, place)  # (N,)
-    vectors = ops.take(ops.reshape(vectors, (-1, vectors.shape[-1])), place, axis=0)  # (N, D)
+
+    def real(tokens):
+        return ops.take(tokens, place, axis=0)
+
+    ids = real(ids)  # (N,)
+    vectors = real(ops.reshape(vectors, (-1, vectors.shape[-1])))  # (N, D)
     log_normalizer, best = in_parts(
         lambda vectors, ids: _normalize(vectors, table, ids), vectors, ids
     )
 
     def score(rows):
         return ops.sum(ops.cast(vectors * rows, "float32"), axis=-1)
+
+    def score_several(ids):  # (N, K)
+        products = ops.matmul(ops.take(table, ids, axis=0), vectors[:, :, None])
+        return ops.cast(products[:, :, 0], "float32")
 
     return TokenScores(
         place=place,
@@ -85,7 +98,25 @@ def _from_factors(ids, vectors, table, padding_id):
         mean=score(ops.mean(table, axis=0)),
         log_normalizer=log_normalizer,
         best=best,
+        teacher_logit=_teacher_logit(wanted, score_several, real),
     )
+
+
+def _teacher_logit(wanted, score, real):
+    """Returns the mean logit of the teachers' ids, by their probabilities; None without teachers.
+
+    Args:
+        wanted: `Expected` of the batch.
+        score: Function from ids (N, K) to their logits.
+        real: Function from something of all tokens (B * T, K) to that of those that are scored.
+    """
+    if wanted.teacher_ids is None:
+        return None
+    ids, probabilities = (
+        real(ops.reshape(part, (-1, part.shape[-1])))
+        for part in (wanted.teacher_ids, wanted.teacher_probabilities)
+    )
+    return ops.sum(score(ids) * probabilities, axis=-1)
 
 
 @ops.custom_gradient

@@ -79,6 +79,9 @@ class ShardBatches:
         self._sides = [Tokenizer(model) for model in (models[0], models[-1])]
         rates = piece_splitting, byte_spelling
         self._respellings = [respellings(side, *rates) for side in self._sides]
+        self._taught = 2 * sets[0].manifest.teacher_ids
+        if self._taught:
+            self._respellings[1] = []  # Teachers speak of the ids that are there.
         self._form = batching(tokens_per_batch, max_length, fixed_shapes, *rates)
         self._element = pair_batch(self._form, *self._sides)
         self.passes = Passes(
@@ -106,8 +109,10 @@ class ShardBatches:
 
     def _batch(self, number, i):
         """Returns batch i of a pass, in graph."""
-        types = [tf.int32, tf.int64] * 2 + [tf.int64]
-        *arrays, bucket = tf.numpy_function(self.passes.read, [number, i], types, stateful=False)
+        types = [tf.int32, tf.int64] * 2 + [tf.int32, tf.int64]
+        *arrays, teachers, bucket = tf.numpy_function(
+            self.passes.read, [number, i], types, stateful=False
+        )
         for array in arrays:
             array.set_shape([None])
         usual = [
@@ -124,7 +129,15 @@ class ShardBatches:
                 spelled[side] = respell(spelled[side], next(seeds))
         rows, order = self._form.arrange(usual, spelled, tf.range(usual[0].nrows()))
         sides = [tf.gather(side, order) for side in rows]
-        return self._element(*sides, self._form.shape_of_part(bucket))
+        shape = self._form.shape_of_part(bucket)
+        inputs, expected = self._element(*sides, shape)
+        if self._taught:
+            teachers.set_shape([None, self._taught])
+            of_rows = tf.RaggedTensor.from_row_lengths(teachers, usual[1].row_lengths())
+            padded = tf.concat([tf.shape(expected), [self._taught]], axis=0)
+            said = tf.gather(of_rows, order).to_tensor(shape=padded)
+            expected = tf.concat([expected[..., None], said], axis=-1)
+        return inputs, expected
 
     def describe(self) -> list[str]:
         """Returns lines about the shards, and about a pass over them."""

@@ -4,7 +4,7 @@ import dataclasses
 import json
 from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 TOKENIZERS = ("tokenizer.model", "target_tokenizer.model")  # The second only if it differs.
 
@@ -23,6 +23,8 @@ class Manifest:
         files: Lists of absolute paths of the text, by the name of the argument.
         shards: Of each shard its "name", its "pairs", the "ids" of both sides without end ids,
             and the "sha256" of its files.
+        teacher_ids: Number of ids of which teachers say how likely they are, at each place of a
+            target; 0 without teachers.
     """
 
     format: int
@@ -33,6 +35,7 @@ class Manifest:
     settings: dict
     files: dict[str, list[str]]
     shards: list[dict]
+    teacher_ids: int = 0
 
     def __str__(self):
         dropped = {name: self.counts[name] for name in self.counts if name not in ("read", "kept")}

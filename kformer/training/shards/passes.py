@@ -78,7 +78,9 @@ class Passes:
         seed: int = 0,
     ):
         self._shuffle, self._seed, self._form = shuffle, seed, form
-        self._ids = [shard.ids for shards in corpora for shard in shards]
+        shards = [shard for shards in corpora for shard in shards]
+        self._ids = [shard.ids for shard in shards]
+        self._teachers = [shard.teachers for shard in shards]
         groups = self._groups(corpora, filter_pairs)
         lengths = [(side + 1).astype(np.int32) for side in (groups["source"], groups["target"])]
         rank = form.rank(*lengths).numpy()
@@ -90,7 +92,7 @@ class Passes:
 
     def _groups(self, corpora, filter_pairs):
         """Returns a row for each group of each shard whose pairs are used."""
-        names = ("corpus", "shard", "source", "target", "pairs", "start")
+        names = ("corpus", "shard", "source", "target", "pairs", "start", "teachers_start")
         parts = []
         for corpus, shards in enumerate(corpora):
             for shard in shards:
@@ -99,6 +101,7 @@ class Passes:
                 for i, name in enumerate(("source", "target", "pairs")):
                     part[name] = shard.groups[:, i]
                 part["start"] = shard.starts()
+                part["teachers_start"] = shard.starts_of_teachers()
                 parts.append(part)
         groups = np.concatenate(parts)
         reasons = filter_pairs(groups["source"] + 1, groups["target"] + 1)
@@ -164,8 +167,9 @@ class Passes:
 
         Returns:
             Of the sources, and then of the targets: their ids without start and end ids, one row
-            behind the other, int32; and the lengths of the rows, int64 (B,). Last the bucket of the
-            whole batch, int64.
+            behind the other, int32; and the lengths of the rows, int64 (B,). Then what teachers say
+            of each id of the targets, end ids included, int32 (P, 2 K), with no rows if there are
+            none. Last the bucket of the whole batch, int64.
         """
         groups = self._groups_of_pass
         slots, bucket = self._slots(number, batch)
@@ -180,7 +184,22 @@ class Passes:
             sides[0].append(self._ids[shard][start:middle])
             sides[1].append(self._ids[shard][middle:end])
         ids = [np.concatenate(side, dtype=np.int32) for side in sides]
-        return ids[0], source, ids[1], target, bucket
+        return ids[0], source, ids[1], target, self._of_teachers(group, place), bucket
+
+    def _of_teachers(self, group, place):
+        """Returns what teachers say of pairs, by their groups and places in these."""
+        first = self._teachers[0]
+        if first is None:
+            return np.empty((0, 0), np.int32)
+        groups = self._groups_of_pass
+        sizes = groups["target"][group] + 1
+        starts = groups["teachers_start"][group] + place * sizes
+        parts = [np.empty((0, first.shape[1]), np.int32)]  # A process may have no row.
+        for shard, start, size in zip(
+            *(one.tolist() for one in (groups["shard"][group], starts, sizes)), strict=True
+        ):
+            parts.append(self._teachers[shard][start : start + size])
+        return np.concatenate(parts, dtype=np.int32)
 
     def _slots(self, number, batch):
         """Returns the slots of the sequence that this process has of a batch, and its bucket."""

@@ -15,6 +15,8 @@ from kformer.training.shards.rows import Rows
 
 _PIECE = 100_000  # Pairs that are written at once: this bounds memory.
 KINDS = ("ids", "groups")  # The files of a shard.
+TEACHERS = "teachers"  # One more, of text for a student.
+UNITS = 2**16 - 1  # Of a probability, which is stored as an integer.
 
 
 class Shard(NamedTuple):
@@ -25,14 +27,23 @@ class Shard(NamedTuple):
             without start and end ids.
         groups: int64 array (G, 3): source length, target length and number of pairs of each group,
             in the order in which they are in `ids`.
+        teachers: uint16 or int32 array (P, 2 K), mapped into memory: of each id of each target, end
+            ids included, the K ids that teachers find most likely, and their probabilities in units
+            of 1 / `UNITS`; or None.
     """
 
     ids: np.ndarray
     groups: np.ndarray
+    teachers: np.ndarray | None = None
 
     def starts(self) -> np.ndarray:
         """Returns where each group begins in `ids`, int64 (G,)."""
         sizes = self.groups[:, :2].sum(axis=1) * self.groups[:, 2]
+        return np.cumsum(sizes) - sizes
+
+    def starts_of_teachers(self) -> np.ndarray:
+        """Returns where each group begins in `teachers`, int64 (G,)."""
+        sizes = (self.groups[:, 1] + 1) * self.groups[:, 2]
         return np.cumsum(sizes) - sizes
 
 
@@ -57,13 +68,26 @@ def write_shard(folder: Path, name: str, rows: Rows) -> dict[str, str]:
 def open_shard(folder: Path, name: str) -> Shard:
     """Opens a shard without reading its ids."""
     paths = paths_of(folder, name)
-    ids = np.load(paths["ids"], mmap_mode="r")
-    return Shard(np.asarray(ids), np.load(paths["groups"]))  # A plain array is sliced faster.
+    teachers = teachers_of(folder, name)
+    return Shard(
+        _mapped(paths["ids"]),
+        np.load(paths["groups"]),
+        _mapped(teachers) if teachers.exists() else None,
+    )
+
+
+def _mapped(path):
+    return np.asarray(np.load(path, mmap_mode="r"))  # A plain array is sliced faster.
 
 
 def paths_of(folder: Path, name: str) -> dict[str, Path]:
-    """Returns the path of each file of a shard, by `KINDS`."""
+    """Returns the path of each file that every shard has, by `KINDS`."""
     return {kind: folder / f"{name}.{kind}.npy" for kind in KINDS}
+
+
+def teachers_of(folder: Path, name: str) -> Path:
+    """Returns the path of what teachers say of a shard, a file that only some have."""
+    return folder / f"{name}.{TEACHERS}.npy"
 
 
 def sha256(path: Path) -> str:

@@ -14,7 +14,14 @@ from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
 from kformer.training.run.vocabularies import Vocabularies
 from kformer.training.shards.manifest import TOKENIZERS, Manifest, read_manifest
-from kformer.training.shards.shard_file import Shard, open_shard, paths_of, sha256
+from kformer.training.shards.shard_file import (
+    TEACHERS,
+    Shard,
+    open_shard,
+    paths_of,
+    sha256,
+    teachers_of,
+)
 
 
 class ShardSet(NamedTuple):
@@ -51,7 +58,8 @@ def shard_sets(
 
     Raises:
         FileNotFoundError, ValueError: A folder, its manifest or a shard is missing or damaged; or
-            the folders have different tokenizers.
+            the folders have different tokenizers,
+            or numbers of ids of teachers.
     """
     sets = []
     for folder in map(Path, as_list(folders)):
@@ -68,12 +76,21 @@ def shard_sets(
                 "Folders of shards that are mixed must have the same tokenizer: prepare them with "
                 f"--tokenizer. Received: {str(sets[0].folder)!r} and {str(one.folder)!r}."
             )
+        if one.manifest.teacher_ids != sets[0].manifest.teacher_ids:
+            raise ValueError(
+                "Folders of shards that are mixed must have as many ids of teachers at each place. "
+                f"Received: {str(sets[0].folder)!r} with {sets[0].manifest.teacher_ids} and "
+                f"{str(one.folder)!r} with {one.manifest.teacher_ids}."
+            )
     return sets
 
 
 def _is_whole(folder, shard, skip_damaged):
     """Returns whether a shard is as it was written; only False if damage is to be skipped."""
-    for kind, path in paths_of(folder, shard["name"]).items():
+    paths = paths_of(folder, shard["name"])
+    if TEACHERS in shard["sha256"]:
+        paths[TEACHERS] = teachers_of(folder, shard["name"])
+    for kind, path in paths.items():
         damage = None
         if not path.is_file():
             damage = "is missing"

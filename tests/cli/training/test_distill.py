@@ -33,19 +33,24 @@ def student(toy_run, made_once):
         ]
         first = toy.run_command(*arguments, "--translate-only")
         assert first.returncode == 0, first.stderr
-        [text] = (folder / "student-text").iterdir()
-        written = text.stat().st_mtime_ns
+        [text] = (folder / "student-text").glob("*.txt")
+        [shards] = (folder / "student-text").glob("*.shards")
+        written = [path.stat().st_mtime_ns for path in (text, shards)]
         second = toy.run_command(*arguments)
-        assert text.stat().st_mtime_ns == written
-        return folder / "student", text, first, second
+        assert [path.stat().st_mtime_ns for path in (text, shards)] == written
+        return folder / "student", text, shards, first, second
 
     return made_once("student", run)
 
 
 @pytest.mark.prove
 def test_a_student_learns_what_its_teacher_translates(student, toy_translator, toy_run):
-    folder, text, first, second = student
-    assert first.stdout == f"{text} is the translation of {toy_run.files['train.de']}\n"
+    folder, text, shards, first, second = student
+    assert first.stdout == (
+        f"{text} is the translation of {toy_run.files['train.de']}\n"
+        f"{shards} has them as shards, with what the teachers say of each word\n"
+    )
+    assert json.loads((shards / "manifest.json").read_text("utf-8"))["teacher_ids"] == 8
     assert second.returncode == 0, second.stderr
     sources = toy_run.files["train.de"].read_text("utf-8").splitlines()
     learned = text.read_text("utf-8").splitlines()
@@ -75,6 +80,7 @@ def test_translating_goes_on_where_it_was_stopped(
     monkeypatch.setattr(Teaching, "__call__", stopped)
     source = toy_run.files["valid.de"]
     arguments = ("distill", toy_keras, "--source", source, "--beam-size", 2, "--translate-only")
+    arguments += ("--distributions", 0)
     output = ("--output", tmp_path / "student", "--translations", tmp_path / "text")
     assert command(*arguments, *output).returncode == 130
     result = command(*arguments, *output)
@@ -109,3 +115,12 @@ def test_only_what_can_teach_teaches(refused, toy_run, toy_keras, toy_tflite, tm
     assert "patience=3" in message
     message = refused("distill", toy_keras, *arguments, "--recipe", "huge")
     assert "Received: recipe='huge'" in message
+
+
+def test_a_student_of_another_vocabulary_learns_translations_alone(
+    refused, toy_run, toy_keras, tokenizer, tmp_path
+):
+    tokenizer.save(tmp_path / "other.model")
+    arguments = ("--source", toy_run.files["valid.de"], "--output", tmp_path / "student")
+    message = refused("distill", toy_keras, *arguments, "--tokenizer", tmp_path / "other.model")
+    assert "--distributions 0 leaves that out. Received: tokenizer=" in message

@@ -67,6 +67,29 @@ def test_the_gradient_is_the_probability_less_the_expected_one(label_smoothing):
     np.testing.assert_allclose(gradient, expected, atol=1e-6)
 
 
+def of_teachers(ids, rng):
+    """What two ids per token are expected for, as `fit` gets it, and as probabilities (B, T, V)."""
+    places = np.argsort(rng.random((*ids.shape, V)), axis=-1)[..., :2]
+    units = rng.integers(1, 2**16, places.shape)
+    probabilities = np.zeros((*ids.shape, V))
+    np.put_along_axis(probabilities, places, units / units.sum(axis=-1, keepdims=True), axis=-1)
+    return np.concatenate([ids[..., None], places, units], axis=-1).astype("int32"), probabilities
+
+
+def test_half_of_a_students_loss_is_the_cross_entropy_with_its_teachers():
+    ids, logits = example()
+    y_true, probabilities = of_teachers(ids, np.random.default_rng(0))
+    of_tokens = -(probabilities * log_softmax(logits.astype("float64"))).sum(axis=-1)
+    expected = (loss_of(ids, logits, 0.1) + of_tokens[ids != 0].mean()) / 2
+    loss = MaskedCrossEntropy(0.1)
+    np.testing.assert_allclose(loss(y_true, logits), expected, rtol=1e-5)
+    _, [gradient] = value_and_gradients(lambda logits: loss(y_true, logits), logits)
+    wanted = (smoothed(ids, 0.1) + probabilities) / 2
+    real = (ids != 0)[..., None]
+    difference = np.exp(log_softmax(logits.astype("float64"))) - wanted
+    np.testing.assert_allclose(gradient, real * difference / real.sum(), atol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint16", "float32"])
 def test_ids_may_come_in_any_type(dtype):
     ids, logits = example()

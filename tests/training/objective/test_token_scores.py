@@ -89,9 +89,15 @@ def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
 @of_graphs
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("weights", [None, (B,), (B, T)])
-def test_factors_have_the_loss_and_the_gradients_of_their_product(label_smoothing, weights):
+@pytest.mark.parametrize("teachers", [0, 3])
+def test_factors_have_the_loss_and_the_gradients_of_their_product(
+    label_smoothing, weights, teachers
+):
     rng = np.random.default_rng(0)
     ids, _ = example(rng)
+    if teachers:
+        said = rng.integers(0, V, (2, B, T, teachers), np.int32)  # Ids, and their probabilities.
+        ids = np.concatenate([ids[..., None], *said], axis=-1)
     weights = None if weights is None else rng.random(weights).astype("float32")
     vectors = tf.Variable(rng.normal(size=(B, T, D)).astype("float32"))
     embedding = TokenEmbedding(V, D)

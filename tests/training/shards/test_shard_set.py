@@ -75,7 +75,7 @@ def test_some_shard_must_be_whole(folder):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, "newer kformer: update kformer.* of format 2; this kformer reads 1"),
+        ({"format": 3}, "newer kformer: update kformer.* of format 3; this kformer reads 2"),
         ({"format": "one"}, "as `kformer prepare` writes it. Received: '.*manifest.json'"),
         ({"more": 1}, "as `kformer prepare` writes it. Received: '.*manifest.json'"),
     ],
