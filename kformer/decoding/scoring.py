@@ -195,7 +195,9 @@ class BatchLikelihood:
     def most_likely(
         self, sources: list, targets: list, number: int, others: Sequence = ()
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Yields the index of each pair, in any order, and `most_likely`: ids and probabilities.
+        """Yields the index of each pair, in any order, and its likeliest ids with probabilities.
+
+        At each place of the target there are K; see the function `most_likely`.
 
         Args:
             sources, targets: Rows of ids, each ending in the end id.
@@ -206,7 +208,8 @@ class BatchLikelihood:
         def compute(transformer, *arguments):
             return most_likely((transformer, *others), *arguments, number)
 
-        for i, found in self._outputs(compute, ("most likely", number), sources, targets, None):
+        name = "most likely", number, *map(id, others)
+        for i, found in self._outputs(compute, name, sources, targets, None):
             yield i, *(one[: len(targets[i])] for one in found)
 
     def _outputs(self, function, name, sources, targets, progress):

@@ -123,7 +123,7 @@ def _translate(teachers, texts: Sequence, options):
 
 
 def _check_vocabulary(tokenizer, teacher):
-    """Refuses another vocabulary for a student that learns of the ids of its teachers."""
+    """Raises a ValueError if the student would have another vocabulary than its teacher."""
     from kformer.training.run.vocabularies import read_vocabularies
 
     if tokenizer is not None and read_vocabularies(tokenizer) != read_vocabularies(teacher):

@@ -37,10 +37,10 @@ def add_distributions(
 ):
     """Writes what teachers say of each target of a folder of shards, beside the shards.
 
-    Where it was stopped, it goes on. The folder says that it has teachers when it is finished.
+    Where it was stopped, it goes on. The manifest names the new files when all are written.
 
     Args:
-        folder: Path of a folder that `prepare_shards` wrote with the tokenizers of the teacher.
+        folder: Path of a folder of shards with the tokenizers of the teacher; see `write_shards`.
         teacher: `kformer.Translator` or `kformer.Ensemble`; its probabilities are the mean of
             those of its translators.
         number: K.
@@ -62,7 +62,7 @@ def add_distributions(
 
 
 class _Reader:
-    """Reads pairs, and says of each id of the targets which ids are most likely there.
+    """Has the teachers read pairs; returns the likeliest ids at each place of each target.
 
     Args:
         teacher, number: Those of `add_distributions`.
@@ -114,7 +114,7 @@ class _Pairs:
             yield first, min(first + _CHUNK, number)
 
     def places(self, pair: int) -> int:
-        """Returns the number of ids of the targets before a pair, end ids included."""
+        """Returns how many ids all targets before a pair have together, with their end ids."""
         return int(self._places[pair])
 
     def rows(self, first: int, last: int) -> tuple[list, list]:

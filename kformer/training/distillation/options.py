@@ -45,7 +45,7 @@ class DistillationOptions:
     )
 
     def search(self) -> dict:
-        """Returns what the translations depend on, by name."""
+        """Returns the options that change the translations, by name."""
         names = ("beam_size", "length_penalty", "metric")
         return {name: getattr(self, name) for name in names}
 

@@ -88,7 +88,7 @@ def texts_to_teach(
 def shards_to_teach(
     texts: Sequence[TextToTeach], folder: str | Path, number: int, max_length: int
 ) -> Path:
-    """Returns the path of the shards of texts, with what their teachers say of them.
+    """Returns the path of the shards that hold the texts and their teachers' probabilities.
 
     Args:
         texts: Those that `texts_to_teach` returned.

@@ -1,4 +1,4 @@
-"""What teachers say of each id of the shards, and how it reaches a batch; against NumPy."""
+"""The teachers' probabilities in shards and in batches, against those of NumPy."""
 
 import json
 import shutil

@@ -68,7 +68,7 @@ def test_the_gradient_is_the_probability_less_the_expected_one(label_smoothing):
 
 
 def of_teachers(ids, rng):
-    """What two ids per token are expected for, as `fit` gets it, and as probabilities (B, T, V)."""
+    """Random probabilities of two ids at each place: in `y_true`, and as an array (B, T, V)."""
     places = np.argsort(rng.random((*ids.shape, V)), axis=-1)[..., :2]
     units = rng.integers(1, 2**16, places.shape)
     probabilities = np.zeros((*ids.shape, V))
