@@ -13,10 +13,10 @@ from kformer.backend import graph_cache
 
 
 class Expected(NamedTuple):
-    """What is expected of each token.
+    """What is expected of each token, or of each text.
 
     Attributes:
-        ids: int32 tensor (B, T).
+        ids: int32 tensor (B, T); of a classifier (B,), the labels.
         teacher_ids: int32 tensor (B, T, K), the ids that the teachers find most likely; or None.
         teacher_probabilities: float32 tensor (B, T, K), their probabilities, divided by their sum;
             or None.
@@ -31,11 +31,11 @@ def expected(y_true) -> Expected:
     """Takes the expectation of `fit` apart; loss and metrics of a TensorFlow graph share the parts.
 
     Args:
-        y_true: integer tensor (B, T), ids; or (B, T, 1 + 2 K), the id, K ids of the teachers, and
-            their probabilities as integers, in any unit.
+        y_true: integer tensor (B, T), ids, or (B,), labels; or (B, T, 1 + 2 K), the id, K ids of
+            the teachers, and their probabilities as integers, in any unit.
     """
     y_true = ops.convert_to_tensor(y_true)
-    if len(y_true.shape) == 2:
+    if len(y_true.shape) < 3:
         return Expected(ops.cast(y_true, "int32"))
     cache, key = graph_cache(y_true), None
     if cache is not None:

@@ -38,8 +38,9 @@ def token_scores(y_true, logits, padding_id: int = 0) -> TokenScores:
     logits of the whole batch then, so the graph does not compute them.
 
     Args:
-        y_true: integer tensor (B, T), the expected ids; or (B, T, 1 + 2 K), see `expected`.
-        logits: float tensor (B, T, V).
+        y_true: integer tensor (B, T), the expected ids; (B,), labels; or (B, T, 1 + 2 K), see
+            `expected`.
+        logits: float tensor (B, T, V); of labels (B, V).
         padding_id: The expected id that does not count.
 
     Returns:

@@ -56,6 +56,12 @@ def test_the_loss_is_the_mean_over_real_tokens(label_smoothing):
     np.testing.assert_allclose(loss, loss_of(ids, logits, label_smoothing), rtol=1e-5)
 
 
+def test_labels_of_texts_cost_what_the_same_ids_of_tokens_do():
+    ids, logits = example()
+    texts = MaskedCrossEntropy(0.1)(ids[2], logits[2])  # (T,), as a classifier's labels (B,)
+    np.testing.assert_allclose(texts, loss_of(ids[2:], logits[2:], 0.1), rtol=1e-5)
+
+
 @smoothings
 def test_the_gradient_is_the_probability_less_the_expected_one(label_smoothing):
     ids, logits = example()
