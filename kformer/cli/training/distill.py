@@ -83,18 +83,16 @@ def distill(
         _check_vocabulary(flags.tokenizer, teachers[0])
     if missing(texts) and not translate_only:  # A run there would be on other text.
         check_output(output, flags.overwrite, restart=flags.restart)
-    _translate(teachers, missing(texts), options)
+    load = functools.cache(lambda: open_ensemble(teachers[0], teachers[1:]))
+    _translate(load, teachers[0], missing(texts), options)
     if shards is not None:
-        _ask(teachers, texts, shards, options.distributions, numbers.max_length)
+        _ask(load, teachers[0], texts, shards, options.distributions, numbers.max_length)
     if translate_only:
-        for text in texts:
-            typer.echo(f"{text.translation} is the translation of {text.source}")
-        if shards is not None:
-            typer.echo(f"{shards} has them as shards, with what the teachers say of each word")
+        _say(texts, shards)
         return
     from kformer.training.translation.preparation import prepare
 
-    sides = [text.source for text in texts], [text.translation for text in texts]
+    sides = _sides(texts)
     training = {**flags.options(others), "tokenizer": flags.tokenizer or teachers[0]}
     if shards is not None:
         sides, training["shards"] = (None, None), [shards]
@@ -104,12 +102,32 @@ def distill(
     )
 
 
-def _translate(teachers, texts: Sequence, options):
-    """Translates texts, `kformer.training.distillation.texts.TextToTeach`, each to its file."""
+def _sides(texts):
+    """Returns the paths of the sources, and those of their translations."""
+    return [text.source for text in texts], [text.translation for text in texts]
+
+
+def _say(texts, shards):
+    """Says where the translations are, and the shards, if any."""
+    for text in texts:
+        typer.echo(f"{text.translation} is the translation of {text.source}")
+    if shards is not None:
+        typer.echo(f"{shards} has them as shards, with what the teachers say of each word")
+
+
+def _translate(load, first, texts: Sequence, options):
+    """Translates texts, each to its file.
+
+    Args:
+        load: Called without arguments if anything is left to do; returns the teachers.
+        first: Path of the first teacher.
+        texts: `TextToTeach` of each.
+        options: `DistillationOptions`.
+    """
 
     @functools.cache  # For all texts.
     def start():
-        teacher = open_ensemble(teachers[0], teachers[1:])
+        teacher = load()
         from kformer.training.distillation.teaching import Teaching  # Imports TensorFlow.
 
         return Teaching(teacher, options), None
@@ -118,7 +136,7 @@ def _translate(teachers, texts: Sequence, options):
         files = {"source": text.source, "target": text.reference}
         write_resumably(
             *(start, text.pairs(), text.lines(), OutputFormat.text, text.translation),
-            settings_of(teachers[0], files, options.search()),
+            settings_of(first, files, options.search()),
         )
 
 
@@ -134,12 +152,11 @@ def _check_vocabulary(tokenizer, teacher):
         )
 
 
-def _ask(teachers, texts, shards, number, max_length):
+def _ask(load, first, texts, shards, number, max_length):
     """Writes texts as shards, with what the teachers say of each id; goes on with unfinished ones.
 
     Args:
-        teachers: Paths of `.keras` translators.
-        texts: List of `TextToTeach`.
+        load, first, texts: See `_translate`.
         shards: Path of the folder to write.
         number, max_length: See `shards_to_teach`.
     """
@@ -148,12 +165,11 @@ def _ask(teachers, texts, shards, number, max_length):
     if shards.exists() and read_manifest(shards).teacher_ids:
         return
     with quiet():
-        teacher = open_ensemble(teachers[0], teachers[1:])
+        teacher = load()
         from kformer.training.distillation.distributions import add_distributions
         from kformer.training.distillation.shards import write_shards
 
     if not shards.exists():
-        sides = [text.source for text in texts], [text.translation for text in texts]
-        write_shards(shards, *sides, teachers[0], max_length)
+        write_shards(shards, *_sides(texts), first, max_length)
     with Progress("Asking the teachers", read_manifest(shards).pairs, in_log=True) as progress:
         add_distributions(shards, teacher, number, progress.update)
