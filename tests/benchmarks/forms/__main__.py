@@ -5,9 +5,9 @@
 
 TEXT has lines for it to translate, each alone, on one thread, greedily or with `--beams`. The forms
 take turns; medians of each are shown: seconds to load it and translate the first line, milliseconds
-a sentence, the peak of the memory of processes that do nothing else, and seconds from the start of
-`kformer translate` to the end of its first translation. The forms are kept where `--folder` says,
-and are not made again.
+a sentence, ids of the translations a second, the peak of the memory of processes that do nothing
+else, and seconds from the start of `kformer translate` to the end of its first translation. The
+forms are kept where `--folder` says, and are not made again.
 """
 
 import subprocess
@@ -21,6 +21,8 @@ from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.contender import Contender, ContenderFailed, environment
 from benchmarks.forms.form import FORMS
 from benchmarks.preparation import prepare
+from kformer.tasks.keras_file import tokenizer_models
+from kformer.text import vocabulary
 
 
 def main():
@@ -47,16 +49,19 @@ def main():
             for form, rounds in measured.items():
                 path = folder / FORMS[form]
                 rounds.append({**loaded(form, path, chosen), "first": first(form, path)})
-    show("form                      MB   load s  sentence ms  memory MiB  first answer s")
+    source, other = tokenizer_models(chosen.model, prefix_kept=True)
+    target = vocabulary.read(other or source)
+    show("form                      MB   load s  sentence ms  tokens/s  memory MiB  first answer s")
     for form, rounds in measured.items():
         load, sentence, memory = (
             median(one[name] for one in rounds) for name in ("load", "sentence", "peak_bytes")
         )
+        speed = median(ids(one["translations"], target) / one["whole"] for one in rounds)
         first_answers = [one["first"] for one in rounds if one["first"] is not None]
         answer = f"{median(first_answers):.2f}" if first_answers else "-"
         megabytes = size(folder / FORMS[form]) / 1e6
         show(
-            f"{form:<20} {megabytes:7.1f} {load:8.2f} {1e3 * sentence:12.1f} "
+            f"{form:<20} {megabytes:7.1f} {load:8.2f} {1e3 * sentence:12.2f} {speed:9,.0f} "
             f"{memory / 2**20:11.0f} {answer:>15}"
         )
 
@@ -89,6 +94,11 @@ def first(form, path) -> float | None:
         text=True,
     )
     return time.perf_counter() - start
+
+
+def ids(translations, target) -> int:
+    """Returns the number of ids of translations, their end ids included."""
+    return sum(len(one) + 1 for one in target.Encode(translations))
 
 
 def size(path) -> int:

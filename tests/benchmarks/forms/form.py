@@ -12,6 +12,7 @@ from statistics import median
 from benchmarks.process import Rounds
 
 FORMS = {  # Kind and precision -> the file or the folder.
+    ".keras float32": "float32.keras",
     ".tflite float32": "float32.tflite",
     ".tflite float16": "float16.tflite",
     ".tflite int8": "int8.tflite",
@@ -31,12 +32,17 @@ def main():
     translator = load(path)
     translator.translate(lines[:1])  # What is large is loaded now.
     loaded = time.perf_counter()
-    times = []
+    times, translations = [], []
     for line in lines:
         begun = time.perf_counter()
-        translator.translate([line])
+        translations += translator.translate([line])
         times.append(time.perf_counter() - begun)
-    rounds.end(load=loaded - start, sentence=median(times))
+    rounds.end(
+        load=loaded - start,
+        sentence=median(times),
+        whole=sum(times),
+        translations=[str(one) for one in translations],
+    )
 
 
 def loader(form, beams):
@@ -59,7 +65,19 @@ def loader(form, beams):
         )
     import kformer
 
+    if form.startswith(".keras"):
+        return lambda path: Keras(kformer.load(path), beams)
     return kformer.load
+
+
+class Keras:
+    """A `.keras` file, which does not know a number of beams."""
+
+    def __init__(self, translator, beams):
+        self._translator, self._beams = translator, beams
+
+    def translate(self, lines):
+        return self._translator.translate(lines, beam_size=self._beams)
 
 
 class CTranslate2:

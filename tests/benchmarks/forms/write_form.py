@@ -16,6 +16,9 @@ def main():
     path, kind, precision = Path(folder) / FORMS[form], *form.split()
     if path.exists():
         return
+    if kind == ".keras":
+        path.symlink_to(Path(model).absolute())
+        return
     translator = kformer.load(model)
     if kind == ".tflite":
         export_tflite(translator, path, beam_size=int(beams), precision=precision)
