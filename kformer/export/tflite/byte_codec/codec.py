@@ -14,6 +14,7 @@ from kformer.export.tflite.byte_codec.tables import tables_of
 
 _SHORT = 192  # Bytes; texts within take less time.
 _GROWTH = 64  # Bytes that normalization may add to a text.
+_SHORT_GROWTH = 8  # The same, of a short one; where it adds more, the text counts as long.
 
 
 class Tokens(NamedTuple):
@@ -52,22 +53,22 @@ class ByteCodec:
             prefix_id = [self._prefix_id]
         text, size = read(source), source.shape[0]
         if size <= _SHORT:
-            return Tokens(*self._tokens(text, size, most, prefix_id))
+            return Tokens(*self._tokens(text, size + _GROWTH, most, prefix_id))
         # Time depends only on the capacity, so a small one is tried first. It has no branch of its
         # own, because LiteRT would plan that anew at each call, which doubles the time.
         over = text.length > _SHORT
         begun = Text(first(text.bytes, _SHORT), tf.minimum(text.length, _SHORT), text.cut | over)
-        short = self._tokens(begun, _SHORT, most, prefix_id)
+        short = self._tokens(begun, _SHORT + _SHORT_GROWTH, most, prefix_id)
         _, _, cut = short
 
         def whole():
-            return self._tokens(text, size, most, prefix_id)
+            return self._tokens(text, size + _GROWTH, most, prefix_id)
 
         return Tokens(*tf.cond(cut, whole, lambda: short))
 
-    def _tokens(self, text, size, most, prefix_id):
-        """Tokenizes a `Text` of at most `size` bytes."""
-        text = normalize(self._in_graph(self._tables.normalizer), text, size + _GROWTH)
+    def _tokens(self, text, room, most, prefix_id):
+        """Tokenizes a `Text` that has at most `room` bytes when it is normalized."""
+        text = normalize(self._in_graph(self._tables.normalizer), text, room)
         ids, count = segment(self._in_graph(self._tables.pieces), text)
         if prefix_id is not None:
             ids = tf.concat([prefix_id, ids], axis=0)

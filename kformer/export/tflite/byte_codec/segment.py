@@ -13,6 +13,7 @@ from kformer.export.tflite.byte_codec.tables import UTF8
 
 _NEVER = -1e30  # A score; sums of some thousands of it are still finite.
 _LONGEST_CHARACTER = 4
+_AT_ONCE = 4  # Ends whose best pieces are found in one step of a loop.
 
 
 def segment(pieces, text):
@@ -70,15 +71,25 @@ def _best(scores, states, length):
     """Returns of the best piece that ends at each place its length and its state, int32 (E,)."""
     depth, count = scores.shape
     by_end = tf.transpose(scores)  # (E, L)
+    blocks = -(-count // _AT_ONCE)
+    rows = tf.pad(by_end, ((0, blocks * _AT_ONCE + 1 - count), (0, 0)), constant_values=_NEVER)
 
     def advance(end, best):
         before = tf.slice(best, [end], [depth])
-        here = tf.reduce_max(before + tf.reshape(tf.slice(by_end, [end, 0], [1, depth]), [-1]))
+        block = tf.slice(rows, [end, 0], [_AT_ONCE, depth])
+        found = []
+        for row in tf.split(block, _AT_ONCE):
+            here = tf.reduce_max(before + tf.reshape(row, (depth,)), keepdims=True)
+            found.append(here)
+            before = tf.concat([tf.slice(before, [1], [depth - 1]), here], axis=0)
         # Places are counted from `depth` places before the beginning.
-        return end + 1, ops.slice_update(best, (end + depth,), tf.reshape(here, (1,)))
+        best = ops.slice_update(best, (end + depth,), tf.concat(found, axis=0))
+        return end + _AT_ONCE, best
 
-    first = tf.constant(np.where(np.arange(depth + count) == depth, 0, _NEVER), tf.float32)
+    size = depth + blocks * _AT_ONCE + 1
+    first = tf.constant(np.where(np.arange(size) == depth, 0, _NEVER), tf.float32)
     _, best = tf.while_loop(lambda end, _: end <= length, advance, (1, first))
+    best = tf.slice(best, [0], [depth + count])
     before = _diagonals(tf.tile(tf.expand_dims(best, 0), (depth, 1)), count)
     # Of equal ones the first, which is the longest. LiteRT is faster in rows.
     row = tf.argmax(tf.transpose(before) + by_end, axis=1, output_type=tf.int32)
