@@ -55,9 +55,10 @@ class Mixture:
         `round` is for `thin`: 0 for a pair that stays, i + 1 in the last round of corpus i.
         """
         parts = [self._part(i) for i in range(len(self._files))]
-        return tf.data.Dataset.zip(tuple(parts)).map(
+        windows = tf.data.Dataset.zip(tuple(parts)).map(
             lambda *parts: tuple(tf.concat(side, axis=0) for side in zip(*parts, strict=True))
         )
+        return without_autotuning(windows)
 
     def _part(self, i):
         """Yields the part of corpus i in each window."""
@@ -113,3 +114,15 @@ def _check_readable(files):
 
 def _lines(file):
     return tf.data.TextLineDataset(file, "GZIP" if file.endswith(".gz") else "")
+
+
+def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns a data set whose iterations end at once, and those of what is made of it.
+
+    The thread of TensorFlow 2.21 that tunes an iteration sleeps, 10 ms at first and then twice as
+    long each time, up to a minute. When an iteration ends, it is often woken too early to see that,
+    sleeps on, and all wait for it: after 25 seconds of training for another 16.
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from kformer.training.data.batching import Batching, row_lengths
 from kformer.training.data.dropped_pairs import PairFilter
-from kformer.training.data.mixture import Mixture
+from kformer.training.data.mixture import Mixture, without_autotuning
 
 
 class Windows:
@@ -148,7 +148,7 @@ def _shuffle_batches(order, limits, buckets, seed):
 
 def number_of_pass(epoch: tf.Variable | None) -> tf.data.Dataset:
     """Returns a data set of one element, the number of the pass that begins; see `Windows`."""
-    begin = tf.data.Dataset.from_tensors(0)
+    begin = without_autotuning(tf.data.Dataset.from_tensors(0))
     if epoch is not None:
         return begin.map(lambda _: tf.identity(epoch))
     with tf.device("CPU:0"):  # Where `tf.data` runs.

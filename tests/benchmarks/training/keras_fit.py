@@ -24,7 +24,10 @@ def dataset(batches: list[Batch]) -> tf.data.Dataset:
         )
         return (source, target_in), target_out
 
-    return tf.data.Dataset.from_tensor_slices((stacked, shapes)).map(crop).prefetch(2)
+    options = tf.data.Options()
+    options.autotune.enabled = False  # The end of an iteration may wait seconds for its thread.
+    data = tf.data.Dataset.from_tensor_slices((stacked, shapes)).map(crop).prefetch(2)
+    return data.with_options(options)
 
 
 class RoundAnEpoch(keras.callbacks.Callback):

@@ -114,6 +114,12 @@ def test_without_shuffling_pairs_of_one_length_keep_their_order(write, tokenizer
         assert of_length == [row for row in expected if len(row) == length]
 
 
+def test_the_end_of_a_pass_waits_for_no_thread_that_tunes_it(write, tokenizer):
+    dataset = translation_dataset(*write(many_pairs(30)), tokenizer)
+    for one in (dataset, dataset.skip(1)):
+        assert one.options().autotune.enabled is False
+
+
 def test_files_are_read_again_in_every_epoch(write, tokenizer):
     pairs = many_pairs(30)
     dataset = translation_dataset(*write(pairs), tokenizer)

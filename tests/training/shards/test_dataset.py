@@ -144,6 +144,10 @@ def test_a_pass_depends_only_on_its_number_and_the_seed(shards):
     assert len({str(one) for one in (first, *others)}) == 4
 
 
+def test_the_end_of_a_pass_waits_for_no_thread_that_tunes_it(shards):
+    assert shards_dataset(shards(PAIRS)).options().autotune.enabled is False
+
+
 def test_a_pass_shuffles_over_all_shards(shards, tokenizer):
     """Pairs of one length, of which each shard has some, come in another order in each pass."""
     pairs = [(f"{i} ich", f"{i} wir") for i in range(100, 300)]
