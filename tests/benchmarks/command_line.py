@@ -58,7 +58,7 @@ def show_machine():
 def _busy_cores(seconds: float = 1.0) -> float:
     """Returns how many cores are busy while this process waits.
 
-    Where the system does not say, it is the mean of the last minute, with what was before.
+    Systems without `/proc/stat` only tell the mean of the last minute.
     """
     if not Path("/proc/stat").exists():
         return os.getloadavg()[0]

@@ -88,7 +88,7 @@ def distill(
     if shards is not None:
         _ask(load, teachers[0], texts, shards, options.distributions, numbers.max_length)
     if translate_only:
-        _say(texts, shards)
+        _print_files(texts, shards)
         return
     from kformer.training.translation.preparation import prepare
 
@@ -103,12 +103,12 @@ def distill(
 
 
 def _sides(texts):
-    """Returns the paths of the sources, and those of their translations."""
+    """Returns two lists of paths: the source files, and the files of their translations."""
     return [text.source for text in texts], [text.translation for text in texts]
 
 
-def _say(texts, shards):
-    """Says where the translations are, and the shards, if any."""
+def _print_files(texts, shards):
+    """Prints which files hold the translations, and which folder the shards, if any."""
     for text in texts:
         typer.echo(f"{text.translation} is the translation of {text.source}")
     if shards is not None:

@@ -13,7 +13,7 @@ from kformer.backend import graph_cache
 
 
 class Expected(NamedTuple):
-    """What is expected of each token, or of each text.
+    """The right answer for each token, or for each text of a classifier.
 
     Attributes:
         ids: int32 tensor (B, T); of a classifier (B,), the labels.

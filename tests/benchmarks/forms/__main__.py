@@ -97,7 +97,7 @@ def first(form, path) -> float | None:
 
 
 def ids(translations, target) -> int:
-    """Returns the number of ids of translations, their end ids included."""
+    """Counts the ids of translations in the vocabulary `target`, with an end id for each."""
     return sum(len(one) + 1 for one in target.Encode(translations))
 
 

@@ -71,7 +71,7 @@ def loader(form, beams):
 
 
 class Keras:
-    """A `.keras` file, which does not know a number of beams."""
+    """A translator of a `.keras` file, which is told the number of beams at each call."""
 
     def __init__(self, translator, beams):
         self._translator, self._beams = translator, beams
