@@ -117,12 +117,12 @@ def _lines(file):
 
 
 def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Returns the data set with the tuning of `tf.data` off, so that each pass over it ends at once.
+    """Returns the data set with the tuning of `tf.data` off, so that a pass over it ends at once.
 
-    Data sets that are made of it have it off, too. The thread of TensorFlow 2.21 that tunes
-    a pass sleeps for 10 ms at first, then for twice as long each time, up to a minute. At the end of
-    the pass it is often woken too early to see that, and sleeps on; training waits for it. After a
-    pass of 25 seconds that took another 16.
+    Data sets that are made of it have it off, too. The thread of TensorFlow 2.21 that tunes a pass
+    sleeps for 10 ms at first, then for twice as long each time, up to a minute. At the end of the
+    pass it is often woken too early to see that, and sleeps on; training waits for it. After a pass
+    of 25 seconds that took another 16.
     """
     options = tf.data.Options()
     options.autotune.enabled = False
