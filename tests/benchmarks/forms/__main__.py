@@ -2,6 +2,7 @@
 
     PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.forms MODEL.keras TEXT
     PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.forms MODEL.keras TEXT --folder forms
+    PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.forms A.keras TEXT --ensemble B.keras
 
 TEXT has lines for it to translate, each alone, on one thread, greedily or with `--beams`. The forms
 take turns; medians of each are shown: seconds to load it and translate the first line, milliseconds
@@ -19,7 +20,7 @@ from statistics import median
 
 from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.contender import Contender, ContenderFailed, environment
-from benchmarks.forms.form import FORMS
+from benchmarks.forms.form import ENSEMBLE, FORMS
 from benchmarks.preparation import prepare
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
@@ -30,10 +31,12 @@ def main():
     parser.add_argument("model", type=Path)
     parser.add_argument("text", type=Path)
     parser.add_argument("--folder", type=str)
-    parser.add_argument("--forms", nargs="+", choices=FORMS, default=[*FORMS])
+    parser.add_argument("--ensemble", nargs="+", default=[], help="others that vote with it")
+    parser.add_argument("--forms", nargs="+", choices=FORMS)
     parser.add_argument("--beams", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     chosen = parser.parse_args()
+    chosen.forms = chosen.forms or [one for one in FORMS if one != ENSEMBLE or chosen.ensemble]
     show_machine()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(chosen.folder or temporary) / f"beams-{chosen.beams}"
@@ -42,8 +45,9 @@ def main():
             prepare(
                 "benchmarks.forms",
                 "benchmarks.forms.write_form",
-                [str(chosen.model), str(folder), form, str(chosen.beams)],
+                [str(chosen.model), str(folder), form, str(chosen.beams), *chosen.ensemble],
             )
+        megabytes = {form: size(folder / FORMS[form]) / 1e6 for form in chosen.forms}
         measured = {form: [] for form in chosen.forms}
         for _ in range(chosen.rounds):
             for form, rounds in measured.items():
@@ -59,9 +63,8 @@ def main():
         speed = median(ids(one["translations"], target) / one["whole"] for one in rounds)
         first_answers = [one["first"] for one in rounds if one["first"] is not None]
         answer = f"{median(first_answers):.2f}" if first_answers else "-"
-        megabytes = size(folder / FORMS[form]) / 1e6
         show(
-            f"{form:<20} {megabytes:7.1f} {load:8.2f} {1e3 * sentence:12.2f} {speed:9,.0f} "
+            f"{form:<20} {megabytes[form]:7.1f} {load:8.2f} {1e3 * sentence:12.2f} {speed:9,.0f} "
             f"{memory / 2**20:11.0f} {answer:>15}"
         )
 
@@ -82,7 +85,7 @@ def loaded(form, path, chosen) -> dict:
 
 def first(form, path) -> float | None:
     """Returns the seconds that `kformer translate` takes for a word; None if it cannot read it."""
-    if form.startswith("CTranslate2"):
+    if form == ENSEMBLE or form.startswith("CTranslate2"):
         return None
     start = time.perf_counter()
     subprocess.run(

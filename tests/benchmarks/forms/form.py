@@ -11,8 +11,10 @@ from statistics import median
 
 from benchmarks.process import Rounds
 
+ENSEMBLE = "ensemble float32"
 FORMS = {  # Kind and precision -> the file or the folder.
     ".keras float32": "float32.keras",
+    ENSEMBLE: "ensemble",
     ".tflite float32": "float32.tflite",
     ".tflite float16": "float16.tflite",
     ".tflite int8": "int8.tflite",
@@ -67,11 +69,15 @@ def loader(form, beams):
 
     if form.startswith(".keras"):
         return lambda path: Keras(kformer.load(path), beams)
+    if form == ENSEMBLE:
+        return lambda folder: Keras(
+            kformer.Ensemble([kformer.load(path) for path in sorted(Path(folder).iterdir())]), beams
+        )
     return kformer.load
 
 
 class Keras:
-    """A translator of a `.keras` file, which is told the number of beams at each call."""
+    """A translator of a `.keras` file, or several, told the number of beams at each call."""
 
     def __init__(self, translator, beams):
         self._translator, self._beams = translator, beams
