@@ -77,7 +77,7 @@ def loader(form, beams):
 
 
 class Keras:
-    """A translator of a `.keras` file, or several, told the number of beams at each call."""
+    """A translator or an ensemble in Python, where each call says the number of beams."""
 
     def __init__(self, translator, beams):
         self._translator, self._beams = translator, beams

@@ -67,7 +67,7 @@ class ByteCodec:
         return Tokens(*tf.cond(cut, whole, lambda: short))
 
     def _tokens(self, text, room, most, prefix_id):
-        """Tokenizes a `Text`; what has over `room` bytes once it is normalized is cut."""
+        """Normalizes a `Text`, of which `room` bytes are kept, and tokenizes it."""
         text = normalize(self._in_graph(self._tables.normalizer), text, room)
         ids, count = segment(self._in_graph(self._tables.pieces), text)
         if prefix_id is not None:
