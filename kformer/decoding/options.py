@@ -56,7 +56,9 @@ class SearchOptions:
         "none.",
     )
     n_best: int = _positive(
-        1, "Number of answers, best first; at most `beam_size`. With `sample`, of samples."
+        1,
+        "Number of answers, best first, those cut at the length limit last; at most `beam_size`. "
+        "With `sample`, of samples.",
     )
     sample: bool = _option(
         False, "Draw each id at random by its probability instead of taking the best.", check_flag
