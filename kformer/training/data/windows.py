@@ -67,7 +67,7 @@ class Windows:
         dataset = number_of_pass(epoch)
         # The next window is prepared while the batches of a window are used.
         dataset = dataset.flat_map(
-            lambda number: self._of_pass(number).prefetch(1).flat_map(self._batches)
+            lambda number: self._of_pass(number, self._arranged).prefetch(1).flat_map(self._batches)
         )
         # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
         counts = self._count_batches()
@@ -83,37 +83,45 @@ class Windows:
 
     def _count_batches(self):
         """Returns the number of batches of each bucket, int64; it is the same for all passes."""
-        counts = self._of_pass(tf.constant(0, tf.int64)).map(
-            lambda source, target, order, limits, buckets: self._batching.count(buckets)
-        )
+
+        def count(seeds, text):
+            *_, buckets = self._batched_rows(text, seeds)
+            return self._batching.count(buckets)
+
+        counts = self._of_pass(tf.constant(0, tf.int64), count)
         return counts.reduce(tf.zeros(len(self._batching.sizes), tf.int64), tf.add).numpy()
 
-    def _of_pass(self, number):
-        """Yields the rows of each window of a pass, their order, the limits of batches, and their
-        buckets.
-        """
+    def _of_pass(self, number, made):
+        """Yields for each window of a pass what `made(seeds, text)` returns."""
         seed = tf.stack([tf.constant(self._seed, tf.int64), number])
-        return (
-            self._mixture.windows()
-            .enumerate()
-            .map(lambda i, text: self._window(*text, tf.random.fold_in(seed, i)))
-        )
 
-    def _window(self, source, target, rounds, seed):
-        seeds = iter(tf.unstack(tf.random.split(seed, 7)))
+        def make(i, text):
+            return made(iter(tf.unstack(tf.random.split(tf.random.fold_in(seed, i), 7))), text)
+
+        return self._mixture.windows().enumerate().map(make)
+
+    def _batched_rows(self, text, seeds):
+        """Returns the rows of a window, the limits of its batches, and their buckets.
+
+        No spelling, order or seed of a pass changes the number of batches.
+        """
+        *sides, rounds = text
         rows = [
             side.with_end(side.tokenize(text))
-            for side, text in zip(self._sides, (source, target), strict=True)
+            for side, text in zip(self._sides, sides, strict=True)
         ]
         lengths = row_lengths(rows)
         fit = tf.where(self._filter(*lengths, library=tf) == 0)[:, 0]
         bucket = tf.gather(self._batching.bucket(*lengths), fit)
         chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         rows = [tf.gather(side, chosen) for side in rows]
-        # Before the respelling, so that every pass has the same number of batches.
         lengths = row_lengths(rows)
         limits = self._batching.limits(*lengths)
-        buckets = self._batching.buckets(*lengths, limits)
+        return rows, limits, self._batching.buckets(*lengths, limits)
+
+    def _arranged(self, seeds, text):
+        """Returns the rows of a window, respelled, their order, the limits and the buckets."""
+        rows, limits, buckets = self._batched_rows(text, seeds)
         respelled = [*rows]
         for i, respellings in enumerate(self._respellings):
             for respell in respellings:
