@@ -131,7 +131,7 @@ def test_every_form_of_a_model_scores_the_same(
     ]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     "text, number",
     [
@@ -173,6 +173,7 @@ def test_input_may_be_gzip(command, toy_tflite, toy_translator, tmp_path):
     assert result.stdout.splitlines() == toy_translator.translate([SENTENCE])
 
 
+@pytest.mark.prove
 def test_beams_are_a_matter_of_the_command_for_a_keras_file(command, toy_run, toy_translator):
     model = toy_run.folder / "translator.keras"
     options = ("--beam-size", 3, "--length-penalty", 1)
@@ -214,6 +215,7 @@ def test_an_export_leaves_a_report(toy_tflite):
     assert report["tokens_per_second"] > report["sentences_per_second"] > 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.filterwarnings("default")
 def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     command, monkeypatch, toy_model
@@ -227,6 +229,7 @@ def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     assert result.stdout.count("\n") == 4
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_attention_draws_a_picture_of_each_kind(command, toy_run, tmp_path, kind):
     path = tmp_path / "attention.svg"

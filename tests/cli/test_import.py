@@ -36,6 +36,7 @@ def test_a_target_language_is_fixed(command, refused, tmp_path):
     assert kformer.load(tmp_path / "a.keras").tokenizer.prefix == ">>fra<<"
 
 
+@pytest.mark.prove
 def test_a_target_language_is_chosen_for_each_translation(command, refused, tmp_path):
     words = marian.vocabulary((">>deu<<", ">>fra<<"))
     network = marian.transformer(words.pieces)

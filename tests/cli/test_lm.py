@@ -26,6 +26,7 @@ def test_each_line_is_continued(command, saved, tiny_language_model):
     assert result.stdout.splitlines() == tiny_language_model.generate(PROMPTS)
 
 
+@pytest.mark.prove
 def test_options_reach_the_search_and_json_tells_everything(command, saved, tiny_language_model):
     options = ("--sample", "--n-best", 2, "--seed", 5, "--max-length", 4)
     result = command("lm", "generate", saved, *options, "--format", "jsonl", stdin=STDIN)

@@ -14,6 +14,7 @@ def expected(toy_translator):
     return TEXT.format(*toy_translator.translate(toy.SOURCES[:3]))
 
 
+@pytest.mark.sample(3)
 def test_every_form_keeps_white_space_and_line_ends(
     command, toy_model, expected, written, tmp_path
 ):

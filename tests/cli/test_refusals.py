@@ -203,6 +203,7 @@ def test_a_damaged_run_config_is_named(refused, toy_keras, training, tmp_path, c
     assert f"as `train` writes it. Received: {path}" in refused(*training, "--overwrite")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("option, most", [("--layer", 1), ("--head", 2)])
 @pytest.mark.parametrize("over", [False, True])
 def test_a_layer_or_head_must_exist(refused, toy_keras, tmp_path, option, most, over):

@@ -38,6 +38,7 @@ def test_texts_are_arguments_or_lines(ask, toy_translator, written, tmp_path):
     assert (tmp_path / "en").read_text().splitlines() == expected
 
 
+@pytest.mark.sample(2)
 def test_formats_are_those_of_translate(ask, toy_translator, command, toy_keras):
     options = ("--format", "tsv", "--n-best", 2)
     expected = command("translate", toy_keras, *options, "--beam-size", 4, stdin=TEXT).stdout

@@ -76,6 +76,7 @@ def other_keras(toy_translator, tmp_path_factory):
     return path
 
 
+@pytest.mark.prove
 def test_an_ensemble_translates_together(command, toy_keras, toy_translator, other_keras):
     options = ("--format", "tsv", "--beam-size", 2, "--max-length", 12)
     result = command("translate", toy_keras, "--ensemble", other_keras, *options, stdin=TEXT)
@@ -88,6 +89,7 @@ def test_an_ensemble_translates_together(command, toy_keras, toy_translator, oth
     np.testing.assert_allclose(scores, [best.score for best, *_ in expected], atol=1e-3)
 
 
+@pytest.mark.prove
 def test_an_ensemble_of_one_model_twice_scores_as_the_model(command, toy_keras, written):
     source = written("source", TEXT)
     reference = written("reference", "\n".join(toy.TARGETS[:5]))

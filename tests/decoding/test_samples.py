@@ -40,7 +40,7 @@ def ids_of(decoded):
     return [[one.ids for one in several] for several in decoded]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_sample_depends_on_its_row_alone(undecided, settings):
     """Not on the size, order or padding of the batch, even where logits are nearly equal."""
@@ -99,6 +99,7 @@ def test_several_samples_of_a_sentence(toy_translator):
             assert sum(one.token_log_probabilities) == pytest.approx(one.score, abs=1e-3)
 
 
+@pytest.mark.prove
 def test_several_samples_on_the_command_line(command, refused, toy_keras, toy_translator):
     options = ("--sample", "--n-best", 5, "--temperature", 2.0, "--seed", 4)
     text = "\n".join(toy.SOURCES[:3]).encode()

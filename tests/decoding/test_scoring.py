@@ -59,6 +59,7 @@ def test_the_likelihood_is_that_of_decoding_step_by_step(transformer):
             np.testing.assert_allclose(attention[position], weights[0, 0], atol=1e-5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("max_logits", [1, 2 * V * 5])
 def test_the_bound_on_batches_changes_no_result(transformer, monkeypatch, max_logits):
     expected = BatchLikelihood(transformer, Ids)(SOURCES, TARGETS)

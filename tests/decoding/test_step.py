@@ -73,7 +73,7 @@ def ancestors(parents):
     return np.stack(line[::-1])
 
 
-@pytest.mark.sample(14)
+@pytest.mark.sample(41)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("runtime", RUNTIMES.values(), ids=RUNTIMES.keys())

@@ -84,7 +84,7 @@ def test_a_step_computes_what_the_whole_sequence_does(form, norm_first):
         assert error <= FORMS[form] * np.abs(expected).max()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize("form", ["int8", "bfloat16", "float64"])
 def test_beams_score_what_scoring_scores(form, tokenizer):
     translator = Translator(tokenizer, new_transformer(form, tokenizer.vocab_size))
@@ -95,7 +95,7 @@ def test_beams_score_what_scoring_scores(form, tokenizer):
     assert len(translator.translate(TEXTS, 3, coverage_penalty=0.2, max_length=7)) == 3
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("form", ["int8", "int4", "lora", "int8 with lora", "float64"])
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "not compiled"])
 def test_a_file_brings_it_back(form, compiled, tokenizer, tmp_path):
@@ -113,6 +113,7 @@ def test_a_file_brings_it_back(form, compiled, tokenizer, tmp_path):
     assert kformer.load(tmp_path / "two.keras").score(TEXTS, TEXTS) == scored
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("form", ["int8", pytest.param("lora", marks=pytest.mark.prove)])
 def test_what_was_traced_before_is_not_used_after(form, tokenizer):
     translator = Translator(tokenizer, new_transformer("float32", tokenizer.vocab_size))
@@ -212,7 +213,7 @@ def test_another_model_starts_from_one_with_lora(tokenizer):
         assert one.log_probability == pytest.approx(other.log_probability, abs=1e-3)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("dtype", "optimizer"),
     [

@@ -18,6 +18,7 @@ every_layer = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sample(3)
 @every_layer
 def test_its_config_makes_another_like_it(layer_class, settings, shapes):
     layer = layer_class(**settings, name="mine", dtype="mixed_bfloat16")
@@ -37,7 +38,7 @@ def test_every_constructor_argument_is_an_attribute(layer_class, settings, shape
     assert settings.keys() <= arguments
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(9)
 @every_layer
 def test_a_keras_file_brings_it_back(layer_class, settings, shapes, tmp_path):
     layer, inputs = layer_class(**settings), inputs_of(shapes)
@@ -57,7 +58,7 @@ def test_a_transformer_is_a_keras_file_by_itself(tmp_path):
     np.testing.assert_array_equal(transformer(tuple(inputs)), loaded(tuple(inputs)))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(9)
 @every_layer
 def test_the_symbolic_output_is_that_of_a_call(layer_class, settings, shapes):
     layer, inputs = layer_class(**settings), inputs_of(shapes)

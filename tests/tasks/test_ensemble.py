@@ -54,6 +54,7 @@ def assert_same(found, expected):
         )
 
 
+@pytest.mark.sample(2)
 @searches
 def test_an_ensemble_of_one_model_twice_is_the_model(translators, options):
     model = translators[0]
@@ -62,6 +63,7 @@ def test_an_ensemble_of_one_model_twice_is_the_model(translators, options):
     assert_same(Ensemble([model]).translations(TEXTS, options), expected)
 
 
+@pytest.mark.sample(2)
 @searches
 def test_a_translation_does_not_depend_on_its_neighbours(translators, options):
     ensemble = Ensemble(translators)
@@ -86,6 +88,7 @@ def test_the_best_id_is_that_of_the_mean_of_what_each_model_finds(translators):
     assert found.score == pytest.approx(expected.sum(), abs=1e-3)
 
 
+@pytest.mark.prove
 def test_attention_is_the_mean_of_the_heads_that_align(translators):
     texts, targets = TEXTS[1:3], toy.TARGETS[:2]
     [[found]] = Ensemble(translators).translations(texts[:1], OPTIONS["greedy"])
@@ -103,6 +106,7 @@ def test_attention_is_the_mean_of_the_heads_that_align(translators):
         np.testing.assert_allclose(one.token_log_probabilities, np.log(likely), atol=1e-4)
 
 
+@pytest.mark.prove
 def test_what_one_model_would_cut_is_cut(translators):
     long = " ".join(toy.SOURCES[:20])
     with pytest.warns(UserWarning, match="40"):
@@ -110,6 +114,7 @@ def test_what_one_model_would_cut_is_cut(translators):
     assert "source cut" in found.flags
 
 
+@pytest.mark.prove
 def test_progress_is_called_once_for_each_text(translators):
     done = []
     Ensemble(translators).translate(TEXTS, max_length=3, batch_size=3, progress=done.append)

@@ -45,8 +45,8 @@ def assert_answered(translations, texts):
         assert len(several[0].token_log_probabilities) == len(several[0].tokens)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.filterwarnings("ignore:.*over the limit")
-@pytest.mark.sample(3)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text)[:20])
 def test_odd_characters_are_answered(translator, text):
     texts = [text, "ein bier", text]

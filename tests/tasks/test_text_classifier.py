@@ -59,6 +59,7 @@ def test_of_a_long_text_the_beginning_counts_and_a_warning_says_so(classifier):
         assert np.array_equal(found.probabilities, classifier.predict([text + " nie"])[1])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("form", ["classifier", "text_encoder"])
 def test_a_keras_file_is_all_that_it_needs(form, request, tmp_path):
     model = request.getfixturevalue(form)

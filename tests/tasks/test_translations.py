@@ -53,7 +53,7 @@ def first_ids(translations):
     return [one.tokens for one, *_ in translations]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @ways
 def test_a_translation_is_what_the_strings_are(translator, options):
     several = translator.translations(TEXTS, options, details=False)
@@ -85,7 +85,7 @@ def test_details_are_of_every_token(translator, options):
             assert sum(one.token_log_probabilities) == pytest.approx(one.score, abs=1e-3)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @ways
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), data=st.data())

@@ -213,6 +213,7 @@ def test_a_sentence_of_just_the_limit_is_no_warning(tokenizer, transformer, sent
         )
 
 
+@pytest.mark.sample(2)
 @beams
 def test_each_way_to_search_is_traced_once(tokenizer, transformer, sentences, beam_size):
     calls = []

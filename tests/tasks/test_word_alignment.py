@@ -64,6 +64,7 @@ def test_the_head_of_the_lowest_error_rate_is_chosen_and_saved(toy_translator, t
     assert loaded.alignment_head == target and loaded.copy().alignment_head == target
 
 
+@pytest.mark.prove
 def test_without_links_by_hand_the_head_of_the_highest_agreement_is_chosen(toy_translator):
     translator = toy_translator.copy()
     scores = translator.choose_alignment_head(SOURCES, TARGETS)

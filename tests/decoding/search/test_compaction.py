@@ -80,6 +80,7 @@ def batch_sizes(searcher, votes, max_lengths, compact_batch):
     return sizes
 
 
+@pytest.mark.sample(2)
 @ways
 @given(max_lengths=batches)
 @settings(max_examples=10)

@@ -78,6 +78,7 @@ class AmongCandidates(DecoderStep):
         return output._replace(logits=ops.where(allowed, output.logits, -1e9))
 
 
+@pytest.mark.sample(3)
 @searches
 @pytest.mark.parametrize("runtime", [GRAPH, ALIKE], ids=["graph", "litert"])
 def test_other_ids_are_as_if_forbidden(search, runtime):

@@ -58,6 +58,7 @@ def test_each_side_may_have_its_own_ids_and_its_own_end(two_vocabularies, tmp_pa
     }
 
 
+@pytest.mark.prove
 @installed
 def test_the_piece_of_a_fixed_target_language_is_put_there_by_ctranslate2(tmp_path):
     keras.utils.set_random_seed(1)

@@ -47,6 +47,7 @@ def greedy(exported):
     return signature(exported[1])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("number", [0, 1, len(toy.SOURCES)])
 def test_it_translates_as_python_does(served, toy_translator, number):
     beam_size, translator = served
@@ -101,6 +102,7 @@ def test_bytes_that_are_no_text_get_a_translation(greedy):
     assert len(translations) == 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_the_score_is_that_of_the_search(exported, toy_translator, beam_size):
     tokenizer = toy_translator.tokenizer

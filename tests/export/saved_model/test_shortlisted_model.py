@@ -8,6 +8,7 @@ from kformer.export import ServedTranslator, export_saved_model
 from support import toy
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.prove)])
 def test_it_says_what_python_says(toy_translator, toy_shortlist, tmp_path, xla):
     full = toy_translator.translate(toy.SOURCES[:8])

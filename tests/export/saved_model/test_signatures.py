@@ -258,6 +258,7 @@ def test_too_many_ids_are_refused_and_the_next_request_is_not(signatures, kind, 
     assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_too_many_characters_are_refused(signatures, name):
     """Before they are tokenized, which takes time, too."""

@@ -38,6 +38,7 @@ def test_a_runtime_reads_the_nearest_of_fifteen_numbers_in_every_place(kernel, t
     assert (np.abs(read - kernel) <= (0.5 + 1 / 16) * steps + 1e-6).all()
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("precision", "of_vocabulary"),
     [

@@ -55,6 +55,7 @@ def test_padding_changes_nothing():
     np.testing.assert_allclose(model(padded), model(IDS), atol=1e-6)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("trainable", [pytest.param(True, marks=pytest.mark.prove), False])
 def test_fit_changes_a_frozen_encoder_not_at_all(trainable):
     model = classifier(2)

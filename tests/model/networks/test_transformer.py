@@ -34,6 +34,7 @@ def test_keras_has_the_private_method_that_the_model_overrides():
     assert [*parameters] == ["self", "iterator", "data_batch"]
 
 
+@pytest.mark.sample(3)
 @norms
 @dtypes
 @pytest.mark.parametrize("target_vocab_size", [None, 19], ids=["joint", "two vocabularies"])
@@ -49,6 +50,7 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
     assert logits.shape == (B, T, target_vocab_size or V)
 
 
+@pytest.mark.sample(4)
 @norms
 @pytest.mark.parametrize("activation", reference.ACTIVATIONS)
 def test_activation_and_number_of_decoder_layers_are_arguments(norm_first, activation):

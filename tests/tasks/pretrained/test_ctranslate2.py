@@ -65,6 +65,7 @@ def test_every_weight_finds_its_place(shape, tmp_path):
     assert found.target_tokenizer.model == expected.target_tokenizer.model
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("dtype", "most"), [("float16", 1e-3), ("int8", 1 / 250), ("int16", 1e-3)])
 def test_rounded_weights_are_read_by_their_scales(dtype, most, translator, tmp_path):
     found = kformer.from_ctranslate2(written.write_folder(translator, tmp_path / "a", dtype))
@@ -100,6 +101,7 @@ def test_positions_of_opennmt_tf_and_fairseq_are_read(first, translator, tmp_pat
     assert max(differences(found, translator).values()) == 0
 
 
+@pytest.mark.prove
 def test_a_decoder_that_starts_from_zero_gets_an_id_of_zeros(translator, folder):
     variables = written.read(folder)
     variables["decoder/start_from_zero_embedding"] = np.int8(1)
@@ -137,6 +139,7 @@ def test_sentencepiece_models_may_be_elsewhere(folder, translator, tmp_path):
 # CTranslate2 itself.
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_the_import_says_what_ctranslate2_says(dtype, translator, tmp_path):
     pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")

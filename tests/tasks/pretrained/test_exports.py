@@ -44,8 +44,8 @@ def test_the_saved_model_says_what_python_says(translator, tmp_path):
     assert of_server == pytest.approx(scored.log_probability, abs=1e-3)
 
 
+@pytest.mark.prove
 @pytest.mark.filterwarnings("ignore:Sentence . has too long a translation")  # In int8.
-@pytest.mark.sample(4)
 @pytest.mark.parametrize("beam_size", [1, 4])
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_the_tflite_file_says_what_python_says(precision, beam_size, translator, tmp_path):

@@ -84,6 +84,7 @@ def test_the_logits_are_those_of_the_equations_with_the_positions_of_fairseq(fol
     np.testing.assert_allclose(found, expected, atol=1e-4 * np.ptp(expected))
 
 
+@pytest.mark.prove
 def test_a_keras_file_says_the_same(folder, tmp_path):
     translator = kformer.from_fairseq(folder)
     expected = translator.translate(TEXTS)
@@ -143,6 +144,7 @@ def test_the_forms_of_the_settings_are_read(folder, network, tmp_path):
         assert kformer.from_fairseq(other).translate(TEXTS) == expected
 
 
+@pytest.mark.prove
 def test_files_may_be_elsewhere(folder, tmp_path):
     expected = kformer.from_fairseq(folder).translate(TEXTS)
     data = tmp_path / "data"

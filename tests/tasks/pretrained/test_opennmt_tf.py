@@ -91,7 +91,7 @@ def test_the_logits_are_those_of_the_equations_with_its_positions(translator, ne
     assert expected.shape[-1] == len(pieces) + 1
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 def test_a_keras_file_says_the_same(translator, tmp_path):
     expected = translator.translate(TEXTS)
     assert len({*expected}) > 3 and expected[2] == ""

@@ -134,6 +134,7 @@ def test_the_phone_file_names_the_languages_and_their_ids(exports):
         assert blank or vector["ids"][0] == IDS[vector["target_language"]]
 
 
+@pytest.mark.prove
 def test_a_request_names_a_language_for_each_text(exports, translator):
     served = kformer.load(exports["SavedModel"])
     asked = ["fra", "eng", "deu", "ita", "", "ita", "fra", "FRA"]

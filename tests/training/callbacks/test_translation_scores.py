@@ -57,6 +57,7 @@ def damage(weights, amount):
     return [w + amount * w.std() * generator.normal(size=w.shape) for w in weights]
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("beam_size", [1, pytest.param(3, marks=pytest.mark.prove)])
 def test_the_scores_are_those_of_the_current_weights(translator, toy_keras, beam_size):
     callback = TranslationScores(translator, SOURCES, TARGETS, beam_size=beam_size)

@@ -100,7 +100,7 @@ def test_several_files_are_read_as_one_text(write, tokenizer):
     assert Counter(rows_of(dataset, tokenizer)) == expected_rows(pairs, tokenizer, 128)
 
 
-@pytest.mark.sample(3)  # The first and the last.
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("ending", ["\r\n", "\n"])
 @pytest.mark.parametrize("cut", [True, False])
 def test_crlf_line_ends_and_a_last_line_without_one_change_nothing(write, tokenizer, ending, cut):

@@ -70,6 +70,7 @@ def test_few_lengths_reach_the_maximum_in_multiples_of_four(max_length):
         assert longer <= max(shorter + 4, 1.25 * shorter)
 
 
+@pytest.mark.prove
 def test_other_spellings_have_the_same_shapes_and_mean_the_same(write, tokenizer):
     """Where another spelling does not fit, the usual one stays."""
     pairs = many_pairs(400)
@@ -96,6 +97,7 @@ def test_other_spellings_have_the_same_shapes_and_mean_the_same(write, tokenizer
     assert read == written
 
 
+@pytest.mark.prove
 def test_the_report_counts_the_batches_the_shapes_and_the_padding(write, tokenizer):
     words = [random.choices(WORDS, k=random.randint(1, 20)) for _ in range(800)]
     pairs = [(" ".join(line), " ".join(["bier", *line[random.randint(0, 1) :]])) for line in words]

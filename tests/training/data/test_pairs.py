@@ -79,6 +79,7 @@ def test_pairs_make_the_batches_that_two_files_make(tmp_path, tokenizer):
             assert tf.reduce_all(one == other)
 
 
+@pytest.mark.prove
 def test_each_table_is_a_corpus_of_its_own(tmp_path, tokenizer):
     paths = [table(tmp_path, "a.tsv"), table(tmp_path, "b.jsonl")]
     sources, targets = split_pairs(paths)

@@ -55,6 +55,7 @@ def mean_probabilities(teacher, source, target, start):
     return np.mean(found, axis=0)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fixed", [False, True])
 def test_each_id_of_a_batch_has_the_likeliest_ids_of_all_teachers(
     teacher, tokenizer, shards, in_chunks, fixed
@@ -98,6 +99,7 @@ def test_targets_keep_the_ids_that_teachers_speak_of(teacher, shards):
     assert targets(plain) == targets(respelled)
 
 
+@pytest.mark.prove
 def test_teachers_go_on_where_they_were_stopped(teacher, shards, in_chunks, monkeypatch, tmp_path):
     done, whole = [], module._Reader.__call__
 

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX
 SCRIPT = on_jax.__file__
 
 
+@pytest.mark.prove
 def test_a_step_has_the_loss_and_the_gradients_of_one_on_tensorflow(tmp_path):
     rng = np.random.RandomState(0)
     ids = rng.randint(4, 50, (7, 12)).astype("int32")

@@ -47,6 +47,7 @@ def test_every_piece_has_itself_as_its_first_entry(toy_shortlist):
     assert toy_shortlist.ends[2] == 0  # Padding, unknown and start are in no source.
 
 
+@pytest.mark.sample(2)
 @SEARCHES
 def test_a_translator_keeps_its_answers(shortlisted, toy_shortlist, beam_size):
     assert toy_shortlist.size < shortlisted.tokenizer.vocab_size / 4
@@ -67,6 +68,7 @@ def test_what_is_no_candidate_is_never_said(shortlisted, toy_shortlist):
     assert {piece for one, *_ in found for piece in one.tokens} <= special
 
 
+@pytest.mark.prove
 def test_prefixes_and_other_restrictions_search_all_ids(shortlisted):
     options = [{"prefixes": toy.TARGETS[5:8]}, {"no_repeat_ngram": 2}, {"sample": True, "seed": 3}]
     found = [shortlisted.translate(toy.SOURCES[:3], **one) for one in options]

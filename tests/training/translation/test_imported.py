@@ -19,6 +19,7 @@ def folder(tmp_path):
     return folder
 
 
+@pytest.mark.prove
 def test_vocabulary_and_language_are_kept(folder, parallel_text, tiny_recipe, tmp_path):
     other = kformer.from_marian(folder, "fra")
     other.save(tmp_path / "other.keras")

@@ -29,6 +29,7 @@ def test_there_are_batches_of_training_and_of_validation(files, tiny_recipe, tok
     assert number_of_pairs(validation) <= len(files[2][0].read_text("utf-8").splitlines())
 
 
+@pytest.mark.prove
 def test_without_validation_text_there_are_no_batches_of_it(files, tiny_recipe, tokenizer):
     text = TextOfRun(*files[:2])
     assert text.batches(tiny_recipe, tokenizer, epoch())[1] is None
