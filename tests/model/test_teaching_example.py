@@ -45,7 +45,6 @@ def learnt(request):
         len(SOURCE_IDS), target_vocab_size=len(TARGET_IDS), dropout=0, **sizes
     )
     optimizer = keras.optimizers.Adam(rate)
-    optimizer.build(transformer.trainable_variables)  # Else `fit` traces its step twice.
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     transformer.compile(optimizer, loss, jit_compile=False)
     inputs = ids(SOURCE, SOURCE_IDS), ids(TARGET_IN, TARGET_IDS)

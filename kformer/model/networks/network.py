@@ -46,6 +46,16 @@ class Network(HoldsDense, keras.Model):
             iterator = None
         super()._maybe_symbolic_build(iterator, data_batch)
 
+    def make_train_function(self, force=False):
+        """As in Keras, but the variables of the optimizer exist before the step is traced.
+
+        Keras on TensorFlow creates them in a first trace of the step, which then counts for
+        nothing: the step is traced again, and `fit` begins half as fast.
+        """
+        if not self.optimizer.built:
+            self.optimizer.build(self.trainable_variables)
+        return super().make_train_function(force)
+
     def copy(self):
         """Returns a float32 copy with the same weights and without an optimizer, for export.
 

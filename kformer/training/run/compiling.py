@@ -46,5 +46,3 @@ def compile_network(network, recipe: Recipe, loss, metrics):
         loss=loss,
         metrics=metrics,
     )
-    # Otherwise its variables are created in the first trace, and `fit` traces a second time.
-    network.optimizer.build(network.trainable_variables)

@@ -218,6 +218,23 @@ def test_the_padding_id_is_an_argument():
     )
 
 
+@pytest.mark.tensorflow("Another backend traces twice, once for the shapes alone.")
+def test_fit_traces_its_step_once(monkeypatch):
+    traced = []
+    compute_loss = Transformer.compute_loss
+
+    def counted(self, *args, **kwargs):
+        traced.append(args)
+        return compute_loss(self, *args, **kwargs)
+
+    monkeypatch.setattr(Transformer, "compute_loss", counted)
+    transformer = small_transformer()
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    transformer.compile("adam", loss, metrics=[keras.metrics.SparseCategoricalAccuracy()])
+    transformer.fit((SOURCE, TARGET), TARGET, epochs=2, batch_size=3, verbose=0)
+    assert len(traced) == 1
+
+
 @pytest.mark.prove
 def test_the_copy_task_is_learnt_and_greedy_decoding_copies():
     start, end, length = 2, 3, 5
