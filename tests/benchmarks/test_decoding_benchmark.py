@@ -206,7 +206,7 @@ def test_the_tflite_file_says_what_python_says_of_batches_that_are_not_full(tmp_
         assert [contender.rows(answer) for answer in answers] == expected
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_ctranslate2_says_what_kformer_says(tmp_path, norm_first, beam_size):

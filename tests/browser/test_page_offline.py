@@ -60,6 +60,7 @@ def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
     assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
 
 
+@pytest.mark.prove
 def test_files_of_two_versions_are_not_kept(browser, copy):
     change(copy / "facts.js", "greedy search", "another")
     with served(copy) as address:

@@ -74,6 +74,7 @@ def test_sentences_come_one_by_one_and_a_newer_text_stops_the_older(browser, cha
     assert sum(f"run {line}" in log for line in long) < 200
 
 
+@pytest.mark.prove
 def test_a_sentence_that_did_not_change_is_not_translated_again(browser, changed):
     with changed("worker.js", slowed) as address:
         browser("open", address)
@@ -95,6 +96,7 @@ def test_white_space_and_line_breaks_stay_as_they_are(page, address):
     assert said["lines"] == expected.split("\n")
 
 
+@pytest.mark.prove
 def test_a_browser_without_segmenter_translates_lines(browser, changed):
     with changed("sentences.js", lambda js: b"delete Intl.Segmenter;\n" + js) as address:
         browser("open", address)
@@ -102,6 +104,7 @@ def test_a_browser_without_segmenter_translates_lines(browser, changed):
         assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("language", "line", "count"),
     [
@@ -150,6 +153,7 @@ def test_a_screen_reader_finds_its_way(page):
         assert page("count", role, name) == 1, (role, name)
 
 
+@pytest.mark.prove
 def test_each_line_has_a_direction_of_its_own(browser, changed):
     rtl = b"span.textContent = '\\u05e9\\u05dc\\u05d5\\u05dd';"
     with changed("lines.js", lambda js: js.replace(b"span.textContent = text;", rtl)) as address:

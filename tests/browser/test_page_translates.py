@@ -117,6 +117,7 @@ def test_a_rounded_file_is_as_good_as_it_is_in_python(
     assert scores[1] > 30  # A toy's few numbers suffer from 8 bits, and more from 4.
 
 
+@pytest.mark.prove
 def test_browsers_without_relaxed_simd_get_a_build_of_their_own(browser, changed, folder):
     def without(worker):
         return b"""const instantiate = WebAssembly.instantiate;
@@ -215,6 +216,7 @@ def test_flags_are_those_of_python(page, folder):
         assert 20 < flags.count(flag) < 500, flag
 
 
+@pytest.mark.prove
 def test_degenerate_output_shows_a_notice(browser, changed):
     """Of a worker whose every translation is the same id nine times, without an end."""
 

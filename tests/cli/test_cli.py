@@ -103,7 +103,7 @@ def test_export_writes_both_forms_and_reports_on_them(toy_run, toy_exports, toy_
     assert (folder / "toy.tflite").is_file()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 def test_every_form_of_a_model_says_the_same(toy_model, toy_translator):
     """In a process of its own, so that it shows what libraries write on stderr."""
     result = toy.run_command("translate", toy_model, stdin="\n".join(toy.SOURCES))
@@ -111,6 +111,7 @@ def test_every_form_of_a_model_says_the_same(toy_model, toy_translator):
     assert result.stdout.splitlines() == toy_translator.translate(toy.SOURCES)
 
 
+@pytest.mark.sample(3)
 def test_every_form_of_a_model_scores_the_same(
     command, toy_model, toy_run, toy_translator, tmp_path
 ):

@@ -25,6 +25,7 @@ def test_every_line_has_its_vector(toy_keras, toy_translator, tmp_path):
     assert [path.name for path in output.parent.iterdir()] == ["vectors.npy"]
 
 
+@pytest.mark.sample(3)
 def test_every_form_encodes(command, toy_model, toy_translator, tmp_path):
     output = tmp_path / "vectors.npy"
     result = command("encode", toy_model, "--output", output, stdin="\n".join(LINES).encode())

@@ -51,6 +51,7 @@ def test_prompts_without_text_or_room_are_refused(refused, saved, tmp_path, prom
     assert said in refused("lm", "generate", saved, "--output", tmp_path / "o", stdin=prompts)
 
 
+@pytest.mark.prove
 def test_the_number_of_a_line_counts_from_the_first(command, saved, monkeypatch):
     monkeypatch.setattr("kformer.cli.terminal.lines.CHUNK", 2)
     stdin = b"a\nb\nc\n" + b"wir " * 40
@@ -59,6 +60,7 @@ def test_the_number_of_a_line_counts_from_the_first(command, saved, monkeypatch)
     assert "Received: line 4 of " in result.stderr.splitlines()[-1]
 
 
+@pytest.mark.prove
 def test_scores_are_those_of_python(command, saved, written, tiny_language_model):
     text = written("text", "".join(f"{line}\n" for line in toy.SOURCES[:9]))
     scored = tiny_language_model.score(toy.SOURCES[:9])

@@ -26,6 +26,7 @@ def test_every_form_keeps_white_space_and_line_ends(
     assert (tmp_path / "en").read_bytes() == expected.encode()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("protocol", ["rest", "grpc"])
 def test_a_server_is_asked_for_sentences(command, toy_server, expected, toy_translator, protocol):
     options = ("request", toy_server.url(protocol), "--paragraphs")

@@ -145,6 +145,7 @@ def test_chunks_change_nothing(command, monkeypatch, toy_keras, toy_translator):
         assert result.stdout.splitlines() == expected
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("by_file", [True, False])
 def test_a_prefix_for_every_line(command, toy_keras, toy_translator, written, by_file):
     prefixes = ["the dog", "", "we", "", "a child"]
@@ -195,6 +196,7 @@ def test_degenerate_output_is_reported_with_its_line(command, monkeypatch, loopi
     assert flags == [[], [], ["length limit", "loop", "length ratio"], []]
 
 
+@pytest.mark.prove
 def test_of_many_degenerate_lines_the_first_are_told_and_the_others_counted(command, looping):
     result = command("translate", looping, stdin=b"ein bier\n" * 13)
     assert (result.returncode, result.stdout.count("\n")) == (0, 13)
@@ -247,6 +249,7 @@ def test_a_score_for_every_line(command, toy_run, toy_keras, toy_translator, tmp
     assert (tmp_path / "scores").read_text() == result.stdout
 
 
+@pytest.mark.prove
 def test_the_perplexity_of_a_file(command, toy_run, toy_keras, toy_translator):
     files = ("--source", toy_run.files["valid.de"], "--target", toy_run.files["valid.en"])
     scored = toy_translator.score(toy.SOURCES[toy.HELD_OUT], toy.TARGETS[toy.HELD_OUT])
@@ -256,6 +259,7 @@ def test_the_perplexity_of_a_file(command, toy_run, toy_keras, toy_translator):
     assert (result.returncode, result.stdout, result.stderr) == (0, expected, "")
 
 
+@pytest.mark.prove
 @pytest.mark.filterwarnings("default")
 def test_a_pair_over_the_limit_is_scored_in_part_and_said_so(command, toy_keras, written):
     long, short = "🐕" * 99, "hund"

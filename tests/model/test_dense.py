@@ -95,7 +95,7 @@ def test_beams_score_what_scoring_scores(form, tokenizer):
     assert len(translator.translate(TEXTS, 3, coverage_penalty=0.2, max_length=7)) == 3
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("form", ["int8", "int4", "lora", "int8 with lora", "float64"])
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "not compiled"])
 def test_a_file_brings_it_back(form, compiled, tokenizer, tmp_path):

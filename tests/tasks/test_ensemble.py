@@ -54,7 +54,7 @@ def assert_same(found, expected):
         )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @searches
 def test_an_ensemble_of_one_model_twice_is_the_model(translators, options):
     model = translators[0]

@@ -143,6 +143,7 @@ def test_its_answers_differ_and_end_at_various_lengths(ids_translator, sentences
     assert len({tuple(row) for row in rows}) == len(rows)
 
 
+@pytest.mark.sample(2)
 @beams
 def test_a_row_may_grow_by_so_much_over_its_source(tokenizer, sentences, beam_size):
     transformer = Transformer(400, 1, 32, 2, 48)
@@ -156,6 +157,7 @@ def test_a_row_may_grow_by_so_much_over_its_source(tokenizer, sentences, beam_si
     assert [len(row) for row in rows] == [len(source) + EXTRA_LENGTH for source in sources]
 
 
+@pytest.mark.sample(2)
 @beams
 def test_a_blank_line_is_an_empty_line(tokenizer, sentences, beam_size):
     rambling = perturbed(Transformer(400, 1, 16, 2, 24))  # It would say something.

@@ -39,6 +39,7 @@ def test_blank_texts_have_no_links(toy_translator):
     assert [one.links for one in found] == [[], [], []]
 
 
+@pytest.mark.prove
 def test_translations_have_the_links_of_the_chosen_head(toy_translator):
     translator = toy_translator.copy()
     for head in (None, AlignmentHead(1, 2)):

@@ -25,6 +25,7 @@ def test_links_are_written_line_by_line(command, toy_keras, toy_translator, file
     assert result.stdout.splitlines() == expected
 
 
+@pytest.mark.prove
 def test_words_are_written_as_tsv_into_a_file(command, toy_keras, toy_translator, files, tmp_path):
     output = tmp_path / "links.tsv"
     options = ["--format", "tsv", "--layer", 1, "--head", 2, "--output", output]

@@ -130,6 +130,7 @@ def test_text_and_output_must_be_files(refused, toy_keras, written, given):
     assert message.endswith(f"Received: input={input}, output={output}.")
 
 
+@pytest.mark.prove
 def test_only_the_same_command_goes_on(command, refused, monkeypatch, toy_keras, written, tmp_path):
     append, content = Unfinished.append, "\n".join(toy.SOURCES[:4])
     text, prefix = written("text", content), written("prefix", "the dog\n\n\n\n")

@@ -101,6 +101,7 @@ def test_all_ids_as_candidates_change_nothing(search):
         np.testing.assert_allclose(one, other, atol=1e-4)
 
 
+@pytest.mark.prove
 @searches
 def test_a_row_alone_is_as_in_its_batch(search):
     _, candidates = inputs()

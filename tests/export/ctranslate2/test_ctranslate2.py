@@ -33,8 +33,8 @@ def said_by(folder, texts):
     return CTranslate2Translator(folder).translate(texts)
 
 
+@pytest.mark.sample(2)
 @installed
-@pytest.mark.sample(3)
 @pytest.mark.parametrize("tables", ["one table", "two tables"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ctranslate2_says_what_python_says(shape, tables, tokenizer, tmp_path):

@@ -150,6 +150,7 @@ def test_rounded_weights_make_smaller_files(toy_translator, short_tflite, precis
     assert sum(len(data) == bytes_each * table.numpy().size for data in stored) == 1
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("chosen", "batch_size", "kept"),
     [

@@ -45,6 +45,7 @@ def test_another_continuation_is_refused_and_named(verifier, tiny_language_model
     assert (report.equal, report.others) == (8, 1)
 
 
+@pytest.mark.prove
 def test_what_python_says_of_a_row_of_ids_is_the_prompt_with_its_best_ids(tiny_language_model):
     kind = Generations(tiny_language_model, SearchOptions())
     for prompt, answer in zip(PROMPTS, tiny_language_model.generate(PROMPTS), strict=True):

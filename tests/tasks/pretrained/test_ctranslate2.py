@@ -65,7 +65,7 @@ def test_every_weight_finds_its_place(shape, tmp_path):
     assert found.target_tokenizer.model == expected.target_tokenizer.model
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("dtype", "most"), [("float16", 1e-3), ("int8", 1 / 250), ("int16", 1e-3)])
 def test_rounded_weights_are_read_by_their_scales(dtype, most, translator, tmp_path):
     found = kformer.from_ctranslate2(written.write_folder(translator, tmp_path / "a", dtype))
@@ -127,6 +127,7 @@ def test_a_vocabulary_of_lines_is_read(folder, translator):
     assert kformer.from_ctranslate2(folder).tokenizer.model == translator.tokenizer.model
 
 
+@pytest.mark.prove
 def test_sentencepiece_models_may_be_elsewhere(folder, translator, tmp_path):
     for side in ("source", "target"):
         (folder / f"{side}.spm").rename(tmp_path / f"{side}.spm")

@@ -112,6 +112,7 @@ def test_the_saved_model_says_what_python_says(folder, tmp_path):
     assert served.translate(TEXTS) == translator.translate(TEXTS)
 
 
+@pytest.mark.prove
 def test_a_folder_of_ctranslate2_is_the_same_model(folder, tmp_path):
     pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
     from kformer.export import export_ctranslate2
@@ -127,6 +128,7 @@ def test_a_folder_of_ctranslate2_is_the_same_model(folder, tmp_path):
     assert again.translate(TEXTS) == expected
 
 
+@pytest.mark.prove
 def test_the_forms_of_the_settings_are_read(folder, network, tmp_path):
     expected = kformer.from_fairseq(folder).translate(TEXTS)
 

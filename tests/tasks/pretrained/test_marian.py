@@ -151,6 +151,7 @@ def test_ids_that_must_not_be_chosen_are_never_chosen(network, tmp_path):
         kformer.from_marian(folder)
 
 
+@pytest.mark.prove
 def test_a_saved_translator_answers_like_the_imported_one(folder, tmp_path):
     translator = kformer.from_marian(folder)
     translator.save(tmp_path / "a.keras")

@@ -35,6 +35,7 @@ def folder(network, tmp_path):
     return write_npz_folder(tmp_path / "npz", WORDS, network)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_it_is_the_same_translator(shape, tmp_path):
     network = marian.transformer(WORDS.pieces, **SHAPES[shape])
@@ -51,6 +52,7 @@ def test_it_is_the_same_translator(shape, tmp_path):
     assert found.source_rows(TEXTS) == expected.source_rows(TEXTS)
 
 
+@pytest.mark.prove
 @pytest.mark.skipif(
     importlib.util.find_spec("ctranslate2") is None, reason="Not installed: ctranslate2."
 )

@@ -120,7 +120,7 @@ def test_the_saved_model_says_what_python_says(checkpoint, tmp_path):
     assert served.translate(TEXTS) == translator.translate(TEXTS)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_a_folder_of_ctranslate2_is_the_same_model(checkpoint, tmp_path):
     pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
     from kformer.export import export_ctranslate2
@@ -135,7 +135,7 @@ def test_a_folder_of_ctranslate2_is_the_same_model(checkpoint, tmp_path):
     assert kformer.from_ctranslate2(exported).translate(TEXTS) == expected
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_attention_to_the_end_is_none(checkpoint):
     translator = kformer.from_opennmt(checkpoint)
     [[best]] = translator.translations(["der hund schläft ."])

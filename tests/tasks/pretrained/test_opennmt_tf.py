@@ -111,7 +111,7 @@ def test_the_saved_model_says_what_python_says(translator, tmp_path):
     assert served.translate(TEXTS) == translator.translate(TEXTS)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 def test_a_folder_of_ctranslate2_is_the_same_model(translator, tmp_path):
     pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
     from kformer.export import export_ctranslate2

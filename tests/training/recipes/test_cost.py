@@ -25,6 +25,7 @@ print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 """
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
@@ -56,6 +57,7 @@ def test_the_memory_is_within_a_third(name, changes):
     assert 0.7 < training_cost(Recipe.named(name, **changes), 0, 0, 1.0).memory / measured < 1.3
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target_vocab_size", [0, 3000])
 def test_the_time_is_that_of_the_operations_that_tensorflow_counts(target_vocab_size):
     """In a forward pass, times three; attention to short sentences takes the difference."""

@@ -177,6 +177,7 @@ def test_the_patience_of_early_stopping_is_restored(tmp_path):
     assert_same(Session(tmp_path / "run", patience=3).fit(epochs=9), undisturbed)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("number", "exit_code"),
     [pytest.param(signal.SIGINT, 130, marks=pytest.mark.prove), (signal.SIGTERM, 143)],

@@ -42,6 +42,7 @@ def test_a_step_has_the_loss_and_the_gradients_of_one_on_tensorflow(tmp_path):
             np.testing.assert_allclose(found[name], value, atol=1e-5, err_msg=name)
 
 
+@pytest.mark.prove
 def test_a_run_of_another_backend_is_not_resumed(tiny_recipe, parallel_text, tmp_path):
     text = [parallel_text[f"train.{name}"] for name in ("de", "en")]
     with pytest.raises(ZeroDivisionError):
