@@ -12,6 +12,8 @@ from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from support import toy
 
+pytestmark = pytest.mark.prove  # An export for each search.
+
 
 @pytest.fixture(scope="module")
 def shortlisted(toy_translator, toy_shortlist):
@@ -24,7 +26,7 @@ def shortlisted(toy_translator, toy_shortlist):
 
 @pytest.fixture(
     scope="module",
-    params=[(3, "float32"), pytest.param((1, "int8"), marks=pytest.mark.prove)],
+    params=[(3, "float32"), (1, "int8")],
     ids=["three beams", "int8"],
 )
 def exported(request, shortlisted, tmp_path_factory):

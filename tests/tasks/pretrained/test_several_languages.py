@@ -62,9 +62,14 @@ def exports(path, folder):
     return forms
 
 
-@pytest.fixture(params=["keras", "SavedModel", "tflite"])
-def form(request, translator, exports):
-    return translator if request.param == "keras" else kformer.load(exports[request.param])
+EXPORTED = [pytest.param(name, marks=pytest.mark.prove) for name in ("SavedModel", "tflite")]
+
+
+@pytest.fixture(params=["keras", *EXPORTED])
+def form(request, translator):
+    if request.param == "keras":
+        return translator
+    return kformer.load(request.getfixturevalue("exports")[request.param])
 
 
 @pytest.mark.sample(4)
@@ -123,6 +128,7 @@ def test_scores_tokens_and_alignment_are_of_the_language(translator, folder):
     assert aligned == fixed.align(TEXTS, targets)
 
 
+@pytest.mark.prove
 def test_the_phone_file_names_the_languages_and_their_ids(exports):
     with zipfile.ZipFile(exports["tflite"]) as archive:
         metadata = json.loads(archive.read("kformer.json"))
@@ -183,6 +189,7 @@ def test_a_client_asks_for_a_language(protocol, exports, translator):
             client.translate(TEXTS)
 
 
+@pytest.mark.prove
 def test_a_web_page_is_of_one_language(exports, tmp_path):
     with pytest.raises(ValueError, match=r"one language.*into deu, fra, ita"):
         export_web_page(exports["tflite"], tmp_path / "page", tmp_path)
