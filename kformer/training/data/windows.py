@@ -67,7 +67,7 @@ class Windows:
         dataset = number_of_pass(epoch)
         # The next window is prepared while the batches of a window are used.
         dataset = dataset.flat_map(
-            lambda number: self._of_pass(number, self._arranged).prefetch(1).flat_map(self._batches)
+            lambda number: self._of_pass(number, self._window).prefetch(1).flat_map(self._batches)
         )
         # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
         counts = self._count_batches()
@@ -84,31 +84,30 @@ class Windows:
     def _count_batches(self):
         """Returns the number of batches of each bucket, int64; it is the same for all passes."""
 
-        def count(seeds, text):
-            *_, buckets = self._batched_rows(text, seeds)
-            return self._batching.count(buckets)
+        def count(*text_and_seed):
+            return self._batching.count(self._buckets(*text_and_seed))
 
         counts = self._of_pass(tf.constant(0, tf.int64), count)
         return counts.reduce(tf.zeros(len(self._batching.sizes), tf.int64), tf.add).numpy()
 
     def _of_pass(self, number, made):
-        """Yields for each window of a pass what `made(seeds, text)` returns."""
+        """Yields for each window of a pass what `made(source, target, rounds, seed)` returns."""
         seed = tf.stack([tf.constant(self._seed, tf.int64), number])
+        windows = self._mixture.windows().enumerate()
+        return windows.map(lambda i, text: made(*text, tf.random.fold_in(seed, i)))
 
-        def make(i, text):
-            return made(iter(tf.unstack(tf.random.split(tf.random.fold_in(seed, i), 7))), text)
+    def _buckets(self, source, target, rounds, seed):
+        """Returns the buckets of the batches of a window, int32, in any order."""
+        return self._batched_rows(source, target, rounds, _seeds(seed))[-1]
 
-        return self._mixture.windows().enumerate().map(make)
-
-    def _batched_rows(self, text, seeds):
+    def _batched_rows(self, source, target, rounds, seeds):
         """Returns the rows of a window, the limits of its batches, and their buckets.
 
-        No spelling, order or seed of a pass changes the number of batches.
+        Nothing here depends on spelling or order, so every pass has the same number of batches.
         """
-        *sides, rounds = text
         rows = [
             side.with_end(side.tokenize(text))
-            for side, text in zip(self._sides, sides, strict=True)
+            for side, text in zip(self._sides, (source, target), strict=True)
         ]
         lengths = row_lengths(rows)
         fit = tf.where(self._filter(*lengths, library=tf) == 0)[:, 0]
@@ -119,9 +118,10 @@ class Windows:
         limits = self._batching.limits(*lengths)
         return rows, limits, self._batching.buckets(*lengths, limits)
 
-    def _arranged(self, seeds, text):
+    def _window(self, source, target, rounds, seed):
         """Returns the rows of a window, respelled, their order, the limits and the buckets."""
-        rows, limits, buckets = self._batched_rows(text, seeds)
+        seeds = _seeds(seed)
+        rows, limits, buckets = self._batched_rows(source, target, rounds, seeds)
         respelled = [*rows]
         for i, respellings in enumerate(self._respellings):
             for respell in respellings:
@@ -145,6 +145,10 @@ class Windows:
 
         numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
+
+
+def _seeds(seed):
+    return iter(tf.unstack(tf.random.split(seed, 7)))
 
 
 def _shuffle_batches(order, limits, buckets, seed):

@@ -82,6 +82,9 @@ class _PackedWindows(Windows):
         *settings, self._rows_per_batch = settings_of_windows_and_rows
         super().__init__(*settings)
 
+    def _buckets(self, *text_and_seed):
+        return self._window(*text_and_seed)[-1]
+
     def _window(self, text, _same, _rounds, seed):
         [tokenizer, _], length = self._sides, self._filter.max_length
         seeds = iter(tf.unstack(tf.random.split(seed, 4)))
