@@ -164,6 +164,7 @@ def test_each_line_has_a_direction_of_its_own(browser, changed):
         assert browser("style", "#source", "direction") == "rtl"
 
 
+@pytest.mark.prove
 def test_it_is_dark_where_that_is_wanted(browser, address):
     colours = {}
     for scheme in ("light", "dark"):

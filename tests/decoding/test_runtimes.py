@@ -63,7 +63,7 @@ def test_the_translations_are_the_same(transformer, search, source, expected, ca
     np.testing.assert_array_equal(ended, expected[2])
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("cache", CACHES)
 def test_a_row_alone_ends_as_it_does_among_others(transformer, search, source, expected, cache):
     runtime = LITERT._replace(**CACHES[cache])

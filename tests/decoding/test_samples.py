@@ -40,7 +40,7 @@ def ids_of(decoded):
     return [[one.ids for one in several] for several in decoded]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_sample_depends_on_its_row_alone(undecided, settings):
     """Not on the size, order or padding of the batch, even where logits are nearly equal."""

@@ -69,7 +69,7 @@ def test_half_of_a_pair_is_read_as_the_replacement_character(tokenizer):
     assert rows[0] == rows[1]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.filterwarnings("ignore:.*over the limit")
 @pytest.mark.parametrize(
     "text",

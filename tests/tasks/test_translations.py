@@ -69,7 +69,7 @@ def test_a_translation_is_what_the_strings_are(translator, options):
         assert row[0].token_log_probabilities is row[0].attention is row[0].alignment is None
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @ways
 def test_details_are_of_every_token(translator, options):
     for one in itertools.chain(*translator.translations(TEXTS, options)):
@@ -117,6 +117,7 @@ def test_sampling_among_one_is_greedy(translator):
     assert translator.translate(TEXTS, sample=True, top_k=1) == translator.translate(TEXTS)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_lengths_have_their_limits(translator, beam_size):
     options = SearchOptions(beam_size, min_length=3, max_length=6)
@@ -150,7 +151,7 @@ def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
     )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "options",
     [

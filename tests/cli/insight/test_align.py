@@ -18,6 +18,7 @@ def files(tmp_path):
     return ["--source", paths[0], "--target", paths[1]]
 
 
+@pytest.mark.prove
 def test_links_are_written_line_by_line(command, toy_keras, toy_translator, files):
     result = command("align", toy_keras, *files)
     assert (result.returncode, result.stderr) == (0, "")

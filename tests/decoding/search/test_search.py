@@ -174,6 +174,7 @@ def test_the_padding_id_may_be_the_end_id():
         assert ended.tolist() == [[False], [False]]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.tensorflow("A test of its graphs.")
 @pytest.mark.parametrize("searcher", [Greedy(), Beam(3, n_best=2)], ids=["greedy", "beam"])
 def test_a_graph_of_unknown_batch_and_length_gives_the_same(searcher):

@@ -33,7 +33,7 @@ def said_by(folder, texts):
     return CTranslate2Translator(folder).translate(texts)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @installed
 @pytest.mark.parametrize("tables", ["one table", "two tables"])
 @pytest.mark.parametrize("shape", SHAPES)

@@ -50,6 +50,7 @@ def test_it_answers_as_python_whatever_the_batch(served, tiny_language_model):
     np.testing.assert_allclose(served.encode(texts), expected, atol=1e-5)
 
 
+@pytest.mark.prove
 def test_several_continuations_and_scores_are_those_of_python(served, tiny_language_model):
     prompts = PROMPTS[:8]
     options = SearchOptions(4, n_best=4)

@@ -55,6 +55,7 @@ def test_it_translates_as_python_does(served, toy_translator, number):
     assert translator.translate(texts) == said_in_python(toy_translator, texts, beam_size)
 
 
+@pytest.mark.sample(2)
 def test_it_translates_odd_text_as_python_does(served, toy_translator):
     beam_size, translator = served
     assert translator.translate(ODD) == said_in_python(toy_translator, ODD, beam_size)
@@ -72,12 +73,14 @@ def test_blank_text_stays_blank(served):
     assert served[1].translate(["", " \t ", "wir"])[:2] == ["", ""]
 
 
+@pytest.mark.sample(2)
 def test_progress_counts_sentences(served):
     done = []
     served[1].translate(toy.SOURCES[:5], batch_size=2, progress=done.append)
     assert done == [2, 2, 1]
 
 
+@pytest.mark.sample(2)
 def test_scores_and_flags_are_those_of_python(served, toy_translator):
     beam_size, translator = served
     texts = ["", *toy.SOURCES[:5], "hund " * 60]

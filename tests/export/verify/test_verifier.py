@@ -109,7 +109,7 @@ def test_the_noisy_step_differs_from_the_real_one_in_its_logits_alone(toy_transl
     np.testing.assert_array_equal(ways[1].attention, ways[0].attention)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("beam_size", BEAMS)
 @pytest.mark.parametrize("factor", [1, 1 + 1e-5])
 def test_an_answer_that_was_as_good_is_a_tie(toy_translator, file, beam_size, factor):

@@ -159,7 +159,7 @@ def test_sequences_may_be_longer_than_any_seen():
     np.testing.assert_allclose(logits, expected, rtol=TOLERANCE, atol=TOLERANCE)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @norms
 @pytest.mark.parametrize("target_vocab_size", [None, 19], ids=["joint", "two vocabularies"])
 def test_gradients_reach_every_weight(norm_first, target_vocab_size):

@@ -53,6 +53,7 @@ def differences(found, expected):
     }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_weight_finds_its_place(shape, tmp_path):
     expected = translator_of(marian.transformer(WORDS.pieces, **SHAPES[shape]))

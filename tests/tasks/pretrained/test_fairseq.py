@@ -38,6 +38,7 @@ def weights_by_path(network):
     return {w.path: w.numpy() for w in network.weights if "seed" not in w.path}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_weight_and_setting_finds_its_place(shape, tmp_path):
     keras.utils.set_random_seed(1)
@@ -280,6 +281,7 @@ def test_weights_that_are_missing_or_too_many_are_named(folder, network):
         kformer.from_fairseq(folder)
 
 
+@pytest.mark.prove
 def test_what_is_learned_nowhere_is_no_weight(folder, network):
     state = fairseq.state_dict_of(network)
     for side in ("encoder", "decoder"):

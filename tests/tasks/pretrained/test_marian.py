@@ -47,7 +47,7 @@ def folder(network, tmp_path):
     return marian.write_folder(tmp_path / "marian", WORDS, network)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_weight_finds_its_place(shape, tmp_path):
     network = marian.transformer(WORDS.pieces, **SHAPES[shape])

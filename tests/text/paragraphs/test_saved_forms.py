@@ -28,6 +28,7 @@ def translator(request, translators):
     return translators[request.param]
 
 
+@pytest.mark.sample(5)
 def test_white_space_and_line_breaks_stay_as_they_are(translator, toy_translator):
     expected = TRANSLATION.format(*toy_translator.translate(toy.SOURCES[:3]))
     texts, done = [TEXT, "", " \n", toy.SOURCES[1]], []

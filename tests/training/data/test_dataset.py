@@ -46,6 +46,7 @@ def test_every_pair_that_fits_is_in_an_epoch_once(
             assert {source.shape[1], target.shape[1]} <= {*bucket_lengths(max_length)}
 
 
+@pytest.mark.prove
 def test_there_are_few_shapes_and_full_batches(write, tokenizer):
     dataset = translation_dataset(*write(many_pairs(1500)), tokenizer, tokens_per_batch=512)
     shapes = [(source.shape, target.shape) for (source, _), target in dataset]
@@ -54,6 +55,7 @@ def test_there_are_few_shapes_and_full_batches(write, tokenizer):
     assert rows[len(rows) // 10] > 0.8 * 512 and rows[-1] <= 512
 
 
+@pytest.mark.prove
 def test_all_batches_but_one_hold_as_many_pairs_as_fit(write, tokenizer):
     dataset = translation_dataset(*write(many_pairs(1500)), tokenizer, tokens_per_batch=512)
     sizes = {512 // length for length in bucket_lengths(128)}
@@ -87,6 +89,7 @@ def test_buckets_grow_by_an_eighth_up_to_the_maximum_length(max_length):
         assert shorter < longer <= shorter + max(2, shorter / 8)
 
 
+@pytest.mark.prove
 def test_several_files_are_read_as_one_text(write, tokenizer):
     pairs = many_pairs(90)
     files = [write(pairs[:30], "a"), write(pairs[30:60], "b"), write(pairs[60:], "c")]
@@ -100,7 +103,7 @@ def test_several_files_are_read_as_one_text(write, tokenizer):
     assert Counter(rows_of(dataset, tokenizer)) == expected_rows(pairs, tokenizer, 128)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("ending", ["\r\n", "\n"])
 @pytest.mark.parametrize("cut", [True, False])
 def test_crlf_line_ends_and_a_last_line_without_one_change_nothing(write, tokenizer, ending, cut):

@@ -67,6 +67,7 @@ def example(rng, scale=3.0):
     return ids.astype("int32"), rng.normal(scale=scale, size=(B, T, V)).astype("float32")
 
 
+@pytest.mark.sample(4)
 @forms
 @given(seed=st.integers(0, 9999), scale=st.sampled_from([0.1, 3.0, 60.0]))
 def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
@@ -164,6 +165,7 @@ def test_equal_arguments_in_one_graph_share_one_computation():
     assert factors_of(tf.ones((B, T, V))) is None
 
 
+@pytest.mark.sample(4)
 @of_graphs
 @pytest.mark.parametrize("step", ["train_step", "test_step"])
 def test_a_step_of_fit_or_evaluate_normalizes_the_logits_once(step):

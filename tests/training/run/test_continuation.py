@@ -43,6 +43,7 @@ def test_divergence_leaves_the_best_translator(unfinished):
     assert read(unfinished / "run.json")["finished"] is False
 
 
+@pytest.mark.prove
 def test_a_run_is_not_resumed_with_a_changed_tokenizer(again, broken_off, parallel_text):
     path = broken_off / "checkpoints" / "tokenizer.model"
     Tokenizer.train(parallel_text["train.de"], 300).save(path)
@@ -50,6 +51,7 @@ def test_a_run_is_not_resumed_with_a_changed_tokenizer(again, broken_off, parall
         again(broken_off)
 
 
+@pytest.mark.prove
 def test_a_run_of_other_settings_is_refused_with_the_differences(
     again, broken_off, parallel_text, tiny_recipe
 ):
@@ -66,6 +68,7 @@ def test_a_run_of_other_settings_is_refused_with_the_differences(
         train(tiny_recipe, source, target, broken_off, *valid_files, weights=[2.0])
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("overwrite", [False, pytest.param(True, marks=pytest.mark.prove)])
 @pytest.mark.parametrize("lost", ["damaged", "deleted"])
 def test_a_run_that_lost_its_checkpoints_is_refused_and_unchanged(

@@ -113,7 +113,7 @@ def test_pairs_over_the_length_limit_are_left_out(shards, tokenizer):
     assert 0 < expected.total() < len(PAIRS)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("fixed", [True, False])
 def test_in_the_order_of_the_shards_text_gives_the_same_batches(shards, tokenizer, write, fixed):
     """So the losses of a run are the same, too."""
