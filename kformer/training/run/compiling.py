@@ -46,3 +46,5 @@ def compile_network(network, recipe: Recipe, loss, metrics):
         loss=loss,
         metrics=metrics,
     )
+    # Here already, because it refuses to accumulate gradients on several replicas.
+    network.optimizer.build(network.trainable_variables)
