@@ -47,10 +47,10 @@ class Network(HoldsDense, keras.Model):
         super()._maybe_symbolic_build(iterator, data_batch)
 
     def make_train_function(self, force=False):
-        """As in Keras, but the variables of the optimizer exist before the step is traced.
+        """Creates the variables of the optimizer, then does what Keras does.
 
-        Keras on TensorFlow creates them in a first trace of the step, which then counts for
-        nothing: the step is traced again, and `fit` begins half as fast.
+        Left to itself, Keras on TensorFlow creates them while it traces the training step, and must
+        then trace the step again, which takes `fit` twice as long to begin.
         """
         if not self.optimizer.built:
             self.optimizer.build(self.trainable_variables)

@@ -90,20 +90,20 @@ class Windows:
         counts = self._of_pass(tf.constant(0, tf.int64), count)
         return counts.reduce(tf.zeros(len(self._batching.sizes), tf.int64), tf.add).numpy()
 
-    def _of_pass(self, number, made):
-        """Yields for each window of a pass what `made(source, target, rounds, seed)` returns."""
+    def _of_pass(self, number, function):
+        """Yields `function(source, target, rounds, seed)` for each window of a pass."""
         seed = tf.stack([tf.constant(self._seed, tf.int64), number])
         windows = self._mixture.windows().enumerate()
-        return windows.map(lambda i, text: made(*text, tf.random.fold_in(seed, i)))
+        return windows.map(lambda i, text: function(*text, tf.random.fold_in(seed, i)))
 
     def _buckets(self, source, target, rounds, seed):
-        """Returns the buckets of the batches of a window, int32, in any order."""
+        """Returns the number of the bucket of each batch of a window, int32, in any order."""
         return self._batched_rows(source, target, rounds, _seeds(seed))[-1]
 
     def _batched_rows(self, source, target, rounds, seeds):
-        """Returns the rows of a window, the limits of its batches, and their buckets.
+        """Returns the rows of a window, where each batch of them ends, and its bucket.
 
-        Nothing here depends on spelling or order, so every pass has the same number of batches.
+        The rows are neither respelled nor shuffled yet, so every pass has as many batches.
         """
         rows = [
             side.with_end(side.tokenize(text))
@@ -119,7 +119,7 @@ class Windows:
         return rows, limits, self._batching.buckets(*lengths, limits)
 
     def _window(self, source, target, rounds, seed):
-        """Returns the rows of a window, respelled, their order, the limits and the buckets."""
+        """Returns what `_batches` reads: rows, their order, and each batch's limits and bucket."""
         seeds = _seeds(seed)
         rows, limits, buckets = self._batched_rows(source, target, rounds, seeds)
         respelled = [*rows]

@@ -46,5 +46,5 @@ def compile_network(network, recipe: Recipe, loss, metrics):
         loss=loss,
         metrics=metrics,
     )
-    # Here already, because it refuses to accumulate gradients on several replicas.
+    # `fit` would do this, but only here is gradient accumulation on several replicas refused early.
     network.optimizer.build(network.trainable_variables)
