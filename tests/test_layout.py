@@ -212,12 +212,8 @@ def test_the_reader_of_imports_sees_some():
     assert room("kformer.files") == "files"
 
 
-def test_a_room_can_be_seen_at_a_glance():
-    """19 entries at the top; 14 modules in a folder, `__init__` and `__main__` not counted."""
+def test_the_top_of_the_package_can_be_seen_at_a_glance():
     assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 19
-    for folder in {path.parent for path in (*PACKAGE.rglob("*.py"), *TESTS.rglob("*.py"))}:
-        modules = [path for path in folder.glob("*.py") if not path.stem.startswith("__")]
-        assert len(modules) <= 14, folder
 
 
 @pytest.mark.parametrize("name", DOORS)
