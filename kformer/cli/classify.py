@@ -27,7 +27,7 @@ _NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF
 _Files = list[Path]
 _Labelled = (
     "A label, a tab and a text on each line; or .csv or .jsonl with the columns label and text; "
-    "may be .gz"
+    "may be compressed"
 )
 
 app = typer.Typer(help="Train a classifier on your own labelled text, and use it.")

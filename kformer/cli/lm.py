@@ -32,7 +32,8 @@ app = typer.Typer(help="Train a language model on your own text, and use it.")
 @with_options_of(Flags)
 def train(
     text: Annotated[
-        _Files, typer.Option(help="Text, a document on each line; may be .gz. May be repeated.")
+        _Files,
+        typer.Option(help="Text, a document on each line; may be compressed. May be repeated."),
     ],
     output: Annotated[Path, typer.Option(help="Folder for the language model and its history.")],
     valid_text: Annotated[

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kformer.scale.addresses import opened, size_of
-from kformer.text.text_files import decoded
+from kformer.text.text_files import COMPRESSED, decoded
 
 BLOCK = 8 * 2**20  # Bytes.
 _PIECE = 2**20
-_COMPRESSED = (".gz", ".zst")
 
 
 class Block(NamedTuple):
@@ -93,7 +92,7 @@ class Table:
 
 def is_compressed(file: str) -> bool:
     """Returns whether only the whole file can be read."""
-    return file.endswith(_COMPRESSED)
+    return file.endswith(COMPRESSED)
 
 
 def blocks_of(file: str, block: int = BLOCK) -> Iterator[Block]:

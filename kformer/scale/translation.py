@@ -64,7 +64,7 @@ def translate_text(
 
     Args:
         model: See `Translate`.
-        input: A UTF-8 text file. A plain one is read by all workers, `.gz` and `.zst` by one.
+        input: A UTF-8 text file. A plain one is read by all workers, a compressed one by one.
         output: The file to write, which appears whole or not at all.
         runner, beam_options: See `prepare_shards`.
 

@@ -19,7 +19,7 @@ def read_bitext(
 ) -> Iterator[tuple[str, str]]:
     """Yields the pairs of a file: (source, target).
 
-    A name that ends in ".tmx" (or ".tmx.gz", ".tmx.zst") is that of a TMX file; one that ends in
+    A name that ends in ".tmx" (or ".tmx.gz", ".tmx.xz") is that of a TMX file; one that ends in
     ".zip" is that of a Moses archive, which has a text file for each language. Others are tables;
     see `read_table`.
 

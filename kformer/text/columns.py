@@ -1,7 +1,7 @@
 """Columns of text as temporary files, which are deleted when the process ends.
 
-Training reads parallel text, line n of one file beside line n of another, in graph; so text from
-elsewhere is written into such files first.
+Training reads parallel text, line n of one plain file beside line n of another, in graph; so text
+from elsewhere is written into such files first.
 """
 
 import atexit
@@ -11,6 +11,9 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from kformer.files import check_file
+from kformer.text.text_files import COMPRESSED, opened
 
 
 def write_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[str]:
@@ -34,6 +37,29 @@ def write_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[s
             for file, value in zip(files, row, strict=True):
                 file.write(f"{value}\n")
     return paths
+
+
+def plain(file: str | Path) -> str:
+    """Returns the path of a plain copy of a compressed file, or of `file` if it is plain.
+
+    A file that has not changed is decompressed once per process.
+
+    Raises:
+        See `kformer.text.text_files.opened`.
+    """
+    if Path(file).suffix not in COMPRESSED:
+        return str(file)
+    check_file(file)
+    state = Path(file).stat()
+    return _plain(file, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@functools.lru_cache
+def _plain(file, *_state):
+    copy = Path(tempfile.mkdtemp(dir=_folder()), Path(file).stem)
+    with opened(file) as content, copy.open("wb") as plain_file:
+        shutil.copyfileobj(content, plain_file, 2**20)
+    return str(copy)
 
 
 @functools.cache

@@ -1,13 +1,14 @@
-"""Tables of text: TSV, CSV and JSON lines, UTF-8; plain, `.gz` or `.zst`."""
+"""Tables of text: TSV, CSV and JSON lines, UTF-8; plain or compressed."""
 
 import csv
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.arguments import replace_lone_surrogates
-from kformer.text.text_files import decoded, opened
+from kformer.text.text_files import COMPRESSED, decoded, opened
 
 _MOST_CHARACTERS = 2**31 - 1  # Of a field of a CSV file.
 _ENDINGS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}  # Others are TSV.
@@ -33,7 +34,8 @@ def read_table(
     A name that ends in ".csv" is that of a CSV file, whose first line names the columns; one that
     ends in ".jsonl" or ".ndjson" is that of JSON lines, an object on each line. Others are TSV: if
     the first line names the columns, it is a header; if not, the first values of a line are those
-    of `columns`, and further ones are ignored. Each name may be followed by ".gz" or ".zst".
+    of `columns`, and further ones are ignored. Blank lines are skipped.
+    Compressed files have names such as "a.csv.gz".
 
     Args:
         file: A path.
@@ -64,7 +66,8 @@ def read_table(
 
 def ending(file: str | Path) -> str:
     """Returns the ending of a name that tells the form of a file, as ".csv" of "a.csv.gz"."""
-    return Path(Path(file).name.removesuffix(".gz").removesuffix(".zst")).suffix
+    path = Path(Path(file).name)
+    return (path.with_suffix("") if path.suffix in COMPRESSED else path).suffix
 
 
 def _rows(form, first, lines, file, columns, named, rest):
@@ -76,6 +79,12 @@ def _rows(form, first, lines, file, columns, named, rest):
 
 
 def _of_tsv(first, lines, file, columns, named, rest):
+    numbered = (
+        (number, line)
+        for number, line in enumerate(itertools.chain([first], lines), start=1)
+        if "\t" in line or line.strip() or len(columns) == 1
+    )
+    number, first = next(numbered, (1, ""))
     header = first.split("\t")
     has_header = {*columns} <= {*header}
     if named and not has_header:
@@ -84,8 +93,8 @@ def _of_tsv(first, lines, file, columns, named, rest):
         places, most = [header.index(name) for name in columns], -1
     else:
         places, most = range(len(columns)), len(columns) - 1 if rest else -1
-        yield Row(_values_of_tsv(first, 1, file, columns, places, most), 1)
-    for number, line in enumerate(lines, start=2):
+        numbered = itertools.chain([(number, first)], numbered)
+    for number, line in numbered:
         yield Row(_values_of_tsv(line, number, file, columns, places, most), number)
 
 

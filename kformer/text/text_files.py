@@ -1,8 +1,9 @@
-"""Text files: one sentence a line, UTF-8; plain, `.gz` or `.zst`."""
+"""Text files: one sentence a line, UTF-8; plain or compressed: `.gz`, `.bz2`, `.xz`, `.zst`."""
 
+import bz2
 import contextlib
-import gzip
 import io
+import lzma
 import os
 import reprlib
 import zlib
@@ -11,6 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kformer.files import check_file
+
+_FORMATS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
+COMPRESSED = (*_FORMATS,)  # Endings of the names of compressed files.
+_CHUNK = 2**14  # Bytes that are decompressed at once, which may become a thousand times as many.
 
 
 def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
@@ -40,9 +45,15 @@ def decoded(lines: Iterable[bytes], name: str, ends: bool = False, first: int = 
         first: Number of the first of the lines.
 
     Raises:
-        ValueError: A line is not UTF-8; the message has its number.
+        ValueError: A line is not UTF-8; the message has its number. Or lines end in a carriage
+            return alone, so that there is no line feed at all.
     """
     for number, line in enumerate(lines, start=first):
+        if number == 1 and not line.endswith(b"\n") and b"\r" in line.rstrip(b"\r"):
+            raise ValueError(
+                "Lines must end in a line feed, not in a carriage return alone, as those of old "
+                f"Macs; tr '\\r' '\\n' converts them. Received: {name}."
+            )
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -55,72 +66,92 @@ def decoded(lines: Iterable[bytes], name: str, ends: bool = False, first: int = 
 
 @contextlib.contextmanager
 def opened(file: str | Path) -> Iterator[BinaryIO]:
-    """Opens a text file to read its bytes, decompressed if its name ends in `.gz` or `.zst`.
+    """Opens a text file to read its bytes, decompressed if its name ends in one of `COMPRESSED`.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file is a pipe or a device, is not compressed so, or the package for `.zst`
-            is missing.
+        ValueError: The file is a pipe or a device, is not compressed as its name says, or the
+            package for `.zst` is missing.
     """
     path = Path(file)
     check_file(path)
-    if path.suffix == ".zst":
-        with path.open("rb") as compressed, io.BufferedReader(_Zstandard(compressed)) as content:
-            yield content
-        return
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as content:
-            yield content
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(
-            f"A file named .gz must be gzip. Received: {str(file)!r} ({error})."
-        ) from error
+    with path.open("rb") as content:
+        if path.suffix in COMPRESSED:
+            content = io.BufferedReader(_Decompressed(content, path.suffix))
+        yield content
 
 
-class _Zstandard(io.RawIOBase):
-    """Reads a file of Zstandard frames; unlike the package's own reader, it misses no lost end."""
+class _Decompressed(io.RawIOBase):
+    """Reads a compressed file, of one or several members with zeros between and behind them.
 
-    def __init__(self, file):
-        try:
-            import zstandard
-        except ImportError as error:
-            raise ValueError(
-                "A file named .zst needs a package: pip install 'kformer[zst]'. "
-                f"Received: {file.name!r}."
-            ) from error
-        self._file, self._library = file, zstandard
-        self._frame, self._compressed, self._text = None, b"", b""
+    The readers of Python and of the package for `.zst` each miss some lost end or other garbage.
+
+    Args:
+        file: The open file.
+        ending: One of `COMPRESSED`.
+    """
+
+    def __init__(self, file, ending):
+        self._file, self._ending = file, ending
+        self._new_member, self._errors = _decompressor(file.name, ending)
+        self._member, self._compressed, self._text = None, b"", b""
 
     def readable(self):
         return True
 
     def readinto(self, buffer):
         while not self._text:
-            chunk = self._compressed or self._file.read(2**17)
-            if not chunk and not self._frame:
+            chunk = self._compressed or self._file.read(_CHUNK)
+            self._compressed = b""
+            if not chunk and not self._member:
                 return 0
-            self._text = memoryview(self._decompressed(chunk))
+            if not self._member:
+                chunk = chunk.lstrip(b"\0")  # Padding; no member begins so.
+            if chunk or self._member:
+                self._text = memoryview(self._decompressed(chunk))
         size = min(len(buffer), len(self._text))
         buffer[:size], self._text = self._text[:size], self._text[size:]
         return size
 
     def _decompressed(self, chunk):
-        frame = self._frame or self._library.ZstdDecompressor().decompressobj()
+        if not chunk:
+            raise self._damaged("its end is missing")
+        member = self._member or self._new_member()
         try:
-            if not chunk:
-                raise self._library.ZstdError("its end is missing")
-            text = frame.decompress(chunk)
-        except self._library.ZstdError as error:
-            raise ValueError(
-                f"A file named .zst must be Zstandard. Received: {self._file.name!r} ({error})."
-            ) from error
-        self._frame = None if frame.eof else frame
-        self._compressed = frame.unused_data if frame.eof else b""
+            text = member.decompress(chunk)
+        except self._errors as error:
+            raise self._damaged(error) from error
+        self._member = None if member.eof else member
+        self._compressed = member.unused_data if member.eof else b""
         return text
+
+    def _damaged(self, why):
+        return ValueError(
+            f"A file named {self._ending} must be {_FORMATS[self._ending]}. "
+            f"Received: {str(self._file.name)!r} ({why})."
+        )
+
+
+def _decompressor(file, ending):
+    """Returns what makes a decompressor of one member, and what that raises for other bytes."""
+    if ending == ".gz":
+        return lambda: zlib.decompressobj(wbits=31), zlib.error
+    if ending == ".bz2":
+        return bz2.BZ2Decompressor, OSError
+    if ending == ".xz":
+        return lzma.LZMADecompressor, lzma.LZMAError
+    try:
+        import zstandard
+    except ImportError as error:
+        raise ValueError(
+            "A file named .zst needs a package: pip install 'kformer[zst]'. "
+            f"Received: {str(file)!r}."
+        ) from error
+    return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
 
 
 def read_lines(file: str | Path, ends: bool = False) -> Iterator[str]:
-    """Yields the lines of a UTF-8 text file; plain, `.gz` or `.zst`.
+    """Yields the lines of a UTF-8 text file, plain or compressed.
 
     Args:
         ends: Whether lines keep their line ends.

@@ -14,7 +14,7 @@ _CODES = {"bpt", "ept", "it", "ph", "ut"}  # Elements that hold codes of a layou
 
 
 def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterator[tuple[str, str]]:
-    """Yields the pairs of a TMX file; plain, `.gz` or `.zst`. Codes of a layout are left out.
+    """Yields the pairs of a TMX file, plain or compressed. Codes of a layout are left out.
 
     Args:
         file: A path.

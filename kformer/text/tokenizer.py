@@ -67,7 +67,8 @@ class Tokenizer(keras.layers.Layer):
         Padding is 0, unknown 1, start 2, end 3; 256 ids spell the bytes of what no piece covers.
 
         Args:
-            files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
+            files: A path or a list of paths of UTF-8 text, one sentence a line; plain or
+                compressed.
             vocab_size: Number of ids.
             character_coverage: Share of the text's characters that get pieces of their own; the
                 rarest are spelled in bytes.

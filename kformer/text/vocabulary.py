@@ -29,7 +29,7 @@ def learn(
     """Learns a model with byte fallback from text files.
 
     Args:
-        files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain.
+        files: A path or a list of paths of UTF-8 text, one sentence a line, plain or compressed.
         vocab_size: Number of ids.
         character_coverage: Share of the text's characters that get pieces of their own; the
             rarest are spelled in bytes.

@@ -96,7 +96,7 @@ def test_zstandard_frames_are_read_to_the_end(written):
     zstandard = pytest.importorskip("zstandard")
     text = "".join(f"zeile {i}\n" for i in range(40_000))
     half = zstandard.ZstdCompressor().compress(text.encode())
-    path = written("a.zst", half + half)
+    path = written("a.zst", half + bytes(9) + half + bytes(2**18))
     assert "\n".join(read_lines(path)) + "\n" == 2 * text
     table = written("a.tsv.zst", zstandard.ZstdCompressor().compress(b"ja\tyes\n"))
     assert [*read_bitext(table, COLUMNS)] == [("ja", "yes")]

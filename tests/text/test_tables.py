@@ -1,8 +1,10 @@
 """Tables of text: TSV, CSV and JSON lines."""
 
+import bz2
 import csv
 import gzip
 import json
+import lzma
 
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ COLUMNS = "de", "en"
 
 def write(path, rows, header=True):
     """Writes a table by the library of its form; the columns stand behind one that nobody wants."""
-    opened = gzip.open if path.suffix == ".gz" else open
+    opened = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(path.suffix, open)
     with opened(path, "wt", encoding="utf-8", newline="") as file:
         if ".json" in path.name or ".ndjson" in path.name:
             for de, en in rows:
@@ -34,7 +36,7 @@ def values(path, columns=COLUMNS, **options):
     return [row.values for row in read_table(path, columns, **options)]
 
 
-@pytest.mark.parametrize("compressed", ["", ".gz"])
+@pytest.mark.parametrize("compressed", ["", ".gz", ".bz2", ".xz"])
 @pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.csv", "a.jsonl", "a.ndjson", "a.json"])
 def test_every_form_gives_the_same_rows(tmp_path, name, compressed):
     assert values(write(tmp_path / f"{name}{compressed}", ROWS)) == ROWS
@@ -44,6 +46,14 @@ def test_without_a_header_the_first_columns_of_a_tsv_file_are_read(written):
     path = written("a.tsv", "ein haus\ta house\tCC-BY\nja\tyes\n")
     assert values(path) == [("ein haus", "a house"), ("ja", "yes")]
     assert values(path, rest=True)[0] == ("ein haus", "a house\tCC-BY")
+
+
+@pytest.mark.parametrize("header", ["de\ten\n", ""])
+def test_blank_lines_of_a_tsv_file_are_skipped_and_empty_texts_kept(written, header):
+    path = written("a.tsv", f"\n{header}  \nja\tyes\n\t\n\nso\tso\n\r\n\n")
+    first = 3 + bool(header)
+    rows = [(("ja", "yes"), first), (("", ""), first + 1), (("so", "so"), first + 3)]
+    assert [*read_table(path, COLUMNS)] == rows
 
 
 def test_rows_know_the_line_where_they_end(written):

@@ -20,7 +20,8 @@ def prepare(
     context: typer.Context,
     output: Annotated[Path, typer.Option(help="Folder for the shards; must not exist.")],
     source: Annotated[
-        _Files | None, typer.Option(help="Source text; may be .gz or .zst. May be repeated.")
+        _Files | None,
+        typer.Option(help="Source text, plain or .gz, .bz2, .xz, .zst. May be repeated."),
     ] = None,
     target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
     pairs: Annotated[

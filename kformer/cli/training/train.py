@@ -16,7 +16,10 @@ _Files = list[Path]
 @with_options_of(Flags)
 def train(
     output: Annotated[Path, typer.Option(help="Folder for the translator and its history.")],
-    source: Annotated[_Files | None, typer.Option(help="Source text; may be repeated.")] = None,
+    source: Annotated[
+        _Files | None,
+        typer.Option(help="Source text, plain or .gz, .bz2, .xz, .zst. May be repeated."),
+    ] = None,
     target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
     valid_source: Annotated[
         _Files | None, typer.Option(help="Validation text, which chooses the best model.")
@@ -26,7 +29,7 @@ def train(
         _Files | None,
         typer.Option(
             help="Instead of --source and --target: source, tab and target on each line; or .csv "
-            "or .jsonl with the columns source and target; may be .gz. May be repeated."
+            "or .jsonl with the columns source and target. May be repeated."
         ),
     ] = None,
     valid_pairs: Annotated[

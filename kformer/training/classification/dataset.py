@@ -42,7 +42,7 @@ def classification_dataset(
 
     Args:
         files: A path or a list of paths: TSV with a label, a tab and a text on each line, or CSV
-            or JSON lines with the columns "label" and "text"; UTF-8, `.gz` or plain.
+            or JSON lines with the columns "label" and "text"; UTF-8, plain or compressed.
         tokenizer: `kformer.Tokenizer`.
         labels: C strings, as the classifier has them.
         tokens_per_batch: Maximum ids of a batch, with padding.

@@ -41,7 +41,7 @@ class Split(NamedTuple):
 
 
 def read_labelled(file: str | Path) -> Iterator[Labelled]:
-    """Yields the texts of a table with their labels, `.gz` or plain.
+    """Yields the texts of a table with their labels, plain or compressed.
 
     For its forms see `kformer.text.tables.read_table`: TSV files have a label, a tab and a text on
     each line; others have the columns "label" and "text". White space in a text or a label, ends of

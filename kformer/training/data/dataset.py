@@ -52,9 +52,9 @@ def translation_dataset(
     `dataset.cardinality()` batches.
 
     Args:
-        source_files, target_files: A path or a list of paths each, UTF-8, `.gz` or plain; line n
-            of a target file translates line n of its source file. Several files are read side by
-            side, so that every part of a pass has a share of each.
+        source_files, target_files: A path or a list of paths each, UTF-8, plain or compressed;
+            line n of a target file translates line n of its source file. Several files are read
+            side by side, so that every part of a pass has a share of each.
         tokenizer: `kformer.Tokenizer` of the source, or of both sides.
         target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
         pairs, columns: Instead of the files: tables, or pairs in Python; see `split_pairs`.

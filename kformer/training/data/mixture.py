@@ -7,6 +7,7 @@ import math
 
 import tensorflow as tf
 
+from kformer.text.columns import plain
 from kformer.text.text_files import as_list
 from kformer.training.data.corpus_weights import corpus_weights
 from kformer.training.data.parallel_files import count_pairs
@@ -39,7 +40,6 @@ class Mixture:
         self, source_files, target_files, weights=None, temperature=None, window: int = WINDOW
     ):
         source_files, target_files = as_list(source_files), as_list(target_files)
-        _check_readable([*source_files, *target_files])
         self._pairs = count_pairs(source_files, target_files)
         self._files = list(zip(source_files, target_files, strict=True))
         self.weights = corpus_weights(self._pairs, weights, temperature)
@@ -103,17 +103,9 @@ class Mixture:
         return tf.sort(tf.boolean_mask(order, rank < tf.cast(kept, tf.int32)))
 
 
-def _check_readable(files):
-    packed = [file for file in files if file.endswith(".zst")]
-    if packed:
-        raise ValueError(
-            "Text to train on must be plain or .gz; `kformer prepare` and --pairs read .zst. "
-            f"Received: {packed[0]!r}."
-        )
-
-
 def _lines(file):
-    return tf.data.TextLineDataset(file, "GZIP" if file.endswith(".gz") else "")
+    # TensorFlow knows gzip alone, and without zeros behind it.
+    return tf.data.TextLineDataset(plain(file))
 
 
 def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:

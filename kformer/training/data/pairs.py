@@ -54,7 +54,7 @@ def split_pairs(
 
     Args:
         pairs: A path, or a list of paths, of tables: TSV, CSV with a header, JSON lines or TMX,
-            UTF-8; plain, `.gz` or `.zst`; or Moses archives (`.zip`). Or the pairs themselves: an
+            UTF-8; plain or compressed; or Moses archives (`.zip`). Or the pairs themselves: an
             iterable of (source, target) tuples or of dicts, such as a list or a data set of Hugging
             Face's `datasets`; or a `tf.data.Dataset` of either.
         columns: Names of the columns of source and target in tables and dicts; "a.b" is the value

@@ -38,7 +38,7 @@ def language_dataset(
     resumption see `translation_dataset`.
 
     Args:
-        files: A path or a list of paths, UTF-8, `.gz` or plain.
+        files: A path or a list of paths, UTF-8, plain or compressed.
         tokenizer: `kformer.Tokenizer`.
         tokens_per_batch: Maximum ids of a batch.
         max_length: Length T of a row.

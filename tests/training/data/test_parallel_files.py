@@ -1,6 +1,8 @@
 """Parallel text files are counted and checked before they are used."""
 
+import bz2
 import gzip
+import lzma
 
 import pytest
 from hypothesis import given
@@ -92,16 +94,28 @@ def test_text_that_is_not_utf8_is_an_error_with_the_line(written, name):
 
 
 def broken(content):
-    packed = bytearray(gzip.compress(content))
-    packed[len(packed) // 2] ^= 0xFF
-    return bytes(packed)
+    content = bytearray(content)
+    content[len(content) // 2] ^= 0xFF
+    return bytes(content)
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"eins\n", gzip.compress(b"eins\nzwei\n" * 99)[:-9], broken(b"eins\nzwei\n" * 99)],
-    ids=["plain", "cut off", "damaged"],
+    ("ending", "format", "compress"),
+    [(".gz", "gzip", gzip.compress), (".bz2", "bzip2", bz2.compress), (".xz", "xz", lzma.compress)],
 )
-def test_a_file_named_gz_must_be_gzip(written, content):
-    with pytest.raises(ValueError, match=r"must be gzip. Received: '.*text.gz'"):
-        count_lines(written("text.gz", content))
+@pytest.mark.parametrize(
+    "damage",
+    [lambda _: b"eins\n", lambda whole: whole[:-9], lambda whole: whole + b"eins\n", broken],
+)
+def test_a_file_must_be_what_its_ending_says(written, ending, format, compress, damage):
+    path = written(f"text{ending}", damage(compress(b"eins\nzwei\n" * 99)))
+    with pytest.raises(ValueError, match=f"{ending} must be {format}. Received: '{path}' "):
+        count_lines(path)
+
+
+@pytest.mark.parametrize("content", ["ja\rnein\r", "ja\rnein", "\r\rja\r"])
+def test_lines_that_end_in_carriage_returns_alone_are_named(written, content):
+    path = written("text", content)
+    with pytest.raises(ValueError, match=f"tr '.r' '.n' converts them. Received: '{path}'"):
+        count_lines(path)
+    assert count_lines(written("text", "ja\r")) == 1

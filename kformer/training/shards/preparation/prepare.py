@@ -53,9 +53,9 @@ def prepare_shards(
     Args:
         output: The folder to write, which must not exist.
         source, target: A path or a list of paths each; line n of a target file translates line n of
-            its source file. UTF-8; plain, `.gz` or `.zst`.
-        pairs: Paths of files that hold both sides: TSV, CSV, JSON lines, TMX, also as `.gz` or
-            `.zst`, and Moses archives of OPUS (`.zip`); see `split_pairs`.
+            its source file. UTF-8; plain or compressed.
+        pairs: Paths of files that hold both sides: TSV, CSV, JSON lines, TMX, also
+            compressed, and Moses archives of OPUS (`.zip`); see `split_pairs`.
         columns: Names of the columns, or of the languages, of source and target in `pairs`.
         tokenizer: Path of a SentencePiece model, or of a `.keras` translator, whose vocabulary (or
             two) is used. By default one is learned from a sample of the text.
