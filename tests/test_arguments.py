@@ -189,6 +189,8 @@ def test_sizes_are_checked_at_every_entrance(translator, tokenizer, tmp_path, wr
         "vocab_size": [lambda: Tokenizer.train("no file", wrong)],
         "n": [lambda: NoRepeat(wrong)],
     }
+    if wrong is None:  # The model's own number of beams.
+        calls["beam_size"] = [lambda: Beam(wrong)]
     for name, several in calls.items():
         for call in several:
             assert refused(call, f"{name}={wrong!r}")
@@ -197,7 +199,8 @@ def test_sizes_are_checked_at_every_entrance(translator, tokenizer, tmp_path, wr
 
 @pytest.mark.parametrize("wrong", ["1", None, float("nan"), float("inf"), True, [1.0]], ids=repr)
 def test_numbers_are_checked_at_every_entrance(translator, wrong):
-    assert refused(lambda: translator.translate(["a"], length_penalty=wrong), "length_penalty=")
+    if wrong is not None:  # The model's own.
+        assert refused(lambda: translator.translate(["a"], length_penalty=wrong), "length_penalty=")
     assert refused(lambda: Beam(length_penalty=wrong), "length_penalty=")
     assert refused(lambda: RepetitionPenalty(wrong), "penalty=")
     assert refused(lambda: Client("http://localhost:9", timeout=wrong), "timeout=")

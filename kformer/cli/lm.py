@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, check_is_keras, check_no_options, open_able_to
+from kformer.cli.model import (
+    AnyModel,
+    check_is_keras,
+    check_no_options,
+    open_able_to,
+    search_options,
+)
 from kformer.cli.options import with_options_of
 from kformer.cli.score import write_scores
 from kformer.cli.terminal.lines import Output, check_output, in_chunks, lines_to_translate
@@ -79,7 +85,7 @@ def generate(
     check_output(output)
     if form != "keras":
         check_no_options(model, [*given, *["format"][: format != OutputFormat.text]])
-    options = SearchOptions(**given)
+    options = search_options(model, given)
     check_format(format, options.n_best)
     lines, total = lines_to_translate(input)
     generations = open_able_to("generate", model).generations

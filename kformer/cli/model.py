@@ -19,13 +19,14 @@ quarter of the time, and of 8 bits two fifths. There 1,000 captions take 10 s in
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import kformer
 from kformer.arguments import check_target_language
 from kformer.cli.terminal.quiet import quiet
+from kformer.decoding.options import SearchOptions, with_defaults
 from kformer.decoding.parallel import a_core_for_each_operation
 from kformer.export.loading import saved_form
 
@@ -132,6 +133,20 @@ def open_able_to(do: str, path: Path, target_language: str | None = None):
         return model.into(target_language)
     check_target_language(target_language, ())
     return model
+
+
+def search_options(path: Path, given: dict[str, Any]) -> SearchOptions:
+    """Returns the options of a search that were given, and the model's own for all others.
+
+    Args:
+        path: Of any form; an export has a fixed search.
+        given: Options of the search by name.
+    """
+    if saved_form(path) != "keras":
+        return SearchOptions(**given)
+    from kformer.tasks.keras_file import search_defaults_in  # It imports SentencePiece.
+
+    return with_defaults(given, search_defaults_in(path))
 
 
 def check_no_options(path: Path, names):

@@ -16,6 +16,7 @@ from kformer.cli.model import (
     check_no_options,
     open_ensemble,
     open_translator,
+    search_options,
 )
 from kformer.cli.on_runner import Runner, translate_on_runner
 from kformer.cli.options import with_options_of
@@ -96,7 +97,7 @@ def translate(
     if form != "keras":
         for_search = {**others, "ensemble": ensemble, "shortlist": shortlist}
         check_no_options(model, [*given, *(name for name, value in for_search.items() if value)])
-    options = SearchOptions(**given)
+    options = search_options(model, given)
     others |= {"n_best": options.n_best > 1, "resume": resume}
     check_paragraphs(paragraphs, source_language, **others)
     check_format(format, options.n_best)

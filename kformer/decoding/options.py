@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from kformer.arguments import check_flag, check_integer, check_number
 
@@ -36,6 +38,9 @@ class SearchOptions:
     `kformer.Sample` sampling, and `kformer.decoding.search.constraints.RepetitionPenalty` the
     penalty of that name. A sample depends on the seed, the sentence and the sample's number, not on
     what else is translated.
+
+    A model may have search defaults of its own, see `kformer.Translator.search_defaults`. They take
+    the place of the defaults below for every option that the caller does not give.
 
     Raises:
         TypeError: A value has the wrong type; NumPy's integers are allowed, 2.0 is not.
@@ -89,6 +94,13 @@ class SearchOptions:
         1.0, "Above 1, ids that occurred before become less likely; 1 for none.", least=1
     )
 
+    def __new__(cls, *values, **named):
+        options = super().__new__(cls)
+        names = (field.name for field in dataclasses.fields(cls))
+        given = frozenset((*(name for name, _ in zip(names, values, strict=False)), *named))
+        object.__setattr__(options, "_given", given)
+        return options
+
     def __post_init__(self):
         self._check_each()
         self._check_together()
@@ -123,6 +135,12 @@ class SearchOptions:
                 "`max_length_ratio` must be at least `min_length_ratio`.",
                 *("min_length_ratio", "max_length_ratio"),
             )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that the caller gave, by name: those of a model take the others' place."""
+        names = (field.name for field in dataclasses.fields(self))
+        return {name: getattr(self, name) for name in names if name in self._given}
 
     def limit(self, source_length: int, prefix_length: int = 0, most: int | None = None) -> int:
         """Returns the largest number of ids, end id included, in which the prefix always fits.
@@ -160,6 +178,36 @@ class SearchOptions:
         varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
         varying += ["n_best"] if self.sample else []
         return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})
+
+
+_OF_BEAMS = ("beam_size", "length_penalty", "length_offset", "coverage_penalty")
+_OF_SAMPLING = ("sample", "temperature", "top_k", "top_p", "seed")
+
+
+def given_options(**options: Any) -> dict[str, Any]:
+    """Returns the options that are not None: those that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> SearchOptions:
+    """Returns the options that a caller gave, and a model's search defaults for all others.
+
+    Who asks for samples gets no beams, whatever the model's defaults, and who asks for a number of
+    beams or for `sample=False` gets no samples.
+
+    Args:
+        given: The caller's options by name.
+        defaults: Those of the model by name; see `kformer.Translator.search_defaults`.
+    """
+    useless: tuple[str, ...] = ()
+    if given.get("sample"):
+        useless = _OF_BEAMS
+    elif "sample" in given or "beam_size" in given:
+        useless = _OF_SAMPLING
+    if given.get("beam_size") == 1:
+        useless = (*useless, "coverage_penalty")
+    kept = {name: value for name, value in defaults.items() if name not in useless}
+    return SearchOptions(**{**kept, **given})
 
 
 SearchOptions.__doc__ += "\n\nAttributes:\n" + "\n".join(

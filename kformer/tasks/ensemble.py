@@ -25,7 +25,7 @@ class Ensemble:
     Args:
         translators: M `kformer.Translator` with the same tokenizers, of any sizes. `kformer train
             --tokenizer FIRST.keras --seed 1` trains another one for the first. The ensemble has the
-            `shortlist` that the first of them has now.
+            `shortlist` and the `search_defaults` that the first of them has now.
 
     Raises:
         TypeError: One of them is something else.
@@ -88,6 +88,7 @@ class _Together(Translator):
         super().__init__(
             *(first.tokenizer, first.transformer, first.target_tokenizer),
             max_source_length=min(one.max_source_length for one in translators),
+            search_defaults=first.search_defaults,
         )
         self._decode = BatchDecoder(
             *(first.transformer, first.target_tokenizer),

@@ -14,7 +14,8 @@ KINDS_IN_WORDS = {
     "LanguageModel": "language model",
 }  # By the name of the class.
 KINDS = {f"kformer>{name}": name for name in KINDS_IN_WORDS}  # By the name in the file.
-FORMAT = 2  # Of the `.keras` file; readers refuse what is newer than they are.
+FORMAT = 3  # Of the `.keras` file; readers refuse what is newer than they are.
+_FORMAT_OF = {"search_defaults": 3}  # Of files with such a setting, which earlier readers ignore.
 _ADDED = {  # Settings that format 1 lacks.
     "activation": "relu",
     "num_decoder_layers": None,
@@ -41,6 +42,15 @@ def _held(path):
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError):
         return None
     return held if held.get("registered_name") in KINDS else None
+
+
+def with_format(config: dict) -> dict:
+    """Returns a config with the first format whose readers understand all of it.
+
+    Settings of newer formats that are empty are left out.
+    """
+    kept = {name: value for name, value in config.items() if value or name not in _FORMAT_OF}
+    return {"format": max([2, *(_FORMAT_OF.get(name, 2) for name in kept)]), **kept}
 
 
 def check_format(received):
@@ -79,6 +89,12 @@ def encoder_config(path) -> dict:
     if kind == "LanguageModel":
         return config["decoder"]
     return config["classifier"]["encoder"] if kind == "TextClassifier" else config["encoder"]
+
+
+def search_defaults_in(path) -> dict:
+    """Reads the search defaults of the model in a `.keras` file by name; {} if it holds none."""
+    held = _held(Path(path))
+    return dict(held["config"].get("search_defaults") or {}) if held else {}
 
 
 def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | None]:

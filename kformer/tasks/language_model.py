@@ -4,15 +4,18 @@ Axes: N prompts or texts, T length in ids, V vocabulary.
 """
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 import keras
 
 from kformer.arguments import as_texts, check_integer
 from kformer.decoding.batch_decoder import BatchDecoder
-from kformer.decoding.options import MAX_LENGTH, SearchOptions
+from kformer.decoding.options import MAX_LENGTH, SearchOptions, with_defaults
 from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.model.networks.transformer_decoder import TransformerDecoder
-from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.keras_file import check_format, with_format
+from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.text.degenerate import degenerate_flags
 from kformer.text.rows import cut_flags, read_texts, write_texts
@@ -45,7 +48,7 @@ class Generation:
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class LanguageModel(TextModel):
+class LanguageModel(SearchDefaults, TextModel):
     """A tokenizer, a decoder and a search: continues prompts, and scores texts.
 
     `encode` and `token_vectors` give the vectors of the last layer: `token_vectors` one for the
@@ -56,6 +59,8 @@ class LanguageModel(TextModel):
         decoder: `TransformerDecoder` with the tokenizer's vocabulary.
         max_length: Maximum number of positions: of the start id, the prompt and its continuation
             without the last id; and of a text that is scored.
+        search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
+            own, see `search_defaults`; None for none.
 
     Call arguments:
         ids: integer tensor (B, T), the start id first.
@@ -64,10 +69,18 @@ class LanguageModel(TextModel):
         logits: float tensor (B, T, V), of what follows each position.
     """
 
-    def __init__(self, tokenizer, decoder, max_length: int = 256, **kwargs):
+    def __init__(
+        self,
+        tokenizer,
+        decoder,
+        max_length: int = 256,
+        search_defaults: Mapping[str, Any] | SearchOptions | None = None,
+        **kwargs,
+    ):
         super().__init__(tokenizer, check_integer("max_length", max_length, least=2), **kwargs)
         check_kinds(decoder=(decoder, TransformerDecoder))
         self.decoder = decoder
+        self.search_defaults = search_defaults
         self._decode = BatchDecoder(decoder, tokenizer, max_length)
         self._likelihood = BatchLikelihood(decoder, tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
@@ -93,7 +106,8 @@ class LanguageModel(TextModel):
                 Series or a string tensor (N,). The continuation of an empty one is a whole text.
             batch_size: Prompts continued at once. It changes speed, not answers.
             progress: Called with the number of prompts done, after each batch.
-            **options: Those of `kformer.SearchOptions`, where the source is the prompt.
+            **options: Those of `kformer.SearchOptions`, where the source is the prompt; by default
+                those of `search_defaults`.
                 `max_length` counts the ids of the continuation alone; without it, a continuation
                 ends at the end id or at the model's `max_length`.
 
@@ -105,9 +119,8 @@ class LanguageModel(TextModel):
             TypeError: An argument, or one of the prompts, is not what it should be.
             ValueError: A number is out of range, or a prompt leaves no room below `max_length`.
         """
-        found = self.generations(
-            prompts, SearchOptions(**options), batch_size, progress, details=False
-        )
+        options = with_defaults(options, self.search_defaults)
+        found = self.generations(prompts, options, batch_size, progress, details=False)
         return [several[0].text for several in found]
 
     def generations(
@@ -117,7 +130,8 @@ class LanguageModel(TextModel):
 
         Args:
             prompts, batch_size, progress: As for `generate`.
-            options: `kformer.SearchOptions`; None for the defaults.
+            options: `kformer.SearchOptions`; those that it does not give, and all of None, are
+                those of `search_defaults`.
             details: Whether to find out log-probabilities of tokens, too: it takes one more pass of
                 the model.
 
@@ -128,11 +142,7 @@ class LanguageModel(TextModel):
         Raises:
             TypeError, ValueError: As `generate`.
         """
-        options = SearchOptions() if options is None else options
-        if not isinstance(options, SearchOptions):
-            raise TypeError(
-                f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
-            )
+        options = self.search_options(options)
         if options.coverage_penalty:
             raise ValueError(
                 "A language model has no source that a continuation could cover. "
@@ -212,21 +222,27 @@ class LanguageModel(TextModel):
             )
 
     def _with(self, network):
-        return LanguageModel(self.tokenizer, network, self.max_length)
+        return LanguageModel(self.tokenizer, network, self.max_length, self.search_defaults)
 
     def get_config(self):
-        return {
-            "format": FORMAT,
+        config = {
             "prefix": self.tokenizer.prefix,
             "decoder": self.decoder.get_config(),
             "max_length": self.max_length,
+            "search_defaults": self.search_defaults,
         }
+        return with_format(config)
 
     @classmethod
     def from_config(cls, config):
         check_format(config["format"])
         decoder = TransformerDecoder.from_config(config["decoder"])
-        return cls(Tokenizer(prefix=config.get("prefix")), decoder, config["max_length"])
+        return cls(
+            Tokenizer(prefix=config.get("prefix")),
+            decoder,
+            config["max_length"],
+            config.get("search_defaults"),  # Early files lack it.
+        )
 
 
 def _flags(found):

@@ -8,7 +8,7 @@ import numpy as np
 
 from kformer.model.networks.sequence_classifier import SequenceClassifier
 from kformer.model.stack import DROPOUT
-from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.text_model import TextModel
 from kformer.text.labels import Predictions, check_labels, predictions
 from kformer.text.tokenizer import Tokenizer
@@ -101,13 +101,13 @@ class TextClassifier(TextModel):
         )
 
     def get_config(self):
-        return {
-            "format": FORMAT,
+        config = {
             "prefix": self.tokenizer.prefix,
             "classifier": self.classifier.get_config(),
             "labels": list(self.labels),
             "max_source_length": self.max_source_length,
         }
+        return with_format(config)
 
     @classmethod
     def from_config(cls, config):

@@ -3,7 +3,7 @@
 import keras
 
 from kformer.model.networks.transformer_encoder import TransformerEncoder
-from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.text.tokenizer import Tokenizer
 
@@ -38,12 +38,12 @@ class TextEncoder(TextModel):
         return TextEncoder(self.tokenizer, network, self.max_source_length)
 
     def get_config(self):
-        return {
-            "format": FORMAT,
+        config = {
             "prefix": self.tokenizer.prefix,
             "encoder": self.encoder.get_config(),
             "max_source_length": self.max_source_length,
         }
+        return with_format(config)
 
     @classmethod
     def from_config(cls, config):

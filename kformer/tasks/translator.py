@@ -3,18 +3,22 @@
 Axes: B batch, S source length, N sequences a row, T target length.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
 import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_integer, check_text
 from kformer.decoding.batch_decoder import BatchDecoder
-from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
+from kformer.decoding.options import EXTRA_LENGTH, SearchOptions, given_options, with_defaults
 from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.decoding.shortlist.table import Shortlist, digest_of
 from kformer.model.networks.transformer import Transformer
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
-from kformer.tasks.keras_file import FORMAT, check_format
+from kformer.tasks.keras_file import check_format, with_format
+from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import Translation, found_flags
 from kformer.tasks.word_alignment import (
@@ -37,7 +41,7 @@ from kformer.text.tokenizer import Tokenizer
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Translator(TextModel):
+class Translator(SearchDefaults, TextModel):
     """A tokenizer, a Transformer and a search.
 
     Args:
@@ -50,6 +54,8 @@ class Translator(TextModel):
             the last layer's heads. `choose_alignment_head` finds the best one.
         about: What exports tell of the model, too: "licence", "citation" and "languages" of its
             model card, if it was imported.
+        search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
+            own, see `search_defaults`; None for none.
     """
 
     def __init__(
@@ -60,6 +66,7 @@ class Translator(TextModel):
         max_source_length: int = 256,
         alignment_head: AlignmentHead | None = None,
         about: dict | None = None,
+        search_defaults: Mapping[str, Any] | SearchOptions | None = None,
         **kwargs,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
@@ -74,6 +81,7 @@ class Translator(TextModel):
         self.transformer = transformer
         self.alignment_head = check_head(self, alignment_head)
         self.about = dict(about or {})
+        self.search_defaults = search_defaults
         self._decode = BatchDecoder(transformer, self.target_tokenizer)
         self._likelihood = BatchLikelihood(transformer, self.target_tokenizer)
         if tokenizer.model is not None:  # Else `load_assets` follows.
@@ -153,8 +161,8 @@ class Translator(TextModel):
     def translate(
         self,
         texts,
-        beam_size=SearchOptions.beam_size,
-        length_penalty=SearchOptions.length_penalty,
+        beam_size=None,
+        length_penalty=None,
         batch_size=32,
         progress=None,
         *,
@@ -169,7 +177,8 @@ class Translator(TextModel):
         Args:
             texts: list of strings, or another iterable of them, as a NumPy array, a pandas Series
                 or a string tensor (B,). A blank one translates to a blank one.
-            beam_size, length_penalty: See `kformer.SearchOptions`.
+            beam_size, length_penalty: See `kformer.SearchOptions`; None for those of
+                `search_defaults`.
             batch_size: Sentences translated at once. It changes speed, not answers.
             progress: Called with the number of sentences done, after each batch.
             prefixes: What the translations must begin with: as many strings, or None. A blank
@@ -177,7 +186,8 @@ class Translator(TextModel):
             split: Whether each text may have many sentences; see `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
             target_language: One of `target_languages`, if there are any; see `into`.
-            **options: The others of `kformer.SearchOptions`.
+            **options: The others of `kformer.SearchOptions`; by default those of
+                `search_defaults`.
 
         Returns:
             list of as many strings, the best translations. Whether they are good for anything is
@@ -191,7 +201,8 @@ class Translator(TextModel):
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
-        options = SearchOptions(beam_size, length_penalty, **options)
+        given = given_options(beam_size=beam_size, length_penalty=length_penalty)
+        options = with_defaults({**given, **options}, self.search_defaults)
         check_split(split, source_language, prefixes)
         if split:
             found = self.into(target_language)._split(
@@ -215,7 +226,8 @@ class Translator(TextModel):
 
         Args:
             texts, prefixes, batch_size, progress, target_language: As for `translate`.
-            options: `kformer.SearchOptions`; None for the defaults.
+            options: `kformer.SearchOptions`; those that it does not give, and all of None, are
+                those of `search_defaults`.
             details: Whether to find out log-probabilities of tokens and attention, too: it takes
                 one more pass of the model.
 
@@ -229,7 +241,7 @@ class Translator(TextModel):
         Warns:
             UserWarning: As `translate`.
         """
-        options = _checked_options(options)
+        options = self.search_options(options)
         sources, forced, found = self._search(
             texts, options, prefixes, batch_size, progress, target_language
         )
@@ -276,7 +288,8 @@ class Translator(TextModel):
 
         Args:
             texts, batch_size, target_language: As for `translate`; a text may be a whole page.
-            options: `kformer.SearchOptions`; None for the defaults.
+            options: `kformer.SearchOptions`; those that it does not give, and all of None, are
+                those of `search_defaults`.
             source_language: The language of the texts, such as "de", whose rules and abbreviations
                 decide where a sentence ends; by default those of English.
             progress: Called with the number of texts done, in proportion to their sentences.
@@ -292,7 +305,7 @@ class Translator(TextModel):
         Warns:
             UserWarning: A sentence was too long.
         """
-        options = _checked_options(options)
+        options = self.search_options(options)
         into = self.into(target_language)
         return into._split(texts, options, source_language, batch_size, progress)
 
@@ -454,13 +467,13 @@ class Translator(TextModel):
             *(tokenizer, transformer, target_tokenizer, self.max_source_length),
             alignment_head=self.alignment_head,
             about=self.about,
+            search_defaults=self.search_defaults,
         )
         made.shortlist = self.shortlist
         return made
 
     def get_config(self):
-        return {
-            "format": FORMAT,
+        config = {
             "transformer": self.transformer.get_config(),
             "own_target_tokenizer": self.target_tokenizer is not self.tokenizer,
             "prefix": self.tokenizer.prefix,
@@ -468,7 +481,9 @@ class Translator(TextModel):
             "max_source_length": self.max_source_length,
             "alignment_head": self.alignment_head and [*self.alignment_head],
             "about": self.about,
+            "search_defaults": self.search_defaults,
         }
+        return with_format(config)
 
     @classmethod
     def from_config(cls, config):
@@ -481,16 +496,8 @@ class Translator(TextModel):
             config["max_source_length"],
             config.get("alignment_head"),  # Early files lack it, and the next.
             config.get("about"),
+            config.get("search_defaults"),
         )
-
-
-def _checked_options(options):
-    options = SearchOptions() if options is None else options
-    if not isinstance(options, SearchOptions):
-        raise TypeError(
-            f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
-        )
-    return options
 
 
 def check_is_translator(name, value):

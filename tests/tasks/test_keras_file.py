@@ -11,7 +11,7 @@ import pytest
 
 import kformer
 from kformer import Tokenizer, Transformer, Translator
-from kformer.tasks.translator import FORMAT
+from kformer.tasks.keras_file import FORMAT
 from kformer.training import MaskedCrossEntropy
 from support.processes import printed_by
 from support.reference import perturbed

@@ -76,6 +76,8 @@ def _texts(model):
         yield "limits", f"{model.max_length} ids of a prompt and its continuation"
     else:
         yield "limits", f"{model.max_source_length} ids of a text"
+    if getattr(model, "search_defaults", None):
+        yield "search", f"by default {_options(model.search_defaults)}"
     if hasattr(model, "labels"):
         yield "labels", ", ".join(model.labels)
     if hasattr(model, "about"):
@@ -239,6 +241,11 @@ def _search(found):
         greedy = found["beam_size"] == 1
         penalty = f", length penalty {found['length_penalty']}"
         yield "search", "greedy" if greedy else f"{found['beam_size']} beams{penalty}"
+
+
+def _options(options):
+    """Returns options of a search in words, named as on the command line."""
+    return ", ".join(f"{name.replace('_', '-')} {value}" for name, value in options.items())
 
 
 def _written(found):

@@ -23,9 +23,10 @@ class DistillationOptions:
         check_integer,
         least=1,
     )
-    length_penalty: float = _setting(
-        SearchOptions.length_penalty,
-        "With several beams: 0 prefers short translations, 1 long ones.",
+    length_penalty: float | None = _setting(
+        None,
+        "With several beams: 0 prefers short translations, 1 long ones; by default the first "
+        f"teacher's own, usually {SearchOptions.length_penalty}.",
         check_number,
         least=0,
     )
@@ -45,13 +46,21 @@ class DistillationOptions:
     )
 
     def search(self) -> dict:
-        """Returns the options that change the translations, by name."""
+        """Returns the options that change the translations, by name.
+
+        The length penalty of a teacher is in its file, which counts, too.
+        """
         names = ("beam_size", "length_penalty", "metric")
-        return {name: getattr(self, name) for name in names}
+        found = {name: getattr(self, name) for name in names}
+        if self.length_penalty is None:
+            found["length_penalty"] = SearchOptions.length_penalty
+        return found
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
-            field.metadata["check"](field.name, getattr(self, field.name))
+            value = getattr(self, field.name)
+            if value is not None or field.default is not None:
+                field.metadata["check"](field.name, value)
 
 
 DistillationOptions.__doc__ += "\n\nAttributes:\n" + "\n".join(

@@ -28,7 +28,9 @@ class Teaching:
 
     def __init__(self, teacher: Translator | Ensemble, options: DistillationOptions):
         self._teacher = teacher
-        self._beam = options.beam_size, options.length_penalty
+        self._search = {"beam_size": options.beam_size}
+        if options.length_penalty is not None:
+            self._search["length_penalty"] = options.length_penalty
         self._score = sentence_scorer(options.metric)
 
     def __call__(
@@ -47,7 +49,8 @@ class Teaching:
             UserWarning: A source was cut.
         """
         several = any(reference for _, reference in pairs)
-        options = SearchOptions(*self._beam, n_best=self._beam[0] if several else 1)
+        number = self._search["beam_size"] if several else 1
+        options = SearchOptions(**self._search, n_best=number)
         sources = [source for source, _ in pairs]
         found = self._teacher.translations(sources, options, progress=progress, details=False)
         references = [reference for _, reference in pairs]

@@ -1,0 +1,64 @@
+"""The search defaults of a model: options that it searches by, unless its caller gives others."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from kformer.decoding.options import SearchOptions, with_defaults
+
+# The number of answers is the choice of the caller.
+_NAMES = [field.name for field in dataclasses.fields(SearchOptions) if field.name != "n_best"]
+
+
+class SearchDefaults:
+    """Search defaults of a model; base class of `Translator` and `LanguageModel`."""
+
+    _search_defaults = SearchOptions()
+
+    @property
+    def search_defaults(self) -> dict[str, Any]:
+        """The options of `kformer.SearchOptions` that this model has of its own, by name.
+
+        Every search uses them where its caller gives no option of that name: in Python, on the
+        command line and in exports. All saved forms keep them. Set it to a dict of options, or to
+        `kformer.SearchOptions`, of which those count that were given.
+
+        Raises:
+            TypeError: It is set to something else, or a value has the wrong type.
+            ValueError: There is no such option; or it is `n_best`, which only a caller can choose;
+                or a value is out of range.
+        """
+        return self._search_defaults.given
+
+    @search_defaults.setter
+    def search_defaults(self, value: Mapping[str, Any] | SearchOptions | None):
+        if isinstance(value, SearchOptions):
+            value = value.given
+        if not isinstance(value, Mapping | None):
+            raise TypeError(
+                "`search_defaults` must be a dict of options of `kformer.SearchOptions`. "
+                f"Received: search_defaults={value!r:.99}."
+            )
+        if others := [name for name in value or () if name not in _NAMES]:
+            raise ValueError(
+                f"`search_defaults` must be options among {', '.join(_NAMES)}. "
+                f"Received: {', '.join(map(repr, others))}."
+            )
+        self._search_defaults = SearchOptions(**(value or {}))
+
+    def search_options(self, options: SearchOptions | None = None) -> SearchOptions:
+        """Returns the options that a caller gave, and this model's own for all others.
+
+        Args:
+            options: `kformer.SearchOptions`; None for the model's own alone.
+
+        Raises:
+            TypeError: It is something else.
+            ValueError: An option contradicts one of the model's own.
+        """
+        options = SearchOptions() if options is None else options
+        if not isinstance(options, SearchOptions):
+            raise TypeError(
+                f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
+            )
+        return with_defaults(options.given, self.search_defaults)
