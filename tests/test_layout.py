@@ -99,7 +99,7 @@ ARROWS = {
     },
     "export.tflite.byte_codec": set(),
     "export.tflite.constants": set(),
-    "export.web": {"pocket"},
+    "export.web": {"pocket", "text.paragraphs"},
     "export.verify": {
         *("decoding", "decoding.shortlist", "export.tflite.byte_codec", "model.networks"),
         *("tasks", "text"),

@@ -112,9 +112,17 @@ const commands = {
     return page.evaluate(([name, rows]) => rows.map((row) => self[name](...row)), [name, rows]);
   },
 
-  /** The sentences of each line, as the page splits them. */
-  async sentences(lines) {
-    return page.evaluate((lines) => lines.map((line) => sentencesOf(line)), lines);
+  /** The same, of a function whose last argument is what is known of a language, by its code. */
+  async callKnowing(name, rows) {
+    return page.evaluate(
+      ([name, rows]) => rows.map((row) => self[name](...row.slice(0, -1), abbreviationsOf(row.at(-1)))),
+      [name, rows],
+    );
+  },
+
+  /** The pieces of each line, as the page splits it. */
+  async pieces(lines) {
+    return page.evaluate((lines) => lines.map((line) => piecesOf(line)), lines);
   },
 
   /** The same for another language. */

@@ -100,7 +100,8 @@ def test_white_space_and_line_breaks_stay_as_they_are(page, address):
 def test_a_browser_without_segmenter_translates_lines(browser, changed):
     with changed("sentences.js", lambda js: b"delete Intl.Segmenter;\n" + js) as address:
         browser("open", address)
-        assert browser("sentences", ["Ja. Nein. ", ""]) == [["Ja. Nein. "], [""]]
+        [piece] = browser("pieces", ["1. Ja. Nein. "])[0]
+        assert piece == {"before": "1. ", "source": "Ja. Nein.", "after": " "}
         assert browser("translate", toy.SOURCES[0])["lines"] == [toy.TARGETS[0]]
 
 
@@ -118,7 +119,7 @@ def test_a_browser_without_segmenter_translates_lines(browser, changed):
 )
 def test_a_line_is_split_by_the_rules_of_its_language(page, language, line, count):
     [found] = page("split", language, [line])
-    assert "".join(found) == line and len(found) == count
+    assert "".join("".join(piece.values()) for piece in found) == line and len(found) == count
 
 
 def test_on_a_phone_both_sides_fit_on_the_screen_and_scroll_inside(browser, address):

@@ -9,10 +9,13 @@ import kformer
 from browser.chromium import served
 from kformer.export import export_tflite, export_web_page
 from kformer.pocket import PocketTranslator
+from kformer.text.paragraphs.abbreviations import abbreviations_of, goes_on
 from kformer.text.paragraphs.clauses import halves
-from kformer.text.paragraphs.joining import Piece, join
+from kformer.text.paragraphs.joining import Piece, join, with_sources
+from kformer.text.paragraphs.marks import piece_of, piece_of_part
 from kformer.text.scores import bleu
 from support import toy
+from support.paragraphs import LINES
 from support.pretrained import opennmt_tf
 
 MODEL = "translator.tflite"
@@ -44,7 +47,7 @@ def sentences(count):
 def test_it_translates_as_python_does(page, folder, count):
     lines = sentences(count)
     said = page("translate", "\n".join(lines))
-    expected = list(translated(PocketTranslator(folder / MODEL), page("sentences", lines)))
+    expected = list(translated(PocketTranslator(folder / MODEL), page("pieces", lines)))
     assert said["lines"] == [text for text, _ in expected]
     assert said["flagged"] == [i for i, (_, flags) in enumerate(expected) if flags]
     assert len(set(said["lines"])) > count // 2
@@ -52,14 +55,13 @@ def test_it_translates_as_python_does(page, folder, count):
 
 
 def translated(translator, lines):
-    """Pairs of the translation of a line and its flags, in Python, from the page's sentences."""
-    for sentences in lines:
-        pieces = [Piece.of(sentence) for sentence in sentences]
-        found = [best for [best] in translator.translations([piece.source for piece in pieces])]
-        yield (
-            join(pieces, [best.text for best in found]),
-            [one for best in found for one in best.flags],
-        )
+    """Pairs of the translation of a line and its flags, in Python, from the page's pieces."""
+    for pieces in lines:
+        pieces = [Piece(**piece) for piece in pieces]
+        sources = [piece.source for piece in pieces if piece.source]
+        found = [best for [best] in translator.translations(sources)]
+        texts = [best.text for best in found] or [""] * len(pieces)
+        yield join(pieces, texts), [one for best in found for one in best.flags]
 
 
 def test_it_translates_what_the_model_knows(page):
@@ -81,8 +83,8 @@ def test_degenerate_output_is_the_same_as_in_python(browser, two_vocabularies, l
     with served(folder) as address:
         browser("open", address)
         said = browser("translate", "\n".join(lines))
-        sentences_of_lines = browser("sentences", lines)
-    expected = list(translated(PocketTranslator(tflite), sentences_of_lines))
+        pieces_of_lines = browser("pieces", lines)
+    expected = list(translated(PocketTranslator(tflite), pieces_of_lines))
     assert said["lines"] == [text for text, _ in expected]
     assert max(map(len, said["lines"])) > 60
     flagged = [i for i, (_, flags) in enumerate(expected) if flags]
@@ -167,21 +169,58 @@ def test_clauses_are_those_of_python(page):
     assert 9 < expected.count(None) < 450
 
 
+WORDS = """
+1. 2) 3 12. 1.2. a) b. (c) iv. IV. # > - — • Dr. z. B. No. Vol. M. am Mai FC hund läuft. Hund! « »
+“ ” 「 」 。 、 好 これ と言う 하고 😀 👍🏽 ℹ️ → [x] 一、 ① 1️⃣ A. I. 5 XV. U.S. p.m. ... …
+май г. т. е. május 2024. डॉ. ए. 24.12.
+"""
+
+
+def random_lines(count, seed):
+    """Lines of marks, abbreviations and words, with and without spaces of several kinds."""
+    chance = random.Random(seed)
+    spaces = [" ", " ", "", "\u00a0", "\u3000", "\t"]
+    for _ in range(count):
+        chosen = chance.choices(WORDS.split(), k=chance.randint(1, 5))
+        yield "".join(word + chance.choice(spaces) for word in chosen)
+
+
+def as_rows(pieces):
+    return [[piece[name] for name in ("before", "source", "after")] for piece in pieces]
+
+
+def test_marks_and_abbreviations_are_those_of_python(page):
+    languages = ["en", "de", "fr", "hu", "ru", "ja", "hi", "xx", "no"] * 100
+    lines = list(zip(random_lines(900, 13), random_lines(900, 17), languages, strict=True))
+    rows = [[line, place % 2 == 0, code] for place, (line, _, code) in enumerate(lines)]
+    expected = [list(piece_of(line, first, abbreviations_of(code))) for line, first, code in rows]
+    assert as_rows(page("callKnowing", "pieceOf", rows)) == expected
+    assert 90 < sum(not source for _, source, _ in expected) < 450
+    expected = [goes_on(line, rest, abbreviations_of(code)) for line, rest, code in lines]
+    assert page("callKnowing", "goesOn", lines) == expected
+    assert 90 < expected.count(True) < 800
+
+
+def test_lines_are_split_as_in_python(page):
+    for language, line, sentences in LINES:
+        [found] = page("split", language, [line])
+        assert [one["source"] for one in found if one["source"]] == sentences, line
+        assert "".join(map("".join, as_rows(found))) == line
+
+
 def test_translations_are_joined_as_in_python(page):
-    texts = random_texts(900, "ab 。好\n🐕𠀀")
-    answers = random_texts(900, "cd 好")
-    rows = [(texts[i : i + 3], answers[i : i + 3]) for i in range(0, 900, 3)]
-    pieces = page("call", "joining.js", "pieceOf", [[text] for text in texts])
-    assert [list(Piece.of(text)) for text in texts] == [
-        [piece[name] for name in ("before", "source", "after")] for piece in pieces
-    ]
+    texts = random_texts(900, "ab 。好\n🐕𠀀ก\u3000")
+    answers = random_texts(900, "cd 好ก")
+    parts = [texts[i : i + 3] for i in range(0, 900, 3)]
+    pieces = [with_sources(map(piece_of_part, part)) for part in parts]
+    found = page("call", "marks.js", "pieceOfPart", [[text] for text in texts])
     found = page(
-        "call",
-        "joining.js",
-        "joined",
-        [[pieces[3 * i : 3 * i + 3], answers] for i, (_, answers) in enumerate(rows)],
+        "call", "joining.js", "withSources", [[found[i : i + 3]] for i in range(0, 900, 3)]
     )
-    assert found == [join([*map(Piece.of, sources)], answers) for sources, answers in rows]
+    assert [as_rows(one) for one in found] == [[list(piece) for piece in one] for one in pieces]
+    rows = [(one, answers[3 * i : 3 * i + len(one)]) for i, one in enumerate(found)]
+    expected = [join(one, texts) for one, (_, texts) in zip(pieces, rows, strict=True)]
+    assert page("call", "joining.js", "joined", rows) == expected
 
 
 def rows_of_ids(count, room=30):

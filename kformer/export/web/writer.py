@@ -4,6 +4,7 @@ The page's own files are in `page/`. It shows metadata from the `.tflite` file. 
 stores all files in the browser by their checksums, so another `.tflite` file needs another export.
 """
 
+import json
 import shutil
 from importlib import resources
 from pathlib import Path
@@ -17,13 +18,15 @@ from kformer.export.web.offline import (
 )
 from kformer.files import Publication, check_writable, part_of
 from kformer.pocket.metadata import TRANSLATOR, check_kind, read_metadata
+from kformer.text.paragraphs.abbreviations import read_abbreviations
 
 MODEL = "translator.tflite"
+LANGUAGES = "languages.js"  # Abbreviations, for abbreviations.js.
 PAGE = (
     "index.html",
     "page.css",
     *("page.js", "facts.js", "sentences.js", "joining.js", "lines.js", "offline.js"),
-    *("worker.js", "archive.js", "flags.js", "clauses.js"),
+    *("abbreviations.js", "marks.js", "worker.js", "archive.js", "flags.js", "clauses.js"),
     "icon.svg",
     *(f"icon-{size}.png" for size in ICON_SIZES),
     "LICENSE",
@@ -74,6 +77,8 @@ def export_web_page(
         temporary.mkdir()
         for name in PAGE:
             (temporary / name).write_bytes((page / name).read_bytes())
+        data = json.dumps(read_abbreviations(), ensure_ascii=False)
+        (temporary / LANGUAGES).write_text(f"const LANGUAGES = {data};\n", "utf-8")
         copy_litert_js(litert_js, temporary / "litert")
         shutil.copyfile(tflite, temporary / MODEL)
         languages = [metadata.get(f"{side}_language") for side in ("source", "target")]

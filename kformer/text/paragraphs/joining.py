@@ -1,4 +1,4 @@
-"""Puts translations into the places of their sources, with the white space around these.
+"""Puts translations into the places of their sources, with what is around and between these.
 
 The web page does the same in `kformer/export/web/page/joining.js`; a test compares the two.
 """
@@ -6,53 +6,89 @@ The web page does the same in `kformer/export/web/page/joining.js`; a test compa
 import re
 from typing import NamedTuple, Self
 
-# Characters of scripts that need no space between two sentences.
-_UNSPACED = re.compile(
-    "[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff]"
+# Characters of Chinese and Japanese, which have no spaces between sentences.
+_HAN_AND_KANA = (
+    "\u2e80-\u312f\u31a0-\u31bf\u31f0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff9f"
+    "\U00020000-\U0003ffff"
 )
+_UNSPACED = re.compile(f"[{_HAN_AND_KANA}]")
+# With Thai, Lao, Tibetan, Burmese and Khmer, which have none between words.
+_UNSPACED_WORDS = re.compile(f"[{_HAN_AND_KANA}\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
+# Spaces between sentences; tabs and line breaks belong to the layout of a text.
+_SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*")
+_IDEOGRAPHIC = "\u3000"
 
 
 class Piece(NamedTuple):
-    """A part of a text, and the white space around it: joined, they are the text."""
+    """A part of a text: joined, the three are the part."""
 
-    before: str
-    source: str  # Without white space at its ends; "" if there is no more than white space.
+    before: str  # White space, a list mark or whatever else is kept as it is.
+    source: str  # A sentence to translate, without white space at its ends; "" if there is none.
     after: str
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Takes a string apart."""
+        """Takes off the white space around a string."""
         start = len(text) - len(text.lstrip())
         end = max(start, len(text.rstrip()))
         return cls(text[:start], text[start:end], text[end:])
 
 
+def with_sources(pieces) -> list[Piece]:
+    """Returns pieces that all have a source: what has none is added to a neighbour.
+
+    If none of them has, the list has one piece, or none if there is no text.
+    """
+    kept, found = "", []
+    for piece in pieces:
+        if piece.source:
+            found.append(piece._replace(before=kept + piece.before))
+            kept = ""
+        else:
+            kept += "".join(piece)
+    if kept:
+        found.append(found.pop() if found else Piece("", "", ""))
+        found[-1] = found[-1]._replace(after=found[-1].after + kept)
+    return found
+
+
 def join(pieces, translations) -> str:
     """Returns the text of pieces with their translations in place of their sources.
 
-    Where two sources touch, as those of Chinese do, and their translations are in a script that has
-    spaces, a space separates them.
+    Between sentences of Chinese and Japanese stands no space, and between those of other languages
+    one, whatever the source has: the translations decide. Line breaks, tabs and all else that is
+    between two sources stay.
 
     Args:
-        pieces: list of `Piece`, those of a text in their order.
+        pieces: list of `Piece`, those of a text in their order, each with a source.
         translations: as many strings.
     """
-    joined = []
-    last = None  # The source and the translation before, if nothing follows them.
+    joined, last = [], None
     for piece, translation in zip(pieces, translations, strict=True):
-        if last and not piece.before and _needs_space(*last, piece.source, translation):
-            joined.append(" ")
-        joined += [piece.before, translation, piece.after]
-        last = None if piece.after else (piece.source, translation)
-    return "".join(joined)
+        if last:
+            joined.append(_between(*last, piece, translation))
+        else:
+            joined.append(piece.before)
+        joined.append(translation)
+        last = (piece, translation)
+    return "".join([*joined, last[0].after if last else ""])
 
 
-def _needs_space(source, translation, next_source, next_translation):
-    if not (translation and next_translation):
-        return False
-    return _is_unspaced(source, next_source) and not _is_unspaced(translation, next_translation)
+def _between(piece, translation, next_piece, next_translation):
+    gap = piece.after + next_piece.before
+    if not (translation and next_translation and _SPACES.fullmatch(gap)):
+        return gap
+    if _is_unspaced(translation, next_translation):
+        return _IDEOGRAPHIC if _IDEOGRAPHIC in gap else ""
+    if not gap and _UNSPACED_WORDS.search(piece.source[-1:] + next_piece.source[:1]):
+        is_spaced = not _UNSPACED_WORDS.search(translation[-1:] + next_translation[:1])
+        return " " if is_spaced else ""
+    return gap.replace(_IDEOGRAPHIC, " ")
 
 
-def _is_unspaced(before, after):
-    """Returns whether a character at the place where two texts meet is of an unspaced script."""
-    return bool(_UNSPACED.search(before[-1:] + after[:1]))
+def _is_unspaced(*translations):
+    """Returns whether most of the text is Chinese or Japanese: a character counts as a word."""
+    text = "".join(translations)
+    others = (one if one.isalpha() else " " for one in _UNSPACED.sub(" ", text))
+    characters = len(_UNSPACED.findall(text))
+    return 0 < characters >= len("".join(others).split())

@@ -1,26 +1,39 @@
 """Splits texts into sentences.
 
-The library is sentencex of the Wikimedia Foundation. It has rules and abbreviations for about 300
-languages, is installed as a wheel, and needs no data. ICU's break iterator, which the web page and
-phones have, does not know abbreviations such as "z. B." or "Dr."; for Python it must be compiled.
-`tests/benchmarks/sentence_splitters/` compares the two.
+The library is sentencex of the Wikimedia Foundation. It has rules for about 300 languages, is
+installed as a wheel, and needs no data. `abbreviations` and `marks` add what it does not know.
+ICU's break iterator, which the web page and phones have, knows no abbreviations; for Python it must
+be compiled. `tests/benchmarks/sentence_splitters/` compares them.
 """
 
+import itertools
 import re
 
 from kformer.arguments import check_text, replace_lone_surrogates
+from kformer.text.paragraphs.abbreviations import abbreviations_of, goes_on
+from kformer.text.paragraphs.joining import Piece, with_sources
+from kformer.text.paragraphs.marks import mark_end, piece_of
 
 FALLBACK = "en"  # Its rules end sentences of every script at the script's own full stops.
 # sentencex 1.0.32 panics at white space beyond ASCII, as in "B\u00a0.", so it gets spaces.
 _WHITE_SPACE = re.compile(r"\s")
+# It does not end sentences at "(Yes.) No", nor always before the numbers of a list within a line.
+_MORE_ENDS = re.compile(
+    r"[.!?…][)\]][\"”’»]?\s+(?=[^\W\d_])|[.!?…]\s+(?=\d{1,3}[.)]\s)"
+    r"|[。！？](?:[」』”’]*\s*(?=[A-Za-z\d])|）\s*)"
+)
+# Where a splitter takes a mark that opens a quotation for one that closes the sentence before.
+_MOST_MARKS = 4
+_OPENED = re.compile(r"(?:(?<=\s)[\"'«»„“”‘’(\[{¿¡]|[「『（《〈【])+\Z")
+_BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])\s*[^\W\d_]")
 
 
 def split_sentences(text: str, source_language: str | None = None) -> list[str]:
     """Returns the sentences of a text, with the white space around them: joined, they are the text.
 
     A line break always ends a sentence, so text that is wrapped within sentences should be joined
-    before. White space before the first sentence of a line belongs to it; a blank line is an
-    element of its own.
+    before. White space and list marks before the first sentence of a line belong to it; a blank
+    line is an element of its own.
 
     Args:
         text: Any string.
@@ -31,14 +44,51 @@ def split_sentences(text: str, source_language: str | None = None) -> list[str]:
         ImportError: The package sentencex is not installed.
         TypeError: An argument is no string.
     """
-    split = _splitter(source_language)
-    return [
-        sentence for line in check_text("text", text).splitlines(True) for sentence in split(line)
-    ]
+    code = _code(source_language)
+    return [one for line in _lines(text) for one in _sentences(line, code)]
 
 
-def _splitter(source_language):
-    """Returns a function that splits a line."""
+def split_pieces(text: str, source_language: str | None = None) -> list[Piece]:
+    """Returns what is to be translated of a text, with all that is kept around it.
+
+    A sentence has neither list marks such as "1." nor emoji at its ends, and what has no letter is
+    no sentence. Joined, the pieces are the text. Each has a source, unless none has: then there is
+    one piece, or none for an empty text. See `split_sentences` for the arguments and errors.
+    """
+    code = _code(source_language)
+    known = abbreviations_of(code)
+    return with_sources(
+        piece_of(sentence, place == 0, known)
+        for line in _lines(text)
+        for place, sentence in enumerate(_sentences(line, code))
+    )
+
+
+def _code(source_language):
+    code = FALLBACK if source_language is None else check_text("source_language", source_language)
+    return re.split("[-_]", code.lower())[0]
+
+
+def _lines(text):
+    return check_text("text", text).splitlines(True)
+
+
+def _sentences(line, code):
+    """Splits a line."""
+    known = abbreviations_of(code)
+    plain = _with_capitals(_WHITE_SPACE.sub(" ", replace_lone_surrogates(line)))
+    first = mark_end(plain, True, known)
+    ends = {first + end for end in _ends(plain[first:], code)} - {first}
+    start, sentences = 0, []
+    for end in sorted(ends | {len(line)}):
+        if end == len(line) or not goes_on(plain[max(start, first) : end], plain[end:], known):
+            sentences.append(line[start:end])
+            start = end
+    return sentences
+
+
+def _ends(text, code):
+    """Yields where sentencex and `_MORE_ENDS` end sentences."""
     try:
         import sentencex
     except ImportError as error:
@@ -46,17 +96,24 @@ def _splitter(source_language):
             "Splitting text into sentences needs the package sentencex: pip install sentencex. "
             f"Received: {error}."
         ) from error
-    code = FALLBACK if source_language is None else check_text("source_language", source_language)
-    code = re.split("[-_]", code.lower())[0]
+    for end in itertools.accumulate(map(len, sentencex.segment(code, text))):
+        opened = _OPENED.search(text, max(0, end - _MOST_MARKS), end)
+        yield opened.start() if opened else end
+    for found in _MORE_ENDS.finditer(text):
+        if not (found[0][-1].isspace() and text[found.end()].islower()):
+            yield found.end()
 
-    def split(line):
-        # As many characters as in the line.
-        plain = _WHITE_SPACE.sub(" ", replace_lone_surrogates(line))
-        start, sentences = 0, []
-        for sentence in sentencex.segment(code, plain):
-            end = start + len(sentence)
-            sentences.append(line[start:end])
-            start = end
-        return sentences
 
-    return split
+def _with_capitals(line):
+    """Returns a line without capitals with one at the beginning of each sentence, of equal length.
+
+    A small letter after a full stop is else a sign that the sentence goes on.
+    """
+    if next((one for one in line if one.isupper() or one.islower()), "A").isupper():
+        return line
+    return _BEGINNING.sub(lambda found: _capital(found[0]), line)
+
+
+def _capital(text):
+    upper = text.upper()
+    return upper if len(upper) == len(text) else text

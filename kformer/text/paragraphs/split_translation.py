@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kformer.arguments import as_texts, check_flag
 from kformer.text.paragraphs.clauses import halves
-from kformer.text.paragraphs.joining import Piece, join
-from kformer.text.paragraphs.sentences import split_sentences
+from kformer.text.paragraphs.joining import Piece, join, with_sources
+from kformer.text.paragraphs.marks import piece_of_part
+from kformer.text.paragraphs.sentences import split_pieces
 
 SOURCE_SPLIT = "source split"
 _CUT = {"source cut", "translation cut"}
@@ -35,7 +36,8 @@ class SplitTranslation:
     """The translation of a text of many sentences.
 
     Attributes:
-        text: The translation, with white space and line breaks as in the source.
+        text: The translation, with line breaks, indents, list marks and whatever has no letter as
+            in the source.
         flags: Those of its sentences, each once; see `SentenceTranslation`.
         sentences: Each sentence with its translation, in the order of the text.
     """
@@ -80,7 +82,7 @@ def translate_split(
         find: callable (sentences, progress) -> as many objects with `text` and `flags`, without
             warnings of what was cut.
         texts: list of strings, or another iterable of them.
-        source_language: See `split_sentences`.
+        source_language: See `split_pieces`.
         progress: Called with the number of texts done, in proportion to their sentences.
         stacklevel: Of the warnings; 3 for the caller of a public method.
 
@@ -88,7 +90,7 @@ def translate_split(
         UserWarning: A sentence was too long.
     """
     texts = as_texts(texts, "texts")
-    pieces = [list(map(Piece.of, split_sentences(text, source_language))) for text in texts]
+    pieces = [split_pieces(text, source_language) for text in texts]
     sources = dict.fromkeys(piece.source for several in pieces for piece in several)
     sources.pop("", None)
     report = _InProportion(progress, len(sources), len(texts)) if progress else None
@@ -108,7 +110,7 @@ def _answers(find, sentences, progress=None):
         for source, one in zip(sentences, found, strict=True)
     }
     parted = {
-        source: [Piece.of(half) for half in halves(source) or ()]
+        source: with_sources(map(piece_of_part, halves(source) or ()))
         for source, one in answers.items()
         if _CUT.intersection(one.flags)
     }

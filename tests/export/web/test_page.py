@@ -48,7 +48,7 @@ def test_the_folder_has_all_that_the_page_needs(toy_tflite, package, tmp_path):
     folder = export_web_page(toy_tflite, tmp_path / "new" / "page", package)
     litert = [*BUILDS, "index.js", "wasm-utils.js", "package.json", "LICENSE"]
     page = [path.name for path in PAGE.iterdir()]
-    made = ["translator.tflite", "page.webmanifest"]
+    made = ["translator.tflite", "page.webmanifest", "languages.js"]
     assert files(folder) == {*page, *made, *(f"litert/{name}" for name in litert)}
     assert (folder / "translator.tflite").read_bytes() == toy_tflite.read_bytes()
 

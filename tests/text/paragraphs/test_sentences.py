@@ -3,9 +3,11 @@
 import sys
 
 import pytest
+import sentencex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from benchmarks.sentence_splitters.texts import score, texts_of_languages
 from kformer.text.paragraphs.sentences import split_sentences
 
 LANGUAGES = st.sampled_from([None, "en", "de", "fr", "hi", "ja", "km", "xx", "pt-BR", "", "-"])
@@ -51,7 +53,27 @@ def test_the_language_decides_what_is_an_abbreviation():
     for language in ("de", "DE", "de-AT", "de_CH"):
         assert split_sentences(text, language) == expected
     assert split_sentences(text, "en")[0] == "Am 3. "
+    assert split_sentences("Ein Hund läuft. Wo?", "de") == ["Ein Hund läuft. ", "Wo?"]
+    assert split_sentences("ein hund läuft. wo?", "de") == ["ein hund läuft. ", "wo?"]
     assert split_sentences(text) == split_sentences(text, "xx") == split_sentences(text, "en")
+
+
+@pytest.mark.parametrize("language", texts_of_languages())
+def test_abbreviations_are_no_ends_and_the_language_helps(language):
+    """On texts of 24 languages, beside sentencex alone, and beside the rules of English."""
+    texts = texts_of_languages()[language]
+
+    def by_sentencex(text, language):
+        return sentencex.segment(language, text.replace("\u00a0", " "))
+
+    def by_english(text, _):
+        return split_sentences(text)
+
+    found, number, wrong = score(split_sentences, language, texts)
+    found_alone, _, wrong_alone = score(by_sentencex, language, texts)
+    found_in_english, _, wrong_in_english = score(by_english, language, texts)
+    assert found >= max(found_alone, number - 4) and wrong <= min(wrong_alone, 1)
+    assert found - wrong >= found_in_english - wrong_in_english
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Texts through a translator of sentences: a script that knows only short ones."""
 
+import re
 import warnings
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from kformer.text.paragraphs.split_translation import (
     translate_split,
 )
 
+SPACES = "[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 MOST = 17  # Characters of a sentence that the script reads.
 
 
@@ -45,7 +47,8 @@ def test_the_translation_by_itself_of_any_text_is_the_text(texts):
         found = translate_split(Script(str), texts)
     for one, text in zip(found, texts, strict=True):
         if "source cut" not in one.flags:
-            assert one.text == text
+            # Between sentences of Chinese and Japanese stands no space.
+            assert re.sub(SPACES, "", one.text) == re.sub(SPACES, "", text)
 
 
 @given(st.text(st.sampled_from("aB .,\n"), min_size=1, max_size=200))
@@ -68,14 +71,35 @@ def test_sentences_of_all_texts_are_one_batch_each_of_them_once():
     assert found[1] == SplitTranslation("", (), ())
 
 
-def test_nothing_is_asked_for_blank_texts():
+def test_nothing_is_asked_for_texts_without_letters():
+    texts = ["", "\n", "---", "😀 …\n\t12.", "•\r\n"]
     script, done = Script(), []
-    assert [one.text for one in translate_split(script, ["", "\n"], progress=done.append)] == [
-        "",
-        "\n",
-    ]
-    assert script.asked == [] and sum(done) == 2
+    found = translate_split(script, texts, progress=done.append)
+    assert [one.text for one in found] == texts
+    assert all(one.sentences == one.flags == () for one in found)
+    assert script.asked == [] and sum(done) == len(texts)
     assert translate_split(script, []) == []
+
+
+def test_marks_and_emoji_stay_where_they_are_and_are_not_translated():
+    text = "# Liste\n\n1. Eins! 😀 Zwei.\n   - a) Drei\n---\n> 👉 Vier\n...\n"
+    script = Script()
+    [one] = translate_split(script, [text], "de")
+    assert script.asked == [["Liste", "Eins!", "Zwei.", "Drei", "Vier"]]
+    expected = "# LISTE\n\n1. EINS! 😀 ZWEI.\n   - a) DREI\n---\n> 👉 VIER\n...\n"
+    assert one.text == expected
+
+
+@pytest.mark.parametrize(
+    ("translations", "expected"),
+    [
+        ({"好。": "Good."}, "\u3000Good. Good. Good.\n\u3000Good."),
+        ({"好。": "いい。"}, "\u3000いい。いい。いい。\n\u3000いい。"),
+    ],
+)
+def test_the_space_between_sentences_is_that_of_the_target(translations, expected):
+    [one] = translate_split(Script(translations.get), ["\u3000好。好。 好。\n\u3000好。"], "zh")
+    assert one.text == expected
 
 
 def test_a_sentence_that_is_too_long_is_split_and_flagged():

@@ -1,29 +1,58 @@
 "use strict";
 // Translations in the places of their sources, as in `kformer.text.paragraphs.joining`.
 
-// Characters of scripts that need no space between two sentences.
-const UNSPACED =
-  /[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60\u{20000}-\u{3ffff}]/u;
+// Characters of Chinese and Japanese, which have no spaces between sentences.
+const HAN_AND_KANA =
+  "\\u2e80-\\u312f\\u31a0-\\u31bf\\u31f0-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff00-\\uff9f" +
+  "\\u{20000}-\\u{3ffff}";
+const UNSPACED = new RegExp(`[${HAN_AND_KANA}]`, "gu");
+const OTHER_WORDS = new RegExp(`(?:(?![${HAN_AND_KANA}])\\p{L})+`, "gu");
+// With Thai, Lao, Tibetan, Burmese and Khmer, which have none between words.
+const UNSPACED_WORDS = new RegExp(
+  `[${HAN_AND_KANA}\\u0e00-\\u0fff\\u1000-\\u109f\\u1780-\\u17ff]`,
+  "u",
+);
+// Spaces between sentences; tabs and line breaks belong to the layout of a text.
+const SPACES = /^[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*$/u;
 
-/** Takes a text apart: {before, source, after}, with the white space before and after it. */
-function pieceOf(text) {
-  const source = text.trim();
-  const start = text.length - text.trimStart().length;
-  return { before: text.slice(0, start), source, after: text.slice(start + source.length) };
+/** Returns pieces that all have a source, but the only one of a text without any. */
+function withSources(pieces) {
+  let kept = "";
+  const found = [];
+  for (const { before, source, after } of pieces) {
+    if (source) {
+      found.push({ before: kept + before, source, after });
+      kept = "";
+    } else {
+      kept += before + after;
+    }
+  }
+  if (kept) {
+    const { before, source, after } = found.pop() ?? { before: "", source: "", after: "" };
+    found.push({ before, source, after: after + kept });
+  }
+  return found;
 }
 
 /**
- * Returns what separates the translations of two pieces of a text that follow each other: the white
- * space between the pieces, or a space if the script of the sources needs none, but that of the
- * translations does.
+ * Returns what separates the translations of two pieces of a text that follow each other: no space
+ * between sentences of Chinese and Japanese, one between others, and all else as in the source.
  */
 function between(piece, translation, nextPiece, nextTranslation) {
-  const space = piece.after + nextPiece.before;
-  if (space || !translation || !nextTranslation) return space;
-  const isUnspaced = (before, after) => UNSPACED.test(lastOf(before) + firstOf(after));
-  const needed =
-    isUnspaced(piece.source, nextPiece.source) && !isUnspaced(translation, nextTranslation);
-  return needed ? " " : "";
+  const gap = piece.after + nextPiece.before;
+  if (!translation || !nextTranslation || !SPACES.test(gap)) return gap;
+  if (isUnspaced(translation + nextTranslation)) return gap.includes("\u3000") ? "\u3000" : "";
+  const touches = (before, after) => UNSPACED_WORDS.test(lastOf(before) + firstOf(after));
+  if (!gap && touches(piece.source, nextPiece.source)) {
+    return touches(translation, nextTranslation) ? "" : " ";
+  }
+  return gap.replaceAll("\u3000", " ");
+}
+
+/** Returns whether most of a text is Chinese or Japanese: a character counts as a word. */
+function isUnspaced(text) {
+  const characters = text.match(UNSPACED)?.length ?? 0;
+  return characters > 0 && characters >= (text.match(OTHER_WORDS)?.length ?? 0);
 }
 
 function firstOf(text) {

@@ -21,14 +21,14 @@ class Lines {
 
   /**
    * Begins a text: sentences of the previous text are reused; the others are pending.
-   * @param {string[][]} lines The sentences of each line, with the white space around them.
+   * @param {object[][]} lines The pieces {before, source, after} of each line.
    */
   begin(lines) {
     const before = this.known;
     const shown = this.sentences.map(({ span }) => span.textContent);
     this.known = new Map();
     this.sentences = [];
-    this.element.replaceChildren(...lines.map((line) => this.#line(line.map(pieceOf))));
+    this.element.replaceChildren(...lines.map((line) => this.#line(line)));
     for (const { piece } of this.sentences) {
       const found = before.get(piece.source);
       if (found) this.known.set(piece.source, found);
@@ -95,7 +95,7 @@ class Lines {
       line.append(span);
       this.sentences.push({ piece, line, gap, span });
     }
-    line.append(pieces.at(-1)?.source ? pieces.at(-1).after : "");
+    line.append(pieces.at(-1)?.after ?? "");
     return line;
   }
 

@@ -6,7 +6,7 @@ const source = element("source");
 const translation = element("translation");
 const status = element("status");
 const lines = new Lines(translation);
-let sentencesOf = (line) => [line]; // Splits a line.
+let piecesOf = null; // Splits a line.
 
 const NEEDS_A_SERVER =
   "A page on its own file system may not start the translator. Serve this folder, for example by " +
@@ -53,7 +53,7 @@ const answers = {
     say("ready", "Ready");
     status.setAttribute("aria-live", "off"); // From now on a screen reader announces only translations.
     introduce(metadata, size);
-    sentencesOf = sentenceSplitter(metadata.source_language);
+    piecesOf = sentenceSplitter(metadata.source_language);
     offer(examples);
     update();
     keep();
@@ -82,7 +82,7 @@ function update() {
   element("clear").hidden = !text;
   if (!ready || text === asked.text) return;
   asked = { id: asked.id + 1, text };
-  lines.begin(text.split("\n").map(sentencesOf));
+  lines.begin(text.split("\n").map(piecesOf));
   translation.setAttribute("aria-busy", "true");
   element("copy").disabled = true;
   element("failure").hidden = true;

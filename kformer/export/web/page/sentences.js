@@ -1,31 +1,55 @@
 "use strict";
-// Splits lines into sentences, with the browser's own rules.
+// Splits lines into sentences, with the browser's own rules and what abbreviations.js and marks.js add.
 
-// Intl.Segmenter does not know abbreviations. After these, a sentence mostly goes on:
-const ABBREVIATION = /(?<![\p{L}\p{N}])(?:\p{L}|[DFHJMNS][rst]|Mrs|Prof|bzw|vgl|usw)\.\s*$/u;
-const NUMBER = /(?<![\p{L}\p{N}.,])\p{Nd}{1,2}\.\s*$/u;
-// Languages that write "3." for "third":
-const ORDINALS = new Set("bs cs da de et fi fo hr hu is lb lv nb nn no sk sl sr tr".split(" "));
+// Where the browser takes a mark that opens a quotation for one that closes the sentence before.
+const OPENED = /(?:(?<=\s)["'«»„“”‘’(\[{¿¡]|[「『（《〈【])+$/u;
 
 /**
- * Returns a function that splits a line into sentences with the white space around them: joined,
- * they are the line. A browser without Intl.Segmenter gets the whole line.
+ * Returns a function that splits a line into pieces {before, source, after}: joined, they are the
+ * line. A browser without Intl.Segmenter gets the whole line.
  * @param {string | undefined} language The code of the language; the browser's own by default.
  */
 function sentenceSplitter(language) {
-  if (!Intl.Segmenter) return (line) => [line];
   const code = isLanguage(language) ? language : undefined;
-  const segmenter = new Intl.Segmenter(code, { granularity: "sentence" });
-  const ordinals = ORDINALS.has(code?.toLowerCase().split(/[-_]/)[0]);
-  const goesOn = (text) => ABBREVIATION.test(text) || (ordinals && NUMBER.test(text));
-  return (line) => {
-    const sentences = [];
-    for (const { segment } of segmenter.segment(line)) {
-      if (goesOn(sentences.at(-1) ?? "")) sentences.push(sentences.pop() + segment);
-      else sentences.push(segment);
+  const known = abbreviationsOf((code ?? "en").toLowerCase().split(/[-_]/)[0]);
+  const segmenter = Intl.Segmenter && new Intl.Segmenter(code, { granularity: "sentence" });
+  return (line) =>
+    withSources(
+      sentencesOfLine(line, segmenter, known).map((sentence, i) => pieceOf(sentence, i === 0, known)),
+    );
+}
+
+function sentencesOfLine(line, segmenter, known) {
+  if (!segmenter || !line) return line ? [line] : [];
+  const text = withCapitals(line);
+  const first = markEnd(text, true, known);
+  const sentences = [];
+  let start = 0;
+  let segmented = first;
+  for (const { segment } of segmenter.segment(text.slice(first))) {
+    segmented += segment.length;
+    const opened = segmented < line.length ? (segment.match(OPENED)?.[0].length ?? 0) : 0;
+    const end = segmented - opened;
+    if (end <= Math.max(start, first)) continue;
+    if (end === line.length || !goesOn(text.slice(Math.max(start, first), end), text.slice(end), known)) {
+      sentences.push(line.slice(start, end));
+      start = end;
     }
-    return sentences;
-  };
+  }
+  if (start < line.length) sentences.push(line.slice(start));
+  return sentences;
+}
+
+/**
+ * Returns a line without capitals with one at the beginning of each sentence, of equal length. A
+ * small letter after a full stop is else a sign that the sentence goes on.
+ */
+function withCapitals(line) {
+  if (/^[^\p{Lu}\p{Ll}]*(?:\p{Lu}|$)/u.test(line)) return line;
+  return line.replace(/(?<=[.!?…][\s"'”’»)\]])\s*\p{L}/gu, (found) => {
+    const upper = found.toUpperCase();
+    return upper.length === found.length ? upper : found;
+  });
 }
 
 function isLanguage(code) {

@@ -10,7 +10,8 @@
 //
 // This is a classic worker: LiteRT.js loads its builds with importScripts, which modules lack.
 
-importScripts("archive.js", "flags.js", "joining.js", "clauses.js");
+importScripts("archive.js", "flags.js", "languages.js", "abbreviations.js", "marks.js");
+importScripts("joining.js", "clauses.js");
 
 const MODEL = "translator.tflite";
 const NEWEST_FORMAT = 2;
@@ -127,7 +128,7 @@ async function translateWhole(sentence, text, spent) {
   spent.milliseconds += performance.now() - before;
   spent.runs += 1;
   const isCut = found.flags.includes("source cut") || found.flags.includes("translation cut");
-  const pieces = ((isCut && halves(sentence)) || []).map(pieceOf);
+  const pieces = withSources(((isCut && halves(sentence)) || []).map(pieceOfPart));
   if (pieces.length) {
     const parts = [];
     for (const piece of pieces) {
