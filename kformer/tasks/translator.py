@@ -280,7 +280,7 @@ class Translator(SearchDefaults, TextModel):
         progress=None,
         target_language=None,
     ) -> list[SplitTranslation]:
-        """Translates texts of many sentences: all white space and line breaks stay as they are.
+        """Translates texts of many sentences; line breaks, indents and list marks stay.
 
         Each text is split into sentences, all of which are translated as `translate` does it, those
         of similar length together. A line break always ends a sentence. A sentence over

@@ -1,4 +1,4 @@
-"""Lines of many sentences: what `--paragraphs` reads and writes, with all white space as it was."""
+"""Lines of many sentences: what `--paragraphs` reads and writes, with the layout as it was."""
 
 from typing import Annotated
 
@@ -12,8 +12,9 @@ Paragraphs = Annotated[
     bool,
     typer.Option(
         "--paragraphs",
-        help="Split each line into sentences, translate these, and keep white space and line ends "
-        "as they are. Sentences that are too long are split at clauses.",
+        help="Split each line into sentences, translate these, and keep line ends, indents, "
+        "list marks and what has no letter as they are. Sentences that are too long are split at "
+        "clauses.",
         rich_help_panel=_PANEL,
     ),
 ]
