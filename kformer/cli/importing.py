@@ -29,7 +29,11 @@ app = typer.Typer(help="Make a .keras file of a translator that others have trai
 @app.command()
 def marian(
     folder: Annotated[
-        Path, typer.Argument(help="Folder of Hugging Face's MarianMTModel, such as OPUS-MT's.")
+        Path,
+        typer.Argument(
+            help="Folder of Hugging Face's MarianMTModel, such as OPUS-MT's, or of Marian, with an "
+            ".npz file; or that file, where a folder holds several."
+        ),
     ],
     output: _Output,
     target_language: Annotated[
@@ -39,13 +43,22 @@ def marian(
             "into. By default each command that translates has the option."
         ),
     ] = None,
+    as_transformers: Annotated[
+        bool,
+        typer.Option(
+            "--as-transformers",
+            help="Compute positions and norms as transformers does, to compare with its "
+            "`generate`, instead of as Marian, which trained the model.",
+        ),
+    ] = False,
 ):
-    """Import a MarianMTModel, as OPUS-MT publishes them.
+    """Import a MarianMTModel, as OPUS-MT publishes them, or a model that Marian trained.
 
     The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm and
-    target.spm. Neither PyTorch nor transformers is needed.
+    target.spm; or an .npz file with its vocabularies: one .spm file, or those that the settings
+    beside it name. Neither PyTorch nor transformers is needed.
     """
-    _write(output, lambda: kformer.from_marian(folder, target_language))
+    _write(output, lambda: kformer.from_marian(folder, target_language, as_transformers))
 
 
 @app.command()

@@ -9,6 +9,7 @@ A piece of a model that the table lacks is unknown: it gets an id behind those o
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -58,12 +59,7 @@ def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTabl
     Raises:
         ValueError: Ids are missing, or special ones are not there.
     """
-    pieces = sorted(ids, key=lambda piece: ids[piece])
-    if [ids[piece] for piece in pieces] != [*range(len(ids))]:
-        raise ValueError(
-            "A vocabulary must have one piece for each id, from 0 on. Received: "
-            f"{where!r}, with {len(ids)} pieces and ids up to {max(ids.values(), default=0)}."
-        )
+    pieces = piece_ids(ids, where)
     unknown = "<unk>"
     if unknown not in ids or not all(0 <= i < len(pieces) for i in special.values()):
         raise ValueError(
@@ -71,6 +67,20 @@ def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTabl
             f"Received: {where!r}, with {len(ids)} pieces."
         )
     return IdTable(pieces, unknown=unknown, **{role: pieces[i] for role, i in special.items()})
+
+
+def piece_ids(ids: dict[str, int], where: str) -> list[str]:
+    """Returns the pieces of a vocabulary in the order of their ids; see `table_of`."""
+    pieces = sorted(ids, key=lambda piece: ids[piece])
+    if [ids[piece] for piece in pieces] != [*range(len(ids))]:
+        twice = next((i for i, number in Counter(ids.values()).items() if number > 1), None)
+        missing = min({*range(len(ids))} - {*ids.values()}, default=0)
+        fault = f"id {missing} has none" if twice is None else f"id {twice} has several"
+        raise ValueError(
+            "A vocabulary must have one piece for each id, from 0 on. "
+            f"Received: {where!r}, with {len(ids)} pieces, where {fault}."
+        )
+    return pieces
 
 
 def with_common_padding(vocabularies: list, known: Iterable[str]) -> tuple[str, list]:

@@ -12,29 +12,39 @@ from kformer.tasks.translator import Translator
 _LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
 
 
-def from_marian(folder: str | Path, target_language: str | None = None) -> Translator:
-    """Returns the translator of a folder of Hugging Face's `MarianMTModel`.
+def from_marian(
+    folder: str | Path, target_language: str | None = None, as_transformers: bool = False
+) -> Translator:
+    """Returns the translator of a folder of Marian, or of Hugging Face's `MarianMTModel`.
 
-    The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm
-    and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT) publishes its models.
-    Or it is one that Marian itself writes: an .npz file, a *vocab.yml, source.spm and target.spm.
-    Neither PyTorch nor transformers is needed, and nothing from the folder is run. Licence,
-    languages and citation of its model card, README.md, become those of `Translator.about`.
+    The folder holds config.json, model.safetensors or pytorch_model.bin, also in shards,
+    vocab.json, source.spm and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT)
+    publishes its models. Or it is one that Marian itself writes: an .npz file with a vocabulary,
+    which is one .spm file, or one for each side that the settings beside the weights name, or one
+    *vocab.yml with source.spm and target.spm. Neither PyTorch nor transformers is needed, and
+    nothing from the folder is run. Licence, languages and citation of its model card, README.md,
+    become those of `Translator.about`.
 
-    The result gives the ids of `MarianTokenizer`, the logits of `MarianMTModel`, and so the
-    translations of `generate`, with two exceptions. An id that `generate` must not choose, such as
-    that of padding, has no share of the probability either: scores are those of `generate` with
-    `renormalize_logits=True`. And adjacent characters that the SentencePiece model of their side
-    does not cover are always unknown; `MarianTokenizer` looks them up in vocab.json first.
+    The result computes what Marian computes, which trained the weights. The port of transformers
+    has other positions, whose slowest wave is slower, and adds another number to the variance of
+    norms; with `as_transformers` the result has the logits of `MarianMTModel`, and so the
+    translations of `generate`. Ids are those of `MarianTokenizer`, but adjacent characters that the
+    SentencePiece model of their side does not cover are always unknown; `MarianTokenizer` looks
+    them up in vocab.json first.
+
+    An id that must not be chosen, such as that of padding, has no share of the probability either:
+    scores are those of `generate` with `renormalize_logits=True`. Of an .npz file, what is unknown
+    and control characters are such ids, unless its settings allow them, as in Marian.
 
     For beams, give `kformer.SearchOptions` the `length_penalty` of the folder's config and
     `length_offset=0`, and an `n_best` as large as `beam_size` to search as long as `generate`.
 
     Args:
-        folder: Path of the folder.
+        folder: Path of the folder; or of an .npz file, where a folder holds several.
         target_language: Of a model with several, the one that the translator always translates
             into: the code in a piece of the table, such as "fra" for ">>fra<<", which then stands
             before every source. None to choose at each translation, see `Translator.into`.
+        as_transformers: Whether to compute as transformers does instead of as Marian does.
 
     Raises:
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
@@ -42,11 +52,11 @@ def from_marian(folder: str | Path, target_language: str | None = None) -> Trans
             that a `kformer.Transformer` lacks, or not that target language.
     """
     path = Path(folder)
-    own = not (path / "config.json").exists() and any(path.glob("*.npz"))
+    own = path.suffix == ".npz" or (not (path / "config.json").exists() and any(path.glob("*.npz")))
     files = MarianNpz(path) if own else MarianFolder(path)
     prefix, languages = _language_pieces(files, target_language)
     longest = files.config.get("max_position_embeddings", _LONGEST)
-    network, about = network_of(files), read_card(files.path)
+    network, about = network_of(files, as_transformers), read_card(files.path)
     return assemble(files.models, files.tables, network, longest, prefix, languages, about)
 
 

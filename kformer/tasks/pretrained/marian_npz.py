@@ -11,28 +11,36 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.tasks.pretrained.id_table import read_model, table_of
+from kformer.tasks.pretrained.marian_vocabularies import Vocabularies
 from kformer.tasks.pretrained.yaml_text import read_yaml
 
 _CONFIG = "special:model.yml"  # In the file of weights.
-_PADDING = "<pad>"
+_OPTIMIZER = ".optimizer.npz"
+_SETTINGS = ("{}.decoder.yml", "decoder.yml", "{}.yml")  # Beside the weights, by their name.
 _ACTIVATIONS = {"swish": "swish", "relu": "relu"}
-_NEEDED = {  # What a `Transformer` computes, by the name in the config: each value that is one.
-    "type": {"transformer"},
-    "transformer-preprocess": {""},
-    "transformer-postprocess": {"dan", "an"},
-    "transformer-postprocess-emb": {"d", ""},
-    "transformer-postprocess-top": {""},
-    "transformer-decoder-autoreg": {"self-attention"},
-    "transformer-train-position-embeddings": {"false"},
-    "transformer-tied-layers": {"[]"},
-    "transformer-dim-decoder-ffn": {"0"},
-    "transformer-ffn-depth": {"2"},
-    "transformer-no-projection": {"false"},
-    "transformer-no-affine": {"false"},
-    "transformer-no-bias": {"false"},
-    "ulr": {"false"},
+_CONTROLS = frozenset(f"<0x{i:02X}>" for i in range(32))  # Marian never writes them.
+_NEEDED = {  # What a `Transformer` computes, by the name in the config: the first is the default.
+    "type": ("transformer",),
+    "transformer-decoder-autoreg": ("self-attention",),
+    "transformer-preprocess": ("", "d"),
+    "transformer-postprocess": ("dan", "an"),
+    "transformer-postprocess-emb": ("d", ""),
+    "transformer-postprocess-top": ("", "d"),
+    "transformer-train-position-embeddings": ("false",),
+    "transformer-disable-position-embeddings": ("false",),
+    "transformer-attention-mask": ("default",),
+    "transformer-pool": ("false",),
+    "transformer-tied-layers": ("[]",),
+    "transformer-decoder-dim-ffn": ("0",),
+    "transformer-decoder-ffn-depth": ("0", "2"),
+    "transformer-ffn-depth": ("2",),
+    "transformer-no-projection": ("false",),
+    "transformer-no-affine": ("false",),
+    "transformer-no-bias": ("false",),
+    "right-left": ("false",),
+    "ulr": ("false",),
 }
+_CELL = "dec-cell"
 _TABLES = {
     "Wemb": "model.shared.weight",
     "encoder_Wemb": "model.encoder.embed_tokens.weight",
@@ -49,24 +57,23 @@ class MarianNpz:
     """Reads a folder of Marian; see `MarianFolder`, which has the same attributes.
 
     Args:
-        path: The folder: it holds one .npz file, one *vocab.yml, source.spm and target.spm.
+        path: The .npz file; or the folder, if it holds one that is no optimizer's state.
+
+    Attributes:
+        search: dict of Marian's settings that are for the search, as strings.
     """
 
     def __init__(self, path: str | Path):
-        self.path = Path(path)
-        self._weights = self._one("*.npz")
-        self.models = [
-            read_model(self._one(name).read_bytes(), str(self.path / name))
-            for name in ("source.spm", "target.spm")
-        ]
-        vocabulary = self._one("*vocab.yml")
-        ids = {piece: int(i) for piece, i in read_yaml(vocabulary).items() if i.isdecimal()}
-        self._padding_id = len(ids)
-        ids[_PADDING] = self._padding_id
-        special = {"end": 0, "padding": self._padding_id, "start": self._padding_id}
-        self.tables = [table_of(ids, special, str(vocabulary))] * 2
+        self._weights = self._chosen(Path(path))
+        self.path = self._weights.parent
         with self._opened() as arrays:
             self.config = self._read_config(arrays)
+        self.search = self._beside()
+        names = self.search.get("vocabs", [])
+        vocabularies = Vocabularies(self.path, names if isinstance(names, list) else [])
+        self.models, self.tables = vocabularies.models, vocabularies.tables
+        self._sizes = vocabularies.sizes
+        self.config["pad_token_id"] = self.tables[0].pieces.index(self.tables[0].padding)
 
     @property
     def activation(self):
@@ -76,7 +83,13 @@ class MarianNpz:
     @property
     def forbidden(self) -> set[int]:
         """See `MarianFolder`."""
-        return {self._padding_id}
+        table = self.tables[1]
+        pieces = {
+            *(() if self._allows("special") else _CONTROLS),
+            *(() if self._allows("unk") else (table.unknown,)),
+        }
+        found = {i for i, piece in enumerate(table.pieces) if piece in pieces}
+        return {*found, *range(self._sizes[1], len(table.pieces))}
 
     def arrays(self) -> dict:
         """Reads the weights under the names, and as, that MarianMTModel has them."""
@@ -89,11 +102,14 @@ class MarianNpz:
                     found |= self._renamed("decoder_ff_logit_out_Wt", arrays[name].T)
         return found
 
+    def _allows(self, what):
+        return str(self.search.get(f"allow-{what}", "false")).lower() == "true"
+
     def _renamed(self, name, array):
         if name in _TABLES:
-            return {_TABLES[name]: np.pad(array, ((0, 1), (0, 0)))}
+            return {_TABLES[name]: self._with_rows(array, name != "encoder_Wemb")}
         if name == _BIAS:
-            return {"final_logits_bias": np.pad(array, ((0, 0), (0, 1)))}
+            return {"final_logits_bias": self._with_rows(array.T, 1).T}
         match = _LAYER.fullmatch(name)
         if not match:
             return {name: array}  # Of a part that a `Transformer` lacks: refused by this name.
@@ -101,17 +117,38 @@ class MarianNpz:
         place = f"model.{stack}.layers.{int(number) - 1}."
         return {place + _name_of(kind, rest): np.squeeze(array.T)}
 
-    def _one(self, pattern):
-        """Returns the one file whose name fits."""
-        found = sorted(self.path.glob(pattern))
+    def _with_rows(self, table, side):
+        """Returns a table with a row of zeros for each id that Marian lacks."""
+        size, number = self._sizes[side], len(self.tables[side].pieces)
+        if len(table) != size:
+            raise ValueError(
+                f"The {('source', 'target')[side]} vocabulary must fit the weights: {size} pieces "
+                f"need as many rows. Received: {len(table)} rows in {str(self._weights)!r}."
+            )
+        return np.pad(table, ((0, number - size), (0, 0)))
+
+    @staticmethod
+    def _chosen(path):
+        """Returns the file of weights."""
+        if path.is_file():
+            return path
+        found = [one for one in sorted(path.glob("*.npz")) if not one.name.endswith(_OPTIMIZER)]
         if len(found) != 1:
             names = ", ".join(file.name for file in found) or "none"
-            error = ValueError if found else FileNotFoundError
-            raise error(
-                f"A folder of Marian must hold one file {pattern}. "
-                f"Received: {str(self.path)!r}, which holds {names}."
+            raise (ValueError if found else FileNotFoundError)(
+                "A folder of Marian must hold one file *.npz; of several, give the path of one. "
+                f"Received: {str(path)!r}, which holds {names}."
             )
         return found[0]
+
+    def _beside(self):
+        """Returns the settings of the files beside the weights, those for translating first."""
+        found = {}
+        for name in _SETTINGS:
+            path = self.path / name.format(self._weights.name)
+            if path.is_file():
+                found = read_yaml(path) | found
+        return found
 
     @contextlib.contextmanager
     def _opened(self):
@@ -126,19 +163,14 @@ class MarianNpz:
             yield arrays
 
     def _read_config(self, arrays):
-        if _CONFIG not in arrays.files:
-            raise ValueError(
-                f"The weights of Marian must hold {_CONFIG}. Received: {str(self._weights)!r}, "
-                "which does not."
-            )
-        text = arrays[_CONFIG].tobytes().rstrip(b"\0").decode("utf-8", "replace")
-        config = read_yaml(self._weights, text)
+        config = self._settings(arrays)
         for name, among in _NEEDED.items():
-            received = str(config.get(name, next(iter(among)))).lower()
+            received = str(config.get(name, among[0])).lower()
             if received not in among:
+                cell = f", {_CELL}={config.get(_CELL)!r}" if received == "rnn" else ""
                 raise ValueError(
-                    f"A model of Marian can be imported whose {name} is {next(iter(among))!r}. "
-                    f"Received: {name}={received!r} in {str(self._weights)!r}."
+                    f"A model of Marian can be imported whose {name} is {among[0]!r}. "
+                    f"Received: {name}={received!r}{cell} in {str(self._weights)!r}."
                 )
         numbers = {
             "d_model": "dim-emb",
@@ -155,8 +187,20 @@ class MarianNpz:
                 f"{', '.join(f'{n}={config.get(n)!r}' for n in lacking) or 'another activation'} "
                 f"in {str(self._weights)!r}."
             )
-        found = {name: int(config[of_marian]) for name, of_marian in numbers.items()}
-        return {**found, "pad_token_id": self._padding_id}
+        return {name: int(config[of_marian]) for name, of_marian in numbers.items()}
+
+    def _settings(self, arrays):
+        """Returns the settings of the network: in the file, or of older ones beside it."""
+        if _CONFIG in arrays.files:
+            text = arrays[_CONFIG].tobytes().rstrip(b"\0").decode("utf-8", "replace")
+            return read_yaml(self._weights, text)
+        beside = self._weights.with_name(f"{self._weights.name}.yml")
+        if not beside.is_file():
+            raise ValueError(
+                f"The weights of Marian must hold {_CONFIG}, or {beside.name} must lie beside. "
+                f"Received: {str(self._weights)!r}, without either."
+            )
+        return read_yaml(beside)
 
 
 def _name_of(kind, rest):

@@ -9,16 +9,24 @@ _ROUNDING = 2e-3  # Of positions of 16 bits.
 
 
 def paper_positions() -> dict:
-    """Returns the settings of the positions of the paper, which OpenNMT-py and Marian have."""
+    """Returns the settings of the positions of the paper, which OpenNMT-py has.
+
+    Ports of Marian have them, too: those of transformers and CTranslate2.
+    """
     return {"first_position": 0, "max_wavelength": MAX_WAVELENGTH}
 
 
 def tensor2tensor_positions(d_model: int, first: int) -> dict:
     """Returns the settings of positions whose slowest wave has the frequency 1 / 10,000 exactly.
 
-    [tensor2tensor](https://github.com/tensorflow/tensor2tensor) had them first. OpenNMT-tf counts
-    them from 1, fairseq from 2.
+    [tensor2tensor](https://github.com/tensorflow/tensor2tensor) had them first. Marian counts
+    them from 0, OpenNMT-tf from 1, fairseq from 2.
+
+    Raises:
+        ValueError: `d_model` is too small for two waves.
     """
+    if d_model < 4:
+        raise ValueError(f"The width must be at least 4. Received: d_model={d_model}.")
     return {
         "first_position": first,
         "max_wavelength": MAX_WAVELENGTH ** (d_model / (d_model - 2)),

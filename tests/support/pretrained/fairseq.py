@@ -20,7 +20,8 @@ def transformer(pieces, **settings):
     """Returns a random `Transformer` with the positions of fairseq."""
     settings = {"d_model": 32, **settings}
     wave = 10000 ** (settings["d_model"] / (settings["d_model"] - 2))
-    settings = {"first_position": 2, "max_wavelength": wave, "output_bias": False, **settings}
+    settings = {"first_position": 2, "max_wavelength": wave, **settings}
+    settings = {"norm_epsilon": 1e-5, "output_bias": False, **settings}
     return marian.transformer(pieces, **settings)
 
 

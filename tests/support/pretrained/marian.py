@@ -64,6 +64,8 @@ def pieces_of(model) -> list[str]:
 def transformer(pieces, padding=PADDING, **settings):
     """Returns a random `Transformer` whose answers depend on the source; it starts from zeros.
 
+    Its positions and norms are Marian's.
+
     Args:
         padding: The piece for padding.
     """
@@ -73,7 +75,9 @@ def transformer(pieces, padding=PADDING, **settings):
     sizes = {"num_layers": 2, "d_model": 32, "num_heads": 4, "d_ff": 48, "num_decoder_layers": 1}
     padding_id = pieces.index(padding)
     sizes |= {"activation": "swish", "output_bias": True, "padding_id": padding_id, **settings}
-    made = perturbed(Transformer(len(pieces), **sizes))
+    d_model = sizes["d_model"]
+    computed = {"max_wavelength": 10_000 ** (d_model / (d_model - 2)), "norm_epsilon": 1e-6}
+    made = perturbed(Transformer(len(pieces), **computed | sizes))
     for weight in made.weights:
         if "attention" in weight.path and "kernel" in weight.path:
             weight.assign(3 * weight)

@@ -53,7 +53,7 @@ def answers(request, tmp_path_factory):
         **texts,
         expected=json.loads((folder / "answers.json").read_text("utf-8")),
         logits=np.load(folder / "logits.npy"),
-        translator=kformer.from_marian(folder / "marian"),
+        translator=kformer.from_marian(folder / "marian", as_transformers=True),
         libraries={
             side: sentencepiece.SentencePieceProcessor(model_file=file)
             for side, file in files.items()

@@ -8,6 +8,7 @@ import random
 import keras
 import numpy as np
 import pytest
+import sentencepiece
 
 import kformer
 from kformer import phrasebook
@@ -16,6 +17,9 @@ from support.pretrained.marian_npz import write_npz_folder
 from support.processes import run_python
 
 TEXTS = ["der hund schläft .", "meine mutter trinkt 猫 ☃☂ tee", "", "ein ☃ haus", " a  b "]
+SENTENCES = [
+    source for (source, _), _ in itertools.islice(phrasebook.sample(random.Random(0)), 300)
+]
 WORDS = marian.vocabulary((">>deu<<", ">>fra<<"))
 SHAPES = {
     "swish": {},
@@ -43,7 +47,11 @@ def test_it_is_the_same_translator(shape, tmp_path):
     expected = kformer.from_marian(marian.write_folder(tmp_path / "hub", WORDS, network), "fra")
     weights = zip(found.transformer.weights, expected.transformer.weights, strict=True)
     for one, other in weights:
-        if "seed" not in one.path:
+        if one.path.endswith("/bias") and "embedding" in one.path:
+            bias = np.array(other)
+            bias[expected.target_tokenizer.unknown_id] = -1e4  # Marian never writes it.
+            np.testing.assert_array_equal(one, bias)
+        elif "seed" not in one.path:
             np.testing.assert_array_equal(one, other, err_msg=one.path)
     assert found.tokenizer.model == expected.tokenizer.model
     assert found.target_tokenizer.model == expected.target_tokenizer.model
@@ -52,12 +60,100 @@ def test_it_is_the_same_translator(shape, tmp_path):
     assert found.source_rows(TEXTS) == expected.source_rows(TEXTS)
 
 
+def test_positions_and_norms_are_those_of_marian_unless_those_of_transformers_are_asked(folder):
+    d_model, t = 32, np.arange(40)[:, None]
+    waves = {
+        False: 10_000.0 ** (np.arange(d_model // 2) / (d_model // 2 - 1)),  # Marian's.
+        True: 10_000.0 ** (np.arange(d_model // 2) / (d_model // 2)),
+    }
+    for as_transformers, wave in waves.items():
+        translator = kformer.from_marian(folder, as_transformers=as_transformers)
+        found = translator.transformer.positions.encodings(40, d_model)
+        np.testing.assert_allclose(found[:, ::2], np.sin(t / wave), atol=1e-5)
+        np.testing.assert_allclose(found[:, 1::2], np.cos(t / wave), atol=1e-5)
+        norm = translator.transformer.encoder.layers[0].feed_forward_residual.norm
+        assert norm.epsilon == (1e-5 if as_transformers else 1e-6)
+
+
+def spm_vocabulary(texts, **settings):
+    """A SentencePiece model with the ids that Marian trains, and these with padding behind."""
+    model = marian.trained(texts, bos_id=-1, eos_id=0, unk_id=1, **settings)
+    library = sentencepiece.SentencePieceProcessor(model_proto=model)
+    pieces = [library.IdToPiece(i) for i in range(library.GetPieceSize())]
+    return marian.Vocabulary((model, model), [*pieces, marian.PADDING])
+
+
+def test_one_spm_file_is_the_vocabulary_of_both_sides(tmp_path):
+    words = spm_vocabulary(SENTENCES)
+    network = marian.transformer(words.pieces)
+    listed = write_npz_folder(tmp_path / "listed", words, network)
+    joint = write_npz_folder(tmp_path / "joint", words, network)
+    next(joint.glob("*vocab.yml")).unlink()
+    (joint / "source.spm").rename(joint / "vocab.spm")
+    (joint / "target.spm").unlink()
+    (joint / "model.npz.optimizer.npz").write_bytes(b"")
+    found, expected = map(kformer.from_marian, (joint, listed))
+    library = sentencepiece.SentencePieceProcessor(model_proto=words.models[0])
+    assert found.source_rows(TEXTS) == [[*library.encode(text), 0] for text in TEXTS]
+    assert found.tokenizer.model == found.target_tokenizer.model == expected.tokenizer.model
+    for one, other in zip(found.transformer.weights, expected.transformer.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    (joint / "other.spm").write_bytes(words.models[0])
+    with pytest.raises(ValueError, match=r"name those of both in `vocabs`.*other.spm, vocab.spm"):
+        kformer.from_marian(joint)
+
+
+def test_settings_beside_the_weights_name_the_vocabulary_of_each_side(tmp_path):
+    sides = [spm_vocabulary(SENTENCES, vocab_size=size) for size in (190, 180)]
+    sizes = {"target_vocab_size": len(sides[1].pieces)}
+    network = marian.transformer(sides[1].pieces, **sizes)
+    folder = write_npz_folder(tmp_path / "npz", sides[1], network)
+    [weights], [listed] = folder.glob("*.npz"), folder.glob("*vocab.yml")
+    for path in (listed, folder / "source.spm", folder / "target.spm"):
+        path.unlink()
+    for name, side in zip(("b.de.spm", "a.en.spm"), sides, strict=True):
+        (folder / name).write_bytes(side.models[0])
+    settings = "relative-paths: true\nvocabs:\n  - /elsewhere/b.de.spm\n  - a.en.spm\n"
+    (folder / f"{weights.name}.decoder.yml").write_text(settings)
+    arrays = dict(np.load(weights))
+    more = len(sides[0].pieces) - len(sides[1].pieces)
+    rows = np.random.default_rng(0).normal(size=(more, network.d_model)).astype("float32")
+    arrays["encoder_Wemb"] = np.concatenate([arrays["encoder_Wemb"], rows])
+    np.savez(weights, **arrays)
+    found = kformer.from_marian(folder)
+    sizes = [len(side.pieces) - 1 for side in sides]
+    for tokenizer, side in zip((found.tokenizer, found.target_tokenizer), sides, strict=True):
+        library = sentencepiece.SentencePieceProcessor(model_proto=side.models[0])
+        assert tokenizer.tokenize(TEXTS).to_list() == library.encode(TEXTS)
+        assert tokenizer.padding_id == tokenizer.start_id == sizes[0]
+    source = found.transformer.source_embedding.table.numpy()
+    order = np.arange(network.d_model).reshape(2, -1).T.ravel()
+    np.testing.assert_array_equal(source[: sizes[0]], arrays["encoder_Wemb"][:, order])
+    bias = found.transformer.target_embedding.bias.numpy()
+    assert {*np.flatnonzero(bias == -1e4)} == {1, *range(sizes[1], sizes[0] + 1)}
+    (folder / "decoder.yml").write_text("allow-unk: true\n")
+    bias = kformer.from_marian(folder).transformer.target_embedding.bias.numpy()
+    assert bias[1] == arrays["decoder_ff_logit_out_b"][0, 1]
+
+
+def test_of_several_files_of_weights_one_is_chosen_by_its_path(folder):
+    [path] = folder.glob("*.npz")
+    expected = kformer.from_marian(folder).transformer.source_embedding.table.numpy()
+    arrays = dict(np.load(path))
+    np.savez(folder / "model.npz", **arrays | {"Wemb": arrays["Wemb"] + 1})
+    with pytest.raises(ValueError, match="of several, give the path of one"):
+        kformer.from_marian(folder)
+    found = kformer.from_marian(path).transformer.source_embedding.table.numpy()
+    np.testing.assert_array_equal(found, expected)
+    assert kformer.from_marian(folder / "model.npz").transformer.source_embedding.table[0, 0] > 0.5
+
+
 @pytest.mark.prove
 @pytest.mark.skipif(
     importlib.util.find_spec("ctranslate2") is None, reason="Not installed: ctranslate2."
 )
 def test_ctranslate2_converts_the_folder_to_what_says_the_same(folder, tmp_path):
-    translator = kformer.from_marian(folder, "fra")
+    translator = kformer.from_marian(folder, "fra", as_transformers=True)  # As CTranslate2 does.
     pairs = itertools.islice(phrasebook.sample(random.Random(5)), 30)
     texts = [source for (source, _), _ in pairs]
     rows = [translator.tokenizer.pieces(row[:-1]) for row in translator.source_rows(texts)]
@@ -83,7 +179,7 @@ def test_ctranslate2_converts_the_folder_to_what_says_the_same(folder, tmp_path)
 )
 def test_another_architecture_is_refused_by_its_name(name, value, network, tmp_path):
     folder = write_npz_folder(tmp_path / "npz", WORDS, network, {name: value})
-    with pytest.raises(ValueError, match=rf"whose {name} is .* Received: {name}='{value}' in"):
+    with pytest.raises(ValueError, match=rf"whose {name} is .* Received: {name}='{value}'"):
         kformer.from_marian(folder)
 
 
@@ -115,9 +211,11 @@ def test_a_damaged_folder_is_refused(folder):
         with pytest.raises(ValueError, match=message):
             kformer.from_marian(folder)
     (folder / "other.npz").write_bytes(b"")
-    with pytest.raises(ValueError, match=r"one file \*\.npz.*which holds opus.*, other\.npz"):
+    with pytest.raises(
+        ValueError, match=r"one file \*\.npz; of several, .*holds opus.*, other\.npz"
+    ):
         kformer.from_marian(folder)
     (folder / "other.npz").unlink()
     vocabulary.unlink()
-    with pytest.raises(FileNotFoundError, match=r"one file \*vocab\.yml.*holds none"):
+    with pytest.raises(FileNotFoundError, match=r"one \.spm file.*one \*vocab\.yml.*none"):
         kformer.from_marian(folder)
