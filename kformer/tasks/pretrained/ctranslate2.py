@@ -6,14 +6,17 @@ from pathlib import Path
 from kformer.model.layer_norm import EPSILON
 from kformer.tasks.pretrained.assembly import assemble
 from kformer.tasks.pretrained.ctranslate2_file import read_variables
+from kformer.tasks.pretrained.ctranslate2_revisions import as_current, take_config
 from kformer.tasks.pretrained.ctranslate2_weights import Weights
 from kformer.tasks.pretrained.id_table import IdTable, with_common_padding
-from kformer.tasks.pretrained.sentencepiece_files import check_pieces, existing, read_models
+from kformer.tasks.pretrained.plain_vocabularies import needs_sentencepiece, plain_model
+from kformer.tasks.pretrained.sentencepiece_files import existing, read_models
 from kformer.tasks.translator import Translator
 
 _SPECIAL = {"unk_token": "<unk>", "eos_token": "</s>", "decoder_start_token": "<s>"}
 _PADDING = ("<pad>", "<blank>")
 _LONGEST = 512  # Ids of a source; CTranslate2 does not say how long those of the training were.
+_FIRST_WITH_CONFIG = 6  # Version of model.bin.
 _WHOSE = "A folder of CTranslate2"
 
 
@@ -25,7 +28,12 @@ def from_ctranslate2(
     """Returns the translator of a folder of CTranslate2.
 
     The folder holds model.bin, config.json and the vocabularies, as the converters of CTranslate2
-    4 write them, or `kformer.export.export_ctranslate2`. CTranslate2 is not needed.
+    write them, or `kformer.export.export_ctranslate2`. Models of all versions are read, from before
+    CTranslate2 1 on; those of before 3 have no config.json. CTranslate2 is not needed.
+
+    A vocabulary of SentencePiece needs its model. One of characters, as of transliterators, and one
+    of whole words, as of sounds, need none: text is split into characters, or at spaces, and
+    translations are joined likewise.
 
     The result says what CTranslate2 says, up to rounding: weights of 8 or 16 bits become float32.
     What CTranslate2 tells apart by a setting of the search, such as lengths and penalties, is to be
@@ -34,9 +42,9 @@ def from_ctranslate2(
     Args:
         folder: Path of the folder.
         source_model: Path of the SentencePiece model of the sources; None for source.spm in the
-            folder.
+            folder, where their vocabulary is one of SentencePiece.
         target_model: That of the translations; None for target.spm in the folder if it has one,
-            else for that of the sources.
+            else for that of the sources, where their vocabulary is one of SentencePiece.
 
     Raises:
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
@@ -48,15 +56,22 @@ def from_ctranslate2(
         raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(folder)!r}.")
     if not folder.exists():
         raise FileNotFoundError(f"There is no such folder. Received: {str(folder)!r}.")
-    models = read_models(folder, source_model, target_model, _WHOSE)
-    config = _json(existing(folder, "config.json", _WHOSE), dict)
-    weights = Weights(*read_variables(existing(folder, "model.bin", _WHOSE)), folder)
+    model = read_variables(existing(folder, "model.bin", _WHOSE))
+    kind, variables = as_current(model.kind, model.revision, dict(model.variables))
+    if model.version < _FIRST_WITH_CONFIG:
+        config = take_config(variables)
+    else:
+        config = _json(existing(folder, "config.json", _WHOSE), dict)
+    weights = Weights(kind, variables, folder)
     _check(config, weights.starts_from_zero, folder)
+    vocabularies = _vocabularies(folder, config)
+    models, vocabularies = _with_models(folder, config, vocabularies, source_model, target_model)
+    sizes = [*map(len, vocabularies)]
     # Converted from Hugging Face's Marian, the tokenizer is what adds the end.
     sources_end = bool(config.get("add_source_eos")) or weights.starts_from_zero
-    tables = _tables(folder, config, weights.starts_from_zero, sources_end)
+    tables = _tables(folder, config, vocabularies, weights.starts_from_zero, sources_end)
     padding_id = tables[0].pieces.index(tables[0].padding)
-    network = weights.network(tables, padding_id)
+    network = weights.network(tables, sizes, padding_id)
     network.settings["norm_epsilon"] = config.get("layer_norm_epsilon") or EPSILON
     if not sources_end:
         network.settings["ignored_source_id"] = tables[0].pieces.index(tables[0].end)
@@ -66,11 +81,12 @@ def from_ctranslate2(
 
 def _check(config, starts_from_zero, folder):
     start, end = (_token(config, name) for name in ("decoder_start_token", "eos_token"))
-    if start == end and not config.get("add_source_eos") and not starts_from_zero:
+    forced = start is None  # The caller gives it, such as a language.
+    if forced or (start == end and not config.get("add_source_eos") and not starts_from_zero):
         raise ValueError(
-            "A model can be imported whose tokenizer adds nothing to the pieces of a source; those "
-            "of M2M100 and NLLB add languages. "
-            f"Received: decoder_start_token={start!r} without add_source_eos in {str(folder)!r}."
+            "A model whose tokenizer adds languages to the pieces, as those of M2M100 and NLLB do, "
+            f"cannot be imported. Received: decoder_start_token={start!r} without add_source_eos "
+            f"in {str(folder)!r}."
         )
 
 
@@ -78,12 +94,39 @@ def _token(config, name):
     return config.get(name, _SPECIAL[name])
 
 
-def _tables(folder, config, starts_from_zero, sources_end):
-    """Returns the `IdTable`s of both sides; both have padding at the same id, added if need be."""
+def _vocabularies(folder, config):
+    """Returns the pieces of both sides, as CTranslate2 numbers them."""
+    unknown = _token(config, "unk_token")
     if (folder / "shared_vocabulary.json").exists() or (folder / "shared_vocabulary.txt").exists():
-        vocabularies = [_vocabulary(folder, "shared")] * 2
-    else:
-        vocabularies = [_vocabulary(folder, side) for side in ("source", "target")]
+        return [_vocabulary(folder, "shared", unknown)] * 2
+    if (folder / "source_1_vocabulary.txt").exists() or (
+        folder / "source_1_vocabulary.json"
+    ).exists():
+        raise ValueError(
+            "A model of several sources, such as features of words, cannot be imported. "
+            f"Received: source_1_vocabulary in {str(folder)!r}."
+        )
+    return [_vocabulary(folder, side, unknown) for side in ("source", "target")]
+
+
+def _with_models(folder, config, vocabularies, *paths):
+    """Returns the SentencePiece models of both sides, and the vocabularies as these name pieces."""
+    needed = [needs_sentencepiece(pieces) for pieces in vocabularies]
+    models = [None, None]
+    if any(needed) or any(paths):
+        models = read_models(folder, *paths, _WHOSE)
+    tokens = {*_PADDING, *_SPECIAL.values(), *(_token(config, name) for name in _SPECIAL)}
+    named = []
+    for side, pieces in enumerate(vocabularies):
+        if not needed[side]:
+            models[side], pieces = plain_model(pieces, tokens, str(folder))
+        named.append(pieces)
+    return models, named
+
+
+def _tables(folder, config, vocabularies, starts_from_zero, sources_end):
+    """Returns the `IdTable`s of both sides; both have padding at the same id, added if need be."""
+    vocabularies = list(vocabularies)
     special = {name: _token(config, name) for name in _SPECIAL}
     if starts_from_zero:
         special.pop("decoder_start_token")
@@ -105,15 +148,26 @@ def _tables(folder, config, starts_from_zero, sources_end):
     return tables if tables[0] != tables[1] else tables[:1] * 2
 
 
-def _vocabulary(folder, side):
-    lines = folder / f"{side}_vocabulary.txt"
-    if lines.exists():
-        pieces = lines.read_text("utf-8").split("\n")
+def _vocabulary(folder, side, unknown):
+    path = folder / f"{side}_vocabulary.txt"
+    if path.exists():
+        try:
+            pieces = path.read_bytes().decode("utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"A vocabulary must be UTF-8. Received: {str(path)!r} ({error.reason})."
+            ) from error
         pieces = pieces[:-1] if pieces[-1] == "" else pieces
+        if all(piece.endswith("\r") for piece in pieces):
+            pieces = [piece[:-1] for piece in pieces]
     else:
-        pieces = _json(existing(folder, f"{side}_vocabulary.json", _WHOSE), list)
-    check_pieces(pieces, str(folder))
-    return pieces
+        path = existing(folder, f"{side}_vocabulary.json", _WHOSE)
+        pieces = _json(path, list)
+    if not all(isinstance(piece, str) for piece in pieces) or len({*pieces}) < len(pieces):
+        raise ValueError(
+            f"The pieces of a vocabulary must be strings that differ. Received: {str(path)!r}."
+        )
+    return pieces if unknown in pieces else [*pieces, unknown]
 
 
 def _json(path, kind):

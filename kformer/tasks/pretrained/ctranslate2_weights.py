@@ -11,9 +11,9 @@ import re
 import numpy as np
 
 from kformer.tasks.pretrained.assembly import Network, network_with
+from kformer.tasks.pretrained.ctranslate2_revisions import KIND
 from kformer.tasks.pretrained.positions import positions_in_table, tensor2tensor_positions
 
-_KIND = "TransformerSpec"
 _ACTIVATIONS = {0: "relu", 2: "swish", 3: "gelu"}
 _OTHER_ACTIVATIONS = {
     1: "GELU by tanh",
@@ -54,7 +54,7 @@ class Weights:
     """The variables of a model.bin.
 
     Args:
-        kind, variables: From `read_variables`.
+        kind, variables: From `as_current`.
         path: For messages.
 
     Raises:
@@ -64,8 +64,8 @@ class Weights:
     def __init__(self, kind, variables, path):
         self._variables = variables
         self._path = str(path)
-        if kind != _KIND:
-            self._refuse(f"Only a {_KIND} of CTranslate2 is a Transformer.", kind)
+        if kind != KIND:
+            self._refuse(f"Only a {KIND} of CTranslate2 is a Transformer.", kind)
         for part, words in _FEATURES.items():
             if found := next((name for name in variables if part in name), None):
                 self._refuse(f"A model without {words} can be imported.", found)
@@ -81,20 +81,29 @@ class Weights:
         """Whether the first input of the decoder is a vector of zeros, whatever its id."""
         return bool(self._variables.get(_START, 0))
 
-    def network(self, tables, padding_id: int) -> Network:
+    def network(self, tables, sizes, padding_id: int) -> Network:
         """Returns the `Network`.
 
         Args:
             tables: The `IdTable`s of source and target: rows that the weights have less are zeros,
                 and never chosen if the output has a bias.
+            sizes: Numbers of pieces of both sides that CTranslate2 has vectors for.
             padding_id: The id of padding.
         """
         left = dict(self._variables)
         settings = {name: self._of_both(left, name) for name in _OF_SIDES}
         source, target = self._take(left, _SOURCE), self._take(left, _TARGET)
         d_model = source.shape[1]
-        if settings.pop("scale_embeddings") not in (1, np.float32(d_model**0.5)):
-            self._refuse("Embeddings must be scaled by the root of d_model.", "another scale")
+        scale = settings.pop("scale_embeddings")
+        # An integer is a flag, a float the scale itself.
+        if not (scale if isinstance(scale, int) else scale == np.float32(d_model**0.5)):
+            self._refuse("Embeddings must be scaled by the root of d_model.", f"scale {scale}")
+        for name, table, size in zip(("source", "target"), (source, target), sizes, strict=True):
+            if len(table) != size:
+                rule = (
+                    f"The {name} vocabulary must fit the weights: {size} pieces need as many rows."
+                )
+                self._refuse(rule, f"{len(table)} rows")
         output = self._take(left, f"{_PROJECTION}/weight")
         if output.shape != target.shape:
             rule = f"The output must have the shape of the target's table, {target.shape}."

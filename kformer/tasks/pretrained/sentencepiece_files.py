@@ -23,7 +23,12 @@ def read_models(
         FileNotFoundError: A file is missing.
         ValueError: A file is no unigram model of SentencePiece.
     """
-    source = Path(source or existing(folder, _SOURCE, whose))
+    if source is None and not (folder / _SOURCE).is_file():
+        raise FileNotFoundError(
+            f"{whose} must hold {_SOURCE}, or give the SentencePiece model of its sources as "
+            f"`source_model`, --source-model. Received: {str(folder)!r}, which does not."
+        )
+    source = Path(source or folder / _SOURCE)
     if target is None:
         target = folder / _TARGET if (folder / _TARGET).exists() else source
     return [read_model(Path(path).read_bytes(), str(path)) for path in (source, target)]

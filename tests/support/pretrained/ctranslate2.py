@@ -9,7 +9,6 @@ TABLES = ("encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/p
 TABLES = (*TABLES, "decoder/projection/bias")
 _DTYPES = ("float32", "int8", "int16", "int32", "float16")
 _ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}
-_KIND, _REVISION = "TransformerSpec", 7
 _QUANTIZED = "weight"
 
 
@@ -40,31 +39,78 @@ def change(folder, name, **changes):
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
 
 
-def write(folder, variables):
-    """Writes model.bin of arrays by name; equal arrays are written once."""
+def write_old(folder, network, vocabularies, version, dtype="float32"):
+    """Writes a folder as CTranslate2 did before it had config.json, without SentencePiece models.
+
+    Args:
+        network: `Transformer` with 8 heads and the positions of OpenNMT-tf.
+        vocabularies: Lines of the files of source and target.
+        version: Of model.bin, 1 to 5.
+        dtype: Of the weights: "float32", "int16" or "int8".
+    """
+    folder.mkdir()
+    for side, lines in zip(("source", "target"), vocabularies, strict=True):
+        text = "".join(f"{line}\n" for line in lines)
+        (folder / f"{side}_vocabulary.txt").write_bytes(text.encode())
+    variables = {
+        name.replace("embeddings_0", "embeddings"): array
+        for name, array in _variables(network, halves=True).items()
+        if array.ndim and "position_encodings" not in name
+    }
+    variables = _rounded(variables, dtype, scale=1000 if version == 1 else None)
+    if version == 1:
+        variables = {
+            _first_name(name): array
+            for name, array in variables.items()
+            if not name.endswith("_scale")
+        }
+    write(folder, variables, version, kind="TransformerBase", revision=min(version, 2))
+    return folder
+
+
+def _first_name(name):
+    """Returns the name of a variable in the first revision."""
+    for new, old in (
+        *(("layer_norm", "LayerNorm"), ("projection", "dense"), ("embeddings/weight", "w_embs")),
+        *(("linear_0", "conv1d"), ("linear_", "conv1d_"), ("weight", "kernel")),
+    ):
+        name = name.replace(new, old)
+    masked = "masked_multi_head" if name.startswith("decoder") else "multi_head"
+    name = name.replace("self_attention", masked).replace("/attention", "/multi_head")
+    return f"transformer/{name}:0"
+
+
+def write(folder, variables, version=6, kind="TransformerSpec", revision=7):
+    """Writes model.bin of arrays by name; since version 3, equal arrays are written once."""
     once, others = {}, {}
     for name, array in sorted(variables.items()):
         array = np.asarray(array)
         key = (array.dtype.name, array.shape, array.tobytes())
-        if array.ndim and key in once:
+        if array.ndim and key in once and version >= 3:
             others[name] = once[key][0]
         else:
-            once[key if array.ndim else name] = name, array
+            once[key if array.ndim and version >= 3 else name] = name, array
     with (folder / "model.bin").open("wb") as file:
 
         def string(text):
             content = text.encode() + b"\0"
             file.write(struct.pack("<H", len(content)) + content)
 
-        file.write(struct.pack("<I", 6))
-        string(_KIND)
-        file.write(struct.pack("<II", _REVISION, len(once)))
+        file.write(struct.pack("<I", version))
+        if version >= 2:
+            string(kind)
+            file.write(struct.pack("<I", revision))
+        file.write(struct.pack("<I", len(once)))
         for name, array in once.values():
             string(name)
             file.write(struct.pack(f"<B{array.ndim}I", array.ndim, *array.shape))
-            file.write(struct.pack("<BI", _DTYPES.index(array.dtype.name), array.nbytes))
+            if version >= 4:
+                file.write(struct.pack("<BI", _DTYPES.index(array.dtype.name), array.nbytes))
+            else:
+                file.write(struct.pack("<BI", array.itemsize, array.size))
             file.write(array.tobytes())
-        file.write(struct.pack("<I", len(others)))
+        if version >= 3:
+            file.write(struct.pack("<I", len(others)))
         for name, of in others.items():
             string(name)
             string(of)
@@ -74,7 +120,7 @@ def read(folder):
     """Returns the variables of a model.bin of float32 or rounded weights by name."""
     from kformer.tasks.pretrained.ctranslate2_file import read_variables
 
-    return read_variables(folder / "model.bin")[1]
+    return read_variables(folder / "model.bin").variables
 
 
 def _variables(network, halves):
@@ -145,7 +191,7 @@ def _norm(name, norm, order):
     return {f"{name}/gamma": norm.gamma.numpy()[order], f"{name}/beta": norm.beta.numpy()[order]}
 
 
-def _rounded(variables, dtype):
+def _rounded(variables, dtype, scale=None):
     found = {}
     for name, array in variables.items():
         if array.ndim == 0 or dtype == "float32":
@@ -157,7 +203,8 @@ def _rounded(variables, dtype):
         else:
             most = np.abs(array).max(1) if dtype == "int8" else np.abs(array).max()
             most = np.where(most == 0, 127, most)  # Of padding.
-            scale = ((127 if dtype == "int8" else 1024) / most).astype("float32")
-            rounded = np.rint(array * (scale[:, None] if scale.ndim else scale))
-            found[name], found[f"{name}_scale"] = rounded.astype(dtype), scale
+            by = (127 if dtype == "int8" else 1024) / most if scale is None else scale
+            by = np.asarray(by, "float32")
+            rounded = np.rint(array * (by[:, None] if by.ndim else by))
+            found[name], found[f"{name}_scale"] = rounded.astype(dtype), by
     return found

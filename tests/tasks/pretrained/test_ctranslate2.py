@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kformer
+from kformer.export import export_saved_model, export_tflite
 from kformer.tasks.pretrained.id_table import IdTable, read_model, with_ids_of
 from support.pretrained import ctranslate2 as written
 from support.pretrained import marian
@@ -138,6 +139,95 @@ def test_sentencepiece_models_may_be_elsewhere(folder, translator, tmp_path):
     assert one.target_tokenizer.model == one.tokenizer.model
 
 
+# Older versions, and vocabularies without SentencePiece.
+
+LETTERS = ["<blank>", "<s>", "</s>", *"abcdeعر", " "]
+SOUNDS = ["<blank>", "<s>", "</s>", "HH", "H", "AH0", "L", "OW1"]
+
+
+@pytest.fixture(scope="module")
+def speller():
+    """A network from letters to sounds, as OpenNMT-tf trained them for the first CTranslate2."""
+    keras.utils.set_random_seed(2)
+    settings = {"first_position": 1, "norm_epsilon": 1e-5, "num_heads": 8, "tied_output": False}
+    settings |= {"norm_first": True, "activation": "relu", "target_vocab_size": len(SOUNDS) + 1}
+    network = marian.transformer([*LETTERS, "<unk>"], "<blank>", ignored_source_id=2, **settings)
+    bias = network.target_embedding.bias.numpy()
+    network.target_embedding.bias.assign([-1e4, -1e4, bias[2] - 6, *bias[3:]])  # Sounds, and ends.
+    return network
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+def test_older_versions_are_read(version, speller, tmp_path):
+    found = kformer.from_ctranslate2(
+        written.write_old(tmp_path / "old", speller, (LETTERS, SOUNDS), version)
+    )
+    expected = kformer.Translator(found.tokenizer, speller, found.target_tokenizer)
+    assert max(differences(found, expected).values()) == 0
+    names = speller.get_config().keys() - {"name", "dropout"}
+    received, wanted = (one.transformer.get_config() for one in (found, expected))
+    assert {name: received[name] for name in names} == {name: wanted[name] for name in names}
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(("dtype", "most"), [("int8", 1 / 250), ("int16", 2e-3)])
+def test_rounded_weights_of_older_versions_are_read(dtype, most, version, speller, tmp_path):
+    if (dtype, version) == ("int8", 1):
+        pytest.skip("The first version has no 8 bits.")
+    folder = written.write_old(tmp_path / "old", speller, (LETTERS, SOUNDS), version, dtype)
+    found = kformer.from_ctranslate2(folder)
+    expected = kformer.Translator(found.tokenizer, speller, found.target_tokenizer)
+    assert 0 < max(differences(found, expected).values()) < most
+
+
+def test_text_is_split_into_characters_and_joined_at_spaces(speller, tmp_path):
+    found = kformer.from_ctranslate2(
+        written.write_old(tmp_path / "old", speller, (LETTERS, SOUNDS), 2)
+    )
+    unknown = len(LETTERS)
+    texts = ["abba", "عر a", " b", "", "aXb", "aXYb"]
+    expected = [[LETTERS.index(c) if c in LETTERS else unknown for c in text] for text in texts]
+    expected[-1].remove(unknown)  # Adjacent unknown characters are one id.
+    assert found.tokenizer.tokenize(texts).to_list() == expected
+    for text, row in list(zip(texts, expected, strict=True))[:4]:
+        assert found.tokenizer.detokenize([[*row, 2]]).numpy()[0].decode() == text
+    sounds = "HH AH0 L OW1 H"
+    ids = [SOUNDS.index(sound) for sound in sounds.split()]
+    assert found.target_tokenizer.tokenize([sounds, "H  HH "]).to_list() == [ids, [4, 3]]
+    assert found.target_tokenizer.detokenize([[*ids, 2, 0]]).numpy()[0].decode() == sounds
+
+
+@pytest.mark.parametrize("version", [2, pytest.param(1, marks=pytest.mark.prove)])
+def test_ctranslate2_says_the_same_of_an_older_version(version, speller, tmp_path):
+    ctranslate2 = pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
+    folder = written.write_old(tmp_path / "old", speller, (LETTERS, SOUNDS), version)
+    library = ctranslate2.Translator(str(folder), intra_threads=1)
+    texts = ["abcab", "dear", "عر", "bXd", "c", "ee dd"]
+    rows = library.translate_batch(
+        [[*text] for text in texts], beam_size=1, max_decoding_length=9, min_decoding_length=0
+    )
+    said = [" ".join(one.hypotheses[0]).replace("<unk>", "⁇") for one in rows]
+    found = kformer.from_ctranslate2(folder).translate(texts, max_length=9)
+    assert [text.replace(" ⁇ ", "⁇") for text in found] == said
+    assert len({*said}) > 2
+
+
+@pytest.mark.prove
+def test_every_form_splits_text_into_characters(speller, tmp_path):
+    translator = kformer.from_ctranslate2(
+        written.write_old(tmp_path / "old", speller, (LETTERS, SOUNDS), 2)
+    )
+    translator.max_source_length = 24
+    texts = ["abcab", "dear", "عر", "bXd", " c", "ee dd", "", "a b "]
+    expected = translator.translate(texts)
+    translator.save(tmp_path / "a.keras")
+    export_saved_model(translator, tmp_path / "served")
+    export_tflite(translator, tmp_path / "a.tflite")
+    for form in ("a.keras", "served", "a.tflite"):
+        assert kformer.load(tmp_path / form).translate(texts) == expected, form
+
+
 # CTranslate2 itself.
 
 
@@ -174,8 +264,10 @@ def refused(folder, kind=ValueError):
 @pytest.mark.parametrize("name", ["config.json", "model.bin", "source.spm"])
 def test_a_missing_file_is_named(name, folder):
     (folder / name).unlink()
+    lead = ", or give the SentencePiece model of its sources as `source_model`, --source-model"
     assert refused(folder, FileNotFoundError) == (
-        f"A folder of CTranslate2 must hold {name}. Received: 'FOLDER', which does not."
+        f"A folder of CTranslate2 must hold {name}{lead if name == 'source.spm' else ''}. "
+        "Received: 'FOLDER', which does not."
     )
 
 
@@ -217,7 +309,7 @@ def test_a_feature_that_no_transformer_has_is_named(variable, value, words, fold
         ("decoder/projection/weight", lambda old: old[1:], "the shape of the target's table, ("),
         ("encoder/position_encodings/encodings", lambda old: None, "a table of others, learned"),
         ("encoder/position_encodings/encodings", lambda old: old[:, ::-1], "a table of others, l"),
-        ("decoder/position_encodings/encodings", lambda old: old[1:], "learned or computed, of"),
+        ("decoder/position_encodings/encodings", lambda old: old[5:], "learned or computed, of"),
         ("decoder/new", lambda old: np.ones(3, "f4"), "be those of a Transformer. Received: dec"),
         ("encoder/layer_0/ffn/linear_0/weight", lambda old: old[:, 1:], "must fit each other"),
     ],
@@ -241,7 +333,7 @@ def test_settings_that_do_not_fit_are_named(folder):
 def test_other_text_than_sentencepieces_is_named(folder):
     pieces = [piece.replace("▁", "@@") for piece in WORDS.pieces]
     (folder / "shared_vocabulary.json").write_text(json.dumps(pieces), "utf-8")
-    assert "The pieces must be those of SentencePiece, where words begin with ▁; " in refused(
+    assert "Pieces must be those of SentencePiece, or characters, or words between" in refused(
         folder
     )
 
@@ -249,10 +341,12 @@ def test_other_text_than_sentencepieces_is_named(folder):
 def test_damaged_files_are_refused(folder):
     path = folder / "model.bin"
     content = path.read_bytes()
-    for damaged in (content[:-1], content + b"1", content[:99], b"", b"\5" + content[1:]):
+    for damaged in (content[:-1], content + b"1", content[:99], b"", b"\7" + content[1:]):
         path.write_bytes(damaged)
-        assert "A model.bin of CTranslate2 of version 6 must be whole" in refused(folder)
+        assert "A model.bin of CTranslate2 of version 1 to 6 must be whole" in refused(folder)
     path.write_bytes(content)
+    (folder / "shared_vocabulary.json").write_text(json.dumps([*WORDS.pieces, "<new>"]), "utf-8")
+    assert "The source vocabulary must fit the weights: " in refused(folder)
     (folder / "shared_vocabulary.json").write_text("{}")
     assert refused(folder) == (
         "The file must hold a JSON array. Received: 'FOLDER/shared_vocabulary.json'."
