@@ -90,7 +90,8 @@ def test_a_folder_of_ctranslate2_becomes_a_keras_file(command, refused, folder, 
         (exported / f"{side}.spm").rename(tmp_path / f"{side}.spm")
     arguments = ("import", "ctranslate2", exported, "--output", tmp_path / "a.keras")
     assert refused(*arguments) == (
-        "kformer: A folder of CTranslate2 must hold source.spm. "
+        "kformer: A folder of CTranslate2 must hold source.spm, or give the SentencePiece model "
+        "of its sources as `source_model`, --source-model. "
         f"Received: '{exported}', which does not."
     )
     models = ("--source-model", tmp_path / "source.spm", "--target-model", tmp_path / "target.spm")

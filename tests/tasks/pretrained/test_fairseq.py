@@ -226,7 +226,8 @@ def test_settings_of_another_model_are_named(changes, message, network, tmp_path
 def test_a_missing_file_is_named(folder):
     (folder / "source.spm").unlink()
     assert refused(folder, FileNotFoundError) == (
-        "The folder of a checkpoint of fairseq must hold source.spm. "
+        "The folder of a checkpoint of fairseq must hold source.spm, or give the SentencePiece "
+        "model of its sources as `source_model`, --source-model. "
         "Received: 'FOLDER', which does not."
     )
     (folder / "dict.en.txt").unlink()
