@@ -154,7 +154,11 @@ def check_as_many(**lists):
 
 
 def _no_texts(name, value, place=""):
-    return TypeError(f"`{name}` must be a list of strings. Received: {name}{place}={value!r:.99}.")
+    alone = isinstance(value, str | bytes) and not place
+    cure = f"; put a single one into a list: [{value!r:.50}]" if alone else ""
+    return TypeError(
+        f"`{name}` must be a list of strings{cure}. Received: {name}{place}={value!r:.99}."
+    )
 
 
 def _decoded(name, value):

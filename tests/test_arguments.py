@@ -121,7 +121,8 @@ def test_the_element_that_is_no_string_is_named(wrong, container):
 def test_what_is_no_list_of_texts_is_refused(wrong):
     with pytest.raises(TypeError) as raised:
         as_texts(wrong, "texts")
-    message = f"`texts` must be a list of strings. Received: texts={wrong!r:.99}."
+    cure = f"; put a single one into a list: [{wrong!r}]" if isinstance(wrong, str | bytes) else ""
+    message = f"`texts` must be a list of strings{cure}. Received: texts={wrong!r:.99}."
     assert str(raised.value) == message
 
 
@@ -155,6 +156,8 @@ def test_every_entrance_names_the_element(translator):
     ):
         with pytest.raises(TypeError, match=r"must be a list of strings\. .*\[1\]=None"):
             ask(wrong)
+        with pytest.raises(TypeError, match=r"put a single one into a list: \['ein Bier'\]\. Rec"):
+            ask("ein Bier")
 
 
 def refused(call, *received):

@@ -15,7 +15,7 @@ import typer
 
 import kformer
 from kformer.cli.commands import app_for
-from kformer.cli.terminal import system_errors
+from kformer.cli.terminal import system_errors, usage_errors
 from kformer.cli.terminal.remarks import remark, remark_on_the_others
 from kformer.serving.errors import printable
 
@@ -30,7 +30,7 @@ def main():
         with _ended_by_exceptions():
             code = app_for(sys.argv[1:])(standalone_mode=False)
     except typer.TyperException as error:
-        code = _complain(error.format_message())
+        code = _complain(usage_errors.in_our_form(error))
     except OSError as error:
         code = _complain(system_errors.in_our_form(error))
     except (ValueError, FloatingPointError) as error:

@@ -12,6 +12,7 @@ from kformer.cli.options import with_options_of
 from kformer.cli.terminal.lines import (
     Output,
     check_output,
+    file_or_standard,
     in_chunks,
     lines_to_translate,
     writing,
@@ -50,7 +51,7 @@ def train(
         _Files | None, typer.Option(help="Validation text, which chooses the best model.")
     ] = None,
     recipe: Annotated[
-        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
+        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('classifier'))}.")
     ] = "tiny",
     pooling: Annotated[
         Pooling, typer.Option(help="One vector of a text: the mean of all, or the first one.")
@@ -65,7 +66,7 @@ def train(
     The same command resumes an unfinished run.
     """
     flags, changes = Flags.among(given)
-    numbers = Recipe.named(recipe, **changes)
+    numbers = Recipe.named(recipe, "classifier", **changes)
     options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     from kformer.training.classification.task import prepare  # Imports NumPy.
 
@@ -77,14 +78,14 @@ def train(
 @app.command()
 def predict(
     model: AnyModel,
-    input: Annotated[Path | None, typer.Option(help="Text to classify; by default stdin.")] = None,
+    input: Annotated[Path | None, file_or_standard("Text to classify; by default stdin.")] = None,
     output: Output = None,
 ):
     """Write the label of each line of text and, after a tab, its probability."""
     check_output(output)
-    lines, total = lines_to_translate(input)
-    classifier = open_able_to("classify", model)
-    found = in_chunks(_labels_of(classifier), lines, total, label="Classifying")
+    text = lines_to_translate(input)
+    work = _labels_of(open_able_to("classify", model))
+    found = in_chunks(work, text.lines, text.total, label="Classifying", pauses=text.pauses)
     with writing(output) as file:
         for label, probability in found:
             file.write(f"{label}\t{probability:.4f}\n".encode())
@@ -148,9 +149,9 @@ def show_scores(scores):
     total = int(scores.matrix.sum())
     typer.echo(f"accuracy {100 * scores.accuracy:6.2f}  percent of {total:,} texts")
     typer.echo(f"macro F1 {100 * scores.macro_f1:6.2f}")
-    first = max(len("right label"), *map(len, scores.labels))
+    first = max(len("true label"), *map(len, scores.labels))
     widths = [max(7, len(label)) for label in scores.labels]
-    typer.echo(f"\n{'right label':<{first}}  {_columns(scores.labels, widths)}  {'F1':>6}")
+    typer.echo(f"\n{'true label':<{first}}  {_columns(scores.labels, widths)}  {'F1':>6}")
     for label, row, f1 in zip(scores.labels, scores.matrix, scores.f1, strict=True):
         numbers = _columns([f"{count:,}" for count in row], widths)
         typer.echo(f"{label:<{first}}  {numbers}  {100 * f1:6.2f}")

@@ -7,13 +7,19 @@ from typing import Annotated
 import typer
 
 from kformer.cli.model import AnyModel, TargetLanguage, open_able_to
-from kformer.cli.terminal.lines import check_output, in_chunks, lines_to_translate, writing
+from kformer.cli.terminal.lines import (
+    check_output,
+    file_or_standard,
+    in_chunks,
+    lines_to_translate,
+    writing,
+)
 
 
 def encode(
     model: AnyModel,
     output: Annotated[Path, typer.Option(help="NumPy file to write, .npy.")],
-    input: Annotated[Path | None, typer.Option(help="Text to encode; by default stdin.")] = None,
+    input: Annotated[Path | None, file_or_standard("Text to encode; by default stdin.")] = None,
     target_language: TargetLanguage = None,
 ):
     """Write a vector for each line of text, for comparing lines.
@@ -22,7 +28,7 @@ def encode(
     over the pieces and the end id. A blank line has one, too.
     """
     check_output(output)
-    lines, total = lines_to_translate(input)
+    lines, total, _ = lines_to_translate(input)
     encoder = open_able_to("encode", model, target_language)
 
     import numpy as np

@@ -11,7 +11,7 @@ from kformer.cli.exporting.held_out import beginnings, held_out
 from kformer.cli.exporting.options import Exports
 from kformer.cli.exporting.report_table import show_reports
 from kformer.cli.exporting.writing import write_exports
-from kformer.cli.model import check_is_keras
+from kformer.cli.model import KerasModel, check_is_keras
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
@@ -25,7 +25,7 @@ _OF_SEARCHES = ("beam_size", "length_penalty")
 
 @with_options_of(Exports)
 def export(
-    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    model: KerasModel,
     check_source: Annotated[
         Path | None,
         typer.Option(

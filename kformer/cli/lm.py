@@ -8,6 +8,7 @@ import typer
 
 from kformer.cli.model import (
     AnyModel,
+    KerasModel,
     check_is_keras,
     check_no_options,
     open_able_to,
@@ -15,7 +16,13 @@ from kformer.cli.model import (
 )
 from kformer.cli.options import with_options_of
 from kformer.cli.score import write_scores
-from kformer.cli.terminal.lines import Output, check_output, in_chunks, lines_to_translate
+from kformer.cli.terminal.lines import (
+    Output,
+    check_output,
+    file_or_standard,
+    in_chunks,
+    lines_to_translate,
+)
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
 from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.cli.translate import SEARCH
@@ -29,6 +36,7 @@ _NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF
 _OF_SOURCES = ("coverage_penalty", "min_length_ratio", "max_length_ratio")
 _SEARCH = [one.name for one in dataclasses.fields(SearchOptions) if one.name not in _OF_SOURCES]
 _Files = list[Path]
+_KIND = "language model"
 
 app = typer.Typer(help="Train a language model on your own text, and use it.")
 
@@ -46,7 +54,8 @@ def train(
         _Files | None, typer.Option(help="Validation text, which chooses the best model.")
     ] = None,
     recipe: Annotated[
-        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
+        str,
+        typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('language model'))}."),
     ] = "lm",
     **given,
 ):
@@ -55,7 +64,7 @@ def train(
     The same command resumes an unfinished run.
     """
     flags, changes = Flags.among(given)
-    numbers, options = Recipe.named(recipe, **changes), flags.options(changes)
+    numbers, options = Recipe.named(recipe, _KIND, **changes), flags.options(changes)
     from kformer.training.language.task import prepare  # Imports NumPy.
 
     train_as_prepared(
@@ -68,7 +77,7 @@ def train(
 def generate(
     model: AnyModel,
     input: Annotated[
-        Path | None, typer.Option(help="Prompts, one on each line; by default stdin.")
+        Path | None, file_or_standard("Prompts, one on each line; by default stdin.")
     ] = None,
     output: Output = None,
     format: Annotated[
@@ -87,7 +96,7 @@ def generate(
         check_no_options(model, [*given, *["format"][: format != OutputFormat.text]])
     options = search_options(model, given)
     check_format(format, options.n_best)
-    lines, total = lines_to_translate(input)
+    lines, total, pauses = lines_to_translate(input)
     generations = open_able_to("generate", model).generations
 
     def work(prompts, progress):
@@ -97,14 +106,14 @@ def generate(
             prompts, options, progress=progress, details=format == OutputFormat.jsonl
         )
 
-    results = in_chunks(work, _with_text(lines), total, label="Continuing")
+    results = in_chunks(work, _with_text(lines), total, label="Continuing", pauses=pauses)
     # Where a continuation ends is the choice of the user.
     write_answers(results, format, output, "continuation", expected=("length limit",))
 
 
 @app.command()
 def score(
-    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    model: KerasModel,
     text: Annotated[Path, typer.Option(help="Text to score, line by line.")],
     output: Output = None,
     summary: Annotated[

@@ -29,18 +29,37 @@ from kformer.cli.terminal.quiet import quiet
 from kformer.decoding.options import SearchOptions, with_defaults
 from kformer.decoding.parallel import a_core_for_each_operation
 from kformer.export.loading import saved_form
+from kformer.tasks.run_file import model_file
+
+
+def _in_run(path):
+    """Returns a path, or several, with the model for the folder of a training run."""
+    return [*map(model_file, path)] if isinstance(path, list | tuple) else path and model_file(path)
+
+
+def a_file_of(help: str, kind=typer.Option, **settings):
+    """Returns the parameter of a command for `.keras` files, or for the folders of their runs."""
+    return kind(help=help, callback=_in_run, **settings)
+
 
 AnyModel = Annotated[
-    Path, typer.Argument(help="A .keras file, a SavedModel folder or a .tflite file.")
+    Path,
+    a_file_of(
+        "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file.",
+        typer.Argument,
+    ),
+]
+KerasModel = Annotated[
+    Path, a_file_of("A .keras file, or the folder of a training run.", typer.Argument)
 ]
 
 
 Others = Annotated[
     list[Path] | None,
-    typer.Option(
-        metavar="OTHER",
-        help="Another .keras file of the same vocabulary, to translate with MODEL by the mean of "
+    a_file_of(
+        "Another .keras file of the same vocabulary, to translate with MODEL by the mean of "
         "their probabilities. May be repeated.",
+        metavar="OTHER",
     ),
 ]
 

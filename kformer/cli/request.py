@@ -10,6 +10,7 @@ from kformer.cli.model import TargetLanguage
 from kformer.cli.terminal.lines import (
     Input,
     Output,
+    Text,
     check_output,
     in_chunks,
     lines_to_translate,
@@ -32,7 +33,7 @@ def request(
         str,
         typer.Argument(
             help="URL of the server: http://host:8501 for REST, grpc://host:8500 for gRPC; https "
-            "and grpcs encrypt."
+            "and grpcs encrypt. With one of these ports, http:// and grpc:// may be left out."
         ),
     ],
     texts: Annotated[
@@ -116,7 +117,8 @@ def request(
         work = functools.partial(
             client.translations, n_best=n_best, target_language=target_language
         )
-        results = in_chunks(work, *_lines(texts, input), chunk=chunk)
+        text = _text(texts, input)
+        results = in_chunks(work, text.lines, text.total, chunk, pauses=text.pauses)
         write_answers(results, format, output)
 
 
@@ -142,10 +144,10 @@ def _headers(lines, token):
     return headers
 
 
-def _lines(texts, input):
-    """Returns the lines to translate, and their number, if known."""
+def _text(texts, input):
+    """Returns the `Text` to translate."""
     given = _one_source(texts, input)
-    return (given, len(given)) if texts else lines_to_translate(given)
+    return Text(given, len(given)) if texts else lines_to_translate(given)
 
 
 def _one_source(texts, input):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import TargetLanguage, check_is_keras, open_translator
+from kformer.cli.model import KerasModel, TargetLanguage, check_is_keras, open_translator
 from kformer.cli.terminal.lines import Output, check_output, in_chunks, writing
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
@@ -14,7 +14,7 @@ _CHUNK = 500  # Pairs of lines in memory at once.
 
 
 def score(
-    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    model: KerasModel,
     source: Annotated[Path, typer.Option(help="Source text.")],
     target: Annotated[Path, typer.Option(help="Its translation, line by line.")],
     output: Output = None,

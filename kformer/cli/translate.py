@@ -109,7 +109,7 @@ def translate(
         split = functools.partial(_load_for_paragraphs, load, form, options)
         translate_paragraphs(split, input, output, source_language)
         return
-    items, total = lines_to_translate(input)
+    items, total, pauses = lines_to_translate(input)
     if form == "keras":
         items = _with_prefixes(items, input, prefix)
         start = functools.partial(_start_search, load, options, format)
@@ -124,7 +124,7 @@ def translate(
         write_resumably(start, items, total, format, output, settings)
     else:
         work, chunk = start()
-        write_answers(in_chunks(work, items, total, chunk), format, output)
+        write_answers(in_chunks(work, items, total, chunk, pauses=pauses), format, output)
 
 
 def _load_for_paragraphs(load, form, options):
@@ -136,7 +136,7 @@ def _with_prefixes(lines, input, prefix):
     """Pairs of a line and what its translation must begin with."""
     if prefix is None:
         return ((line, "") for line in lines)
-    if input:
+    if input and input.is_file():
         check_parallel(input, prefix)
     return _paired(lines, read_lines(prefix), prefix)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kformer.arguments import check_choice
-from kformer.export.saved_model.versions import newest_version, read_report
+from kformer.export.saved_model.versions import holds_saved_model, newest_version, read_report
+from kformer.tasks.run_file import MODEL_FILES, model_file
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
@@ -104,6 +105,8 @@ class SavedTranslator(Protocol):
 def load(path) -> Any:
     """Loads any saved form: a `.keras` file, a SavedModel or a `.tflite` file.
 
+    Of the folder of a training run it loads the best model, such as `translator.keras`.
+
     `load` of `kformer.Translator` and of the other classes loads `.keras` files of its own alone.
 
     Returns:
@@ -119,6 +122,7 @@ def load(path) -> Any:
         ImportError: The form needs TensorFlow, which is not installed; a `.tflite` file needs none.
         ValueError: It holds none of these, is damaged, or has a newer format.
     """
+    path = model_file(path)
     form = saved_form(path)
     if form == "tflite":
         from kformer import pocket
@@ -137,9 +141,16 @@ def load(path) -> Any:
 
 
 def saved_form(path) -> str:
-    """Returns "keras", "saved_model" or "tflite", by the content of the file or folder."""
+    """Returns "keras", "saved_model" or "tflite", by the content of the file or folder.
+
+    Raises:
+        FileNotFoundError: There is no such file or folder.
+        ValueError: It is none of these.
+    """
     path = Path(path)
     if path.is_dir():
+        if not holds_saved_model(path):
+            raise _no_model_folder(path)
         return "saved_model"
     if not path.exists():
         raise FileNotFoundError(f"There is no such file or folder. Received: path={str(path)!r}.")
@@ -152,4 +163,14 @@ def saved_form(path) -> str:
     raise ValueError(
         "A translator is a .keras file, a SavedModel folder or a .tflite file. "
         f"Received: path={str(path)!r}, which is none of them."
+    )
+
+
+def _no_model_folder(path):
+    models = sorted(file.name for file in path.iterdir() if file.suffix in (".keras", ".tflite"))
+    held = f"which holds {', '.join(models[:5])}" if models else "which holds no model"
+    return ValueError(
+        "A folder must hold a SavedModel, which is saved_model.pb or numbered versions, or the "
+        f"model of a training run, which is {', '.join(MODEL_FILES[:-1])} or {MODEL_FILES[-1]}. "
+        f"Received: path={str(path)!r}, {held}."
     )

@@ -38,7 +38,9 @@ class Model(NamedTuple):
 
 
 def read_address(url: str) -> Address:
-    """Parses "http://host:8501", "grpc://host:8500", or "host:8500", which is gRPC.
+    """Parses "http://host:8501" or "grpc://host:8500".
+
+    Without a scheme, the usual ports of TensorFlow Serving are known: 8501 is REST, 8500 gRPC.
 
     Raises:
         TypeError: `url` is not a string.
@@ -46,7 +48,8 @@ def read_address(url: str) -> Address:
     """
     given = check_text("url", url)
     if "://" not in url:
-        url = f"grpc://{url}"
+        usual = {":8501": "http", ":8500": "grpc"}
+        url = f"{usual.get(url.partition('/')[0][-5:], '')}://{url}"
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -41,8 +41,9 @@ class Client:
     are retried, with growing waits. All methods are thread-safe.
 
     Args:
-        url: "http://host:8501", "https://host/path" for REST; "grpc://host:8500", "host:8500"
-            or "grpcs://host" for gRPC, which needs the extra `serving`.
+        url: "http://host:8501", "https://host/path" for REST; "grpc://host:8500" or
+            "grpcs://host:8500" for gRPC, which needs the extra `serving`. Of "host:8501" and
+            "host:8500" the port tells which.
         model: The model's name on the server; an export calls it "translator", "classifier" or
             "language_model".
         version, label: A version by its number or by its label; by default the newest.

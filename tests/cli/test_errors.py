@@ -18,11 +18,33 @@ from support import toy
         (["translate", "model", "--beams", "3"], "No such option: --beams"),
         (
             ["translate", "model", "--beam-size", "x"],
-            "'--beam-size': Input should be a valid int",
+            "`beam_size` must be an integer. Received: beam_size='x'.",
+        ),
+        (
+            ["translate", "model", "--format", "xml"],
+            "`format` must be one of text, tsv, jsonl. Received: format='xml'.",
+        ),
+        (
+            ["train", "--output", "a", "--dropout", "much"],
+            "`dropout` must be a number. Received: dropout='much'.",
+        ),
+        (
+            ["request", "http://host", "--n-best", "0"],
+            "`n_best` must be at least 1. Received: n_best='0'.",
+        ),
+        (
+            ["evaluate", "model", "a", "--source", "b", "--reference", "c"],
+            "text is read from a file by --source FILE. Received: a.",
         ),
         (["train", "--source", "a", "--target", "b"], "Missing option '--output'"),
-        (["attention", "model", "text", "--output", "a.png", "--kind", "self"], "'self' is not"),
-        (["translate", "model", "more"], "unexpected extra argument(s) (more)"),
+        (
+            ["attention", "model", "text", "--output", "a.png", "--kind", "self"],
+            "Received: kind='self'.",
+        ),
+        (
+            ["translate", "model", "more"],
+            "takes MODEL; text is read from a file by --input FILE. Received: more.",
+        ),
     ],
 )
 def test_wrong_options_are_named(refused, arguments, message):
@@ -69,6 +91,8 @@ def test_wrong_options_are_named(refused, arguments, message):
             "huge",
             "quick, reviews, sentences, student-base, student-tiny, tiny. Received: recipe='huge'.",
         ),
+        ("--recipe", "reviews", "Received: recipe='reviews', which is for a classifier."),
+        ("--recipe", "lm", "Received: recipe='lm', which is for a language model."),
         ("--vocab-size", 3, "`vocab_size` must be over 260: "),
         ("--vocab-size", 270, "`vocab_size` must be at least 2"),
         ("--vocab-size", 9000, "`vocab_size` must be at most 3"),

@@ -5,6 +5,7 @@ import pytest
 
 import kformer
 from kformer.export import Verifier, export_saved_model, export_tflite
+from kformer.export.loading import saved_form
 from kformer.serving import Client
 from kformer.training import warm_start
 from support import toy
@@ -62,6 +63,31 @@ def test_what_is_no_saved_form_is_refused(tmp_path):
     path.write_text("a text")
     with pytest.raises(ValueError, match=r"path='.*notes\.txt', which is none of them"):
         kformer.load(path)
+
+
+def test_the_folder_of_a_run_is_its_best_model(toy_keras, toy_translator, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "translator.keras").write_bytes(toy_keras.read_bytes())
+    (run / "history.json").write_text("{}")
+    expected = toy_translator.translate(TEXTS)
+    for load in (kformer.load, kformer.Translator.load):
+        assert load(run).translate(TEXTS) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "held"),
+    [
+        (["run.json", "history.json"], "which holds no model"),
+        (["de-en.tflite", "de-en.keras"], "which holds de-en.keras, de-en.tflite"),
+        (["translator.keras", "classifier.keras"], "which holds classifier.keras, translator.ke"),
+    ],
+)
+def test_a_folder_without_one_model_is_refused_without_tensorflow(tmp_path, names, held):
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(ValueError, match=f"translator.keras, .* Received: path='.*', {held}"):
+        saved_form(tmp_path)
 
 
 def test_what_needs_the_whole_model_refuses_other_forms(toy_tflite, toy_translator, tmp_path):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import TargetLanguage, check_is_keras, open_translator
+from kformer.cli.model import KerasModel, TargetLanguage, check_is_keras, open_translator
 from kformer.cli.terminal.lines import Output, check_output, in_chunks, writing
 from kformer.files import check_writable
 from kformer.text.text_files import read_lines
@@ -23,7 +23,7 @@ class LinkFormat(StrEnum):
 
 
 def align(
-    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    model: KerasModel,
     source: Annotated[Path, typer.Option(help="Source text.")],
     target: Annotated[Path, typer.Option(help="Its translation, line by line.")],
     output: Output = None,

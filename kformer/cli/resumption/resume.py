@@ -14,7 +14,8 @@ from kformer.cli.terminal.progress import Progress
 
 def check_resumable(input: Path | None, output: Path | None):
     """Refuses text and outputs that are not files: they cannot be gone on with."""
-    if input is None or output is None or (output.exists() and not output.is_file()):
+    others = [path for path in (input, output) if path and path.exists() and not path.is_file()]
+    if input is None or output is None or others:
         raise ValueError(
             "--resume needs the text in a file, --input, and a file to write, --output. Received: "
             f"input={_shown(input)}, output={_shown(output)}."

@@ -1,15 +1,20 @@
 """Lines of text through a model: one for one, in chunks, so that memory has a bound."""
 
 import contextlib
+import os
 import re
+import stat
 import sys
+import time
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from kformer.cli.terminal.progress import Progress
+from kformer.cli.terminal.stream import Stream
 from kformer.files import replacing
 from kformer.serving.errors import printable
 from kformer.text.text_files import decoded, read_lines
@@ -17,23 +22,64 @@ from kformer.text.text_files import decoded, read_lines
 CHUNK = 2000  # Lines in memory at once, sorted by length among themselves,
 CHUNK_CHARACTERS = 4_000_000  # or fewer, if they have so many characters.
 
-Input = Annotated[Path | None, typer.Option(help="Text to translate; by default stdin.")]
-Output = Annotated[Path | None, typer.Option(help="File to write; by default stdout.")]
+
+def _not_dash(path):
+    """Returns None for "-", which stands for stdin and stdout."""
+    return None if path == Path("-") else path
 
 
-def lines_to_translate(input, ends=False):
-    """Returns the lines of a file, or of stdin if that is None, and their number, if known.
+def file_or_standard(help: str):
+    """Returns an option for a file; without it, or as "-", it is None."""
+    return typer.Option(help=help, callback=_not_dash)
+
+
+Input = Annotated[Path | None, file_or_standard("Text to translate; by default stdin.")]
+Output = Annotated[Path | None, file_or_standard("File to write; by default stdout.")]
+
+
+class Text(NamedTuple):
+    """Lines to work on.
+
+    Attributes:
+        lines: Iterable of strings.
+        total: Their number; None if it is not known.
+        pauses: Callable (since) -> whether to work on the lines that were read `since`, because no
+            other line comes right behind them; None if all lines are there.
+    """
+
+    lines: Iterable[str]
+    total: int | None = None
+    pauses: Callable[[float], bool] | None = None
+
+
+def lines_to_translate(input, ends=False) -> Text:
+    """Returns the lines of a file, or of stdin if that is None.
 
     A file is read once to count its lines and to find what is not UTF-8, and then while it is
-    translated: it may be larger than the memory.
+    translated: it may be larger than the memory. A pipe is read once.
 
     Args:
-        input: Path of the file, or None.
+        input: Path of the file or of a pipe, or None.
         ends: Whether lines keep their line ends.
     """
     if input is None:
-        return decoded(sys.stdin.buffer, "stdin", ends), None
-    return read_lines(input, ends), sum(1 for _ in read_lines(input))
+        return _of_stdin(ends)
+    if input.exists() and not input.is_file() and not input.is_dir():
+        stream = Stream(os.open(input, os.O_RDONLY))
+        return Text(decoded(stream, repr(str(input)), ends), None, stream.pauses)
+    return Text(read_lines(input, ends), sum(1 for _ in read_lines(input)))
+
+
+def _of_stdin(ends):
+    content = sys.stdin.buffer
+    try:
+        is_file = stat.S_ISREG(os.fstat(content.fileno()).st_mode)
+    except OSError:  # It has no file descriptor.
+        is_file = True
+    if is_file:
+        return Text(decoded(content, "stdin", ends))
+    stream = Stream(content.fileno())
+    return Text(decoded(stream, "stdin", ends), None, stream.pauses)
 
 
 def translate_lines(translate, lines, total=None):
@@ -42,17 +88,23 @@ def translate_lines(translate, lines, total=None):
         yield one_line(translation)
 
 
-def in_chunks(work, items, total=None, chunk=None, label="Translating"):
-    """Yields what `work` makes of each item; see `chunks_done`."""
-    with Progress(label, total) as progress:
-        for results in chunks_done(work, items, progress, chunk):
+def in_chunks(work, items, total=None, chunk=None, label="Translating", pauses=None):
+    """Yields what `work` makes of each item; see `chunks_done`.
+
+    If lines come slowly, each result reaches stdout before the next line is read.
+    """
+    is_dialogue = pauses is not None and sys.stdout.isatty()
+    with Progress(label, total, hidden=is_dialogue) as progress:
+        for results in chunks_done(work, items, progress, chunk, pauses=pauses):
             yield from results
+            if pauses:
+                sys.stdout.flush()
 
 
-def chunks_done(work, items, progress, chunk=None, done=0):
+def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
     """Yields a list of what `work` makes of each item, for one chunk of the items after another.
 
-    Where a chunk ends depends only on the items from its beginning.
+    Without `pauses`, where a chunk ends depends only on the items from its beginning.
 
     Args:
         work: callable (items, progress) -> results, as many; warns of sentences by number.
@@ -60,8 +112,9 @@ def chunks_done(work, items, progress, chunk=None, done=0):
         progress: `kformer.cli.terminal.progress.Progress`.
         chunk: Most items at once; by default 2,000.
         done: Number of lines before the first item, for messages.
+        pauses: See `Text`.
     """
-    for part in _chunks(items, chunk or CHUNK):
+    for part in _chunks(items, chunk or CHUNK, pauses):
         progress.read(len(part))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -111,12 +164,14 @@ def check_output(output):
         raise IsADirectoryError(f"The output must be a file. Received: folder {str(output)!r}.")
 
 
-def _chunks(items, most):
-    chunk, characters = [], 0
+def _chunks(items, most, pauses):
+    chunk, characters, since = [], 0, 0.0
     for item in items:
+        since = since if chunk else time.monotonic()
         chunk.append(item)
         characters += len(item) if isinstance(item, str) else sum(map(len, item))
-        if len(chunk) == most or characters >= CHUNK_CHARACTERS:
+        is_full = len(chunk) == most or characters >= CHUNK_CHARACTERS
+        if is_full or (pauses and pauses(since)):
             yield chunk
             chunk, characters = [], 0
     if chunk:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.terminal.lines import in_chunks, lines_to_translate, writing
+from kformer.cli.terminal.lines import Text, in_chunks, lines_to_translate, writing
 from kformer.cli.terminal.output_format import warn_of_flags
 
 _PANEL = "Text of many sentences"
@@ -58,21 +58,21 @@ def translate_paragraphs(load, input, output, source_language, chunk=None):
         source_language: Language of the text, or None.
         chunk: Most lines at once; None for the default.
     """
-    lines, total = _lines(input)
+    text = _text(input)
     translate = load()
 
     def work(lines, progress):
         return translate(lines, source_language=source_language, progress=progress)
 
-    results = in_chunks(work, lines, total, chunk)
+    results = in_chunks(work, text.lines, text.total, chunk, pauses=text.pauses)
     with writing(output) as out:
         for number, one in enumerate(results, start=1):
             warn_of_flags(number, one)
             out.write(one.text.encode("utf-8"))
 
 
-def _lines(input):
-    """Returns the lines with their ends, and their number, if known."""
+def _text(input):
+    """Returns the lines with their ends."""
     if not isinstance(input, list):
         return lines_to_translate(input, ends=True)
-    return [text if text.endswith("\n") else f"{text}\n" for text in input], len(input)
+    return Text([one if one.endswith("\n") else f"{one}\n" for one in input], len(input))

@@ -1,72 +1,98 @@
 """How far a command is, how fast, and how long it will take: on stderr."""
 
+import shutil
 import sys
 import time
 
 import typer
 
 _EVERY = 60.0  # Seconds between two lines, where there is no terminal.
+_REDRAW = 0.1  # Seconds between two drawings of the bar.
+_CLEAR_LINE = "\r\x1b[2K"
+_WIDTHS = 10, 36  # Of the bar, at least and at most.
 
 
 class Progress:
     """A bar, if stderr is a terminal; otherwise nothing, or a line every minute.
 
-    A context manager. The time left counts the lines of this process alone: it is right for one
-    that goes on where another one ended.
+    A context manager. The bar always fits the terminal. The time left counts the lines of this
+    process alone: it is right for one that goes on where another one ended.
 
     Args:
         label: What is done, such as "Translating".
         total: Number of lines, if that is known.
         done: Number of lines that were done before.
         in_log: Whether to write a line every minute where there is no terminal.
+        hidden: Whether to show nothing at all.
     """
 
-    def __init__(self, label: str, total: int | None, done: int = 0, in_log: bool = False):
+    def __init__(
+        self,
+        label: str,
+        total: int | None,
+        done: int = 0,
+        in_log: bool = False,
+        hidden: bool = False,
+    ):
         self._label, self._total, self._done = label, total, done
-        self._begun, self._new = time.monotonic(), 0
+        self._read = self._new = 0
+        self._begun, self._drawn = time.monotonic(), float("-inf")
         is_terminal = sys.stderr.isatty()
-        self._due = self._begun + _EVERY if in_log and not is_terminal else float("inf")
-        self._bar = typer.progressbar(
-            length=total or 0,
-            label=label,
-            show_eta=False,
-            show_pos=True,
-            item_show_func=lambda _: self._speed() if self._new else None,
-            file=sys.stderr,
-            hidden=not is_terminal,
-        )
+        self._is_bar = is_terminal and not hidden
+        in_log = in_log and not is_terminal and not hidden
+        self._due = self._begun + _EVERY if in_log else float("inf")
 
     def __enter__(self):
-        self._bar.__enter__()
-        if self._done:
-            self._bar.update(self._done)
+        self._draw()
         return self
 
     def __exit__(self, *error):
-        self._bar.__exit__(*error)
+        self._draw(last=True)
 
     def read(self, lines: int):
         """Counts lines that were read, where the total is not known."""
-        if not self._total:
-            self._bar.length += lines
+        self._read += lines
 
     def update(self, lines: int):
         """Counts lines that were done."""
         self._new += lines
-        self._bar.update(lines)
+        self._draw()
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + _EVERY
             done = f"{self._done + self._new:,} of {self._total:,} lines"
-            typer.echo(f"kformer: {self._label}: {done}, {self._speed()}", err=True)
+            typer.echo(f"kformer: {self._label}: {done}, {', '.join(self._pace())}", err=True)
 
-    def _speed(self):
-        """Returns the lines a second, and the time left if that is known."""
+    def _draw(self, last=False):
+        if self._is_bar and (last or time.monotonic() >= self._drawn + _REDRAW):
+            self._drawn = time.monotonic()
+            line = self._line(shutil.get_terminal_size().columns - 1)
+            print(_CLEAR_LINE + line, end="\n" if last else "", file=sys.stderr, flush=True)
+
+    def _line(self, most):
+        """Returns the line of the bar, in at most so many characters: speed and bar go first."""
+        done, total = self._done + self._new, self._total or self._done + self._read
+        pace = self._pace()
+        for tail in (pace, pace[1:], []):
+            texts = [self._label, f"{done:,}/{total:,}", *filter(None, [", ".join(tail)])]
+            width = most - len("  ".join(texts)) - len("  []")
+            if width >= -len("  []"):
+                break
+        width = min(width, _WIDTHS[1])
+        full = min(width, width * done // max(1, total))
+        if width >= _WIDTHS[0]:
+            texts.insert(1, f"[{'#' * full}{'-' * (width - full)}]")
+        return "  ".join(texts)[: max(0, most)]
+
+    def _pace(self):
+        """Returns the lines a second, and the time left if that is known; nothing at first."""
+        if not self._new:
+            return []
         seconds = max(time.monotonic() - self._begun, 1e-3)
         speed = f"{self._new / seconds:,.0f} lines/s"
         if not self._total:
-            return speed
+            return [speed]
         left = (self._total - self._done - self._new) / self._new * seconds
-        return f"{speed}, {time_left(left)} left"
+        return [speed, f"{time_left(left)} left"]
 
 
 def time_left(seconds: float) -> str:

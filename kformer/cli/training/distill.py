@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import check_is_keras, open_ensemble
+from kformer.cli.model import a_file_of, check_is_keras, open_ensemble
 from kformer.cli.options import with_options_of
 from kformer.cli.resumption.resume import write_resumably
 from kformer.cli.resumption.settings import settings_of
@@ -29,8 +29,10 @@ _Files = list[Path]
 def distill(
     teachers: Annotated[
         _Files,
-        typer.Argument(
-            metavar="TEACHER", help=".keras files of one vocabulary; several are an ensemble."
+        a_file_of(
+            ".keras files of one vocabulary; several are an ensemble.",
+            typer.Argument,
+            metavar="TEACHER",
         ),
     ],
     source: Annotated[_Files, typer.Option(help="Text to translate; may be repeated.")],
@@ -47,7 +49,7 @@ def distill(
     ] = None,
     valid_target: Annotated[_Files | None, typer.Option(help="Its translation.")] = None,
     recipe: Annotated[
-        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
+        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('translator'))}.")
     ] = "student-tiny",
     translations: Annotated[
         Path | None,
@@ -65,7 +67,7 @@ def distill(
     flags, others = Flags.among(given)
     names = {field.name for field in dataclasses.fields(DistillationOptions)}
     options = DistillationOptions(**{name: others.pop(name) for name in names & {*others}})
-    numbers = Recipe.named(recipe, **others)
+    numbers = Recipe.named(recipe, "translator", **others)
     numbers.check_validation(valid_source)
     for teacher in teachers:
         check_is_keras(teacher, "can teach")

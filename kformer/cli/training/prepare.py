@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.model import a_file_of
 from kformer.cli.on_runner import Runner, prepare_on_runner
 from kformer.cli.options import with_options_of
 from kformer.cli.terminal.quiet import quiet
@@ -37,10 +38,10 @@ def prepare(
     ] = None,
     tokenizer: Annotated[
         Path | None,
-        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
+        a_file_of("A SentencePiece model or a .keras file with the vocabulary to use."),
     ] = None,
     target_tokenizer: Annotated[
-        Path | None, typer.Option(help="As --tokenizer, for a target with its own vocabulary.")
+        Path | None, a_file_of("As --tokenizer, for a target with its own vocabulary.")
     ] = None,
     runner: Runner = None,
     **given,

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from kformer.arguments import check_choice
+from kformer.cli.model import a_file_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.decoding.parallel import a_core_for_each_operation
 from kformer.training.recipes.recipe import SIZES
@@ -26,7 +27,7 @@ class Flags:
 
     warm_start: Annotated[
         Path | None,
-        typer.Option(help="A .keras file to start from; the new model has its sizes."),
+        a_file_of("A .keras file to start from; the new model has its sizes."),
     ] = None
     new_vocabulary: Annotated[
         bool,
@@ -34,7 +35,7 @@ class Flags:
     ] = False
     tokenizer: Annotated[
         Path | None,
-        typer.Option(help="A SentencePiece model or a .keras file with the vocabulary to use."),
+        a_file_of("A SentencePiece model or a .keras file with the vocabulary to use."),
     ] = None
     dry_run: Annotated[
         bool,

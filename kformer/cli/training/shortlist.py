@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import TargetLanguage, check_is_keras, open_translator
+from kformer.cli.model import KerasModel, TargetLanguage, check_is_keras, open_translator
 from kformer.cli.terminal.progress import Progress
 from kformer.decoding.options import SHORTLIST_SIZE
 from kformer.files import check_writable
@@ -14,7 +14,7 @@ _Files = list[Path]
 
 
 def shortlist(
-    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    model: KerasModel,
     source: Annotated[
         _Files,
         typer.Option(help="Text of the source language, best what the model learnt; repeatable."),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.model import a_file_of
 from kformer.cli.options import with_options_of
 from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.training.recipes.recipe import Recipe, recipe_names
@@ -46,7 +47,7 @@ def train(
         bool, typer.Option("--skip-damaged", help="With --shards: leave out damaged shards.")
     ] = False,
     recipe: Annotated[
-        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names())}.")
+        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('translator'))}.")
     ] = "tiny",
     weight: Annotated[
         list[float] | None,
@@ -57,7 +58,7 @@ def train(
         typer.Option(help="Instead of --weight: above 1, small source files are read more often."),
     ] = None,
     target_tokenizer: Annotated[
-        Path | None, typer.Option(help="As --tokenizer, for a target with its own vocabulary.")
+        Path | None, a_file_of("As --tokenizer, for a target with its own vocabulary.")
     ] = None,
     **given,
 ):
@@ -72,7 +73,7 @@ def train(
             "Training needs --source and --target, --pairs, or --shards. Received: none of them."
         )
     flags, changes = Flags.among(given)
-    numbers = Recipe.named(recipe, **changes)
+    numbers = Recipe.named(recipe, "translator", **changes)
     validation = valid_source, valid_target
     options = {
         **flags.options(changes),

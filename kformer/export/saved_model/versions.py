@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+_GRAPH = "saved_model.pb"
 REPORT = "assets.extra/kformer.json"  # In the folder of a version.
 
 
@@ -13,7 +14,7 @@ def newest_version(path) -> Path:
         ValueError: There is none.
     """
     path = Path(path)
-    if (path / "saved_model.pb").is_file():
+    if (path / _GRAPH).is_file():
         return path
     versions = versions_in(path)
     if not versions:
@@ -22,6 +23,11 @@ def newest_version(path) -> Path:
             f"Received: path={str(path)!r}."
         )
     return path / str(max(versions))
+
+
+def holds_saved_model(path) -> bool:
+    """Returns whether `newest_version` finds one."""
+    return (Path(path) / _GRAPH).is_file() or bool(versions_in(Path(path)))
 
 
 def versions_in(folder) -> list[int]:

@@ -18,6 +18,13 @@ MONITORS = {  # What chooses the best model: the name of the score in the logs, 
     "bleu": ("val_bleu", "max"),
     "accuracy": ("val_accuracy", "max"),
 }
+_KINDS = {  # The kind of model that a recipe is for, if it is not for all.
+    "lm": "language model",
+    "sentences": "language model",
+    "reviews": "classifier",
+    "student-base": "translator",
+    "student-tiny": "translator",
+}
 OF_TRANSLATORS = ("target_vocab_size", "num_decoder_layers", "max_length_ratio")
 
 
@@ -136,9 +143,19 @@ class Recipe:
             )
 
     @classmethod
-    def named(cls, name: str, **changes) -> "Recipe":
-        """Reads the recipe `name`, with `changes` to some of its numbers."""
+    def named(cls, name: str, kind: str | None = None, **changes) -> "Recipe":
+        """Reads the recipe `name`, with `changes` to some of its numbers.
+
+        Args:
+            kind: "translator", "classifier" or "language model", to refuse a recipe for another
+                kind of model; None for any.
+        """
         check_choice("recipe", name, recipe_names())
+        if name not in recipe_names(kind):
+            raise ValueError(
+                f"A {kind} has one of the recipes {', '.join(recipe_names(kind))}. "
+                f"Received: recipe={name!r}, which is for a {_KINDS[name]}."
+            )
         numbers = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
         return cls(**{**numbers, **changes})
 
@@ -148,6 +165,7 @@ Recipe.__doc__ += "\n\nAttributes:\n" + "\n".join(
 )
 
 
-def recipe_names() -> list[str]:
-    """Returns the names of the recipes in the package."""
-    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+def recipe_names(kind: str | None = None) -> list[str]:
+    """Returns the names of the recipes in the package; with `kind`, see `Recipe.named`, its own."""
+    names = sorted(path.stem for path in _FOLDER.glob("*.toml"))
+    return [name for name in names if kind in (None, _KINDS.get(name, kind))]

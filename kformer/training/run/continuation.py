@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from kformer.training.run.folder import CHECKPOINTS, HISTORY, MODEL_FILES, RUN_CONFIG, content
+from kformer.tasks.run_file import MODEL_FILES
+from kformer.training.run.folder import CHECKPOINTS, HISTORY, RUN_CONFIG, content
 from kformer.training.run.run_config import (
     changed_settings,
     difference,

@@ -9,12 +9,10 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from kformer.tasks.run_file import MODEL_FILES
 from kformer.training.parallel.team import team
 
 RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
-MODEL_FILES = (  # The best model, by its kind.
-    *("translator.keras", "classifier.keras", "language_model.keras"),
-)
 HISTORY = "history.json"
 PICTURE = "history.png"
 CHECKPOINTS = "checkpoints"  # All that is needed to resume an unfinished run.

@@ -1,0 +1,12 @@
+"""The file of the best model in the folder of a training run; found without TensorFlow."""
+
+from pathlib import Path
+
+MODEL_FILES = ("translator.keras", "classifier.keras", "language_model.keras")  # By its kind.
+
+
+def model_file(path: str | Path) -> Path:
+    """Returns the model in `path` if that is the folder of a training run, and `path` otherwise."""
+    path = Path(path)
+    models = [path / name for name in MODEL_FILES if (path / name).is_file()]
+    return models[0] if len(models) == 1 else path
