@@ -16,6 +16,10 @@ class KeepBest(BestScore):
             saves. (Avoid the perplexity: with label smoothing it rises while the translations
             still improve.)
         mode: "min" if lower scores are better, "max" if higher ones are.
+
+    Attributes:
+        epoch: Number of passes over the data of the saved translator; None before the first.
+        scores: Its validation scores by name.
     """
 
     def __init__(
@@ -28,7 +32,8 @@ class KeepBest(BestScore):
         super().__init__(monitor, mode)
         self.translator = translator
         self.path = path
-        self.scores = {}  # All known scores of the saved translator.
+        self.epoch = None
+        self.scores = {}
 
     def on_validation(self, epoch: float, logs: dict | None = None):
         """Saves the translator if its score is the best so far."""
@@ -36,10 +41,11 @@ class KeepBest(BestScore):
         if score is None or self.is_best(score):
             self.scores = {name: value for name, value in (logs or {}).items() if "val_" in name}
             self.translator.save(self.path)
+            self.epoch = epoch
 
     def get_state(self) -> dict:
         """Returns the state for a checkpoint; see `kformer.training.objective.stateful`."""
-        return {**super().get_state(), "scores": self.scores}
+        return {**super().get_state(), "scores": self.scores, "epoch": self.epoch}
 
     def set_state(self, state: dict):
         """Restores the state of `get_state`.
@@ -48,5 +54,5 @@ class KeepBest(BestScore):
         of the score that is monitored now, if that value is known.
         """
         super().set_state(state)
-        self.scores = state.get("scores", {})
+        self.scores, self.epoch = state.get("scores", {}), state.get("epoch")
         self.best = self.scores.get(self.monitor, self.best)

@@ -35,10 +35,22 @@ class Choice:
         self._score, self._mode = by = MONITORS[recipe.monitor]
         kept = max(recipe.keep_best, recipe.average)
         self._models = KeepModels(self._model, output / MODELS, kept, *by)
-        callbacks = [*self._scores, KeepBest(self._model, self._file, *by), self._models]
+        self._best = KeepBest(self._model, self._file, *by)
+        callbacks = [*self._scores, self._best, self._models]
         if self._data is not None:  # Always: the patience may change when the run is resumed.
             callbacks.append(StopWithoutImprovement(recipe.patience or sys.maxsize, *by))
         self.callbacks = [WithAverage(callbacks)] if recipe.ema_momentum else callbacks
+
+    def is_best(self, epoch: float) -> bool:
+        """Returns whether the best model so far is that after so many epochs."""
+        return self._best.epoch == epoch
+
+    def in_words(self) -> str:
+        """Tells which epoch was the best, and its score, if there is validation text."""
+        score = self._best.scores.get(self._score)
+        if score is None or self._best.epoch is None:
+            return "Without validation text, the last model is kept."
+        return f"The best epoch is {self._best.epoch:.4g}, with {self._score} {score:.4g}."
 
     def average(self) -> dict | None:
         """Averages the best models; the average becomes the model of the run if it is better.

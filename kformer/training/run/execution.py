@@ -11,7 +11,7 @@ import tensorflow as tf
 from kformer.files import write_json
 from kformer.training.callbacks.divergence import Diverged, StopWhenDiverged
 from kformer.training.callbacks.history import KeepHistory
-from kformer.training.callbacks.progress import Progress
+from kformer.training.callbacks.progress import Progress, hours
 from kformer.training.callbacks.speed import TokensPerSecond
 from kformer.training.callbacks.tensorboard import TensorBoardLogs
 from kformer.training.parallel.agreement import Agreement
@@ -19,6 +19,7 @@ from kformer.training.parallel.compilation import compiled_in
 from kformer.training.parallel.compile_ahead import CompileAhead
 from kformer.training.parallel.devices import check_fits, distribute
 from kformer.training.parallel.team import team
+from kformer.training.recipes.recipe import MONITORS
 from kformer.training.resumption.checkpoint import (
     NoWholeCheckpoint,
     checkpoint_files,
@@ -77,6 +78,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, callbacks):
     history = KeepHistory(output / HISTORY)
     choice = Choice(prepared, learner)
     number = int(learner.batches.cardinality())
+    progress = Progress(number, recipe.epochs, MONITORS[recipe.monitor][0], choice.is_best)
     observers = [
         CompileAhead(learner.batches, learner.validation),
         TokensPerSecond(learner.examples),
@@ -85,7 +87,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, callbacks):
         *callbacks,
         history,
         *([TensorBoardLogs(output / LOGS, bool(recipe.validate_every))] if tensorboard else ()),
-        Progress(number, recipe.epochs),
+        progress,
     ]
     try:
         with compiled_in(output / COMPILED):
@@ -112,7 +114,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, callbacks):
         raise
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
-    _finish(prepared, choice, history.history)
+    _finish(prepared, choice, history.history, progress.seconds)
 
 
 def _check_backend(prepared):
@@ -149,14 +151,15 @@ def _resume(prepared, step):
     _write_config(prepared, finished=False)
 
 
-def _finish(prepared, choice, history):
-    """Chooses the model, draws the history and marks the run as finished."""
+def _finish(prepared, choice, history, seconds):
+    """Tells the result, chooses the model, draws the history and marks the run as finished."""
     output, config, task = prepared.output, prepared.config, prepared.task
     if not (output / task.model_file).exists():
         raise FloatingPointError(
             "No validation gave a finite score: start again, with --restart and a lower "
             f"--learning-rate-scale or a longer --warmup-steps. Received: {history}."
         )
+    print(f"{choice.in_words()} Training took {hours(seconds)}.", flush=True)
     draw_history(history, prepared.recipe.monitor, output / PICTURE)
     config.pop("average", None)  # That of the run before it was extended.
     if average := choice.average():

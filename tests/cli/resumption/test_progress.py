@@ -56,6 +56,24 @@ def test_a_terminal_shows_lines_and_speed(clock, monkeypatch, total, end):
     assert "Scoring" in shown and f"20 lines/s{end}" in shown
 
 
+@pytest.mark.parametrize("columns", [20, 40, 60, 61, 72, 79, 80, 81, 120, 200])
+@pytest.mark.parametrize("label", ["Translating", "Asking the teachers"])
+def test_the_bar_never_wraps(clock, monkeypatch, columns, label):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with Progress(label, total=12_000_000, done=2_000_000) as progress:
+        for _ in range(10):
+            clock[0] += 3600
+            progress.update(1_000_000)
+    lines = sys.stderr.getvalue().split("\r\x1b[2K")[1:]
+    assert lines[-1].endswith("\n") and not any("\n" in line for line in lines[:-1])
+    assert all(len(line.removesuffix("\n")) < columns for line in lines)
+    if columns >= 60:
+        assert "12,000,000/12,000,000" in lines[-1] and "0 min 0 s left" in lines[-1]
+    if columns >= 120:
+        assert f"[{'#' * 36}]" in lines[-1] and "278 lines/s" in lines[-1]
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
@@ -75,7 +93,7 @@ def test_a_file_is_not_held_in_memory(tmp_path):
     path.write_text("".join(f"line {number}\n" for number in range(100_000)))
     tracemalloc.start()
     try:
-        lines, total = lines_to_translate(path)
+        lines, total, _ = lines_to_translate(path)
         results = in_chunks(lambda part, progress: part, lines, total)
         assert sum(1 for _ in results) == total == 100_000
         _, peak = tracemalloc.get_traced_memory()
