@@ -81,6 +81,25 @@ def test_a_row_of_heads_is_a_grid_of_one_layer():
     assert [ax.get_title() for ax in maps] == ["head 1", "head 2", "head 3"]
 
 
+def test_maps_have_the_numbers_of_the_chosen_layers_and_heads():
+    figure = plot_attention(random_weights(1, 2, 3, 3), *[pieces(3)] * 2, layers=[4], heads=[2, 7])
+    assert [ax.get_title() for ax in figure.axes[:-1]] == ["layer 4, head 2", "layer 4, head 7"]
+
+
+@pytest.mark.parametrize("shape", [(8, 53, 53), (8, 20, 120), (2, 2, 150, 160), (300, 300)])
+def test_a_picture_of_long_texts_stays_under_5000_pixels_with_its_labels(shape):
+    queries, keys = pieces(shape[-2]), pieces(shape[-1])
+    figure = plot_attention(np.full(shape, 0.01), queries, keys, "Grüße")
+    assert max(figure.get_size_inches()) * 150 < 5000
+    *maps, _ = figure.axes
+    assert len(maps) == int(np.prod(shape[:-2]))
+    first, last = maps[0], maps[-1]
+    assert labels(last.xaxis)[0] == keys[0] and labels(first.yaxis)[0] == queries[0]
+    places = last.get_xticks().astype(int)
+    assert labels(last.xaxis) == [keys[place] for place in places]
+    assert last.xaxis.get_ticklabels()[0].get_fontsize() >= 4
+
+
 @pytest.mark.parametrize("shape", [(3, 3), (40, 40), (3, 40), (2, 3, 11, 5), (1, 2, 40, 31)])
 def test_every_label_is_drawn_inside_the_figure_and_clear_of_the_next(shape):
     """Missing glyphs would be warnings, and so errors here."""
@@ -227,6 +246,33 @@ def test_pictures_need_neither_tensorflow_nor_pyplot():
     heavy = {"tensorflow", "keras", "matplotlib.pyplot"}
     code = f"import sys, kformer.plot; print({heavy} & {{*sys.modules}})"
     assert printed_by("-c", code).strip() == "set()"
+
+
+def test_a_font_of_boxes_for_every_character_is_no_font(monkeypatch):
+    boxes = [font for font in font_manager.fontManager.ttflist if "Last Resort" in font.name]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", boxes)  # Part of matplotlib 3.11.
+    with pytest.raises(ValueError, match=r"\(U\+0928\), .*which no installed font has"):
+        fonts_for(["a न"])
+
+
+def test_every_count_in_a_cell_can_be_read():
+    counts = np.eye(21, dtype=int) * np.arange(0, 101, 5)[:, np.newaxis]  # Shares of 100.
+    counts[:, -1] += 100 - counts.sum(axis=1)
+    [ax] = plot_confusion(counts, [*map(str, range(21))]).axes
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted label", "true label")
+    for text, share in zip(ax.texts, (counts / 100).ravel(), strict=True):
+        cell = np.array(ax.images[0].to_rgba(share)[:3])
+        linear = np.where(cell <= 0.04045, cell / 12.92, ((cell + 0.055) / 1.055) ** 2.4)
+        light = float(linear @ [0.2126, 0.7152, 0.0722])
+        ink = {"black": 0.0, "white": 1.0}[text.get_color()]
+        assert (max(light, ink) + 0.05) / (min(light, ink) + 0.05) >= 4.5  # WCAG 2.2, level AA.
+
+
+def test_equal_schedules_share_a_curve_and_others_differ_in_more_than_colour():
+    figure = plot_schedules({"a": lambda step: step, "b": lambda _: 1.0, "c": lambda step: step}, 9)
+    [ax] = figure.axes
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a, c", "b"]
+    assert len({line.get_linestyle() for line in ax.lines}) == len(ax.lines) == 2
 
 
 def test_positions_are_drawn_with_what_their_distance_makes_of_them():

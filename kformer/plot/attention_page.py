@@ -21,8 +21,8 @@ def attention_page(views: Sequence, title: str) -> str:
 
     Args:
         views: The kinds of attention, `kformer.tasks.attention_maps.View` or as many tuples: the
-            kind, "encoder", "decoder" or "cross"; Q pieces that attend; K pieces that they attend
-            to; and weights in [0, 1], float array (L, H, Q, K).
+            kind, "encoder", "decoder" or "cross"; Q pieces, which attend or, of a decoder, are
+            written; K pieces that are attended to; and weights in [0, 1], float array (L, H, Q, K).
         title: Title of the page.
 
     Raises:

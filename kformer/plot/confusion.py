@@ -3,11 +3,11 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from kformer.plot.figures import fonts_for, rule
+from kformer.plot.figures import fonts_for, ink_on, rule
 
 
 def plot_confusion(matrix, labels) -> Figure:
-    """Draws a confusion matrix: right labels down, predicted ones across.
+    """Draws a confusion matrix: true labels down, predicted ones across.
 
     Args:
         matrix: int array (C, C), numbers of texts; see `kformer.text.class_scores.ClassScores`.
@@ -30,8 +30,8 @@ def plot_confusion(matrix, labels) -> Figure:
     )
     ax.set_yticks(range(len(labels)), labels, **text)
     ax.set_xlabel("predicted label")
-    ax.set_ylabel("right label")
+    ax.set_ylabel("true label")
     for (row, column), count in np.ndenumerate(matrix):
-        color = "white" if shares[row, column] > 0.5 else "0.2"
+        color = ink_on(ax.images[0].to_rgba(shares[row, column]))
         ax.text(column, row, f"{count:,}", ha="center", va="center", color=color, fontsize=9)
     return figure

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from kformer.files import replacing
 
 FONT = "DejaVu Sans"  # Part of matplotlib; has umlauts and SentencePiece's "▁".
+_PER_GLYPH = 10  # Characters that share a glyph on average, in a font of placeholders.
 SUFFIXES = (".pdf", ".png", ".svg")
 
 
@@ -55,11 +56,30 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
 
 
 def _characters(path):
-    """Returns the characters of a font; none of a font that matplotlib cannot read."""
+    """Returns the characters of a font; none of a font that matplotlib cannot read.
+
+    Nor of one like "Last Resort", part of matplotlib and of macOS: it has a few boxes for all.
+    """
     try:
-        return {chr(code) for code in font_manager.get_font(path).get_charmap()}
+        glyphs = font_manager.get_font(path).get_charmap()
     except (OSError, RuntimeError, ValueError):
         return set()
+    return {*map(chr, glyphs)} if len(glyphs) < _PER_GLYPH * len({*glyphs.values()}) else set()
+
+
+def ink_on(color) -> str:
+    """Returns "black" or "white", whichever has more contrast on a colour: 4.5 to 1 at least.
+
+    Args:
+        color: Red, green and blue from 0 to 1, and maybe alpha.
+
+    The contrast is that of [WCAG 2.2](https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio).
+    """
+    red, green, blue = (
+        one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in color[:3]
+    )
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "black" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "white"
 
 
 def rule(ax, rows, columns):

@@ -13,8 +13,9 @@ class View(NamedTuple):
 
     Attributes:
         kind: "encoder" or "decoder", of self-attention; or "cross", from decoder to encoder.
-        queries: Q pieces that attend.
-        keys: K pieces that they attend to.
+        queries: Q pieces: those of the source that attend; of a decoder those that it writes, each
+            in the row of what it attends to for it.
+        keys: K pieces that are attended to.
         weights: float array (L, H, Q, K) of all L layers and H heads.
     """
 
@@ -30,12 +31,14 @@ class AttentionMaps(NamedTuple):
     Attributes:
         source: S pieces that the encoder reads, the end id's last; of a language model none.
         target: T pieces that the decoder reads, the start id's first; of an encoder none.
+        written: T pieces that the decoder writes after each of these, the end id's last.
         attention: `kformer.model.networks.transformer.Attention` for a batch of 1; its tuples are
             empty where the model has no such attention.
     """
 
     source: list[str]
     target: list[str]
+    written: list[str]
     attention: Attention
 
     def views(self) -> list[View]:
@@ -43,8 +46,8 @@ class AttentionMaps(NamedTuple):
         encoder, decoder, cross = self.attention
         found = (
             ("encoder", self.source, self.source, encoder),
-            ("decoder", self.target, self.target, decoder),
-            ("cross", self.target, self.source, cross),
+            ("decoder", self.written, self.target, decoder),
+            ("cross", self.written, self.source, cross),
         )
         return [
             View(*names, np.stack([keras.ops.convert_to_numpy(one)[0] for one in layers]))

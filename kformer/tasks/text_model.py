@@ -17,6 +17,7 @@ from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
 from kformer.tasks.features import sentence_vectors, token_vectors
 from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind
+from kformer.tasks.run_file import model_file
 from kformer.text.rows import read_texts
 from kformer.text.tokenizer import Tokenizer
 
@@ -126,8 +127,9 @@ class TextModel(keras.Model):
         _, weights = self.network.attend(np.array([row], np.int32))
         pieces = self.tokenizer.pieces(row)
         if hasattr(self.network, "start_id"):
-            return AttentionMaps([], pieces, Attention((), weights, ()))
-        return AttentionMaps(pieces, [], Attention(weights, (), ()))
+            written = [*pieces[1:], *self.tokenizer.pieces([self.tokenizer.end_id])]
+            return AttentionMaps([], pieces, written, Attention((), weights, ()))
+        return AttentionMaps(pieces, [], [], Attention(weights, (), ()))
 
     def source_rows(self, texts):
         """Returns the ids of each text, pieces and end; warns of what it had to cut."""
@@ -160,13 +162,14 @@ class TextModel(keras.Model):
     def load(cls, path) -> Self:
         """Reads a `.keras` file, and runs no code from it (Keras's safe mode).
 
-        `kformer.load` reads the other saved forms, too.
+        Of the folder of a training run, it is that of the best model. `kformer.load` reads the
+        other saved forms, too.
 
         Raises:
             FileNotFoundError: There is no such file.
             ValueError: The file holds something else, is damaged, or has a newer format.
         """
-        path = Path(path)
+        path = model_file(path)
         if not path.exists():
             raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
         kind = cls.__name__

@@ -448,13 +448,14 @@ class Translator(SearchDefaults, TextModel):
         """
         check_text("text", text)
         target = self.translate([text])[0] if target is None else check_text("target", target)
-        source = self.source_rows([text])
-        read = self.target_tokenizer.with_start(self.target_tokenizer.tokenize([target]))
-        attention = self.transformer.attend((tf.constant(source), read.to_tensor()))
+        source, tokenizer = self.source_rows([text]), self.target_tokenizer
+        ids = tokenizer.tokenize([target])
+        read, written = tokenizer.with_start(ids), tokenizer.with_end(ids)
         return AttentionMaps(
             self.tokenizer.pieces(source[0]),
-            self.target_tokenizer.pieces(read[0].numpy()),
-            attention,
+            tokenizer.pieces(read[0].numpy()),
+            tokenizer.pieces(written[0].numpy()),
+            self.transformer.attend((tf.constant(source), read.to_tensor())),
         )
 
     def _with(self, transformer):

@@ -14,7 +14,7 @@ class ClassScores(NamedTuple):
 
     Attributes:
         labels: The C labels.
-        matrix: int64 array (C, C): row i has the texts whose right label is `labels[i]`, column j
+        matrix: int64 array (C, C): row i has the texts whose true label is `labels[i]`, column j
             those that were given `labels[j]`.
     """
 
@@ -23,7 +23,7 @@ class ClassScores(NamedTuple):
 
     @property
     def accuracy(self) -> float:
-        """Share of the texts with the right label."""
+        """Share of the texts with the true label."""
         return float(self.matrix.trace() / self.matrix.sum())
 
     @property
@@ -49,7 +49,7 @@ def class_scores(
 
     Args:
         labels: All labels, in the order of the classifier.
-        expected: The right label of each text.
+        expected: The true label of each text.
         predicted: The label that each text was given.
 
     Raises:
@@ -57,7 +57,7 @@ def class_scores(
     """
     if len(expected) != len(predicted) or not expected:
         raise ValueError(
-            "Every text needs its right label and its predicted one. "
+            "Every text needs its true label and its predicted one. "
             f"Received: {len(expected)} right and {len(predicted)} predicted labels."
         )
     places = {label: i for i, label in enumerate(labels)}

@@ -48,6 +48,7 @@ def test_it_begins_with_the_mean_of_the_last_kind(page):
     # Of six layers and heads: sums 0, 1, 1, 2, 2, 3.
     assert state["shares"] == [17, 33, 33, 17, 0]
     assert state["requests"] == 1 and state["errors"] == []
+    assert state["said"].startswith(f"To write \u201c\u2068{TARGET[0]}\u2069\u201d, the decoder")
 
 
 def test_pointing_at_a_piece_shows_its_attention_until_the_mouse_leaves(page):

@@ -9,8 +9,8 @@ from support import toy
 TEXT = toy.SOURCES[0]
 
 
-def assert_attends(view, kind, pieces, weights):
-    assert (view.kind, view.queries, view.keys) == (kind, pieces, pieces)
+def assert_attends(view, kind, pieces, weights, written=None):
+    assert (view.kind, view.queries, view.keys) == (kind, written or pieces, pieces)
     np.testing.assert_allclose(view.weights, np.concatenate(weights), atol=1e-6)
     np.testing.assert_allclose(view.weights.sum(axis=-1), 1, atol=1e-5)
 
@@ -29,7 +29,8 @@ def test_a_language_model_shows_what_each_piece_sees_of_those_before(tiny_langua
     row = np.array([model.tokenizer.start_id, *np.asarray(model.tokenizer.tokenize(["wir"])[0])])
     _, weights = model.decoder.attend(row[np.newaxis])
     [view] = model.attend("wir").views()
-    assert_attends(view, "decoder", model.tokenizer.pieces(row), weights)
+    pieces = model.tokenizer.pieces(row)
+    assert_attends(view, "decoder", pieces, weights, written=[*pieces[1:], "</s>"])
     assert not np.triu(view.weights, 1).any()
 
 
@@ -39,9 +40,17 @@ def test_a_translator_shows_three_kinds(toy_translator):
     assert [*views] == ["encoder", "decoder", "cross"]
     for view in views.values():
         assert view.weights.shape == (1, 2, len(view.queries), len(view.keys))
-    assert views["cross"].queries == views["decoder"].keys == maps.target
+    assert views["cross"].queries == views["decoder"].queries == maps.written
+    assert views["decoder"].keys == maps.target == ["<s>", *maps.written[:-1]]
+    assert "".join(maps.written[:-1]).replace("▁", " ").strip() == toy.TARGETS[0]
+    assert maps.written[-1] == "</s>"
     assert views["cross"].keys == views["encoder"].queries == maps.source
     np.testing.assert_array_equal(views["cross"].weights[0], maps.attention.decoder_cross[0][0])
+
+
+def test_a_row_is_that_of_the_piece_whose_probability_it_makes(toy_translator):
+    [scored] = toy_translator.score([TEXT], [toy.TARGETS[0]])
+    assert toy_translator.attend(TEXT, toy.TARGETS[0]).written == [*scored.tokens]
 
 
 def test_a_text_is_a_string(tiny_classifier):

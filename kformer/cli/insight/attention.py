@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import TargetLanguage, check_is_keras, open_able_to
+from kformer.cli.model import KerasModel, TargetLanguage, check_is_keras, open_able_to
 from kformer.cli.terminal.quiet import quiet
 from kformer.files import check_writable, replacing
 
@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
 
 def attention(
-    model: Annotated[Path, typer.Argument(help="A .keras file.")],
+    model: KerasModel,
     text: Annotated[str, typer.Argument(help="The sentence to translate, or the text to read.")],
     output: Annotated[
         Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.")
@@ -93,6 +93,8 @@ def _check(text, output, html, **of_picture):
 
 def draw(views, text, kind=None, layer=None, head=None):
     """Returns the figure of one `View`: a grid of layers and heads, or the chosen ones."""
+    import numpy as np
+
     from kformer.plot import plot_attention
 
     found = {view.kind: view for view in views}
@@ -105,9 +107,15 @@ def draw(views, text, kind=None, layer=None, head=None):
     for name, number, most in (("layer", layer, grid.shape[0]), ("head", head, grid.shape[1])):
         if number is not None and not 1 <= number <= most:
             raise ValueError(f"The model has {name}s 1 to {most}. Received: {name}={number}.")
-    layers = slice(None) if layer is None else slice(layer - 1, layer)
-    heads = slice(None) if head is None else slice(head - 1, head)
-    chosen = grid[layers, heads]
+    layers = range(1, grid.shape[0] + 1) if layer is None else [layer]
+    heads = range(1, grid.shape[1] + 1) if head is None else [head]
+    chosen = grid[np.ix_([one - 1 for one in layers], [one - 1 for one in heads])]
+    numbers = {"layer": layers, "head": heads}
+    of_one = [f"{name} {several[0]}" for name, several in numbers.items() if len(several) == 1]
     if chosen.shape[:2] == (1, 1):
         chosen = chosen[0, 0]
-    return plot_attention(chosen, queries, keys, title=f"{text}  ({kind} attention)")
+    # The text has a line of its own, in its own direction.
+    title = f"{text}\n{', '.join([f'{kind} attention', *of_one])}"
+    rows = "piece that attends" if kind == "encoder" else "piece that is written"
+    names = {"layers": layers, "heads": heads, "axes": (rows, "attended to")}
+    return plot_attention(chosen, queries, keys, title, **names)

@@ -6,6 +6,8 @@ import re
 import pytest
 from matplotlib import font_manager
 
+from kformer.cli.insight.attention import draw
+
 SENTENCE = "der hund ruft uns ."
 
 
@@ -43,6 +45,21 @@ def test_a_classifier_and_a_language_model_have_a_page_and_a_picture(
         assert [view["kind"] for view in data_of(page)] == [kind]
         assert picture.read_bytes().startswith(b"\x89PNG")
         picture.unlink()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "title", "maps"),
+    [
+        ({"layer": 1, "head": 2}, "cross attention, layer 1, head 2", [""]),
+        ({"head": 2}, "cross attention, layer 1, head 2", [""]),
+        ({"kind": "decoder"}, "decoder attention, layer 1", ["layer 1, head 1", "layer 1, head 2"]),
+    ],
+)
+def test_the_title_has_the_layer_and_the_head_below_the_text(toy_translator, chosen, title, maps):
+    figure = draw(toy_translator.attend(SENTENCE).views(), SENTENCE, **chosen)
+    assert figure.get_suptitle() == f"{SENTENCE}\n{title}"
+    assert [ax.get_title() for ax in figure.axes[:-1]] == maps
+    assert figure.axes[0].get_ylabel() == "piece that is written"
 
 
 def test_a_kind_that_the_model_does_not_have_is_refused(refused, tiny_classifier, tmp_path):
