@@ -3,7 +3,7 @@
 import functools
 import os
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,7 +56,8 @@ def split_pairs(
         pairs: A path, or a list of paths, of tables: TSV, CSV with a header, JSON lines or TMX,
             UTF-8; plain or compressed; or Moses archives (`.zip`). Or the pairs themselves: an
             iterable of (source, target) tuples or of dicts, such as a list or a data set of Hugging
-            Face's `datasets`; or a `tf.data.Dataset` of either.
+            Face's `datasets`; a `tf.data.Dataset` of either; or columns of text: a DataFrame of
+            pandas or Polars, a table of PyArrow, or a dict of lists.
         columns: Names of the columns of source and target in tables and dicts; "a.b" is the value
             "b" of the dict "a". By default "source" and "target". A TSV file may lack a header;
             then its first two columns are used. Of TMX and Moses archives they are the languages.
@@ -162,6 +163,49 @@ def _split(file, columns, named, *_state):
     return write_columns(_with_spaces(read_bitext(file, columns, named=named)), COLUMNS)
 
 
+def _table(pairs) -> Iterable[Any] | None:
+    """Returns the rows of a table of columns, a DataFrame or a dict; None for anything else.
+
+    Raises:
+        ValueError: The columns are no lists of as many texts, or it is a dict of several data sets,
+            such as "train" and "test".
+    """
+    if isinstance(pairs, Mapping):
+        if any(hasattr(one, "column_names") or hasattr(one, "columns") for one in pairs.values()):
+            return _of_splits(pairs)
+        columns = dict(pairs)
+    elif hasattr(pairs, "to_pydict"):  # PyArrow.
+        columns = pairs.to_pydict()
+    elif hasattr(pairs, "columns") and hasattr(pairs, "shape"):  # pandas, Polars.
+        columns = {name: pairs[name] for name in pairs.columns}
+    else:
+        return None
+    lengths = {name: _length(column) for name, column in columns.items()}
+    if None in lengths.values() or len({*lengths.values()}) > 1:
+        raise ValueError(
+            "The columns of a table must be lists of as many texts. "
+            f"Received: pairs={reprlib.repr(pairs)}, with columns of the lengths {lengths}."
+        )
+    return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+
+
+def _length(column):
+    """Returns the length of a list of texts; None if it is none."""
+    return None if isinstance(column, str | bytes) or not isinstance(column, Sized) else len(column)
+
+
+def _of_splits(pairs):
+    """Returns the rows of the only data set of a dict of data sets, as those of Hugging Face."""
+    if len(pairs) > 1:
+        raise ValueError(
+            "Choose one of several data sets, such as pairs=data['train']. "
+            f"Received: pairs with the data sets {', '.join(map(repr, pairs))}."
+        )
+    [dataset] = pairs.values()
+    table = _table(dataset)
+    return dataset if table is None else table
+
+
 def _with_spaces(pairs):
     for source, target in pairs:
         yield source.replace("\n", " "), target.replace("\n", " ")
@@ -179,6 +223,8 @@ def _read_again(pairs, columns) -> Iterator[Sequence[str]]:
         if int(pairs.cardinality()) == -1:
             raise ValueError(f"Pairs must come to an end. Received: pairs={pairs}, without one.")
         pairs = _elements(pairs)
+    elif (table := _table(pairs)) is not None:
+        pairs = table
     elif not isinstance(pairs, Iterable):
         raise TypeError(
             "`pairs` must be paths of tables or an iterable of pairs. "

@@ -28,11 +28,13 @@ class TrainingCost:
         parameters: Number of trainable parameters.
         memory: Bytes at the peak, with those of TensorFlow.
         seconds: Time for an epoch.
+        epochs: Number of epochs.
     """
 
     parameters: int
     memory: float
     seconds: float
+    epochs: int = 1
 
     def warnings(self) -> list[str]:
         """Returns a warning with advice if the machine has too little memory."""
@@ -47,7 +49,12 @@ class TrainingCost:
     def __str__(self):
         return (
             f"The model has {self.parameters:,} parameters. Training takes about "
-            f"{self.memory / 2**30:.1f} GiB of memory and {_duration(self.seconds)} for an epoch."
+            f"{self.memory / 2**30:.1f} GiB of memory and {_duration(self.seconds)} for an epoch"
+            + (
+                f", {_duration(self.epochs * self.seconds)} for all {self.epochs}."
+                if self.epochs > 1
+                else "."
+            )
         )
 
 
@@ -58,6 +65,8 @@ def _duration(seconds):
     if seconds < 90:
         return f"{seconds:.0f} second{'s' * (round(seconds) > 1)}"
     minutes = seconds / 60
+    if minutes > 48 * 60:
+        return f"{minutes / 60 / 24:.1f} days"
     return f"{minutes / 60:.1f} hours" if minutes > 90 else f"{minutes:.1f} minutes"
 
 
@@ -111,7 +120,7 @@ def training_cost(
     if speed is None and recipe.precision != "float32":
         of_products = matmul_speed(recipe.precision)
     seconds = operations * (1 / of_products + _OTHER_WORK / d / in_float32)
-    return TrainingCost(parameters, _RESIDENT + 4 * floats, seconds)
+    return TrainingCost(parameters, _RESIDENT + 4 * floats, seconds, recipe.epochs)
 
 
 def memory_of_machine() -> int:

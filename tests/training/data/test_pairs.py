@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -18,6 +19,32 @@ class Records:
     def __iter__(self):
         for source, target in PAIRS:
             yield {"id": 1, "translation": {"de": source, "en": target}}
+
+
+DE_EN = "translation.de", "translation.en"
+
+
+class HuggingFace(Records):
+    column_names = ("id", "translation")
+
+
+class Frame:
+    """A DataFrame, as of pandas: iterated, it gives the names of its columns."""
+
+    def __init__(self, columns):
+        self.columns, self._values = [*columns], columns
+        self.shape = len(PAIRS), len(columns)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __getitem__(self, name):
+        return self._values[name]
+
+
+def columns_of(kind):
+    sources, targets = zip(*PAIRS, strict=True)
+    return {"id": kind(range(len(PAIRS))), "de": kind(sources), "en": kind(targets)}
 
 
 def dataset():
@@ -36,7 +63,7 @@ def table(folder, name):
 
 SOURCES = {
     "list": lambda _: (PAIRS, None),
-    "dicts": lambda _: (Records(), ("translation.de", "translation.en")),
+    "dicts": lambda _: (Records(), DE_EN),
     "data set": lambda _: (dataset(), None),
     "data set of dicts": lambda _: (
         dataset().map(lambda source, target: {"de": source, "en": target}),
@@ -50,6 +77,11 @@ SOURCES = {
         dataset().map(lambda source, target: {"ids": [1, 2], "de": source, "en": target}),
         ("de", "en"),
     ),
+    "columns": lambda _: (columns_of(list), ("de", "en")),
+    "columns of arrays": lambda _: (columns_of(np.array), ("de", "en")),
+    "data frame": lambda _: (Frame(columns_of(list)), ("de", "en")),
+    "the only data set of several": lambda _: ({"train": HuggingFace()}, DE_EN),
+    "the only data frame of several": lambda _: ({"train": Frame(columns_of(list))}, ("de", "en")),
     "tsv": lambda folder: (table(folder, "pairs.tsv"), None),
     "json lines": lambda folder: (str(table(folder, "pairs.jsonl")), None),
 }
@@ -77,6 +109,14 @@ def test_pairs_make_the_batches_that_two_files_make(tmp_path, tokenizer):
     for ours, theirs in zip(found, expected, strict=True):
         for one, other in zip(tf.nest.flatten(ours), tf.nest.flatten(theirs), strict=True):
             assert tf.reduce_all(one == other)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_of_other_libraries_are_read(library):
+    make = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
+    table = getattr(pytest.importorskip(library), make)(columns_of(list))
+    [source], [target] = split_pairs(table, ("de", "en"))
+    assert [*zip(lines(source), lines(target), strict=True)] == PAIRS
 
 
 @pytest.mark.prove
@@ -121,6 +161,16 @@ def test_a_table_that_changes_is_read_again(written):
         ([("a", None)], None, ValueError, "None as target of pair 1, of type NoneType"),
         ([("a", b"\xff")], None, ValueError, "UTF-8. .*target of pair 1"),
         ([{"source": "a"}], None, ValueError, "column 'target'. .*pair 1, whose columns are 'so"),
+        ({"source": ["a"]}, None, ValueError, "column 'target'. .*pair 1, whose columns are 'so"),
+        ({"source": ["a"], "target": []}, None, ValueError, "'source': 1, 'target': 0"),
+        ({"source": "a", "target": "b"}, None, ValueError, "'source': None, 'target': None"),
+        ({"source": [], "target": []}, None, ValueError, "There must be pairs"),
+        (
+            {"train": HuggingFace(), "test": HuggingFace()},
+            DE_EN,
+            ValueError,
+            r"such as pairs=data\['train'\]. Received: pairs with the data sets 'train', 'test'",
+        ),
         ([("a", "b")], "de,en", ValueError, r"Received: columns=\('de,en',\)"),
         ([("a", "b")], ("de",), ValueError, r"Received: columns=\('de',\)"),
     ],

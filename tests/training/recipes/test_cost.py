@@ -95,7 +95,8 @@ def test_products_take_the_time_of_their_precision_and_other_work_that_of_float3
 def test_an_estimate_reads_as_a_sentence():
     cost = training_cost(Recipe.named("tiny"), 10**9, 10**9, 1e11)
     assert str(cost).startswith("The model has 2,349,056 parameters. Training takes about 1.")
-    assert str(cost).endswith("hours for an epoch.")
+    days = cost.seconds * Recipe.named("tiny").epochs / 3600 / 24
+    assert str(cost).endswith(f"hours for an epoch, {days:.1f} days for all {cost.epochs}.")
 
 
 def test_a_model_too_large_for_the_machine_gets_a_warning_with_advice(monkeypatch):
@@ -114,6 +115,7 @@ def test_a_model_too_large_for_the_machine_gets_a_warning_with_advice(monkeypatc
         (89, "89 seconds"),
         (600, "10.0 minutes"),
         (7200, "2.0 hours"),
+        (259200, "3.0 days"),
     ],
 )
 def test_the_time_has_a_fitting_unit(seconds, said):
