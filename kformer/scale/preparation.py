@@ -181,7 +181,7 @@ class _ToIds(beam.DoFn):
         self._tokenize = Tokenizing(self.tokenizers(), self._options)
 
     def process(self, pairs):
-        rows, hashes, counts = prepare.ids_of(pairs, self._clean, self._tokenize)
+        rows, hashes, counts, _ = prepare.ids_of(pairs, self._clean, self._tokenize)
         yield beam.pvalue.TaggedOutput("counts", dict(counts))
         yield from spill.packed(rows, hashes)
         if self._options.drop_near_duplicates:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kformer.files import check_file
-from kformer.text.tables import ending, read_table
+from kformer.text.tables import Row, ending, read_table
 from kformer.text.text_files import decoded
 from kformer.text.tmx import read_tmx
 
@@ -34,12 +34,18 @@ def read_bitext(
         See `read_table` and `read_tmx`. ValueError: The file is not a zip archive, or it does not
             hold one text file for each of the languages.
     """
-    form = ending(file)
-    if form == ".tmx":
-        return read_tmx(file, columns if named else None)
-    if form == ".zip":
-        return _read_moses(file, columns if named else None)
-    return (row.values for row in read_table(file, columns, named=named))
+    return (row.values for row in numbered_bitext(file, columns, named=named))
+
+
+def numbered_bitext(
+    file: str | Path, columns: Sequence[str], *, named: bool = False
+) -> Iterator[Row]:
+    """Yields the pairs of a file, as `read_bitext`, each with its line, or in TMX its number."""
+    readers = {".tmx": read_tmx, ".zip": _read_moses}
+    if (form := ending(file)) not in readers:
+        return read_table(file, columns, named=named)
+    pairs = readers[form](file, columns if named else None)
+    return (Row(pair, number) for number, pair in enumerate(pairs, start=1))
 
 
 def _read_moses(file, languages):

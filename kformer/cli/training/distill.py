@@ -24,7 +24,7 @@ _Files = list[Path]
 
 
 @with_options_of(Recipe, "Numbers that replace those of the recipe")
-@with_options_of(Flags, names=["tokenizer", "overwrite", "restart", "tensorboard"])
+@with_options_of(Flags, names=["tokenizer", "overwrite", "restart", "max_hours", "tensorboard"])
 @with_options_of(DistillationOptions, "How the teachers translate")
 def distill(
     teachers: Annotated[

@@ -43,6 +43,17 @@ def prepare(
     target_tokenizer: Annotated[
         Path | None, a_file_of("As --tokenizer, for a target with its own vocabulary.")
     ] = None,
+    exclude: Annotated[
+        _Files | None,
+        typer.Option(
+            help="Text whose lines must not be in the shards, such as both sides of the test text: "
+            "pairs with such a side are dropped. May be repeated."
+        ),
+    ] = None,
+    dropped: Annotated[
+        Path | None,
+        typer.Option(help="File to write: file, line and reason of each pair that is dropped."),
+    ] = None,
     runner: Runner = None,
     **given,
 ):
@@ -64,18 +75,26 @@ def prepare(
         "target_tokenizer": target_tokenizer,
         "options": options,
     }
+    if runner is not None and (exclude or dropped):
+        raise ValueError(
+            "On a runner, --exclude and --dropped cannot be used. "
+            f"Received: exclude={exclude and [*map(str, exclude)]}, "
+            f"dropped={dropped and str(dropped)!r}."
+        )
     if runner is not None:
         manifest = prepare_on_runner(
             *(output, source, target), runner=runner, beam_options=context.args, **text
         )
     else:
-        manifest = _prepare(output, source, target, **text)
+        manifest = _prepare(output, source, target, **text, exclude=exclude, dropped=dropped)
     typer.echo(manifest)
     typer.echo(f"The shards are in {output}.")
 
 
 def _prepare(output, source, target, *, pairs, columns, **arguments):
     check_writable(output)
+    if arguments["dropped"]:
+        check_writable(arguments["dropped"])
     from kformer.training.shards.preparation.reading import pair_files  # Imports NumPy.
 
     pair_files(source, target, pairs, columns)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.arguments import check_choice
+from kformer.arguments import check_choice, check_number
 from kformer.cli.model import a_file_of
 from kformer.cli.terminal.quiet import quiet
 from kformer.decoding.parallel import a_core_for_each_operation
@@ -56,6 +56,13 @@ class Flags:
             help="Start again, and replace even an unfinished run with the same settings.",
         ),
     ] = False
+    max_hours: Annotated[
+        float | None,
+        typer.Option(
+            help="Hours of training, at most: it ends after the last validation that comes in "
+            "time. See --validate-every for more of these."
+        ),
+    ] = None
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
     ] = False
@@ -104,6 +111,8 @@ def train_as_prepared(prepare, output, flags):
         output: The folder.
         flags: `Flags`.
     """
+    if flags.max_hours is not None:
+        check_number("max_hours", flags.max_hours, above=0)
     _choose_backend(flags.backend)
     if flags.dry_run:
         _report(prepare(output), flags)
@@ -137,7 +146,7 @@ def _train(prepared, flags):
 
         _share_cores()
     with distribute(flags.devices, flags.model_parallel):
-        run(prepared, tensorboard=flags.tensorboard)
+        run(prepared, tensorboard=flags.tensorboard, max_hours=flags.max_hours)
     return prepared.task
 
 

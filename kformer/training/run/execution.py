@@ -14,6 +14,7 @@ from kformer.training.callbacks.history import KeepHistory
 from kformer.training.callbacks.progress import Progress, hours
 from kformer.training.callbacks.speed import TokensPerSecond
 from kformer.training.callbacks.tensorboard import TensorBoardLogs
+from kformer.training.callbacks.time_limit import StopInTime
 from kformer.training.parallel.agreement import Agreement
 from kformer.training.parallel.compilation import compiled_in
 from kformer.training.parallel.compile_ahead import CompileAhead
@@ -51,6 +52,7 @@ def run(
     *,
     checkpoint_seconds: float = 60.0,
     tensorboard: bool = False,
+    max_hours: float | None = None,
     callbacks: Sequence[keras.callbacks.Callback] = (),
 ) -> Any:
     """Trains the run that `prepare` returned; the caller holds the lock of the folder.
@@ -63,11 +65,11 @@ def run(
     check_same(team().exchange({**prepared.config, "versions": versions}))
     with distribute():
         check_fits(prepared.recipe, prepared.vocabularies.sizes())
-        _train(prepared, checkpoint_seconds, tensorboard, callbacks)
+        _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks)
     return prepared.task.load(prepared.output / prepared.task.model_file)
 
 
-def _train(prepared, checkpoint_seconds, tensorboard, callbacks):
+def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
     recipe, output, task = prepared.recipe, prepared.output, prepared.task
     if not prepared.resumes:
         print("\n".join([*prepared.notes(), task.report(prepared)]), flush=True)
@@ -84,6 +86,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, callbacks):
         TokensPerSecond(learner.examples),
         StopWhenDiverged(),
         *choice.callbacks,
+        *([StopInTime(max_hours, lambda: progress.seconds)] if max_hours else ()),
         *callbacks,
         history,
         *([TensorBoardLogs(output / LOGS, bool(recipe.validate_every))] if tensorboard else ()),

@@ -2,6 +2,7 @@
 
 - `reading`: files to batches of pairs. `cleaning`, `characters`: rules on the text.
 - `tokenizing`: text to ids, and rules on their lengths. `vocabulary_sample`: text to learn from.
+- `dropped`: a table of what was dropped, and why.
 - `spill`: pairs on disk by their hash, so that duplicates meet and the order is random.
   `near_duplicates`: pairs that differ little.
 - `options`: the settings. `prepare`: `prepare_shards`, the whole way.

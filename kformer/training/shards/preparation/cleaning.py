@@ -1,24 +1,32 @@
 """Rules on the text of pairs. What a rule drops is counted under its name."""
 
+from collections.abc import Collection
+
 import numpy as np
 
+from kformer.text.text_files import as_list, read_lines
 from kformer.training.shards.preparation.characters import Letters
 from kformer.training.shards.preparation.options import PreparationOptions
-from kformer.training.shards.preparation.reading import PairFiles, Pairs
+from kformer.training.shards.preparation.reading import PairFiles, Pairs, Paths
+
+_RULES = ("blank", "identical", "excluded", "few_letters", "other_script")
 
 
 class Cleaning:
     """Drops pairs by their text, before it is tokenized.
 
-    "blank": a side has no text. "identical": both sides are the same text. "few_letters": numbers
-    or symbols instead of words. "other_script": another language, as far as the script tells.
+    "blank": a side has no text. "identical": both sides are the same text. "excluded": a side is
+    one of given texts. "few_letters": numbers or symbols instead of words. "other_script": another
+    language, as far as the script tells.
 
     Args:
         options: `PreparationOptions`.
+        excluded: Texts that `excluded_texts` read.
     """
 
-    def __init__(self, options: PreparationOptions):
-        self._options = options
+    def __init__(self, options: PreparationOptions, excluded: Collection[str] = frozenset()):
+        self._options, self._excluded = options, excluded
+        self.rules = _RULES if excluded else [one for one in _RULES if one != "excluded"]
         scripts = options.source_script, options.target_script
         self._letters = [Letters(names.split(",") if names else ()) for names in scripts]
         self._by_script = [bool(names) for names in scripts]
@@ -28,31 +36,36 @@ class Cleaning:
 
         A pair counts for the first rule that drops it.
         """
+        reasons = self.reasons(pairs)
+        counts = {name: int(np.count_nonzero(reasons == name)) for name in self.rules}
+        return pairs.keep(reasons == ""), counts
+
+    def reasons(self, pairs: Pairs) -> np.ndarray:
+        """Returns the name of the first rule that drops each pair, "" for none: str array (N,)."""
         text = [[text.strip() for text in side] for side in pairs]
         blank = np.array([not (source and target) for source, target in zip(*text, strict=True)])
         same = np.array([source == target for source, target in zip(*text, strict=True)])
         rules = {"blank": blank, "identical": same & (not self._options.keep_identical)}
+        if self._excluded:
+            sides = ([" ".join(one.split()) in self._excluded for one in side] for side in text)
+            rules["excluded"] = np.logical_or(*map(np.array, sides))
         rules |= {name: np.zeros(len(blank), bool) for name in ("few_letters", "other_script")}
         for letters, by_script, side in zip(self._letters, self._by_script, text, strict=True):
             characters, of_any, chosen = letters.count(side)
             rules["few_letters"] |= of_any < self._options.min_letters * characters
             rules["other_script"] |= by_script & (2 * chosen < of_any)
-        return drop(pairs, rules)
+        return np.select([*rules.values()], [*rules], "")
 
 
-def drop(pairs, rules):
-    """Returns the pairs that no rule drops, and the number of those that each rule drops first.
+def excluded_texts(files: Paths | None) -> frozenset[str]:
+    """Reads texts that must not be in the shards, such as those of a test: a text on each line.
 
-    Args:
-        pairs: Has a method `keep`.
-        rules: Boolean arrays (N,) by the name of a rule: which pairs it drops.
+    Raises:
+        FileNotFoundError, ValueError: See `read_lines`.
     """
-    stays = np.ones(len(next(iter(rules.values()))), bool)
-    counts = {}
-    for name, dropped in rules.items():
-        counts[name] = int(np.count_nonzero(stays & dropped))
-        stays &= ~dropped
-    return pairs.keep(stays), counts
+    files = as_list([] if files is None else files)
+    texts = {" ".join(line.split()) for file in files for line in read_lines(file)}
+    return frozenset(texts - {""})
 
 
 def none_left(dropped: dict[str, int], files: PairFiles) -> ValueError:

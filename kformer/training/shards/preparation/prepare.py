@@ -1,5 +1,6 @@
 """`prepare_shards`: from text files to a folder of shards."""
 
+import contextlib
 import dataclasses
 import itertools
 import os
@@ -7,14 +8,17 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from kformer.files import replacing, write_json
+from kformer.files import Publication, write_json
 from kformer.text.tokenizer import Tokenizer
+from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.run.vocabularies import Vocabularies
 from kformer.training.shards.manifest import FORMAT, MANIFEST, TOKENIZERS, Manifest
-from kformer.training.shards.preparation.cleaning import Cleaning, none_left
+from kformer.training.shards.preparation.cleaning import Cleaning, excluded_texts, none_left
+from kformer.training.shards.preparation.dropped import DroppedTable
 from kformer.training.shards.preparation.near_duplicates import NearDuplicates, bands
 from kformer.training.shards.preparation.options import PreparationOptions
 from kformer.training.shards.preparation.reading import (
@@ -43,6 +47,8 @@ def prepare_shards(
     tokenizer: str | Path | None = None,
     target_tokenizer: str | Path | None = None,
     options: PreparationOptions | None = None,
+    exclude: Paths | None = None,
+    dropped: str | Path | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Manifest:
     """Filters, tokenizes, deduplicates and shuffles parallel text, and writes it as shards.
@@ -61,6 +67,10 @@ def prepare_shards(
             two) is used. By default one is learned from a sample of the text.
         target_tokenizer: The same for the target, if it has its own vocabulary.
         options: `PreparationOptions`.
+        exclude: Paths of texts, one a line, that must not be in the shards, such as both sides of
+            the test text: pairs with such a side are dropped.
+        dropped: Path of a TSV file to write, with file, line and reason of each dropped pair; see
+            `DroppedTable` for its memory.
         progress: Called with the number of pairs that have been read so far.
 
     Returns:
@@ -72,26 +82,42 @@ def prepare_shards(
     """
     options = options or PreparationOptions()
     files = pair_files(source, target, pairs, columns)
-    with replacing(output) as folder:
-        clean = Cleaning(options)
+    excluded = excluded_texts(exclude)
+    with Publication() as publication, publication.writing(output) as folder:
+        clean = Cleaning(options, excluded)
         vocabularies = vocabularies_of(files, options, clean, tokenizer, target_tokenizer)
         tokenizers = [Tokenizer(model) for model in vocabularies.models]
         tokenize = Tokenizing((tokenizers[0], tokenizers[-1]), options)
         folder.mkdir()
         batches = _in_threads(lambda batch: ids_of(batch, clean, tokenize), read_batches(files))
-        shards, counts = _write_shards(folder, batches, tokenize.dtype, options, progress)
+        with _table(publication, dropped, files, options) as table:
+            shards, counts = _write_shards(
+                folder, batches, tokenize.dtype, options, progress, table
+            )
         if not shards:
             raise none_left(counts, files)
         return write_manifest(folder, vocabularies, shards, counts, options, files)
 
 
-def _write_shards(folder, batches, dtype, options, progress):
+@contextlib.contextmanager
+def _table(publication, path, files, options):
+    """Yields the `DroppedTable` at a path; None without one."""
+    if path is None:
+        yield None
+        return
+    with publication.writing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        yield DroppedTable(file, files, options.drop_near_duplicates)
+
+
+def _write_shards(folder, batches, dtype, options, progress, table):
     """Writes the different pairs of all batches; returns the shards' entries, and counts."""
     folders = folder / "pairs", folder / "bands"
     for one in folders:
         one.mkdir()
     spill, similar, counts = Spill(folders[0], dtype), NearDuplicates(folders[1]), Counter()
-    for rows, hashes, found in batches:
+    for rows, hashes, found, why in batches:
+        if table:
+            table.add(*why)
         spill.add(rows, hashes)
         if options.drop_near_duplicates:
             similar.add(bands(rows), hashes)
@@ -99,6 +125,8 @@ def _write_shards(folder, batches, dtype, options, progress):
         if progress:
             progress(counts["read"])
     dropped = similar.dropped()
+    if table:
+        table.finish(dropped)
     shards = [
         write_part(folder, f"{number:05}", part)
         for number, part in enumerate(spill.parts(PAIRS_PER_SHARD, dropped))
@@ -122,15 +150,34 @@ def count_rest(counts: Counter, near_duplicates: int, shards: Sequence[dict]):
     counts["duplicate"] = counts["read"] - (counts.total() - counts["read"])  # What is left.
 
 
-def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> tuple[Rows, np.ndarray, Counter]:
+class Tokenized(NamedTuple):
+    """The different pairs of a batch.
+
+    Attributes:
+        rows: Their ids.
+        hashes: Their hashes, ascending, uint64 (M,).
+        counts: Numbers of the pairs that were read, and of those dropped by the name of the reason.
+        why: Two arrays: why each pair of the batch was dropped, "" for the others; and the hashes
+            of these others, with those of equal ones.
+    """
+
+    rows: Rows
+    hashes: np.ndarray
+    counts: Counter
+    why: tuple[np.ndarray, np.ndarray]
+
+
+def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> Tokenized:
     """Returns the different pairs of a batch as ids, their hashes in order, and counts."""
-    counts = Counter(read=len(batch.source))
-    batch, dropped = clean(batch)
-    counts.update(dropped)
-    rows, dropped = tokenize(batch)
-    counts.update(dropped)
-    hashes, first = np.unique(rows.hashes(), return_index=True)
-    return rows.take(first), hashes, counts
+    reasons = clean.reasons(batch).astype(object)
+    left = np.flatnonzero(reasons == "")
+    rows, reasons[left] = tokenize.with_reasons(batch.keep(reasons == ""))
+    counts = Counter(dict.fromkeys((*clean.rules, *REASONS[1:]), 0))
+    counts.update(reasons[reasons != ""].tolist())
+    counts["read"] = len(reasons)
+    of_all = rows.hashes()
+    hashes, first = np.unique(of_all, return_index=True)
+    return Tokenized(rows.take(first), hashes, counts, (reasons, of_all))
 
 
 def write_part(folder: Path, name: str, rows: Rows) -> dict:

@@ -28,12 +28,17 @@ class Tokenizing:
 
     def __call__(self, pairs: Pairs) -> tuple[Rows, dict[str, int]]:
         """Returns the pairs that stay, and the number of those dropped for each reason."""
+        rows, reasons = self.with_reasons(pairs)
+        counts = {name: int(np.count_nonzero(reasons == name)) for name in REASONS[1:]}
+        return rows, counts
+
+    def with_reasons(self, pairs: Pairs) -> tuple[Rows, np.ndarray]:
+        """Returns the pairs that stay, and why each is dropped, "" for none: str array (N,)."""
         sides = []
         for tokenizer, texts in zip(self._tokenizers, pairs, strict=True):
             ids = tokenizer.tokenize(texts)
             sides.append((ids.row_lengths().numpy(), ids.flat_values.numpy().astype(self.dtype)))
         rows = of_sides(sides)
         reasons = self._filter(*(rows.lengths + 1).T)
-        counts = np.bincount(reasons, minlength=len(REASONS)).tolist()
-        kept = rows.take(np.flatnonzero(reasons == 0))
-        return kept, dict(zip(REASONS[1:], counts[1:], strict=True))
+        names = np.array(["", *REASONS[1:]])
+        return rows.take(np.flatnonzero(reasons == 0)), names[reasons]

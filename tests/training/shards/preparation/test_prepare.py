@@ -48,6 +48,55 @@ def test_the_order_of_the_text_and_the_size_of_a_batch_change_nothing(
     assert manifest["counts"]["duplicate"] == 2 * len(PAIRS)
 
 
+def test_the_table_of_dropped_pairs_has_each_with_its_line_and_its_reason(
+    write, model, monkeypatch, tmp_path, written
+):
+    good = GOOD[:4]
+    pairs = [good[0], *DROPPED, good[1], good[0], good[2], good[1], good[0], ("ein  zug", "x")]
+    source, target = write(pairs, "text")
+    table = written("more.tsv", "source\ttarget\n\nein zug\ta train\n" + "\t".join(good[3]) + "\n")
+    excluded = written("test.de", "etwas\nein zug\n\n")
+    expected = [
+        (source, line, reason)
+        for line, reason in enumerate(
+            ["blank", "identical", "few letters", "other script", "too long"], start=2
+        )
+    ]
+    expected += [(source, line, "duplicate") for line in (8, 10, 11)]
+    expected += [(source, 12, "excluded"), (table, 3, "excluded")]
+    options = PreparationOptions(source_script="Latin", max_length=32)
+    for size in (2, 3, 1000):  # Equal pairs meet in one batch and in several.
+        monkeypatch.setattr(reading.read_batches, "__defaults__", (size,))
+        folder, dropped = tmp_path / f"shards{size}", tmp_path / f"dropped{size}.tsv"
+        manifest = prepare_shards(
+            *(folder, source, target),
+            pairs=table,
+            tokenizer=model,
+            options=options,
+            exclude=excluded,
+            dropped=dropped,
+        )
+        head, *rows = [line.split("\t") for line in dropped.read_text("utf-8").splitlines()]
+        assert head == ["file", "line", "reason"]
+        assert rows == [[str(file), str(line), reason] for file, line, reason in expected]
+        assert manifest.counts["excluded"] == 2 and manifest.pairs == 4
+        assert manifest.counts["read"] == len(rows) + manifest.pairs == 14
+
+
+def test_near_duplicates_are_in_the_table_of_dropped_pairs(write, model, tmp_path):
+    text = "der hund ruft uns und wir sehen ein haus am see und noch ein haus"
+    pairs = [(text, "a b c d e f g h i j k"), (f"{text} .", "a b c d e f g h i j k"), *GOOD[:3]]
+    options = dataclasses.replace(ALL, drop_near_duplicates=True)
+    dropped = tmp_path / "dropped.tsv"
+    files = write(pairs, "text")
+    manifest = prepare_shards(
+        tmp_path / "shards", *files, tokenizer=model, options=options, dropped=dropped
+    )
+    _, *rows = dropped.read_text("utf-8").splitlines()
+    assert len(rows) == manifest.counts["near_duplicate"] == 1
+    assert rows[0] in [f"{files[0]}\t{line}\tnear duplicate" for line in (1, 2)]
+
+
 @settings(
     max_examples=settings.default.max_examples // 2,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
