@@ -87,10 +87,10 @@ def test_maps_have_the_numbers_of_the_chosen_layers_and_heads():
 
 
 @pytest.mark.parametrize("shape", [(8, 53, 53), (8, 20, 120), (2, 2, 150, 160), (300, 300)])
-def test_a_picture_of_long_texts_stays_under_5000_pixels_with_its_labels(shape):
+def test_a_picture_of_long_texts_stays_under_4000_pixels_with_its_labels(shape):
     queries, keys = pieces(shape[-2]), pieces(shape[-1])
     figure = plot_attention(np.full(shape, 0.01), queries, keys, "Grüße")
-    assert max(figure.get_size_inches()) * 150 < 5000
+    assert max(figure.get_size_inches()) * 150 < 4000
     *maps, _ = figure.axes
     assert len(maps) == int(np.prod(shape[:-2]))
     first, last = maps[0], maps[-1]

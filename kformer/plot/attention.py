@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from kformer.plot.figures import fonts_for, rule
 
-_MOST = 26.0  # Inches of all maps together, in each direction: 3,900 pixels of a PNG.
+_MOST = 20.0  # Inches of all maps together, in each direction: 3,000 pixels of a PNG.
 _LEGIBLE = 4.0  # Points of the smallest text.
 
 
@@ -105,7 +105,7 @@ def _layout(shape):
     cell = np.clip(3.2 / most, 0.22, 0.6) if is_alone else np.clip(1.8 / most, 0.14, 0.4)
     rows, columns = layers, heads
     if layers == 1 and heads * keys * cell > _MOST / 2:
-        divisors = [n for n in range(1, heads + 1) if heads % n == 0]
+        divisors = [n for n in range(heads, 0, -1) if heads % n == 0]
         columns = min(divisors, key=lambda n: max(n * keys, heads // n * queries))
         rows = heads // columns
     cell = min(cell, _MOST / (columns * keys), _MOST / (rows * queries))
