@@ -71,5 +71,6 @@ LINES = [
     ("ja", "「行く。」と言った。はい。", ["「行く。」と言った。", "はい。"]),
     ("ko", '"정말?" 하고 물었다. 네.', ['"정말?" 하고 물었다.', "네."]),
     # Text in small letters.
+    ("de", "ein hund läuft. 😀 wo ist er?", ["ein hund läuft.", "wo ist er?"]),
     ("de", "ein hund läuft. wo? z. b. dr. meier!", ["ein hund läuft.", "wo?", "z. b. dr. meier!"]),
 ]

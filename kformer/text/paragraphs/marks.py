@@ -74,7 +74,7 @@ def piece_of(sentence: str, begins_line: bool, known: Abbreviations) -> Piece:
     """
     start = mark_end(sentence, begins_line, known)
     end = len(sentence)
-    while end > (shorter := _start_of_symbol(sentence, end)) >= start:
+    while end > start and end > (shorter := _start_of_symbol(sentence, end)) >= start:
         end = shorter
     if dots := _DOTS.search(sentence, start, end):
         end = dots.start()

@@ -25,7 +25,7 @@ _MORE_ENDS = re.compile(
 # Where a splitter takes a mark that opens a quotation for one that closes the sentence before.
 _MOST_MARKS = 4
 _OPENED = re.compile(r"(?:(?<=\s)[\"'«»„“”‘’(\[{¿¡]|[「『（《〈【])+\Z")
-_BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])\s*[^\W\d_]")
+_BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])[^\w.!?…,;:]*[^\W\d_]")
 
 
 def split_sentences(text: str, source_language: str | None = None) -> list[str]:

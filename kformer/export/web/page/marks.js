@@ -5,14 +5,14 @@
 const LIST_MARK = new RegExp(
   [
     "#{1,6}END", // A heading of Markdown.
-    ">+(?:END|(?=\\p{L}))", // A quotation of mail.
+    ">+(?:END|(?=[\\p{L}\\p{Nl}\\p{No}]))", // A quotation of mail.
     "(?:[-–—―]{1,3}|[*+·~])END",
-    "[–—―](?=\\p{L}|[¿¡\"“„«])", // Direct speech.
+    "[–—―](?=[\\p{L}\\p{Nl}\\p{No}]|[¿¡\"“„«])", // Direct speech.
     "[•‣⁃∙・※◦▪▫●○■□◆◇►▶]\\s*",
     "\\[[ xX]?\\]END",
     "[\\u2460-\\u249b\\u24ea-\\u24ff\\u2776-\\u2793\\u3220-\\u3229\\u3280-\\u3289]\\s*",
     "\\p{Nd}\\ufe0f?\\u20e3\\s*",
-    "\\(?\\p{L}[)）]END",
+    "\\(?[\\p{L}\\p{Nl}\\p{No}][)）]END",
     "\\(?(?:[ivx]{2,5}|[IVX]{2,5})\\)END",
     "[一二三四五六七八九十百]{1,3}[、．)）]\\s*",
     "[(（][一二三四五六七八九十]{1,3}[)）]\\s*",
@@ -37,7 +37,7 @@ const NUMBER_MARK = new RegExp(
     .replaceAll("END", "(?:\\s+|$)"),
   "uy",
 );
-const LETTER_MARK = /(\p{L})\.(?:\s+|$)(?!\p{L}\.)/uy;
+const LETTER_MARK = /(\p{L})\.(?:\s+|$)(?![\p{L}\p{Nl}\p{No}]\.)/uy;
 const INNER_MARK = /\p{Nd}{1,3}(?:[.)](?:\s+|$)|[、．）]\s*)/uy; // Of a list within a line.
 // An emoji, an arrow or the like.
 const SYMBOL =
