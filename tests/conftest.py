@@ -27,7 +27,7 @@ from support.made_once import MadeOnce
 
 pytest_plugins = [
     f"support.fixtures.{name}"
-    for name in ("classifier", "commands", "language_model", "runs", "toy")
+    for name in ("classifier", "commands", "demo", "language_model", "runs", "toy")
 ]
 
 if not is_tensorflow():

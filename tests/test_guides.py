@@ -238,6 +238,78 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
             run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")
 
 
+ANSWER = re.compile(r"(.*?)\s+# -> (.*)")  # "..." stands for whatever may differ.
+WITH_ANSWERS = [guide for guide in GUIDES if any("# -> " in text for _, text in blocks(guide))]
+
+
+def check_answer(printed, answer):
+    pattern = ".+".join(map(re.escape, answer.split(" ... ")))
+    assert re.fullmatch(pattern, " ".join(printed.split())), (printed, answer)
+
+
+@pytest.fixture
+def demo_folder(demo, tmp_path, monkeypatch):
+    """A folder with what the guides name, all of it the demo's, in which the test runs."""
+    made, result = demo
+    assert result.returncode == 0, result.stderr
+    for name, part in (("train", "train"), ("val", "valid"), ("test", "test")):
+        for language in ("de", "en"):
+            shutil.copy(made / "text" / f"{part}.{language}", tmp_path / f"{name}.{language}")
+    for run in ("de-en", "second"):
+        shutil.copytree(made / "run", tmp_path / "runs" / run)
+    shutil.copytree(made / "served", tmp_path / "served" / "de-en")
+    shutil.copy(made / "translator.tflite", tmp_path / "de-en.tflite")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("guide", WITH_ANSWERS)
+def test_the_answers_that_a_guide_shows_are_those_of_the_demo(
+    guide, demo_folder, demo_server, command
+):
+    """Of a script that trains, only the lines with answers run, with the demo's translator."""
+
+    def addressed(text):
+        text = text.replace("http://localhost:8501", demo_server.rest)
+        return text.replace("grpc://localhost:8500", demo_server.grpc)
+
+    for kind, block in blocks(guide):
+        if kind == "sh":
+            for found in filter(None, map(ANSWER.fullmatch, lines_of(block))):
+                line, answer = found.groups()
+                text, _, kformer_ = addressed(line).rpartition(" | ")
+                stdin = "\n".join(shlex.split(text)[1:]).encode()
+                result = command(*shlex.split(kformer_)[1:], stdin=stdin)
+                assert result.returncode == 0, (line, result.stderr)
+                check_answer(result.stdout.splitlines()[0], answer)
+        elif "# -> " in block:
+            for answer, printed in answers_of(addressed(block)):
+                check_answer(printed, answer)
+
+
+def answers_of(script):
+    """Yields each answer that a script shows, and what its line prints first."""
+    answers = {
+        number: found[2]
+        for number, line in enumerate(script.splitlines(), start=1)
+        if (found := ANSWER.fullmatch(line))
+    }
+    printed = {}
+
+    def record(*values):
+        printed.setdefault(sys._getframe(1).f_lineno, " ".join(map(str, values)))
+
+    names = {"print": record}
+    if ".fit(" in script or "train(" in script:
+        names["translator"] = kformer.load("runs/de-en/translator.keras")
+        lines = [line if "# -> " in line else "" for line in script.splitlines()]
+        script = "\n".join(lines)
+    exec(compile(script, "guide", "exec"), names)
+    for number, answer in answers.items():
+        yield answer, printed[number]
+
+
 @pytest.mark.prove
 @pytest.mark.parametrize(
     ("task", "answer"),

@@ -10,13 +10,6 @@ from kformer.phrasebook.alignments import links
 from support import toy
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    """The folder of the demo, and what the command did."""
-    folder = tmp_path_factory.mktemp("demo")
-    return folder, toy.run_command("demo", "--output", folder)
-
-
 @pytest.mark.prove
 def test_the_demo_is_right_about_97_percent_and_its_three_forms_agree(demo):
     folder, result = demo

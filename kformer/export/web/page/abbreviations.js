@@ -103,7 +103,7 @@ function isInitial(words, known) {
   if (/\..\.$/u.test(word)) return /\p{Lu}.$/u.test(word);
   if (!/^\p{Lu}\.$/u.test(word) || LETTERED.has(before.toLowerCase())) return false;
   const isPronoun = known.language === "en" && word === "I.";
-  return !(isPronoun && before !== before.toUpperCase() && before === before.toLowerCase());
+  return !(isPronoun && /\p{Lowercase}/u.test(before) && before === before.toLowerCase());
 }
 
 function withoutStop(word) {
