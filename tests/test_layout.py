@@ -112,14 +112,15 @@ ARROWS = {
         "training.recipes",
     },
     "cli.exporting": {
-        *("", "cli.terminal", "decoding", "export", "export.ctranslate2", "export.saved_model"),
-        *("export.tflite", "text", "training.classification", "training.data", "training.run"),
+        *("", "cli", "cli.terminal", "decoding", "export", "export.ctranslate2"),
+        *("export.saved_model", "export.tflite", "text", "training.classification"),
+        *("training.data", "training.run"),
     },
     "cli.training": {
         *("cli", "cli.resumption", "cli.terminal", "training.distillation"),
         *("training.parallel", "training.recipes", "training.resumption", "training.run"),
         *("decoding", "training.shards", "training.shards.preparation", "training.shortlist"),
-        "training.translation",
+        *("tasks", "text", "training.translation"),
     },
     "cli.demos": {
         *(

@@ -7,6 +7,24 @@ from typing import Annotated
 
 import typer
 
+from kformer.text.bleu_tokenizers import TOKENIZERS
+
+Tokenize = Annotated[
+    str | None,
+    typer.Option(
+        help=f"Tokenizer of BLEU: {', '.join(TOKENIZERS)}. By default that of the target language, "
+        "if it is known, else 13a."
+    ),
+]
+LanguageOfTarget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LANGUAGE",
+        help="Code of the language of the translations, such as ja: kept in the model, and chooses "
+        "the tokenizer of BLEU.",
+    ),
+]
+
 
 def with_options_of(kind, panel=None, names=None):
     """Returns a decorator that adds an option to a command for each field of a dataclass.

@@ -55,11 +55,17 @@ class PocketTranslator(PocketModel):
     def __init__(self, path, workers: int | None = None):
         super().__init__(path, workers)
         self._languages = self.manifest.get("target_languages", {})
+        self._target_language = self.manifest.get("target_language")
 
     @property
     def target_languages(self) -> tuple[str, ...]:
         """See `kformer.Translator.target_languages`."""
         return tuple(self._languages)
+
+    @property
+    def target_language(self) -> str | None:
+        """See `kformer.Translator.target_language`."""
+        return self._target_language
 
     def into(self, target_language: str | None) -> Self:
         """Returns a translator into one language; see `kformer.Translator.into`.
@@ -71,6 +77,7 @@ class PocketTranslator(PocketModel):
             return self
         made = copy.copy(self)
         made._text, made._languages = self._text.into(target_language), {}
+        made._target_language = target_language
         return made
 
     def translate(

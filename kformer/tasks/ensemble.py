@@ -41,6 +41,11 @@ class Ensemble:
         _check_vocabularies(self.translators)
         self._together = _Together(self.translators)
 
+    @property
+    def target_language(self) -> str | None:
+        """See `kformer.Translator.target_language`."""
+        return self._together.target_language
+
     def translate(self, texts, *arguments, **options) -> list[str]:
         """Translates any number of sentences; see `kformer.Translator.translate`."""
         return self._together.translate(texts, *arguments, **options)
@@ -88,6 +93,7 @@ class _Together(Translator):
         super().__init__(
             *(first.tokenizer, first.transformer, first.target_tokenizer),
             max_source_length=min(one.max_source_length for one in translators),
+            about=first.about,
             search_defaults=first.search_defaults,
         )
         self._decode = BatchDecoder(

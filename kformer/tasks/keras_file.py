@@ -74,6 +74,17 @@ def transformer_config(path) -> dict:
     return _ADDED | _held(Path(path))["config"]["transformer"]
 
 
+def target_language_in(path) -> str | None:
+    """Reads the language that the translator in a `.keras` file translates into, if it is known.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError, ValueError: See `transformer_config`.
+    """
+    check_file(path)
+    check_kind(path, "Translator")
+    return (_held(Path(path))["config"].get("about") or {}).get("target_language")
+
+
 def encoder_config(path) -> dict:
     """Reads the settings of the encoder in a `.keras` file of any kind; see `transformer_config`.
 

@@ -52,8 +52,8 @@ class Translator(SearchDefaults, TextModel):
             translated up to there, with a warning.
         alignment_head: Whose attention aligns words: `kformer.AlignmentHead`; None for the mean of
             the last layer's heads. `choose_alignment_head` finds the best one.
-        about: What exports tell of the model, too: "licence", "citation" and "languages" of its
-            model card, if it was imported.
+        about: What exports tell of the model, too: "target_language", if it is known; "licence",
+            "citation" and "languages" of its model card, if it was imported.
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
             own, see `search_defaults`; None for none.
     """
@@ -119,6 +119,11 @@ class Translator(SearchDefaults, TextModel):
         """The languages of which one must be chosen for each translation; usually none."""
         return tuple(self.tokenizer.target_languages)
 
+    @property
+    def target_language(self) -> str | None:
+        """Code of the language of the translations, such as "de"; None if it is unknown."""
+        return self.about.get("target_language")
+
     def into(self, target_language: str | None) -> "Translator":
         """Returns a translator into one of `target_languages`, which shares the weights.
 
@@ -134,6 +139,7 @@ class Translator(SearchDefaults, TextModel):
         if tokenizer is self.tokenizer:
             return self
         made = self._of(tokenizer, self.transformer)
+        made.about["target_language"] = target_language
         made._decode, made._likelihood = self._decode, self._likelihood  # And their graphs.
         made._batches = self._batches = self._batches or InBatches(self.network)
         return made

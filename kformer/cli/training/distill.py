@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,18 +10,22 @@ from typing import Annotated
 import typer
 
 from kformer.cli.model import a_file_of, check_is_keras, open_ensemble
-from kformer.cli.options import with_options_of
+from kformer.cli.options import LanguageOfTarget, with_options_of
 from kformer.cli.resumption.resume import write_resumably
 from kformer.cli.resumption.settings import settings_of
 from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress import Progress
 from kformer.cli.terminal.quiet import quiet
 from kformer.cli.training.runs import Flags, train_as_prepared
+from kformer.tasks.keras_file import target_language_in
+from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
+from kformer.text.text_files import read_lines
 from kformer.training.distillation.options import DistillationOptions
-from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, recipe_names
 from kformer.training.run.continuation import check_output
 
 _Files = list[Path]
+_LOOKED_AT = 1000  # Lines of a reference, for words between spaces.
 
 
 @with_options_of(Recipe, "Numbers that replace those of the recipe")
@@ -58,6 +63,7 @@ def distill(
     translate_only: Annotated[
         bool, typer.Option("--translate-only", help="Translate, and train no student.")
     ] = False,
+    target_language: LanguageOfTarget = None,
     **given,
 ):
     """Train a small, fast translator on the translations of larger ones, with their vocabulary.
@@ -71,6 +77,9 @@ def distill(
     numbers.check_validation(valid_source)
     for teacher in teachers:
         check_is_keras(teacher, "can teach")
+    language = target_language or target_language_in(teachers[0])
+    tokenizer = bleu_tokenizer(options.tokenize, language)
+    options = dataclasses.replace(options, tokenize=tokenizer)
     from kformer.training.distillation.texts import (  # Imports NumPy.
         missing,
         shards_to_teach,
@@ -79,6 +88,9 @@ def distill(
 
     folder = output.with_name(f"{output.name}-text") if translations is None else translations
     texts = texts_to_teach(teachers, source, target or [], folder, options)
+    if options.metric == "bleu":
+        for file in target or ():
+            warn_without_words(list(itertools.islice(read_lines(file), _LOOKED_AT)), tokenizer)
     shards = None
     if options.distributions:
         shards = shards_to_teach(texts, folder, options.distributions, numbers.max_length)
@@ -96,6 +108,9 @@ def distill(
 
     sides = _sides(texts)
     training = {**flags.options(others), "tokenizer": flags.tokenizer or teachers[0]}
+    training["target_language"] = language
+    if numbers.monitor in TRANSLATION_MONITORS:
+        training["tokenize"] = tokenizer
     if shards is not None:
         sides, training["shards"] = (None, None), [shards]
     train_as_prepared(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.model import a_file_of
-from kformer.cli.options import with_options_of
+from kformer.cli.options import LanguageOfTarget, Tokenize, with_options_of
 from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.training.recipes.recipe import Recipe, recipe_names
 
@@ -60,6 +60,8 @@ def train(
     target_tokenizer: Annotated[
         Path | None, a_file_of("As --tokenizer, for a target with its own vocabulary.")
     ] = None,
+    target_language: LanguageOfTarget = None,
+    tokenize: Tokenize = None,
     **given,
 ):
     """Train a translator on parallel text, with Keras's model.fit.
@@ -80,6 +82,8 @@ def train(
         "weights": weight or None,
         "temperature": temperature,
         "target_tokenizer": target_tokenizer,
+        "target_language": target_language,
+        "tokenize": tokenize,
         "pairs": pairs or None,
         "valid_pairs": valid_pairs or None,
         "shards": shards or None,

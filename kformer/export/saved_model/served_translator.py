@@ -41,6 +41,11 @@ class ServedTranslator(ServedModel):
         """See `kformer.Translator.target_languages`."""
         return self._languages
 
+    @property
+    def target_language(self) -> str | None:
+        """See `kformer.Translator.target_language`."""
+        return self._target_language or self.report.get("target_language")
+
     def into(self, target_language: str | None) -> Self:
         """Returns a translator into one language; see `kformer.Translator.into`."""
         check_target_language(target_language, self._languages)

@@ -57,6 +57,8 @@ def from_marian(
     prefix, languages = _language_pieces(files, target_language)
     longest = files.config.get("max_position_embeddings", _LONGEST)
     network, about = network_of(files, as_transformers), read_card(files.path)
+    if target_language is not None:
+        about["target_language"] = target_language
     return assemble(files.models, files.tables, network, longest, prefix, languages, about)
 
 

@@ -1,7 +1,7 @@
 """BLEU and chrF of the validation text during training."""
 
 from kformer.tasks.translator import Translator
-from kformer.text.scores import bleu, chrf
+from kformer.text.scores import bleu_metric, chrf_metric, score_with
 from kformer.training.callbacks.validation import ValidationCallback
 
 _BATCH_SIZE = 64  # The fastest for a small model on two cores.
@@ -21,6 +21,14 @@ class TranslationScores(ValidationCallback):
         sources: list of strings, to translate.
         references: list of as many strings, their translations.
         beam_size: See `Translator.translate`.
+        tokenize: Tokenizer of BLEU, see `kformer.bleu`; None for that of
+            `translator.target_language`.
+
+    Raises:
+        ValueError: There are not as many references as sources; or see `kformer.bleu`.
+
+    Warns:
+        UserWarning: See `kformer.bleu`.
     """
 
     def __init__(
@@ -30,6 +38,7 @@ class TranslationScores(ValidationCallback):
         references: list[str],
         *,
         beam_size: int = 1,
+        tokenize: str | None = None,
     ):
         super().__init__()
         if len(sources) != len(references) or not sources:
@@ -41,11 +50,14 @@ class TranslationScores(ValidationCallback):
         self.sources = sources
         self.references = references
         self.beam_size = beam_size
+        language = translator.target_language
+        self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=2)
+        self._chrf = chrf_metric()
 
     def on_validation(self, epoch: float, logs: dict | None = None):
         """Adds the scores to the logs."""
         translations = self.translator.translate(
             self.sources, self.beam_size, batch_size=_BATCH_SIZE
         )
-        logs["val_bleu"] = bleu(translations, self.references).value
-        logs["val_chrf"] = chrf(translations, self.references).value
+        logs["val_bleu"] = score_with(self._bleu, translations, self.references).value
+        logs["val_chrf"] = score_with(self._chrf, translations, self.references).value

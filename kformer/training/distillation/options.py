@@ -5,6 +5,7 @@ import functools
 
 from kformer.arguments import check_choice, check_integer, check_number
 from kformer.decoding.options import SearchOptions
+from kformer.text.bleu_tokenizers import DEFAULT, TOKENIZERS, bleu_tokenizer
 
 
 def _setting(default, description, check, **limits):
@@ -36,7 +37,14 @@ class DistillationOptions:
         check_choice,
         among=("bleu", "chrf"),
     )
-
+    tokenize: str | None = dataclasses.field(
+        default=None,
+        metadata={
+            "description": f"Tokenizer of BLEU: {', '.join(TOKENIZERS)}. By default that of the "
+            "target language, else 13a.",
+            "check": lambda name, value: value is None or bleu_tokenizer(value),
+        },
+    )
     distributions: int = _setting(
         8,
         "Number of ids at each place of a translation whose probability, as the teachers find it, "
@@ -50,7 +58,9 @@ class DistillationOptions:
 
         The length penalty of a teacher is in its file, which counts, too.
         """
-        names = ("beam_size", "length_penalty", "metric")
+        names = ["beam_size", "length_penalty", "metric"]
+        if self.metric == "bleu" and self.tokenize not in (None, DEFAULT):
+            names.append("tokenize")
         found = {name: getattr(self, name) for name in names}
         if self.length_penalty is None:
             found["length_penalty"] = SearchOptions.length_penalty

@@ -31,7 +31,7 @@ class Teaching:
         self._search = {"beam_size": options.beam_size}
         if options.length_penalty is not None:
             self._search["length_penalty"] = options.length_penalty
-        self._score = sentence_scorer(options.metric)
+        self._score = sentence_scorer(options.metric, options.tokenize)
 
     def __call__(
         self, pairs: Sequence[tuple[str, str]], progress: Callable | None = None

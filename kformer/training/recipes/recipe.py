@@ -16,8 +16,10 @@ SIZES = (  # Of the model.
 MONITORS = {  # What chooses the best model: the name of the score in the logs, and which is best.
     "loss": ("val_loss", "min"),
     "bleu": ("val_bleu", "max"),
+    "chrf": ("val_chrf", "max"),
     "accuracy": ("val_accuracy", "max"),
 }
+TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validation text.
 _KINDS = {  # The kind of model that a recipe is for, if it is not for all.
     "lm": "language model",
     "sentences": "language model",
@@ -99,8 +101,8 @@ class Recipe:
         among=("float32", "bfloat16"),
     )
     monitor: str = _choice(
-        "Validation score that chooses the best model: loss; bleu of a translator, or accuracy of "
-        "a classifier.",
+        "Validation score that chooses the best model: loss; bleu or chrf of a translator, or "
+        "accuracy of a classifier.",
         among=tuple(MONITORS),
     )
     patience: int = _not_negative(

@@ -8,7 +8,7 @@ from kformer.text.tokenizer import Tokenizer
 from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
 from kformer.training.run.compiling import DTYPES, compile_network
 from kformer.training.run.fine_tuning import OUTPUT_SETTINGS, settings_to_start_from, warm_start
 from kformer.training.run.preparation import Prepared
@@ -19,17 +19,18 @@ from kformer.training.translation.text import recipe_from, text_of
 
 def learner(prepared: Prepared, epoch) -> Learner:
     """Returns what the run trains; `epoch` is that of `translation_dataset`."""
-    recipe, text = prepared.recipe, text_of(prepared)
+    recipe, text, task = prepared.recipe, text_of(prepared), prepared.task
     tokenizer, target_tokenizer = tokenizers_of(prepared)
-    start = prepared.task.options.warm_start
+    start = task.options.warm_start
     other = None if start is None else Translator.load(start)
     if other is not None and other.tokenizer.model == tokenizer.model:
         tokenizer = other.tokenizer  # It may put a target language before each source.
     batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
-    translator = new_translator(recipe, tokenizer, other, target_tokenizer)
+    translator = new_translator(recipe, tokenizer, other, target_tokenizer, task.target_language)
     scores = []
-    if recipe.monitor == "bleu":
-        scores = [TranslationScores(translator, *text.validation_lines())]
+    if recipe.monitor in TRANSLATION_MONITORS:
+        lines, tokenize = text.validation_lines(), task.options.tokenize
+        scores = [TranslationScores(translator, *lines, tokenize=tokenize)]
     return Learner(translator, batches, validation, scores, "tokens")
 
 
@@ -38,6 +39,7 @@ def new_translator(
     tokenizer: Tokenizer,
     other: Translator | None = None,
     target_tokenizer: Tokenizer | None = None,
+    target_language: str | None = None,
 ) -> Translator:
     """Returns a translator ready for `fit`.
 
@@ -46,6 +48,7 @@ def new_translator(
         tokenizer: `kformer.Tokenizer` of the source, or of both sides.
         other: `Translator` to start from.
         target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
+        target_language: Code of the language of the translations, if it is known.
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
@@ -53,7 +56,9 @@ def new_translator(
     if other is not None:
         settings |= {name: getattr(other.transformer, name) for name in OUTPUT_SETTINGS}
     transformer = compiled_transformer(recipe, tokenizer.padding_id, **settings)
-    about = None if other is None else other.about
+    about = {} if other is None else dict(other.about)
+    if target_language is not None:
+        about["target_language"] = target_language
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
     if other is not None:
         warm_start(translator, other)

@@ -4,12 +4,13 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from kformer.tasks.keras_file import transformer_config
+from kformer.tasks.keras_file import target_language_in, transformer_config
+from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.training.data.corpus_weights import check_weights
 from kformer.training.data.dropped_pairs import check_some_are_left
 from kformer.training.data.pairs import ParallelText
 from kformer.training.data.parallel_files import check_parallel
-from kformer.training.recipes.recipe import sizes_in
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, sizes_in
 from kformer.training.run.options import RunOptions
 from kformer.training.run.task import Task
 from kformer.training.run.vocabularies import learn_vocabularies, read_vocabularies
@@ -23,6 +24,8 @@ class TranslationOptions(RunOptions):
     temperature: float | None = None
     target_tokenizer: str | Path | None = None
     columns: Sequence[str] | None = None
+    target_language: str | None = None
+    tokenize: str | None = None
 
     def recorded(self):
         weights = None if self.weights is None else [float(weight) for weight in self.weights]
@@ -32,6 +35,8 @@ class TranslationOptions(RunOptions):
             "temperature": self.temperature,
             "target_tokenizer": self.target_tokenizer and Path(self.target_tokenizer),
             "columns": self.columns and [*self.columns],
+            "target_language": self.target_language,
+            "tokenize": self.tokenize,
         }
 
     def check(self, recipe):
@@ -41,6 +46,12 @@ class TranslationOptions(RunOptions):
                 f"Received: tokenizer=None, target_tokenizer={str(self.target_tokenizer)!r}."
             )
         super().check(recipe)
+        if self.tokenize is not None and recipe.monitor not in TRANSLATION_MONITORS:
+            raise ValueError(
+                "`tokenize` is for the BLEU of validations, so `monitor` must be one of "
+                f"{', '.join(TRANSLATION_MONITORS)}. Received: tokenize={self.tokenize!r}, "
+                f"monitor={recipe.monitor!r}."
+            )
 
 
 class TranslationTask(Task):
@@ -58,7 +69,7 @@ class TranslationTask(Task):
     name = "translation"
     model = "translator"
     model_file = "translator.keras"
-    monitors = ("loss", "bleu")
+    monitors = ("loss", *TRANSLATION_MONITORS)
     options: TranslationOptions
 
     def __init__(
@@ -77,6 +88,14 @@ class TranslationTask(Task):
         super().check(recipe)
         options = self.options
         check_weights(self.corpora, options.weights, options.temperature)
+        if recipe.monitor in TRANSLATION_MONITORS:
+            bleu_tokenizer(options.tokenize, self.target_language)
+
+    @property
+    def target_language(self) -> str | None:
+        """Code of the language of the translations: as given, or of the model to start from."""
+        given, start = self.options.target_language, self.options.warm_start
+        return given or (None if start is None else target_language_in(start))
 
     @property
     def corpora(self) -> int:

@@ -4,12 +4,13 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kformer.text.scores import bleu_metric, chrf_metric, signature_of
 from kformer.text.text_files import read_lines
 from kformer.training.data.dataset import translation_dataset
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.data.preflight import check_corpus
 from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.vocabularies import tokenizers_of
 from kformer.training.shards.dataset import ShardBatches
@@ -160,5 +161,9 @@ def text_of(prepared: Prepared) -> TextOfRun:
 def report(prepared: Prepared) -> str:
     """Describes the text of a run and its cost, and warns of problems."""
     tokenizer, target_tokenizer = tokenizers_of(prepared)
-    recipe = recipe_from(prepared.recipe, tokenizer, target_tokenizer)
-    return text_of(prepared).report(recipe, tokenizer, target_tokenizer, prepared.origin)
+    recipe, task = recipe_from(prepared.recipe, tokenizer, target_tokenizer), prepared.task
+    lines = [text_of(prepared).report(recipe, tokenizer, target_tokenizer, prepared.origin)]
+    if recipe.monitor in TRANSLATION_MONITORS:
+        bleu = bleu_metric(task.options.tokenize, task.target_language)
+        lines += [f"val_bleu: {signature_of(bleu)}", f"val_chrf: {signature_of(chrf_metric())}"]
+    return "\n".join(lines)

@@ -35,6 +35,8 @@ def train(
     new_vocabulary: bool = False,
     tokenizer: str | Path | None = None,
     target_tokenizer: str | Path | None = None,
+    target_language: str | None = None,
+    tokenize: str | None = None,
     exact_sizes: Collection[str] = (),
     overwrite: bool = False,
     restart: bool = False,
@@ -72,6 +74,10 @@ def train(
             two) is used. By default one is learned from the text of both sides, or one from each
             side if `recipe.target_vocab_size` is not 0.
         target_tokenizer: The same for the target, if it has its own vocabulary.
+        target_language: Code of the language of the translations, such as "ja", which is kept as
+            `Translator.target_language`; by default that of `warm_start`. It chooses the tokenizer
+            of BLEU, see `kformer.bleu`.
+        tokenize: Another tokenizer of BLEU, for a recipe whose `monitor` is "bleu" or "chrf".
         exact_sizes: Names of sizes that must be those of the recipe. By default the vocabulary has
             as many ids as the text supports, at most those of the recipe, and the sizes of
             `warm_start` and `tokenizer` replace those of the recipe; for the sizes named here that
@@ -112,6 +118,8 @@ def train(
             new_vocabulary=new_vocabulary,
             tokenizer=tokenizer,
             target_tokenizer=target_tokenizer,
+            target_language=target_language,
+            tokenize=tokenize,
             exact_sizes=exact_sizes,
             overwrite=overwrite,
             restart=restart,

@@ -83,6 +83,8 @@ def test_every_form_translates_into_the_language_that_is_chosen(language, form, 
     assert [best.text for best, *_ in several] == expected
     np.testing.assert_allclose(form.into(language).encode(TEXTS), fixed.encode(TEXTS), atol=1e-4)
     assert form.target_languages == LANGUAGES and form.into(language).target_languages == ()
+    assert (form.target_language, form.into(language).target_language) == (None, language)
+    assert fixed.target_language == language
 
 
 def test_the_translations_differ(translator):

@@ -74,6 +74,23 @@ def test_the_scores_are_those_of_the_current_weights(translator, toy_keras, beam
     assert seen[0] == seen[3] > seen[2] and len(set(seen)) == 3
 
 
+def test_bleu_has_the_tokenizer_of_the_language_or_the_given_one(translator):
+    translator.about["target_language"] = "th"
+    for given, tokenize in ((None, "char"), ("intl", "intl")):
+        logs = {}
+        TranslationScores(translator, SOURCES, TARGETS, tokenize=given).on_epoch_end(0, logs)
+        translations = translator.translate(SOURCES)
+        assert logs["val_bleu"] == kformer.bleu(translations, TARGETS, tokenize=tokenize).value
+    with pytest.raises(ValueError, match="download the tokenizer 'spm'"):
+        TranslationScores(translator, SOURCES, TARGETS, tokenize="spm")
+
+
+def test_references_without_spaces_are_warned_of_before_training(translator):
+    with pytest.warns(UserWarning, match="no spaces between words") as caught:
+        TranslationScores(translator, ["der hund"], ["那只狗在花园里奔跑。"])
+    assert [one.filename for one in caught] == [__file__]
+
+
 def test_the_search_is_traced_once(translator, monkeypatch):
     traced = []
 

@@ -75,12 +75,20 @@ def test_a_metric_of_sentences_is_that_of_sacrebleu():
     assert bleu("dogs", "dog") == 0 < chrf("dogs", "dog")
 
 
+def test_a_language_without_spaces_is_compared_by_its_tokenizer():
+    teacher = Teacher(translation("猫在睡觉。"), translation("狗在花园里跑。"))
+    pair = ("x", "狗在花园里奔跑。")
+    assert learned(teacher, pair) == ["猫在睡觉。"]  # To 13a each is one other word.
+    assert learned(teacher, pair, tokenize="zh") == ["狗在花园里跑。"]
+
+
 @pytest.mark.parametrize(
     ("options", "received"),
     [
         ({"beam_size": 0}, "beam_size=0"),
         ({"length_penalty": -1}, "length_penalty=-1"),
         ({"metric": "ter"}, "metric='ter'"),
+        ({"tokenize": "mecab"}, "tokenize='mecab'"),
     ],
 )
 def test_options_are_checked(options, received):

@@ -61,7 +61,9 @@ def test_what_depends_on_other_things_is_another_file(files, teachers, tmp_path)
         name(target=[reference]),
         name(options=DistillationOptions(beam_size=2)),
         name(options=DistillationOptions(metric="chrf")),
+        name(options=DistillationOptions(tokenize="char")),
     ]
+    assert name(options=DistillationOptions(tokenize="13a")) == names[0]
     assert len({*names}) == len(names)
     assert name() == names[0]
     teachers[1].write_bytes(b"c")

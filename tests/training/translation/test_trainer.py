@@ -98,6 +98,29 @@ def test_early_stopping_by_bleu_ends_the_run_and_keeps_the_best_epoch(stopped_ru
 
 
 @pytest.mark.prove
+def test_chrf_chooses_the_model_and_the_language_chooses_the_tokenizer_of_bleu(
+    again, parallel_text, tmp_path
+):
+    numbers = {"epochs": 2, "monitor": "chrf", "seed": 1}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        given = {"target_language": "th", "callbacks": [Spoil(1, factor=0)]}
+        translator = again(tmp_path / "run", **numbers, **given)
+    history = read(tmp_path / "run" / "history.json")
+    assert history["val_chrf"][0] > history["val_chrf"][1]
+    sources, targets = (
+        parallel_text[f"valid.{side}"].read_text("utf-8").splitlines() for side in ("de", "en")
+    )
+    translations = translator.translate(sources, batch_size=64)
+    assert history["val_chrf"][0] == kformer.chrf(translations, targets).value
+    of_bleu = kformer.bleu(translations, targets, language="th")
+    assert history["val_bleu"][0] == of_bleu.value
+    assert f"val_bleu: {of_bleu.signature}\n" in printed.getvalue()
+    assert translator.target_language == "th"
+    with pytest.raises(FileExistsError, match="tokenize='zh' instead of None"):
+        again(tmp_path / "run", **numbers, target_language="th", tokenize="zh")
+
+
+@pytest.mark.prove
 def test_another_seed_trains_differently(stopped_run, tiny_run):
     one, other = (read(run[0] / "history.json")["loss"] for run in (stopped_run, tiny_run))
     assert one[0] != other[0]
