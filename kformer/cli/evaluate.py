@@ -5,20 +5,46 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, Others, ShortlistTable, TargetLanguage, open_model
-from kformer.cli.options import with_options_of
-from kformer.cli.terminal.lines import translate_lines
+from kformer.cli.model import Others, ShortlistTable, check_has_options, open_ensemble
+from kformer.cli.options import Tokenize, with_options_of
+from kformer.cli.terminal.lines import check_output, translate_lines, writing
 from kformer.decoding.options import SearchOptions
-from kformer.export.loading import saved_form
+from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 
 
 @with_options_of(SearchOptions, "Search, for a .keras file", ["beam_size", "length_penalty"])
 def evaluate(
-    model: AnyModel,
-    source: Annotated[Path, typer.Option(help="Text to translate.")],
-    reference: Annotated[Path, typer.Option(help="Its reference translation, line by line.")],
+    reference: Annotated[
+        Path, typer.Option(help="Reference translation of the text, line by line.")
+    ],
+    model: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A .keras file, a SavedModel folder or a .tflite file; none with --hypotheses "
+            "alone."
+        ),
+    ] = None,
+    source: Annotated[Path | None, typer.Option(help="Text that MODEL translates.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="File to write the translations by MODEL to.")
+    ] = None,
+    hypotheses: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A file of translations to score, too, or instead of a MODEL. May be repeated."
+        ),
+    ] = None,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence",
+            help="Also print 95 % intervals and, for each but the first of several systems, how "
+            "likely chance alone makes such a difference to the first.",
+        ),
+    ] = False,
+    tokenize: Tokenize = None,
     moses: Annotated[
         str | None,
         typer.Option(
@@ -28,27 +54,61 @@ def evaluate(
         ),
     ] = None,
     ensemble: Others = None,
-    target_language: TargetLanguage = None,
+    target_language: Annotated[
+        str | None,
+        typer.Option(
+            help="Language of the translations, such as ja: chooses the tokenizer of BLEU, and of "
+            "a model with several target languages the one to translate into."
+        ),
+    ] = None,
     shortlist: ShortlistTable = None,
     **search,
 ):
-    """Translate a text and compare it with its reference translation: BLEU and chrF (sacreBLEU)."""
-    saved_form(model)  # Raises if it is none.
-    check_parallel(source, reference)
+    """Score translations by their references: BLEU and chrF (sacreBLEU).
+
+    They are those of MODEL, which translates --source, or of files.
+    """
+    files = hypotheses or []
+    _check_what_is_scored(model, source, output, files)
+    texts = [source] if model is not None else []
+    check_parallel([*texts, *files], [reference] * len([*texts, *files]))
     if moses is not None:
         _check_moses(moses)
-    texts, references = list(read_lines(source)), list(read_lines(reference))
-    translate = open_model(model, ensemble or (), target_language, shortlist, **search)
-    translations = list(translate_lines(translate, texts, len(texts)))
+    bleu_tokenizer(tokenize, target_language)
+    check_output(output)
+    systems, references = {}, list(read_lines(reference))
+    if model is not None:
+        check_has_options(model, ensemble, shortlist, search)
+        translator = open_ensemble(model, ensemble or (), target_language, shortlist, if_any=True)
+        target_language = target_language or translator.target_language
+        bleu_tokenizer(tokenize, target_language)
+        systems[model] = _translated(translator, source, output, search)
+    systems |= {file: list(read_lines(file)) for file in files}
 
-    from kformer.text.scores import bleu, chrf, exact, moses_bleu
+    from kformer.text.scores import bleu_metric, chrf_metric, moses_metric
 
-    scores = [("BLEU", bleu(translations, references)), ("chrF", chrf(translations, references))]
+    metrics = {"BLEU": bleu_metric(tokenize, target_language, references=references)}
     if moses is not None:
-        scores.insert(1, ("BLEU", moses_bleu(translations, references, moses)))
-    for name, score in scores:
-        typer.echo(f"{name:<6}{score.value:6.2f}  {score.signature}")
-    typer.echo(f"exact {exact(translations, references):6.2f}  percent of {len(texts)} sentences")
+        metrics["BLEU, Moses"] = moses_metric(moses)
+    metrics["chrF"] = chrf_metric()
+    _show(systems, references, metrics, confidence)
+
+
+def _check_what_is_scored(model, source, output, files):
+    if model is None and not files:
+        raise ValueError(
+            "Say what to score: a MODEL with --source, --hypotheses, or both. Received: neither."
+        )
+    if (model is None) != (source is None):
+        raise ValueError(
+            "A MODEL translates --source, and files of translations need neither. "
+            f"Received: MODEL {model and str(model)!r}, --source {source and str(source)!r}."
+        )
+    if model is None and output is not None:
+        raise ValueError(
+            "--output is for the translations by a MODEL. "
+            f"Received: --output {str(output)!r} without one."
+        )
 
 
 def _check_moses(language):
@@ -58,3 +118,77 @@ def _check_moses(language):
         moses_tokenizer(language)
     except ImportError as error:
         raise ValueError(f"--moses cannot be used. {error}") from error
+
+
+def _translated(translator, source, output, search):
+    """Returns the translation of each line of `source`, and writes them to `output` if given."""
+    texts = list(read_lines(source))
+
+    def translate(lines, progress):
+        return translator.translate(lines, progress=progress, **search)
+
+    translations = list(translate_lines(translate, texts, len(texts)))
+    if output is not None:
+        with writing(output) as file:
+            file.write("".join(f"{line}\n" for line in translations).encode("utf-8"))
+    return translations
+
+
+def _show(systems, references, metrics, confidence):
+    """Prints the scores of systems, and how they were measured.
+
+    Args:
+        systems: Translations by name.
+        references: list of strings.
+        metrics: Metrics of sacreBLEU by name.
+        confidence: Whether to print intervals and p-values, too.
+    """
+    from kformer.text.scores import exact
+
+    shares = [f"{exact(lines, references):.2f}" for lines in systems.values()]
+    columns, signatures = {}, {}
+    for name, metric in metrics.items():
+        found = _scores(metric, systems.values(), references, confidence)
+        columns[name], signatures[name] = found
+    if len(systems) == 1:
+        width = max(len(cell) for [cell] in [*columns.values(), shares])
+        for name, [cell] in columns.items():
+            typer.echo(f"{name.split(',')[0]:<6}{cell:>{max(width, 6)}}  {signatures[name]}")
+        share = f"{shares[0]:>{max(width, 6)}}"
+        typer.echo(f"exact {share}  percent of {len(references)} sentences")
+        return
+    _show_table({"": [*map(str, systems)], **columns, "exact %": shares})
+    for name, signature in signatures.items():
+        typer.echo(f"{name}: {signature}")
+    if confidence:
+        typer.echo("p: how likely chance alone makes such a difference to the first line")
+
+
+def _scores(metric, systems, references, confidence):
+    """Returns the scores of systems as text, and their signature."""
+    if confidence:
+        from kformer.text.significance import bootstrap
+
+        estimates, signature = bootstrap(metric, [*systems], references)
+        cells = [_estimate(one) for one in estimates]
+        return [cell.ljust(max(map(len, cells))) for cell in cells], signature
+    from kformer.text.scores import score_with
+
+    scores = [score_with(metric, lines, references) for lines in systems]
+    return [f"{score.value:.2f}" for score in scores], scores[0].signature
+
+
+def _estimate(estimate):
+    text = f"{estimate.value:.2f} ± {estimate.interval:.2f}"
+    return text if estimate.p_value is None else f"{text}, p {estimate.p_value:.3f}"
+
+
+def _show_table(columns):
+    """Prints columns of text below their names; the first is aligned on the left."""
+    widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
+    for row in zip(*([name, *cells] for name, cells in columns.items()), strict=True):
+        first, *others = (
+            f"{cell:<{width}}" if number == 0 else f"{cell:>{width}}"
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        typer.echo("  ".join([first, *others]))

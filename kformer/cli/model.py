@@ -96,9 +96,7 @@ def open_model(
         shortlist: Path of a table for the search, if it is a `.keras` file.
         **settings: Options of the search.
     """
-    if saved_form(path) != "keras":
-        given = {"ensemble": others, "shortlist": shortlist}
-        check_no_options(path, [*settings, *(name for name, value in given.items() if value)])
+    check_has_options(path, others, shortlist, settings)
     translator = open_ensemble(path, others, target_language, shortlist)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
 
@@ -108,8 +106,13 @@ def open_ensemble(
     others: Sequence[Path] = (),
     target_language: str | None = None,
     shortlist: Path | None = None,
+    if_any: bool = False,
 ):
     """Returns the translator at `path`; with `others`, the `kformer.Ensemble` of all.
+
+    Args:
+        path, others, shortlist: See `open_model`.
+        target_language, if_any: See `open_able_to`.
 
     Raises:
         ValueError: One of several is no `.keras` file, or has another vocabulary, as a shortlist
@@ -117,7 +120,9 @@ def open_ensemble(
     """
     for one in others:
         check_is_keras(one, "can be part of an ensemble")
-    first, *more = (open_translator(one, target_language) for one in (path, *others))
+    first, *more = (
+        open_able_to("translate", one, target_language, if_any) for one in (path, *others)
+    )
     if shortlist:
         first.shortlist = kformer.Shortlist.load(shortlist)
     return kformer.Ensemble([first, *more]) if more else first
@@ -128,13 +133,14 @@ def open_translator(path: Path, target_language: str | None = None):
     return open_able_to("translate", path, target_language)
 
 
-def open_able_to(do: str, path: Path, target_language: str | None = None):
+def open_able_to(do: str, path: Path, target_language: str | None = None, if_any: bool = False):
     """Returns what `kformer.load` does, without messages of libraries.
 
     Args:
         do: What the model must be able to do: "translate", "classify", "generate" or "encode".
         path: Of any form.
         target_language: For a translator with several: into which one it then translates.
+        if_any: Whether a translator without a choice of languages ignores it.
 
     Raises:
         ValueError: It cannot; or it has not that language, or several and none is given.
@@ -149,7 +155,8 @@ def open_able_to(do: str, path: Path, target_language: str | None = None):
             f"{type(model).__name__}."
         )
     if hasattr(model, "into"):
-        return model.into(target_language)
+        ignored = if_any and not model.target_languages
+        return model.into(None if ignored else target_language)
     check_target_language(target_language, ())
     return model
 
@@ -166,6 +173,13 @@ def search_options(path: Path, given: dict[str, Any]) -> SearchOptions:
     from kformer.tasks.keras_file import search_defaults_in  # It imports SentencePiece.
 
     return with_defaults(given, search_defaults_in(path))
+
+
+def check_has_options(path: Path, others, shortlist, settings):
+    """Refuses options of a search with an export; see `open_model` for the arguments."""
+    if saved_form(path) != "keras":
+        given = {"ensemble": others, "shortlist": shortlist}
+        check_no_options(path, [*settings, *(name for name, value in given.items() if value)])
 
 
 def check_no_options(path: Path, names):
