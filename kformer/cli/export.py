@@ -18,8 +18,9 @@ from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
+from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 
-_OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language", "shortlist")
+_OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language", "shortlist", "tokenize")
 _OF_SEARCHES = ("beam_size", "length_penalty")
 
 
@@ -64,11 +65,15 @@ def export(
             "--litert-js is for a web page: give --web, too. "
             f"Received: {str(exports.litert_js)!r} alone."
         )
+    bleu_tokenizer(exports.tokenize, exports.target_language)
     texts, references = held_out(model, check_source, check_reference)
     with quiet():
         loaded = kformer.load(model)
         if isinstance(loaded, kformer.LanguageModel):
             texts = beginnings(loaded, texts)
+    if isinstance(loaded, kformer.Translator) and references:
+        language = exports.target_language or loaded.target_language
+        warn_without_words(references, bleu_tokenizer(exports.tokenize, language))
     show_reports(write_exports(loaded, texts, references, exports))
     for path in exports.paths:
         typer.echo(f"Written: {path}")

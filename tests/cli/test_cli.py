@@ -89,11 +89,12 @@ def test_export_writes_both_forms_and_reports_on_them(toy_run, toy_exports, toy_
         "Writing the SavedModel ...",
         "Translating 16 sentences with the SavedModel ...",
     ]
-    head, *table, saved_model, tflite = toy_exports.stdout.splitlines()
-    assert head.split() == ["form", "MB", "sentences/s", "BLEU", "as", "Python"]
+    head, *table, signature, saved_model, tflite = toy_exports.stdout.splitlines()
+    assert head.split() == ["form", "MB", "BLEU", "as", "Python"]
     translations = toy_translator.translate(toy.SOURCES[toy.HELD_OUT])
     score = f"{bleu(translations, toy.TARGETS[toy.HELD_OUT]).value:.2f}"
     assert [row.split()[0] for row in table] == ["Python", "SavedModel", ".tflite"]
+    assert signature == f"BLEU: {bleu(translations, translations).signature}"
     for row in table:
         assert row.endswith(f"{score}  16 of 16")
     folder = toy_run.folder.parent
@@ -194,7 +195,7 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
     )
     assert result.returncode == 0
     assert all(line.endswith(" ...") for line in result.stderr.splitlines())
-    assert [row.split()[3:] for row in result.stdout.splitlines()[2:3]] == [["2", "of", "2"]]
+    assert [row.split()[2:] for row in result.stdout.splitlines()[2:3]] == [["2", "of", "2"]]
     said = PocketTranslator(tmp_path / "x.tflite").manifest
     expected = {
         "beam_size": 3,
@@ -206,6 +207,11 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
     assert expected.items() <= said.items() and "target_language" not in said
 
 
+def test_the_exports_keep_the_language(toy_served, toy_tflite):
+    for path in (toy_served, toy_tflite):
+        assert kformer.load(path).target_language == "en"
+
+
 def test_an_export_leaves_a_report(toy_tflite):
     report = json.loads(toy_tflite.with_name("toy.tflite.json").read_text())
     assert report["file"] == "toy.tflite" and report["precision"] == "float32"
@@ -213,7 +219,7 @@ def test_an_export_leaves_a_report(toy_tflite):
     assert report["sentences"] == report["equal_to_python"] == 16
     assert report["bleu"] == report["bleu_of_python"] > 0
     assert report["bleu_difference"] == 0
-    assert report["tokens_per_second"] > report["sentences_per_second"] > 0
+    assert report["bleu_signature"] == bleu([""], [""]).signature
 
 
 @pytest.mark.sample(2)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kformer.cli.options import Tokenize
 from kformer.decoding.options import SearchOptions
 
 _PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
@@ -103,21 +104,22 @@ class Exports:
         ),
     ] = None
     licence: Annotated[
-        str | None, typer.Option(help="Licence of the model, kept in the .tflite file.")
+        str | None, typer.Option(help="Licence of the model, kept in the exports.")
     ] = None
-    citation: Annotated[
-        str | None, typer.Option(help="How to cite it, kept in the .tflite file.")
-    ] = None
+    citation: Annotated[str | None, typer.Option(help="How to cite it, kept in the exports.")] = (
+        None
+    )
     source_language: Annotated[
-        str | None, typer.Option(help="Such as de, kept in the .tflite file.")
+        str | None, typer.Option(help="Such as de, kept in the exports.")
     ] = None
     target_language: Annotated[
         str | None,
         typer.Option(
-            help="Such as en, kept in the .tflite file. Of a model with several: the one that the "
-            "exports then always translate into."
+            help="Such as en, kept in the exports; chooses the tokenizer of BLEU. Of a model with "
+            "several: the one that the exports then always translate into."
         ),
     ] = None
+    tokenize: Tokenize = None
 
     @property
     def paths(self):

@@ -32,8 +32,9 @@ def write_exports(model, texts, references, exports):
         from kformer.export import Verifier
         from kformer.files import Publication
 
-        if isinstance(model, kformer.Translator) and model.target_languages:
-            model = _into(model, exports)
+        if isinstance(model, kformer.Translator):
+            model = _into(model, exports) if model.target_languages else model
+            model.about |= exports.about
         if exports.shortlist:
             model.shortlist = kformer.Shortlist.load(exports.shortlist)
         _check(model, exports)
@@ -43,7 +44,8 @@ def write_exports(model, texts, references, exports):
             say(f"{doing} {len(texts):,} sentences {where} ...")
 
         say_running("in Python, to compare with")
-        verifier = Verifier(model, texts, references, exports.beam_size, exports.length_penalty)
+        search, tokenize = (exports.beam_size, exports.length_penalty), exports.tokenize
+        verifier = Verifier(model, texts, references, *search, tokenize)
         with Publication() as together:
             # The SavedModel last: servers must not find it while the others are being made.
             if exports.tflite or exports.web:
@@ -164,7 +166,8 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running):
     greedy = verifier
     if exports.beam_size > 1:
         say_running("greedily in Python, to compare with")
-        greedy = Verifier(model, verifier.texts, verifier.references)
+        references, tokenize = verifier.references, exports.tokenize
+        greedy = Verifier(model, verifier.texts, references, tokenize=tokenize)
 
     def check(path):
         say_running("with CTranslate2")

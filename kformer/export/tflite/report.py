@@ -28,7 +28,6 @@ def write_report(publication, path, report, python, precision, measure):
         "different_at_a_tie": report.ties,
         "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
         "different_otherwise": report.others,
-        "sentences_per_second": report.sentences_per_second,
     }
     if measure:
         quality, of_python = getattr(report, measure), getattr(python, measure)
@@ -37,8 +36,8 @@ def write_report(publication, path, report, python, precision, measure):
             f"{measure}_of_python": of_python,
             f"{measure}_difference": None if quality is None else quality - of_python,
         }
-    if measure == "bleu":
-        content["tokens_per_second"] = report.tokens_per_second
+    if report.signature:
+        content[f"{measure}_signature"] = report.signature
     with publication.writing(report_path(path)) as temporary:
         temporary.write_text(json_text(content), "utf-8")
 

@@ -67,7 +67,7 @@ class Classifications:
         """Returns an answer for a message."""
         return f"{answer.label!r} {np.round(answer.probabilities, 5).tolist()}"
 
-    def figures(self, answers, references, speed) -> dict:
+    def figures(self, answers, references) -> dict:
         """Returns fields of `Report` by name."""
         accuracy = None
         if references:

@@ -44,7 +44,7 @@ class Generations(Translations):
         whole = tokenizer.detokenize(tf.concat([prompts, found], axis=1))
         return answer.encode("utf-8") in whole.numpy()
 
-    def figures(self, answers, references, speed) -> dict:
+    def figures(self, answers, references) -> dict:
         return {"bleu": None}
 
     def of_other_signatures(self, served, texts) -> dict:

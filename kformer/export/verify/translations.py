@@ -8,7 +8,7 @@ from kformer.decoding.sequential import sequential
 from kformer.decoding.shortlist.selection import Selection
 from kformer.decoding.step import DecoderStep
 from kformer.export.verify.agreement import TIE, OfSearch, search_agreement
-from kformer.text.scores import bleu
+from kformer.text.scores import bleu_metric, score_with
 
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
 
@@ -19,6 +19,8 @@ class Translations:
     Args:
         translator: `kformer.Translator`, computing in float32.
         options: `SearchOptions` of beam size and length penalty, as the exports have them.
+        references: What the translations of all texts should be, or None.
+        tokenize: See `kformer.bleu`; by default that of `translator.target_language`.
 
     Attributes:
         measure: Field of `Report` for the quality of answers; None if there is none.
@@ -26,13 +28,16 @@ class Translations:
 
     measure = "bleu"
 
-    def __init__(self, translator, options: SearchOptions):
+    def __init__(self, translator, options: SearchOptions, references=None, tokenize=None):
         self._translator, self._languages = translator, translator.target_languages
         self._settings = options.beam_size, options.length_penalty
         search = make_search(translator.target_tokenizer, *self._settings)
         transformer, shortlist = translator.transformer, translator.shortlist
         select = shortlist and Selection(shortlist, transformer.padding_id)
         self._found, self._found_with_noise = ids_found(transformer, search, select=select)
+        if references:
+            language = translator.target_language
+            self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=3)
 
     def for_text(self, model, number):
         """Returns a form of the model for text `number`: into each of its languages in turn."""
@@ -81,19 +86,17 @@ class Translations:
         """Returns an answer for a message."""
         return repr(answer)
 
-    def figures(self, answers, references, speed) -> dict:
+    def figures(self, answers, references) -> dict:
         """Returns fields of `Report` by name.
 
         Args:
             answers: Of all texts.
             references: What they should be, or None.
-            speed: Texts per second.
         """
-        tokens = self._translator.target_tokenizer.tokenize(answers).row_lengths().numpy().mean()
-        return {
-            self.measure: bleu(answers, references).value if references else None,
-            "tokens_per_second": speed * float(tokens),
-        }
+        if not references:
+            return {self.measure: None}
+        score = score_with(self._bleu, answers, references)
+        return {self.measure: score.value, "signature": score.signature}
 
     def of_other_signatures(self, served, texts) -> dict:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""

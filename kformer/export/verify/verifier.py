@@ -1,7 +1,7 @@
 """Verification: what was exported says what Python says."""
 
+import functools
 import hashlib
-import time
 import warnings
 from pathlib import Path
 from typing import NamedTuple
@@ -21,15 +21,14 @@ class Report(NamedTuple):
 
     form: str
     bytes: int
-    sentences_per_second: float
     bleu: float | None  # None without references, and of other models than translators.
     total: int  # Sentences compared with Python.
     equal: int
     ties: int  # Differ, where Python itself is undecided about a token, or the label.
     others: int = 0  # Differ otherwise, as only rounded weights may.
-    tokens_per_second: float = 0.0  # Ids of the translations, without ends.
     tokenizer_ties: int = 0  # Differ, as Python does for other ids of the text that score the same.
     accuracy: float | None = None  # Share of right labels; None without references.
+    signature: str | None = None  # How BLEU was measured; None without it.
 
 
 class Verifier:
@@ -41,6 +40,8 @@ class Verifier:
         texts: Sentences to translate or to classify, or prompts.
         references: Their translations, for BLEU, or their labels, for accuracy; or None.
         beam_size, length_penalty: As the exports have them.
+        tokenize: Tokenizer of BLEU, see `kformer.bleu`; None for that of the translator's
+            `target_language`.
 
     Attributes:
         kind: `Translations`, `Classifications` or `Generations`.
@@ -48,19 +49,25 @@ class Verifier:
     """
 
     def __init__(
-        self, model, texts, references=None, beam_size: int = 1, length_penalty: float = 0.6
+        self,
+        model,
+        texts,
+        references=None,
+        beam_size: int = 1,
+        length_penalty: float = 0.6,
+        tokenize: str | None = None,
     ):
         options = SearchOptions(beam_size, length_penalty)
-        kind = of_kind(model, options, Translations, Classifications, Generations)
+        translations = functools.partial(Translations, references=references, tokenize=tokenize)
+        kind = of_kind(model, options, translations, Classifications, Generations)
         if not is_float32(model.network):
             model = model.copy()  # As all exports compute.
         self.model, self.kind = model, kind(model)
         self.texts = list(texts)
         self.references = references
-        self.expected, speed = _timed(self.kind.of_python, self.texts)
-        count = len(self.texts)
-        figures = self.kind.figures(self.expected, references, speed)
-        self.reports = [Report("Python", 0, speed, total=count, equal=count, ties=0, **figures)]
+        self.expected = self.kind.of_python(self.texts)
+        count, figures = len(self.texts), self.kind.figures(self.expected, references)
+        self.reports = [Report("Python", 0, total=count, equal=count, ties=0, **figures)]
 
     def verify(
         self,
@@ -82,7 +89,7 @@ class Verifier:
         Raises:
             ValueError: A sentence differs, and Python was not undecided about it.
         """
-        got, speed = _timed(lambda texts: self.kind.of(model, texts), self.texts)
+        got = self.kind.of(model, self.texts)
         rows = self.kind.for_text(self.model, 0).tokenizer.tokenize(self.texts)
         rows = rows.row_lengths().numpy()
         compared = [
@@ -109,13 +116,12 @@ class Verifier:
         report = Report(
             form,
             _size(path),
-            speed,
             total=len(compared),
             equal=len(compared) - len(differ),
             ties=len(ties),
             others=len(wrong),
             tokenizer_ties=len(tied),
-            **self.kind.figures(got, self.references, speed),
+            **self.kind.figures(got, self.references),
         )
         self.reports.append(report)
         return report
@@ -141,6 +147,8 @@ class Verifier:
                 measure: getattr(report, measure),
                 f"{measure}_of_python": getattr(python, measure),
             }
+        if report.signature:
+            quality[f"{measure}_signature"] = report.signature
         with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, a third time.
             others = self.kind.of_other_signatures(served, self.texts[: served.max_batch_size])
         text = "\n".join(self.texts).encode("utf-8")
@@ -150,7 +158,6 @@ class Verifier:
             "equal": report.equal,
             "ties": report.ties,
             **quality,
-            "sentences_per_second": round(report.sentences_per_second, 1),
             "other_signatures": others,
         }
 
@@ -161,14 +168,6 @@ class Verifier:
         ids = [*language, *ids[len(language) :]]
         tied = whole and ids != rows[0] and are_tied(self.model.tokenizer, rows[0], ids)
         return [ids] if tied else None
-
-
-def _timed(answer, texts):
-    """Returns the answers and the sentences per second, once warm."""
-    answer(texts[:1])
-    start = time.perf_counter()
-    answers = answer(texts)
-    return answers, len(texts) / (time.perf_counter() - start)
 
 
 def _size(path):
