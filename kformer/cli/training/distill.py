@@ -17,7 +17,6 @@ from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress import Progress
 from kformer.cli.terminal.quiet import quiet
 from kformer.cli.training.runs import Flags, train_as_prepared
-from kformer.tasks.keras_file import target_language_in
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 from kformer.text.text_files import read_lines
 from kformer.training.distillation.options import DistillationOptions
@@ -77,9 +76,10 @@ def distill(
     numbers.check_validation(valid_source)
     for teacher in teachers:
         check_is_keras(teacher, "can teach")
+    from kformer.tasks.keras_file import target_language_in  # It imports SentencePiece.
+
     language = target_language or target_language_in(teachers[0])
-    tokenizer = bleu_tokenizer(options.tokenize, language)
-    options = dataclasses.replace(options, tokenize=tokenizer)
+    options = _with_tokenizer(options, target or [], language)
     from kformer.training.distillation.texts import (  # Imports NumPy.
         missing,
         shards_to_teach,
@@ -88,9 +88,6 @@ def distill(
 
     folder = output.with_name(f"{output.name}-text") if translations is None else translations
     texts = texts_to_teach(teachers, source, target or [], folder, options)
-    if options.metric == "bleu":
-        for file in target or ():
-            warn_without_words(list(itertools.islice(read_lines(file), _LOOKED_AT)), tokenizer)
     shards = None
     if options.distributions:
         shards = shards_to_teach(texts, folder, options.distributions, numbers.max_length)
@@ -110,13 +107,29 @@ def distill(
     training = {**flags.options(others), "tokenizer": flags.tokenizer or teachers[0]}
     training["target_language"] = language
     if numbers.monitor in TRANSLATION_MONITORS:
-        training["tokenize"] = tokenizer
+        training["tokenize"] = options.tokenize
     if shards is not None:
         sides, training["shards"] = (None, None), [shards]
     train_as_prepared(
         lambda output: prepare(numbers, *sides, output, valid_source, valid_target, **training),
         *(output, flags),
     )
+
+
+def _with_tokenizer(options, references, language):
+    """Returns options with the tokenizer of BLEU, if translations are compared by it.
+
+    Args:
+        options: `DistillationOptions`.
+        references: Paths of text that translations are compared with.
+        language: Code of its language, or None.
+    """
+    if options.metric != "bleu" or not references:
+        return options
+    tokenizer = bleu_tokenizer(options.tokenize, language)
+    for file in references:
+        warn_without_words(list(itertools.islice(read_lines(file), _LOOKED_AT)), tokenizer)
+    return dataclasses.replace(options, tokenize=tokenizer)
 
 
 def _sides(texts):
