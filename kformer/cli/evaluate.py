@@ -185,10 +185,9 @@ def _estimate(estimate):
 
 def _show_table(columns):
     """Prints columns of text below their names; the first is aligned on the left."""
-    widths = [max(map(len, [name, *cells])) for name, cells in columns.items()]
-    for row in zip(*([name, *cells] for name, cells in columns.items()), strict=True):
-        first, *others = (
-            f"{cell:<{width}}" if number == 0 else f"{cell:>{width}}"
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        typer.echo("  ".join([first, *others]))
+    aligned = []
+    for number, (name, cells) in enumerate(columns.items()):
+        width = max(map(len, [name, *cells]))
+        aligned.append([f"{cell:{'>' if number else '<'}{width}}" for cell in (name, *cells)])
+    for row in zip(*aligned, strict=True):
+        typer.echo("  ".join(row))

@@ -11,4 +11,6 @@
 - `alignment`: links between the words of a text and of its translation, from attention.
 - `degenerate`: finds output that repeats itself or is far too long.
 - `scores`: BLEU, chrF and exact matches.
+- `bleu_tokenizers`: which tokenizer of BLEU fits a language.
+- `significance`: intervals of scores, and paired tests of systems.
 """
