@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import Others, ShortlistTable, check_has_options, open_ensemble
+from kformer.cli.model import Others, ShortlistTable, a_file_of, check_has_options, open_ensemble
 from kformer.cli.options import Tokenize, with_options_of
 from kformer.cli.terminal.lines import check_output, translate_lines, writing
 from kformer.decoding.options import SearchOptions
@@ -21,9 +21,10 @@ def evaluate(
     ],
     model: Annotated[
         Path | None,
-        typer.Argument(
-            help="A .keras file, a SavedModel folder or a .tflite file; none with --hypotheses "
-            "alone."
+        a_file_of(
+            "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file; "
+            "none with --hypotheses alone.",
+            typer.Argument,
         ),
     ] = None,
     source: Annotated[Path | None, typer.Option(help="Text that MODEL translates.")] = None,
