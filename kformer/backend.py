@@ -1,7 +1,7 @@
 """Code that depends on Keras's backend; other modules ask `is_tensorflow` or call these functions.
 
-Every backend runs the same model. On TensorFlow, some operations that Keras does not offer are
-faster; other backends compile the operations of Keras.
+Every backend runs the same networks; models of text run on TensorFlow and JAX. On TensorFlow, some
+operations that Keras does not offer are faster; other backends compile the operations of Keras.
 """
 
 import itertools
@@ -10,12 +10,23 @@ import keras
 import numpy as np
 from keras import ops
 
+_BACKENDS = ("tensorflow", "jax")
 _MOST_PARTS = 4  # Each is one more copy of the network in the graph, and of the gradients.
 
 
 def is_tensorflow() -> bool:
     """Returns whether Keras runs on TensorFlow."""
     return keras.backend.backend() == "tensorflow"
+
+
+def check_backend():
+    """Raises a ValueError unless Keras runs on a backend that models of text run on."""
+    if (running := keras.backend.backend()) not in _BACKENDS:
+        raise ValueError(
+            "Translators, classifiers and language models run on Keras's TensorFlow and JAX "
+            "backends: set the environment variable KERAS_BACKEND to tensorflow or jax. "
+            f"Received: backend={running!r}."
+        )
 
 
 def graph_cache(tensor) -> dict | None:
@@ -34,6 +45,32 @@ def graph_cache(tensor) -> dict | None:
     if not collection:
         collection.append({})
     return collection[0]
+
+
+def is_traced(tensor) -> bool:
+    """Returns whether the values of `tensor` are unknown, because a graph is being traced."""
+    if is_tensorflow():
+        import tensorflow as tf
+
+        return tf.is_symbolic_tensor(tensor)
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return isinstance(tensor, jax.core.Tracer)
+    return False
+
+
+def assert_in_graph(condition, message):
+    """Lets a graph of TensorFlow fail where `condition` is false; elsewhere does nothing.
+
+    Args:
+        condition: boolean scalar tensor.
+        message: tuple of strings and of tensors, whose values are shown.
+    """
+    if is_tensorflow():
+        import tensorflow as tf
+
+        tf.debugging.Assert(condition, message)
 
 
 def random_uint16(shape, seed_generator):

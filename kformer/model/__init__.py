@@ -6,7 +6,7 @@ In the order of the paper, [Vaswani et al., 2017](https://arxiv.org/abs/1706.037
 - `masks`: which positions may attend to which.
 - `attention`: scaled dot-product and multi-head attention (section 3.2).
 - `feed_forward`: the position-wise feed-forward network (section 3.3).
-- `residual`, `layer_norm`, `dropout`, `dense`, `stack`: what surrounds each sub-layer.
+- `residual`, `layer_norm`, `dropout`, `dense`, `freezing`, `stack`: what surrounds each sub-layer.
 - `encoder`, `decoder`: layers and stacks (section 3.1).
 - `networks`: whole networks, `Transformer` among them.
 

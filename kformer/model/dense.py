@@ -13,10 +13,11 @@ import keras
 from keras import ops
 
 from kformer.backend import is_tensorflow
+from kformer.model.freezing import freeze_parts, frozen_parts
 
 
 class HoldsDense:
-    """A layer made of Dense layers; its config says how they are quantized.
+    """A layer made of Dense layers; its config has how they are quantized, and what is frozen.
 
     A mixin for `keras.layers.Layer`. `keras.Model.quantize` changes Dense layers wherever they are,
     but the config of the layer around them would create them plain, and then not fit the file.
@@ -33,19 +34,22 @@ class HoldsDense:
             for path, dense in dense_layers(self).items()
             if is_quantized(dense)
         }
-        return {**super().get_config(), **({"quantized": quantized} if quantized else {})}
+        kept = {"quantized": quantized, "frozen": frozen_parts(self)}
+        return {**super().get_config(), **{name: value for name, value in kept.items() if value}}
 
     @classmethod
     def from_config(cls, config):
         config = dict(config)
-        quantized = config.pop("quantized", {})
+        quantized, frozen = config.pop("quantized", {}), config.pop("frozen", None)
         layer = super().from_config(config)
-        if quantized and not layer.built:
+        if (quantized or frozen) and not layer.built:
             layer.build((None, None, None))  # The widths are in the config.
         dense = dense_layers(layer)
         with _quick_collections():
             for path, how in quantized.items():
                 dense[path].quantize(config=keras.saving.deserialize_keras_object(how))
+        if layer.built:
+            freeze_parts(layer, frozen)
         return layer
 
 

@@ -48,7 +48,8 @@ class TokenEmbedding(keras.layers.Layer):
         tied_output: Whether the table gives the logits, as in the paper, and not one of their own.
 
     Call arguments:
-        ids: integer tensor (B, T), values in [0, V).
+        ids: integer tensor (B, T), values in [0, V); or the same as float32 or float64. They are
+            never cast to the compute dtype.
 
     Returns:
         float tensor (B, T, D).
@@ -63,6 +64,7 @@ class TokenEmbedding(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.autocast = False  # 16 bits hold ids up to 256 only.
         self.vocab_size = check_integer("vocab_size", vocab_size, least=1)
         self.d_model = check_integer("d_model", d_model, least=1)
         self.output_bias = check_flag("output_bias", output_bias)
@@ -89,8 +91,8 @@ class TokenEmbedding(keras.layers.Layer):
         return self.table if self._untied is None else self._untied
 
     def call(self, ids):
-        vectors = ops.cast(gather(self.table, ops.cast(ids, "int32")), self.compute_dtype)
-        return vectors * self.d_model**0.5
+        table = ops.cast(self.table, self.compute_dtype)
+        return gather(table, ops.cast(ids, "int32")) * self.d_model**0.5
 
     def output_rows(self, ids):
         """Returns the rows of the output's table, float (..., D), of `ids`, int32 (...)."""

@@ -15,7 +15,10 @@ KINDS_IN_WORDS = {
 }  # By the name of the class.
 KINDS = {f"kformer>{name}": name for name in KINDS_IN_WORDS}  # By the name in the file.
 FORMAT = 3  # Of the `.keras` file; readers refuse what is newer than they are.
-_FORMAT_OF = {"search_defaults": 3}  # Of files with such a setting, which earlier readers ignore.
+_FORMAT_OF = {  # Of files with such a setting, of a model or of its network.
+    "search_defaults": 3,
+    "frozen": 3,
+}
 _ADDED = {  # Settings that format 1 lacks.
     "activation": "relu",
     "num_decoder_layers": None,
@@ -50,7 +53,8 @@ def with_format(config: dict) -> dict:
     Settings of newer formats that are empty are left out.
     """
     kept = {name: value for name, value in config.items() if value or name not in _FORMAT_OF}
-    return {"format": max([2, *(_FORMAT_OF.get(name, 2) for name in kept)]), **kept}
+    of_networks = [name for value in kept.values() if isinstance(value, dict) for name in value]
+    return {"format": max(_FORMAT_OF.get(name, 2) for name in (*kept, *of_networks)), **kept}
 
 
 def check_format(received):

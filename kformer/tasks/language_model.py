@@ -13,6 +13,7 @@ from kformer.arguments import as_texts, check_integer
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.options import MAX_LENGTH, SearchOptions, with_defaults
 from kformer.decoding.scoring import BatchLikelihood, Scored
+from kformer.model.networks.network import PredictsTokens
 from kformer.model.networks.transformer_decoder import TransformerDecoder
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.search_defaults import SearchDefaults
@@ -48,7 +49,7 @@ class Generation:
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class LanguageModel(SearchDefaults, TextModel):
+class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
     """A tokenizer, a decoder and a search: continues prompts, and scores texts.
 
     `encode` and `token_vectors` give the vectors of the last layer: `token_vectors` one for the

@@ -3,6 +3,7 @@
 Axes: N texts, S length in ids, D d_model.
 """
 
+import warnings
 from pathlib import Path
 from typing import Self
 
@@ -10,8 +11,10 @@ import keras
 import numpy as np
 
 from kformer.arguments import as_texts, check_integer, check_text
+from kformer.backend import check_backend
 from kformer.files import replacing
 from kformer.model.networks.copying import weights_copy
+from kformer.model.networks.network import import_classes
 from kformer.model.networks.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
@@ -34,7 +37,9 @@ class TextModel(keras.Model):
     """
 
     def __init__(self, tokenizer, max_source_length: int = 256, **kwargs):
+        check_backend()
         super().__init__(**kwargs)
+        self.autocast = False  # As in the network.
         check_integer("max_source_length", max_source_length, least=2)  # A piece and the end id.
         check_kinds(tokenizer=(tokenizer, Tokenizer))
         self.tokenizer = tokenizer
@@ -149,14 +154,36 @@ class TextModel(keras.Model):
             self._batches = InBatches(self.network)
         return self._batches(function, rows, batch_size, progress)
 
-    def save(self, path) -> None:
-        """Writes one `.keras` file that holds all that `load` needs; no optimizer."""
+    def save(self, path, include_optimizer: bool = True) -> None:
+        """Writes one `.keras` file that holds all that `load` needs.
+
+        Args:
+            path: Its name ends in .keras.
+            include_optimizer: Whether a model, or a network, that is compiled is saved with its
+                optimizer, which makes the file up to three times as large, so that `fit` continues
+                after `load`. Without it, LoRA is merged, and a network with a "mixed" dtype policy
+                becomes a float32 network. A model that is not compiled has no optimizer.
+        """
         if Path(path).suffix != ".keras":
             raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
         compiled = any(getattr(one, "optimizer", None) for one in (self, self.network))
-        model = self._with(weights_copy(self.network)) if compiled else self
+        kept = include_optimizer or not compiled
+        model = self if kept else self._with(weights_copy(self.network))
         with replacing(path) as temporary:
             keras.saving.save_model(model, temporary)
+
+    def get_compile_config(self):
+        of_network = self.network.get_compile_config()
+        return {**super().get_compile_config(), **({"network": of_network} if of_network else {})}
+
+    def compile_from_config(self, config):
+        config = dict(config)
+        of_network = config.pop("network", None)
+        if config:
+            import_classes(config)
+            super().compile_from_config(config)
+        if of_network:
+            self.network.compile_from_config(of_network)
 
     @classmethod
     def load(cls, path) -> Self:
@@ -168,14 +195,19 @@ class TextModel(keras.Model):
         Raises:
             FileNotFoundError: There is no such file.
             ValueError: The file holds something else, is damaged, or has a newer format.
+
+        Warns:
+            UserWarning: The model was saved compiled with a loss, a metric or an optimizer that is
+                not known here, so it is loaded without them.
         """
+        check_backend()
         path = model_file(path)
         if not path.exists():
             raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
         kind = cls.__name__
         check_kind(path, kind)
         try:
-            model = keras.saving.load_model(path, compile=False, safe_mode=True)
+            model = _load(path)
             model._check_vocabularies()
         except Exception as error:  # Keras, h5py and zipfile each have their own.
             raise ValueError(
@@ -191,6 +223,19 @@ class TextModel(keras.Model):
 
     def _with(self, network) -> Self:
         raise NotImplementedError
+
+
+def _load(path):
+    try:
+        return keras.saving.load_model(path, safe_mode=True)
+    except Exception as error:
+        model = keras.saving.load_model(path, compile=False, safe_mode=True)
+        warnings.warn(
+            "The model is loaded without its optimizer, loss and metrics, because one of them "
+            f"cannot be read here. Received: path={str(path)!r} ({str(error).split(chr(10))[0]}).",
+            stacklevel=3,
+        )
+        return model
 
 
 def check_kinds(**arguments):

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kformer.files import check_file
-from kformer.text.text_files import COMPRESSED, opened
+from kformer.text.text_files import COMPRESSED, on_one_line, opened
 
 
 def write_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[str]:
-    """Writes rows of text without line feeds into a file for each column.
+    """Writes rows of text into a file for each column; line ends in a text become spaces.
 
     Args:
         rows: Each has a string for each of `names`.
@@ -35,7 +35,9 @@ def write_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[s
         ]
         for row in rows:
             for file, value in zip(files, row, strict=True):
-                file.write(f"{value}\n")
+                line = on_one_line(value)
+                # Readers take one "\r" before a line feed for a part of the line end.
+                file.write(f"{line}\r\n" if line.endswith("\r") else f"{line}\n")
     return paths
 
 

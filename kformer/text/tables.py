@@ -11,6 +11,7 @@ from kformer.arguments import replace_lone_surrogates
 from kformer.text.text_files import COMPRESSED, decoded, opened
 
 _MOST_CHARACTERS = 2**31 - 1  # Of a field of a CSV file.
+_CR = "\udc0d"  # Stands for a "\r" in the rows of a CSV file; no UTF-8 text has this character.
 _ENDINGS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}  # Others are TSV.
 
 
@@ -112,7 +113,9 @@ def _values_of_tsv(line, number, file, columns, places, most):
 
 def _of_csv(first, lines, file, columns):
     csv.field_size_limit(_MOST_CHARACTERS)
-    rows = csv.reader(_with_ends(first, lines), strict=True)
+    # Python's reader would take a "\r" within a line for the end of a row.
+    lines = (line.replace("\r", _CR) for line in _with_ends(first, lines))
+    rows = csv.reader(lines, strict=True)
     try:
         header = [name.strip() for name in next(rows)]
         if not {*columns} <= {*header}:
@@ -128,7 +131,8 @@ def _of_csv(first, lines, file, columns):
                     f"for {len(header)} columns."
                 )
             if row:
-                yield Row(tuple(row[place] for place in places), rows.line_num)
+                values = (row[place].replace(_CR, "\r") for place in places)
+                yield Row(tuple(values), rows.line_num)
     except csv.Error as error:
         raise ValueError(
             f"A CSV file must be well-formed. Received: {file!r}, line {rows.line_num} ({error})."

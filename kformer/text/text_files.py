@@ -1,4 +1,8 @@
-"""Text files: one sentence a line, UTF-8; plain or compressed: `.gz`, `.bz2`, `.xz`, `.zst`."""
+"""Text files: one sentence a line, UTF-8; plain or compressed: `.gz`, `.bz2`, `.xz`, `.zst`.
+
+A line ends at a line feed; a `\\r` directly before it belongs to the line end. Everything else is
+text, also a `\\r` or another separator within a line: the tokenizer decides what it means.
+"""
 
 import bz2
 import contextlib
@@ -55,13 +59,23 @@ def decoded(lines: Iterable[bytes], name: str, ends: bool = False, first: int = 
                 f"Macs; tr '\\r' '\\n' converts them. Received: {name}."
             )
         try:
-            text = line.decode("utf-8")
+            text = (line if ends else without_end(line)).decode("utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"Text must be UTF-8. Received: {name}, where line {number} is not "
                 f"({error.reason})."
             ) from error
-        yield text if ends else text.rstrip("\r\n")
+        yield text
+
+
+def without_end(line: bytes) -> bytes:
+    """Returns a line without its end."""
+    return line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def on_one_line(text: str) -> str:
+    """Returns a text with its line ends, which no line of a file can hold, as spaces."""
+    return text.replace("\r\n", " ").replace("\n", " ")
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 A `<tu>` has a `<tuv xml:lang="de">` for each language, and that a `<seg>` with the text.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 from kformer.text.text_files import opened
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_SPACE = re.compile("[ \t\r\n]+")
 _CODES = {"bpt", "ept", "it", "ph", "ut"}  # Elements that hold codes of a layout, not text.
 
 
@@ -78,8 +80,8 @@ def _of_language(texts, language):
 
 
 def _text(element):
-    """Returns the text of an element, white space joined, without codes of a layout."""
-    return " ".join("".join(_parts(element)).split())
+    """Returns the text of an element, white space of XML joined, without codes of a layout."""
+    return _SPACE.sub(" ", "".join(_parts(element))).strip(" ")
 
 
 def _parts(element):

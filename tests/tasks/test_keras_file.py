@@ -90,7 +90,7 @@ def trained(translator):
 @pytest.mark.prove
 def test_the_optimizer_stays_behind(translator, tmp_path):
     translator.save(tmp_path / "plain.keras")
-    trained(translator).save(tmp_path / "trained.keras")
+    trained(translator).save(tmp_path / "trained.keras", include_optimizer=False)
     sizes = [(tmp_path / name).stat().st_size for name in ("plain.keras", "trained.keras")]
     assert sizes[1] == pytest.approx(sizes[0], rel=0.02)
     with zipfile.ZipFile(tmp_path / "trained.keras") as archive:
@@ -240,3 +240,14 @@ def test_no_code_of_the_file_is_run(translator, tmp_path):
     assert not Path(mark).exists()
     keras.saving.load_model(foreign, safe_mode=False)  # It would have worked.
     assert Path(mark).exists()
+
+
+def test_other_backends_are_refused_in_a_sentence(translator, tmp_path, monkeypatch, refused):
+    translator.save(tmp_path / "t.keras")
+    monkeypatch.setattr(keras.backend, "backend", lambda: "torch")
+    sentence = "KERAS_BACKEND to tensorflow or jax. Received: backend='torch'"
+    with pytest.raises(ValueError, match=sentence):
+        kformer.load(tmp_path / "t.keras")
+    with pytest.raises(ValueError, match=sentence):
+        Translator(translator.tokenizer, translator.transformer)
+    assert sentence in refused("translate", tmp_path / "t.keras", stdin=b"ein haus\n")

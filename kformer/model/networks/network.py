@@ -3,6 +3,8 @@
 Axes: B batch, S sequence length, H heads, D d_model, L layers.
 """
 
+import importlib
+
 import keras
 
 from kformer.backend import in_parts, is_tensorflow
@@ -23,6 +25,7 @@ class Network(HoldsDense, keras.Model):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
+        self.autocast = False  # Ids stay as they are: 16 bits hold them up to 256 only.
         # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
         # processor; Keras's other backends compile in any case.
         self.supports_jit = not is_tensorflow()
@@ -56,6 +59,10 @@ class Network(HoldsDense, keras.Model):
             self.optimizer.build(self.trainable_variables)
         return super().make_train_function(force)
 
+    def compile_from_config(self, config):
+        import_classes(config)
+        super().compile_from_config(config)
+
     def copy(self):
         """Returns a float32 copy with the same weights and without an optimizer, for export.
 
@@ -66,6 +73,46 @@ class Network(HoldsDense, keras.Model):
     def _embed(self, embedding, ids, training=None):
         """Returns the vectors of ids with their positions, float (B, S, D)."""
         return self.dropout(self.positions(embedding(ids)), training=training)
+
+
+def import_classes(config):
+    """Imports the modules of kformer whose classes a config names, so that Keras finds them.
+
+    Losses, metrics and optimizers are in packages that models do not import.
+    """
+    if isinstance(config, list | tuple):
+        for one in config:
+            import_classes(one)
+    elif isinstance(config, dict):
+        module = config.get("module")
+        if isinstance(module, str) and module.startswith("kformer."):
+            importlib.import_module(module)
+        import_classes([*config.values()])
+
+
+class PredictsTokens:
+    """A model whose outputs are logits for each token; a mixin for `keras.Model`.
+
+    Keras's class weights are of one class for each row: for rows of ids it takes the place of the
+    largest id for the class, and weighs whole texts by it.
+    """
+
+    def fit(self, *args, class_weight=None, **kwargs):
+        _refuse(class_weight)
+        return super().fit(*args, **kwargs)
+
+    def train_on_batch(self, *args, class_weight=None, **kwargs):
+        _refuse(class_weight)
+        return super().train_on_batch(*args, **kwargs)
+
+
+def _refuse(class_weight):
+    if class_weight is not None:
+        raise ValueError(
+            "Tokens have no class weights. Weigh them by `sample_weight`, of shape (B, T): "
+            "`weights[ids]`, for an array of the weights of all ids. "
+            f"Received: class_weight={class_weight!r:.99}."
+        )
 
 
 class OneStack(Network):

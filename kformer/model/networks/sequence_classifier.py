@@ -26,7 +26,7 @@ class SequenceClassifier(Network):
         dropout: Dropout rate of the pooled vector.
 
     Call arguments:
-        source: integer tensor (B, S); each row has at least one real id.
+        source: integer tensor (B, S).
 
     Returns:
         logits: float32 tensor (B, C).
@@ -97,7 +97,8 @@ class SequenceClassifier(Network):
 
     def get_config(self):
         encoder = self.encoder.get_config()
-        encoder.pop("quantized", None)  # The classifier's has the encoder's layers, too.
+        for name in ("quantized", "frozen"):  # The classifier's have the encoder's layers, too.
+            encoder.pop(name, None)
         return {
             **super().get_config(),
             "encoder": encoder,
@@ -117,7 +118,7 @@ def pool(vectors, ids, padding_id: int, pooling: str = "mean"):
 
     Args:
         vectors: float tensor (B, S, D), of `ids`.
-        ids: int tensor (B, S), padded; each row has at least one real id.
+        ids: int tensor (B, S), padded. The mean of a row of padding alone is 0.
         padding_id: The id that does not count.
         pooling: "mean" over the real ids, or "first".
     """
@@ -126,4 +127,4 @@ def pool(vectors, ids, padding_id: int, pooling: str = "mean"):
         return vectors[:, 0]
     real = ops.not_equal(ids, padding_id)[..., None]  # (B, S, 1)
     total = ops.sum(ops.where(real, vectors, 0.0), axis=1)
-    return total / ops.sum(ops.cast(real, "float32"), axis=1)
+    return total / ops.maximum(ops.sum(ops.cast(real, "float32"), axis=1), 1.0)

@@ -15,7 +15,7 @@ from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmb
 from kformer.model.encoder import Encoder
 from kformer.model.layer_norm import EPSILON
 from kformer.model.masks import causal_mask, padding_mask
-from kformer.model.networks.network import Network
+from kformer.model.networks.network import Network, PredictsTokens
 from kformer.model.stack import DROPOUT
 
 
@@ -28,7 +28,7 @@ class Attention(NamedTuple):
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Transformer(Network):
+class Transformer(PredictsTokens, Network):
     """The encoder-decoder Transformer of "Attention Is All You Need".
 
     [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762); the defaults are its base model.

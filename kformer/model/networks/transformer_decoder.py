@@ -7,11 +7,11 @@ import keras
 from keras import ops
 
 from kformer.model.masks import causal_mask
-from kformer.model.networks.network import OneStack
+from kformer.model.networks.network import OneStack, PredictsTokens
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class TransformerDecoder(OneStack):
+class TransformerDecoder(PredictsTokens, OneStack):
     """The decoder half of a `Transformer`, without attention over a memory: it continues a text.
 
     The decoder of [Liu et al., 2018](https://arxiv.org/abs/1801.10198), section 4.2.3, with the

@@ -40,7 +40,7 @@ class KeepBest(BestScore):
         score = (logs or {}).get(self.monitor)
         if score is None or self.is_best(score):
             self.scores = {name: value for name, value in (logs or {}).items() if "val_" in name}
-            self.translator.save(self.path)
+            self.translator.save(self.path, include_optimizer=False)
             self.epoch = epoch
 
     def get_state(self) -> dict:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kformer.files import check_file
 from kformer.text.columns import write_columns
 from kformer.text.tables import read_table
-from kformer.text.text_files import as_list
+from kformer.text.text_files import as_list, on_one_line
 
 COLUMNS = ("label", "text")  # Of a table.
 
@@ -44,22 +44,22 @@ def read_labelled(file: str | Path) -> Iterator[Labelled]:
     """Yields the texts of a table with their labels, plain or compressed.
 
     For its forms see `kformer.text.tables.read_table`: TSV files have a label, a tab and a text on
-    each line; others have the columns "label" and "text". White space in a text or a label, ends of
-    lines among it, becomes single spaces.
+    each line; others have the columns "label" and "text". Line ends in a text become spaces, and
+    white space in a label becomes single spaces.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: The file is empty, not UTF-8 or malformed, or a label is blank; the message has
             the file and the line.
     """
-    for values, line in read_table(file, COLUMNS, rest=True):
-        label, text = (" ".join(value.split()) for value in values)
+    for (label, text), line in read_table(file, COLUMNS, rest=True):
+        label = " ".join(label.split())
         if not label:
             raise ValueError(
                 f"Every text needs a label. Received: {str(file)!r}, where that of line "
                 f"{line} is blank."
             )
-        yield Labelled(label, text, line)
+        yield Labelled(label, on_one_line(text), line)
 
 
 def split(files) -> Split:
@@ -123,7 +123,7 @@ def _split(file, *_state):
 
     def rows():
         for label, text, _ in read_labelled(file):
-            counts[label] += bool(text)
+            counts[label] += bool(text.strip())
             yield text, label
 
     paths = write_columns(rows(), ("texts.txt", "labels.txt"))

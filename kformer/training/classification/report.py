@@ -150,7 +150,7 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
     validation = read(valid) if valid else None
     pairs, distinct = len(total.hashes), len(np.unique(total.hashes))
-    texts = (hash(text) for file in split(train).texts for text in read_lines(file) if text)
+    texts = (hash(text) for file in split(train).texts for text in read_lines(file) if text.strip())
     longest, place = total.longest[0]
     for file, path in zip(train, split(train).texts, strict=True):
         place = place.replace(path, file)

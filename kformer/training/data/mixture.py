@@ -3,7 +3,9 @@
 A corpus is a pair of files. Its weight is the number of times that a pass reads it.
 """
 
+import io
 import math
+from pathlib import Path
 
 import tensorflow as tf
 
@@ -12,6 +14,7 @@ from kformer.text.text_files import as_list
 from kformer.training.data.corpus_weights import corpus_weights
 from kformer.training.data.parallel_files import count_pairs
 
+_CHUNK = 2**20  # Bytes of a file that are read at once.
 WINDOW = 100_000  # Pairs; shuffling happens within a window.
 
 
@@ -70,8 +73,8 @@ class Mixture:
             pair = number * size + tf.range(tf.size(text[0], tf.int64))
             return *text, tf.where(pair < whole, 0, i + 1)
 
-        lines = tf.data.Dataset.zip(_lines(source), _lines(target)).repeat(self._rounds[i])
-        part = lines.batch(size).enumerate().map(with_round)
+        sides = (_lines(file).repeat(self._rounds[i]).rebatch(size) for file in (source, target))
+        part = tf.data.Dataset.zip(*sides).enumerate().map(with_round)
         # The last windows may have no pairs of a small corpus.
         empty = tf.constant([], tf.string), tf.constant([], tf.string), tf.constant([], tf.int32)
         empty = tf.data.Dataset.from_tensors(empty).repeat()
@@ -104,8 +107,35 @@ class Mixture:
 
 
 def _lines(file):
-    # TensorFlow knows gzip alone, and without zeros behind it.
-    return tf.data.TextLineDataset(plain(file))
+    """Yields the lines of a text file in string tensors (N,), without their ends.
+
+    (`tf.data.TextLineDataset` deletes every "\\r", and takes longer. Python would have to be asked
+    by the threads of `tf.data`, which it makes wait for ever when it ends.)
+    """
+    chunks = _chunks(plain(file))
+
+    def cut(begun, chunk):
+        lines = tf.strings.split(begun + chunk, "\n")
+        return lines[-1], lines[:-1]
+
+    whole = chunks.scan(tf.constant(b""), cut)
+    return whole.map(lambda lines: tf.strings.regex_replace(lines, "\r$", ""))
+
+
+def _chunks(path):
+    """Yields the content of a file in parts; a last line without an end gets one."""
+    size = Path(path).stat().st_size
+    rest = size % _CHUNK
+    chunks = tf.data.Dataset.from_tensor_slices(tf.constant([], tf.string))
+    if size > rest:
+        chunks = tf.data.FixedLengthRecordDataset(path, _CHUNK, footer_bytes=rest)
+    if rest:
+        last = tf.data.FixedLengthRecordDataset(path, rest, header_bytes=size - rest)
+        chunks = chunks.concatenate(last)
+    with Path(path).open("rb") as file:
+        file.seek(-1, io.SEEK_END)
+        has_end = file.read() == b"\n"
+    return chunks if has_end else chunks.concatenate(tf.data.Dataset.from_tensors(b"\n"))
 
 
 def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:

@@ -50,7 +50,7 @@ def split_pairs(
     """Writes pairs as parallel text files, which are deleted when the process ends.
 
     What takes text files, such as `kformer.Tokenizer.train`, then takes text from anywhere. Line
-    feeds within a sentence become spaces.
+    ends within a sentence become spaces.
 
     Args:
         pairs: A path, or a list of paths, of tables: TSV, CSV with a header, JSON lines or TMX,
@@ -99,7 +99,7 @@ def parallel_text(source=None, target=None, pairs=None, columns=None, kind="") -
         tables = as_list(pairs)
         sides = [_split(file, names, columns is not None, *_state(file)) for file in tables]
         return ParallelText(*map(list, zip(*sides, strict=True)), {"pairs": tables})
-    paths = write_columns(_with_spaces(_read_again(pairs, names)), COLUMNS)
+    paths = write_columns(_read_again(pairs, names), COLUMNS)
     if not Path(paths[0]).stat().st_size:
         raise ValueError(f"There must be pairs. Received: {kind}pairs={reprlib.repr(pairs)}.")
     return ParallelText(paths[:1], paths[1:], {"pairs": paths}, recorded=False)
@@ -160,7 +160,7 @@ def _state(file):
 @functools.lru_cache
 def _split(file, columns, named, *_state):
     """Splits a table; one that has not changed is split once per process."""
-    return write_columns(_with_spaces(read_bitext(file, columns, named=named)), COLUMNS)
+    return write_columns(read_bitext(file, columns, named=named), COLUMNS)
 
 
 def _table(pairs) -> Iterable[Any] | None:
@@ -204,11 +204,6 @@ def _of_splits(pairs):
     [dataset] = pairs.values()
     table = _table(dataset)
     return dataset if table is None else table
-
-
-def _with_spaces(pairs):
-    for source, target in pairs:
-        yield source.replace("\n", " "), target.replace("\n", " ")
 
 
 def _read_again(pairs, columns) -> Iterator[Sequence[str]]:

@@ -2,51 +2,166 @@
 
 A network has one output, so `fit` takes one array for it. For a student both are in that array.
 
-Axes: B batch, T target length, K ids of the teachers.
+Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 """
 
 from typing import Any, NamedTuple
 
+import keras
 from keras import ops
 
-from kformer.backend import graph_cache
+from kformer.backend import assert_in_graph, graph_cache, is_traced
 
 
 class Expected(NamedTuple):
     """The right answer for each token, or for each text of a classifier.
 
     Attributes:
-        ids: int32 tensor (B, T); of a classifier (B,), the labels.
+        ids: int32 tensor (B, T); of a classifier (B,), the labels. Where `real` is 0, all are 0.
+        real: float32 tensor, as `ids`: 1 where an id counts, 0 where it is padding. In a graph it
+            is NaN if one cannot be an id.
         teacher_ids: int32 tensor (B, T, K), the ids that the teachers find most likely; or None.
         teacher_probabilities: float32 tensor (B, T, K), their probabilities, divided by their sum;
             or None.
     """
 
     ids: Any
+    real: Any
     teacher_ids: Any = None
     teacher_probabilities: Any = None
 
 
-def expected(y_true) -> Expected:
+def expected(y_true, logits, padding_id: int = 0) -> Expected:
     """Takes the expectation of `fit` apart; loss and metrics of a TensorFlow graph share the parts.
 
     Args:
-        y_true: integer tensor (B, T), ids, or (B,), labels; or (B, T, 1 + 2 K), the id, K ids of
-            the teachers, and their probabilities as integers, in any unit.
+        y_true: tensor (B, T) or (B, T, 1), ids; or (B,) or (B, 1), labels: whole numbers from 0 to
+            V - 1, or `padding_id`. Or integer tensor (B, T, 1 + 2 K), the id, K ids of the
+            teachers, and their probabilities as integers, in any unit.
+        logits: float tensor (B, T, V); of labels (B, V).
+        padding_id: The expected id that does not count; it may be out of range.
+
+    Raises:
+        ValueError: `y_true` has another shape, or a value that is none of these. In a TensorFlow
+            graph, such a value raises an `InvalidArgumentError` instead; in a compiled one, as on
+            JAX, loss and metrics become NaN.
     """
     y_true = ops.convert_to_tensor(y_true)
-    if len(y_true.shape) < 3:
-        return Expected(ops.cast(y_true, "int32"))
     cache, key = graph_cache(y_true), None
     if cache is not None:
-        key = "expected", y_true.ref()
+        key = "expected", y_true.ref(), str(logits.shape), padding_id
         if key in cache:
             return cache[key]
-    parts = ops.cast(y_true, "int32")
-    number = (parts.shape[-1] - 1) // 2
-    units = ops.cast(parts[..., 1 + number :], "float32")
-    total = ops.maximum(ops.sum(units, axis=-1, keepdims=True), 1.0)  # Padding has none.
-    found = Expected(parts[..., 0], parts[..., 1 : 1 + number], units / total)
+    found = _parts(y_true, tuple(logits.shape), padding_id)
     if cache is not None:
         cache[key] = found
     return found
+
+
+def weights_of_tokens(sample_weight, ids, place):
+    """Returns the weights of the tokens at `place` of `ids` (B, T), float32 (N,).
+
+    Args:
+        sample_weight: float tensor (B,) or (B, 1), of whole texts, or (B, T) or (B, T, 1), of
+            tokens; or a scalar. Of labels (B,) or (B, 1).
+        ids: int32 tensor (B, T); of labels (B,).
+        place: integer tensor (N,), indices of tokens in the flattened batch.
+
+    Raises:
+        ValueError: `sample_weight` has another shape.
+    """
+    weights = ops.cast(sample_weight, "float32")
+    shape, sizes = tuple(weights.shape), tuple(ids.shape)
+    if len(shape) == len(sizes) + 1 and shape[-1] == 1:
+        weights = ops.squeeze(weights, axis=-1)
+    elif len(shape) == 1 and len(sizes) == 2:
+        weights = weights[:, None]
+    found = tuple(weights.shape)
+    of_texts = (*sizes[:1], *(1 for _ in sizes[1:]))
+    if found and not any(_fits(found, wanted) for wanted in (sizes, of_texts)):
+        raise ValueError(
+            "Sample weights must have the shape (B,), a weight for each text, or (B, T), one for "
+            f"each token. Received: sample_weight of shape {shape}, for ids of shape {sizes}."
+        )
+    return ops.take(ops.reshape(ops.broadcast_to(weights, ops.shape(ids)), (-1,)), place)
+
+
+def _parts(y_true, logits_shape, padding_id):
+    shape, (*tokens, vocab_size) = tuple(y_true.shape), logits_shape
+    dtype = keras.backend.standardize_dtype(y_true.dtype)
+    number = 0  # K
+    if _fits(shape, (*tokens, 1)):
+        y_true = ops.squeeze(y_true, axis=-1)
+    elif not _fits(shape, tokens):
+        number = _number_of_teachers(shape, tokens, vocab_size, dtype)
+        if not number:
+            raise _not_expected(shape, dtype, logits_shape)
+    if not number:
+        ids, real, sound = _checked(y_true, vocab_size, padding_id, shape)
+        return Expected(ids, _unless(sound, real))
+    parts = ops.cast(y_true, "int32")
+    ids, real, sound = _checked(parts[..., 0], vocab_size, padding_id, shape)
+    teacher_ids, _, of_teachers = _checked(parts[..., 1 : 1 + number], vocab_size, 0, shape)
+    units = ops.cast(parts[..., 1 + number :], "float32")
+    total = ops.maximum(ops.sum(units, axis=-1, keepdims=True), 1.0)  # Padding has none.
+    real = _unless(of_teachers, _unless(sound, real))
+    return Expected(ids, real, teacher_ids, units / total)
+
+
+def _fits(shape, wanted):
+    """Whether a shape may be the one that is wanted, as far as both are known."""
+    return len(shape) == len(wanted) and all(
+        None in (size, other) or size == other for size, other in zip(shape, wanted, strict=True)
+    )
+
+
+def _number_of_teachers(shape, tokens, vocab_size, dtype):
+    """Returns K of a tensor (B, T, 1 + 2 K); 0 if it is something else, such as one-hot vectors."""
+    last = shape[-1] if shape else None
+    if len(tokens) != 2 or not _fits(shape, (*tokens, last)) or last == vocab_size:
+        return 0
+    return (last - 1) // 2 if last and last % 2 and "int" in dtype else 0
+
+
+def _not_expected(shape, dtype, logits_shape):
+    return ValueError(
+        "`y_true` must be ids of shape (B, T), labels of shape (B,), or integers of shape "
+        "(B, T, 1 + 2 K) with the ids of teachers, for logits (B, T, V) or (B, V). "
+        f"Received: y_true of shape {shape} and {dtype=}, logits of shape {logits_shape}."
+    )
+
+
+def _checked(values, vocab_size, padding_id, shape):
+    """Returns ids without padding as int32, which of them are real, and in a graph if all are ids.
+
+    Raises:
+        ValueError: A value is no id, outside a graph.
+    """
+    dtype = keras.backend.standardize_dtype(values.dtype)
+    is_float = keras.backend.is_float_dtype(dtype)
+    if not is_float and dtype != "int64":
+        values = ops.cast(values, "int32")
+    is_real = ops.not_equal(values, padding_id)
+    numbers = ops.where(is_real, values, ops.zeros_like(values))
+    lowest, highest = ops.min(numbers, initial=0), ops.max(numbers, initial=0)
+    sound = (lowest >= 0) & (highest < vocab_size)
+    if is_float:  # NaN is equal to nothing.
+        sound = sound & ops.all(ops.equal(numbers, ops.floor(numbers)))
+    rule = (
+        f"Expected ids must be whole numbers from 0 to {vocab_size - 1}, or the padding id, "
+        f"{padding_id}."
+    )
+    if is_traced(sound):
+        received = "Received: y_true with values from", lowest, "to", highest
+        assert_in_graph(sound, (rule, *received, f"and of shape {shape}."))
+    elif not bool(sound):
+        raise ValueError(
+            f"{rule} Received: y_true with values from {lowest} to {highest} and of shape {shape}."
+        )
+    ids = ops.clip(ops.cast(numbers, "int32"), 0, vocab_size - 1)
+    return ids, ops.cast(is_real, "float32"), sound if is_traced(sound) else None
+
+
+def _unless(sound, real):
+    """Returns `real`; NaN instead if it is known in the graph alone that a value is not sound."""
+    return real if sound is None else real + ops.where(sound, 0.0, float("nan"))

@@ -6,12 +6,13 @@ Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 import keras
 from keras import ops
 
-from kformer.arguments import check_number
+from kformer.arguments import check_choice, check_number
 from kformer.backend import replica_context
-from kformer.training.objective.expected import expected
+from kformer.training.objective.expected import expected, weights_of_tokens
 from kformer.training.objective.token_scores import token_scores
 
 _TEACHERS = 0.5  # Share of the loss.
+_REDUCTIONS = ("sum_over_batch_size", "none")
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -25,15 +26,23 @@ class MaskedCrossEntropy(keras.losses.Loss):
     Args:
         label_smoothing: Share of the probability that is spread over all ids, in [0, 1).
         padding_id: The expected id that does not count.
+        reduction: "sum_over_batch_size", as above, or "none", for the cross entropy of each token,
+            0 where it is padding.
 
     Call arguments:
-        y_true: integer tensor (B, T); or of a student (B, T, 1 + 2 K), see
-            `kformer.training.objective.expected`.
-        y_pred: float tensor (B, T, V), logits.
+        y_true: integer tensor (B, T) or (B, T, 1); or of a student (B, T, 1 + 2 K), see
+            `kformer.training.objective.expected`. Of a classifier (B,) or (B, 1), labels.
+        y_pred: float tensor (B, T, V), logits; of a classifier (B, V).
         sample_weight: float tensor (B,) or (B, T), what each token counts in the sum; or None.
 
     Returns:
-        float32 scalar; 0 if there is no real token.
+        float32 scalar; 0 if there is no real token. Without a reduction float32 (B, T), of a
+        classifier (B,).
+
+    Raises:
+        ValueError: A shape is another; or an expected id is out of range, such as -100, by which
+            other libraries mark padding. In a TensorFlow graph, such an id raises an
+            `InvalidArgumentError`; in a compiled one, as on JAX, the loss becomes NaN.
     """
 
     def __init__(
@@ -41,10 +50,11 @@ class MaskedCrossEntropy(keras.losses.Loss):
         label_smoothing: float = 0.1,
         padding_id: int = 0,
         name: str = "masked_cross_entropy",
-        reduction="sum",
+        reduction="sum_over_batch_size",
         dtype="float32",
     ):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
+        check_choice("reduction", reduction, (*_REDUCTIONS, None))
         self.label_smoothing = check_number("label_smoothing", label_smoothing, least=0, below=1)
         self.padding_id = padding_id
 
@@ -61,9 +71,20 @@ class MaskedCrossEntropy(keras.losses.Loss):
         if scores.teacher_logit is not None:
             of_teachers = scores.log_normalizer - scores.teacher_logit
             losses = (1 - _TEACHERS) * losses + _TEACHERS * of_teachers
+        ids = expected(y_true, y_pred, self.padding_id).ids
         if sample_weight is not None:
-            losses = losses * _of_tokens(sample_weight, expected(y_true).ids, scores.place)
-        return _mean(ops.sum(losses * scores.real), ops.sum(scores.real))
+            losses = losses * weights_of_tokens(sample_weight, ids, scores.place)
+        losses = losses * scores.real
+        if self.reduction in ("none", None):
+            every = ops.scatter(scores.place[:, None], losses, (ops.size(ids),))
+            return ops.reshape(every, ops.shape(ids))
+        return _mean(ops.sum(losses), ops.sum(scores.real))
+
+    @classmethod
+    def from_config(cls, config):
+        # Before 0.2, the mean was called "sum".
+        is_mean = config.get("reduction") == "sum"
+        return super().from_config(config | ({"reduction": _REDUCTIONS[0]} if is_mean else {}))
 
     def get_config(self):
         return {
@@ -87,11 +108,3 @@ def _mean(total, count):
     value = ops.stop_gradient(share)
     whole = replicas.all_reduce("SUM", value)
     return share - value + whole / replicas.num_replicas_in_sync
-
-
-def _of_tokens(weights, ids, place):
-    """Returns the weights of the tokens at `place` of `ids` (B, T), float32 (N,)."""
-    weights = ops.cast(weights, "float32")
-    if len(weights.shape) == 1:
-        weights = weights[:, None]
-    return ops.take(ops.reshape(ops.broadcast_to(weights, ops.shape(ids)), (-1,)), place)

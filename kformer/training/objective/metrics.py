@@ -6,12 +6,16 @@ Axes: B batch, T target length, V vocabulary.
 import keras
 from keras import ops
 
-from kformer.training.objective.expected import expected
+from kformer.training.objective.expected import expected, weights_of_tokens
 from kformer.training.objective.token_scores import token_scores
 
 
 class _TokenMean(keras.metrics.Metric):
-    """The mean over all real tokens of what `per_token` returns for each."""
+    """The mean over all real tokens of what `per_token` returns for each.
+
+    As one of the `weighted_metrics` of `compile`, it is the mean by the sample weights, whose
+    shapes are those that `MaskedCrossEntropy` takes.
+    """
 
     default_name: str
 
@@ -27,11 +31,15 @@ class _TokenMean(keras.metrics.Metric):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         scores = token_scores(y_true, y_pred, self.padding_id)
-        self.total.assign_add(ops.sum(self.per_token(scores) * scores.real))
-        self.count.assign_add(ops.sum(scores.real))
+        weights = scores.real
+        if sample_weight is not None:
+            ids = expected(y_true, y_pred, self.padding_id).ids
+            weights = weights * weights_of_tokens(sample_weight, ids, scores.place)
+        self.total.assign_add(ops.sum(self.per_token(scores) * weights))
+        self.count.assign_add(ops.sum(weights))
 
     def result(self):
-        return self.total / ops.maximum(self.count, 1.0)
+        return ops.divide_no_nan(self.total, self.count)
 
     def get_config(self):
         return {**super().get_config(), "padding_id": self.padding_id}
@@ -70,7 +78,9 @@ class Perplexity(_TokenMean):
 
 @keras.saving.register_keras_serializable(package="kformer")
 class Tokens(_TokenMean):
-    """Number of real tokens seen; `kformer.training.TokensPerSecond` reads it.
+    """Number of real tokens seen, or the sum of their sample weights if there are any.
+
+    `kformer.training.TokensPerSecond` reads it.
 
     Args:
         padding_id: The expected id that does not count.
@@ -79,8 +89,12 @@ class Tokens(_TokenMean):
     default_name = "tokens"
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        real = ops.not_equal(expected(y_true).ids, self.padding_id)
-        self.count.assign_add(ops.sum(ops.cast(real, "float32")))
+        wanted = expected(y_true, y_pred, self.padding_id)
+        weights = ops.reshape(wanted.real, (-1,))
+        if sample_weight is not None:
+            every = ops.arange(ops.size(wanted.ids))
+            weights = weights * weights_of_tokens(sample_weight, wanted.ids, every)
+        self.count.assign_add(ops.sum(weights))
 
     def result(self):
         return self.count + 0.0

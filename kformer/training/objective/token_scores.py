@@ -38,8 +38,7 @@ def token_scores(y_true, logits, padding_id: int = 0) -> TokenScores:
     logits of the whole batch then, so the graph does not compute them.
 
     Args:
-        y_true: integer tensor (B, T), the expected ids; (B,), labels; or (B, T, 1 + 2 K), see
-            `expected`.
+        y_true: integer tensor (B, T), the expected ids; or another one that `expected` takes.
         logits: float tensor (B, T, V); of labels (B, V).
         padding_id: The expected id that does not count.
 
@@ -48,20 +47,20 @@ def token_scores(y_true, logits, padding_id: int = 0) -> TokenScores:
     """
     y_true, factors = ops.convert_to_tensor(y_true), factors_of(logits)
     if factors is None:
-        return _from_logits(expected(y_true), logits, padding_id)
+        return _from_logits(expected(y_true, logits, padding_id), logits)
     cache, key = graph_cache(logits), ("scores", y_true.ref(), logits.ref(), padding_id)
     if key not in cache:
-        cache[key] = _from_factors(expected(y_true), *factors, padding_id)
+        cache[key] = _from_factors(expected(y_true, logits, padding_id), *factors)
     return cache[key]
 
 
-def _from_logits(wanted: Expected, logits, padding_id):
+def _from_logits(wanted: Expected, logits):
     ids = ops.reshape(wanted.ids, (-1,))
     logits = ops.reshape(ops.cast(logits, "float32"), (-1, logits.shape[-1]))
     target_logit = ops.take_along_axis(logits, ids[:, None], axis=-1)[:, 0]
     return TokenScores(
         place=ops.arange(ops.shape(ids)[0]),
-        real=ops.cast(ops.not_equal(ids, padding_id), "float32"),
+        real=ops.reshape(wanted.real, (-1,)),
         target_logit=target_logit,
         mean=ops.mean(logits, axis=-1),
         log_normalizer=ops.logsumexp(logits, axis=-1),
@@ -72,14 +71,14 @@ def _from_logits(wanted: Expected, logits, padding_id):
     )
 
 
-def _from_factors(wanted: Expected, vectors, table, padding_id):
-    ids = ops.reshape(wanted.ids, (-1,))
-    (place,) = ops.nonzero(ops.not_equal(ids, padding_id))
+def _from_factors(wanted: Expected, vectors, table):
+    counts = ops.reshape(wanted.real, (-1,))
+    (place,) = ops.nonzero(counts)
 
     def real(tokens):
         return ops.take(tokens, place, axis=0)
 
-    ids = real(ids)  # (N,)
+    ids = real(ops.reshape(wanted.ids, (-1,)))  # (N,)
     vectors = real(ops.reshape(vectors, (-1, vectors.shape[-1])))  # (N, D)
     log_normalizer, best = in_parts(
         lambda vectors, ids: _normalize(vectors, table, ids), vectors, ids
@@ -94,7 +93,7 @@ def _from_factors(wanted: Expected, vectors, table, padding_id):
 
     return TokenScores(
         place=place,
-        real=ops.ones_like(log_normalizer),
+        real=real(counts),
         target_logit=score(ops.take(table, ids, axis=0)),
         mean=score(ops.mean(table, axis=0)),
         log_normalizer=log_normalizer,

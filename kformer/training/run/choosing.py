@@ -69,7 +69,7 @@ class Choice:
         score, before = self._validate(), self._models.score(files[0])
         better = score is None or (score < before if self._mode == "min" else score > before)
         average = self._output / MODELS / AVERAGE
-        self._model.save(average)
+        self._model.save(average, include_optimizer=False)
         with replacing(self._file) as temporary:
             shutil.copyfile(average if better else files[0], temporary)
         names = [path.name for path in files]

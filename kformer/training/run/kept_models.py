@@ -39,7 +39,7 @@ class KeepModels(ValidationCallback):
         if not self.number:
             return
         step = step_of(self.model)
-        self.saved.save(self._path(step))
+        self.saved.save(self._path(step), include_optimizer=False)
         scores = {name: value for name, value in (logs or {}).items() if name.startswith("val_")}
         self._kept = [one for one in self._kept if one[0] != step] + [[step, scores]]
         stay = {step, *self.best()}

@@ -55,6 +55,13 @@ def test_padding_changes_nothing():
     np.testing.assert_allclose(model(padded), model(IDS), atol=1e-6)
 
 
+def test_a_row_of_padding_alone_has_the_logits_of_the_bias():
+    model = classifier()
+    logits = model(np.array([[5, 6, 3], [0, 0, 0]]))
+    np.testing.assert_allclose(logits[1], model.head.bias, atol=1e-6)
+    np.testing.assert_allclose(logits[0], model(np.array([[5, 6, 3]]))[0], atol=1e-5)
+
+
 @pytest.mark.prove
 @pytest.mark.parametrize("trainable", [pytest.param(True, marks=pytest.mark.prove), False])
 def test_fit_changes_a_frozen_encoder_not_at_all(trainable):

@@ -46,7 +46,13 @@ cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))
 def test_a_csv_file_may_hold_any_text(tmp_path_factory, examples):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
-    expected = [tuple(" ".join(cell.split()) for cell in pair) for pair in examples]
+    expected = [
+        (
+            " ".join(label.split()),
+            text.replace("\r\n", "\n").replace("\r\n", " ").replace("\n", " "),
+        )
+        for label, text in examples
+    ]
     labelled(path, "csv", examples)
     if all(label for label, _ in expected):
         assert pairs(path) == expected
@@ -63,8 +69,8 @@ def test_a_header_and_the_mark_of_windows_are_no_text(written, name):
     assert pairs(path) == [("gut", "ein haus")]
 
 
-def test_a_text_keeps_its_tabs_as_spaces(written):
-    assert pairs(written("a.tsv", "gut\tein\thaus")) == [("gut", "ein haus")]
+def test_a_text_keeps_its_tabs(written):
+    assert pairs(written("a.tsv", "gut\tein\thaus")) == [("gut", "ein\thaus")]
 
 
 @pytest.mark.parametrize(

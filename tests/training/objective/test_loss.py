@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.training import MaskedCrossEntropy
+from kformer import TokenEmbedding
+from kformer.backend import is_tensorflow
+from kformer.training import MaskedAccuracy, MaskedCrossEntropy, Perplexity, Tokens
 from support.backend import value_and_gradients
 
 B, T, V = 3, 5, 7
@@ -142,6 +144,125 @@ def test_keras_can_write_it_down_and_read_it_again():
     assert type(again) is MaskedCrossEntropy
     assert again.get_config() == loss.get_config()
     assert (again.label_smoothing, again.padding_id, again.name) == (0.2, 5, "mine")
+
+
+def test_ids_may_have_an_axis_of_size_1():
+    ids, logits = example()
+    loss = MaskedCrossEntropy(0.1)
+    np.testing.assert_array_equal(loss(ids[..., None], logits), loss(ids, logits))
+    labels = ids[:, 0]
+    expected = loss(labels, logits[:, 0])
+    np.testing.assert_array_equal(loss(labels[:, None], logits[:, 0]), expected)
+
+
+@pytest.mark.parametrize("shape", [(B,), (B, T + 1), (B, T, 2), (B, T, V), (B, T, 4), (B, 1, T)])
+def test_what_has_another_shape_is_refused(shape):
+    logits = example()[1]
+    received = r"Received: y_true of shape \({}\).*logits of shape \(3, 5, 7\)"
+    numbers = ", ".join(map(str, shape)) + "," * (len(shape) == 1)
+    for one in (MaskedCrossEntropy(), MaskedAccuracy().update_state, Tokens().update_state):
+        with pytest.raises(ValueError, match=received.format(numbers)):
+            one(np.ones(shape, "int32"), logits)
+
+
+def test_vectors_of_classes_are_no_labels_and_floats_no_teachers():
+    with pytest.raises(ValueError, match=r"Received: y_true of shape \(5, 7\)"):
+        MaskedCrossEntropy(padding_id=-1)(np.eye(V)[:T], np.ones((T, V), "float32"))
+    with pytest.raises(ValueError, match=r"shape \(3, 5, 3\) and dtype='float32'"):
+        MaskedCrossEntropy()(np.ones((B, T, 3), "float32"), example()[1])
+
+
+WRONG = [-100, -1, V, 999, 2.5, float("nan")]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_cannot_be_an_id_is_refused(wrong):
+    ids, logits = example()
+    ids = ids.astype("float32" if isinstance(wrong, float) else "int32")
+    ids[1, 2] = wrong
+    for one in (MaskedCrossEntropy(), Perplexity().update_state, Tokens().update_state):
+        with pytest.raises(ValueError, match=r"from 0 to 6, .* Received: y_true with values from"):
+            one(ids, logits)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("from_embedding", [False, True])
+def test_in_a_graph_what_cannot_be_an_id_ends_training(wrong, from_embedding):
+    ids, logits = example()
+    ids = ids.astype("float32" if isinstance(wrong, float) else "int32")
+    ids[1, 2] = wrong
+    embedding = TokenEmbedding(V, 4)
+    embedding.build()
+
+    def loss(logits):
+        scored = embedding.logits(logits[..., :4]) if from_embedding else logits
+        return MaskedCrossEntropy()(ids, scored)
+
+    if is_tensorflow():
+        with pytest.raises(Exception, match=r"from 0 to 6, .*Received: y_true with values from"):
+            value_and_gradients(loss, logits)
+    else:
+        assert np.isnan(value_and_gradients(loss, logits)[0])
+
+
+def test_teachers_have_ids_of_the_vocabulary():
+    ids, logits = example()
+    y_true, _ = of_teachers(ids, np.random.default_rng(0))
+    y_true[0, 0, 1] = V
+    with pytest.raises(ValueError, match=r"with values from 0 to 7 and of shape \(3, 5, 5\)"):
+        MaskedCrossEntropy()(y_true, logits)
+
+
+def test_the_padding_id_may_be_out_of_range():
+    ids, logits = example()
+    expected = MaskedCrossEntropy()(ids, logits)
+    padded = np.where(ids == 0, -100, ids)
+    loss = MaskedCrossEntropy(padding_id=-100)
+    np.testing.assert_allclose(loss(padded, logits), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(), (B,), (B, 1), (B, T), (B, T, 1)])
+def test_sample_weights_are_of_texts_or_of_tokens(shape):
+    ids, logits = example()
+    weights = np.random.default_rng(0).uniform(0, 3, shape).astype("float32")
+    of_tokens = weights[..., 0] if len(shape) == 3 else weights
+    of_tokens = np.broadcast_to(of_tokens[:, None] if len(shape) == 1 else of_tokens, (B, T))
+    costs = cross_entropy(ids, logits, 0.1) * of_tokens * (ids != 0)
+    loss = MaskedCrossEntropy(0.1)(ids, logits, sample_weight=weights)
+    np.testing.assert_allclose(loss, costs.sum() / (ids != 0).sum(), rtol=1e-5)
+
+
+def test_sample_weights_of_labels_have_their_shape():
+    ids, logits = example()
+    weights = np.array([0.5, 0, 2], "float32")
+    costs = cross_entropy(ids[:, 0], logits[:, 0], 0.1) * weights
+    for one in (weights, weights[:, None]):
+        loss = MaskedCrossEntropy(0.1)(ids[:, 0], logits[:, 0], one)
+        np.testing.assert_allclose(loss, costs.mean(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(T,), (1, T), (B, T, 2), (B, T + 1)])
+def test_other_sample_weights_are_refused(shape):
+    ids, logits = example()
+    with pytest.raises(ValueError, match=r"Received: sample_weight of shape \(.*ids of shape"):
+        MaskedCrossEntropy()(ids, logits, np.ones(shape, "float32"))
+
+
+def test_without_a_reduction_each_token_has_its_own_loss():
+    ids, logits = example()
+    weights = np.array([0.5, 0, 2], "float32")
+    loss = MaskedCrossEntropy(0.1, reduction="none")
+    expected = cross_entropy(ids, logits, 0.1) * (ids != 0) * weights[:, None]
+    np.testing.assert_allclose(loss(ids, logits, weights), expected, atol=1e-5)
+    found, _ = value_and_gradients(lambda logits: loss(ids, logits), logits)
+    np.testing.assert_allclose(found, loss(ids, logits), atol=1e-5)
+
+
+def test_other_reductions_are_refused_and_the_old_name_of_the_mean_is_read():
+    with pytest.raises(ValueError, match="Received: reduction='sum'"):
+        MaskedCrossEntropy(reduction="sum")
+    config = MaskedCrossEntropy().get_config() | {"reduction": "sum"}  # As of 0.1.0.
+    assert MaskedCrossEntropy.from_config(config).reduction == "sum_over_batch_size"
 
 
 @pytest.mark.parametrize("label_smoothing", [-0.1, 1, 1.5])

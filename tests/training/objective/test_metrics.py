@@ -96,6 +96,27 @@ def test_the_padding_id_is_an_argument(metric_class):
     np.testing.assert_allclose(metric.result(), value, rtol=1e-5)
 
 
+@pytest.mark.parametrize("of_texts", [False, True])
+def test_sample_weights_weigh_the_tokens(of_texts):
+    rng = np.random.default_rng(0)
+    batches = [batch(rng, 3, 5), batch(rng, 2, 7)]
+    metrics = [metric() for metric in METRICS]
+    right, surprise, total = 0, 0, 0
+    for ids, logits in batches:
+        weights = rng.uniform(0, 3, ids.shape[: 1 if of_texts else 2]).astype("float32")
+        for metric in metrics:
+            metric.update_state(ids, logits, sample_weight=weights)
+        each = (ids != 0) * (weights[:, None] if of_texts else weights)
+        log_probabilities = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
+        chosen = np.take_along_axis(log_probabilities, ids[..., None], axis=-1)[..., 0]
+        right += (each * (logits.argmax(axis=-1) == ids)).sum()
+        surprise -= (each * chosen).sum()
+        total += each.sum()
+    found = [float(metric.result()) for metric in metrics]
+    expected = right / total, np.exp(surprise / total), total
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
 @every_metric
 def test_keras_can_write_it_down_and_read_it_again(metric_class):
     metric = metric_class(padding_id=5, name="mine")

@@ -43,7 +43,7 @@ class Cleaning:
     def reasons(self, pairs: Pairs) -> np.ndarray:
         """Returns the name of the first rule that drops each pair, "" for none: str array (N,)."""
         text = [[text.strip() for text in side] for side in pairs]
-        blank = np.array([not (source and target) for source, target in zip(*text, strict=True)])
+        blank = np.array([not all(map(_has_text, pair)) for pair in zip(*pairs, strict=True)])
         same = np.array([source == target for source, target in zip(*text, strict=True)])
         rules = {"blank": blank, "identical": same & (not self._options.keep_identical)}
         if self._excluded:
@@ -55,6 +55,10 @@ class Cleaning:
             rules["few_letters"] |= of_any < self._options.min_letters * characters
             rules["other_script"] |= by_script & (2 * chosen < of_any)
         return np.select([*rules.values()], [*rules], "")
+
+
+def _has_text(text):
+    return bool(text.strip(" "))  # Of other white space, the tokenizer decides.
 
 
 def excluded_texts(files: Paths | None) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kformer.files import check_file
 from kformer.text.bitexts import read_bitext
-from kformer.text.text_files import as_list, read_lines
+from kformer.text.text_files import as_list, on_one_line, read_lines
 from kformer.training.data.pairs import checked_columns
 from kformer.training.data.parallel_files import check_parallel
 
@@ -87,11 +87,16 @@ def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:
     """
     parts = [
         *itertools.starmap(_side_by_side, zip(files.source, files.target, strict=True)),
-        *(read_bitext(file, files.columns, named=files.named) for file in files.pairs),
+        *(_of_table(file, files) for file in files.pairs),
     ]
     pairs = itertools.chain.from_iterable(parts)
     while batch := [*itertools.islice(pairs, size)]:
         yield Pairs(*map(list, zip(*batch, strict=True)))
+
+
+def _of_table(file, files):
+    for pair in read_bitext(file, files.columns, named=files.named):
+        yield tuple(map(on_one_line, pair))
 
 
 def _side_by_side(source, target):

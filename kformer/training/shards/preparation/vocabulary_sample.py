@@ -41,9 +41,7 @@ def vocabularies_of(
     sample, dropped = clean(_sample(files))
     if not sample.source:
         raise none_left(dropped, files)
-    sides = write_columns(
-        ((" ".join(text.split()) for text in pair) for pair in zip(*sample, strict=True)), COLUMNS
-    )
+    sides = write_columns(zip(*sample, strict=True), COLUMNS)
     numbers = {name: getattr(options, name) for name in OF_NEW_VOCABULARY}
     return learn_vocabularies(Recipe.named("tiny", **numbers), sides[:1], sides[1:])
 
