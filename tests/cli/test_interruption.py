@@ -31,7 +31,9 @@ def run_until_the_first_epoch(arguments, number):
         stderr=subprocess.PIPE,
         encoding="utf-8",
     )
-    said = list(itertools.takewhile(lambda line: " done  " not in line, process.stdout))
+    said = list(
+        itertools.takewhile(lambda line: not re.match(r" +\d+/1000 ", line), process.stdout)
+    )
     process.send_signal(number)
     _, errors = process.communicate()
     return process.returncode, said, errors
@@ -98,5 +100,6 @@ def test_learning_that_diverges_is_said_in_one_line_and_its_advice_helps(command
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(
         "Resuming from the first step.\nepochs: 1000 -> 1 from step 0\n"
-        "learning_rate_scale: 1e+30 -> 0.5 from step 0\nepoch 1/1 done"
+        "learning_rate_scale: 1e+30 -> 0.5 from step 0\n  epoch "
     )
+    assert re.search(r"^    1/1 .* 0:00:00$", result.stdout, re.MULTILINE)
