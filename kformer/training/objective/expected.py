@@ -93,7 +93,7 @@ def _parts(y_true, logits_shape, padding_id):
     if _fits(shape, (*tokens, 1)):
         y_true = ops.squeeze(y_true, axis=-1)
     elif not _fits(shape, tokens):
-        number = _number_of_teachers(shape, tokens, vocab_size, dtype)
+        number = _number_of_teachers(shape, tokens, dtype)
         if not number:
             raise _not_expected(shape, dtype, logits_shape)
     if not number:
@@ -115,10 +115,10 @@ def _fits(shape, wanted):
     )
 
 
-def _number_of_teachers(shape, tokens, vocab_size, dtype):
-    """Returns K of a tensor (B, T, 1 + 2 K); 0 if it is something else, such as one-hot vectors."""
+def _number_of_teachers(shape, tokens, dtype):
+    """Returns K of integers (B, T, 1 + 2 K); 0 of something else, as one-hot vectors of floats."""
     last = shape[-1] if shape else None
-    if len(tokens) != 2 or not _fits(shape, (*tokens, last)) or last == vocab_size:
+    if len(tokens) != 2 or not _fits(shape, (*tokens, last)):
         return 0
     return (last - 1) // 2 if last and last % 2 and "int" in dtype else 0
 

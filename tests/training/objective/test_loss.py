@@ -155,7 +155,7 @@ def test_ids_may_have_an_axis_of_size_1():
     np.testing.assert_array_equal(loss(labels[:, None], logits[:, 0]), expected)
 
 
-@pytest.mark.parametrize("shape", [(B,), (B, T + 1), (B, T, 2), (B, T, V), (B, T, 4), (B, 1, T)])
+@pytest.mark.parametrize("shape", [(B,), (B, T + 1), (B, T, 2), (B, T, 4), (B, 1, T)])
 def test_what_has_another_shape_is_refused(shape):
     logits = example()[1]
     received = r"Received: y_true of shape \({}\).*logits of shape \(3, 5, 7\)"
@@ -168,8 +168,9 @@ def test_what_has_another_shape_is_refused(shape):
 def test_vectors_of_classes_are_no_labels_and_floats_no_teachers():
     with pytest.raises(ValueError, match=r"Received: y_true of shape \(5, 7\)"):
         MaskedCrossEntropy(padding_id=-1)(np.eye(V)[:T], np.ones((T, V), "float32"))
-    with pytest.raises(ValueError, match=r"shape \(3, 5, 3\) and dtype='float32'"):
-        MaskedCrossEntropy()(np.ones((B, T, 3), "float32"), example()[1])
+    ids, logits = example()
+    with pytest.raises(ValueError, match=r"shape \(3, 5, 7\) and dtype='float32'"):
+        MaskedCrossEntropy()(np.eye(V, dtype="float32")[ids], logits)
 
 
 WRONG = [-100, -1, V, 999, 2.5, float("nan")]
