@@ -12,7 +12,7 @@ from kformer.training import KeepBest
 class Saved(list):
     """A translator that only records the paths that it was saved to."""
 
-    def save(self, path):
+    def save(self, path, include_optimizer=False):
         self.append(path)
 
 

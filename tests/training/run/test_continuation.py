@@ -185,7 +185,7 @@ def test_another_monitored_score_is_compared_with_that_of_the_saved_translator()
     class Nothing:
         saved = 0
 
-        def save(self, path):
+        def save(self, path, include_optimizer=False):
             self.saved += 1
 
     callback = KeepBest(Nothing(), "best.keras", "val_bleu", "max")

@@ -138,7 +138,7 @@ def test_steps_are_due_once_with_gradient_accumulation():
 
 
 class Saved:
-    def save(self, path):
+    def save(self, path, include_optimizer=False):
         path.parent.mkdir(exist_ok=True)
         path.touch()
 
