@@ -9,6 +9,7 @@ import hashlib
 from pathlib import Path
 
 import keras
+import numpy as np
 import tensorflow as tf
 import tensorflow_text
 from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece_tokenizer
@@ -61,6 +62,8 @@ class Tokenizer(keras.layers.Layer):
         vocab_size: int = 8000,
         character_coverage: float = 0.9995,
         pieces: str = "unigram",
+        normalization: str = "nmt_nfkc",
+        split_digits: bool = False,
     ):
         """Learns a model with byte fallback from text files.
 
@@ -75,6 +78,12 @@ class Tokenizer(keras.layers.Layer):
             pieces: What they are: "unigram", frequent parts of words
                 ([Kudo, 2018](https://arxiv.org/abs/1804.10959)); "char", single characters, which
                 suit numbers, dates and spelling; or "word", frequent words.
+            normalization: What becomes of characters: "nmt_nfkc" applies Unicode's NFKC, makes a
+                space of all white space, and deletes control characters and invisible ones, such
+                as the soft hyphen; but keeps ZWNJ and ZWJ in the scripts and emoji that need them.
+                "nfkc" keeps white space and control characters. "identity" keeps everything. The
+                module `kformer.text.normalization` has the details.
+            split_digits: Whether each digit is a piece of its own, which suits numbers.
 
         Raises:
             FileNotFoundError: A file is missing.
@@ -83,7 +92,8 @@ class Tokenizer(keras.layers.Layer):
                 supports); a file is not UTF-8 (the message says which line); or the files hold no
                 text.
         """
-        return cls(vocabulary.learn(files, vocab_size, character_coverage, pieces=pieces))
+        options = {"normalization": normalization, "split_digits": split_digits}
+        return cls(vocabulary.learn(files, vocab_size, character_coverage, pieces=pieces, **options))
 
     @classmethod
     def load(cls, path):
@@ -189,6 +199,46 @@ class Tokenizer(keras.layers.Layer):
             int32 tensor (B, S).
         """
         return self.with_end(self.tokenize(texts)).to_tensor(self.padding_id)
+
+    def decode(self, ids) -> list[str]:
+        """Returns the texts of rows of ids, the inverse of `encode`; eager.
+
+        The ids of padding, start and end are dropped, and that of a prefix at the beginning. What
+        was normalized stays so: `decode(encode(["Ｈund"]))` is `["Hund"]`.
+
+        Args:
+            ids: integers (B, S), as a tensor, an array or `tf.RaggedTensor`; or a list of rows of
+                any lengths.
+
+        Raises:
+            TypeError: The ids are not rows of integers.
+            ValueError: An id is not in the vocabulary.
+        """
+        if tf.is_tensor(ids) or isinstance(ids, tf.RaggedTensor):
+            ids = ids.to_list() if isinstance(ids, tf.RaggedTensor) else ids.numpy()
+        rows = [self._text_ids(row) for row in ids]
+        lengths = [len(row) for row in rows]
+        flat = tf.constant([one for row in rows for one in row], tf.int32)
+        texts = self.detokenize(tf.RaggedTensor.from_row_lengths(flat, tf.constant(lengths, tf.int64)))
+        return [text.decode("utf-8") for text in texts.numpy()]
+
+    def _text_ids(self, row):
+        """Returns the ids of a row that stand for text."""
+        row = np.asarray(row)
+        if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
+            raise TypeError(
+                "`ids` must be rows of integers, a row for each text. Received: a row of shape "
+                f"{row.shape} and dtype {row.dtype}."
+            )
+        wrong = row[(row < 0) | (row >= self.vocab_size)]
+        if wrong.size:
+            raise ValueError(
+                f"An id must be at least 0 and under {self.vocab_size}, the size of the vocabulary. "
+                f"Received: {int(wrong[0])}."
+            )
+        special = (self.padding_id, self.start_id, self.end_id)
+        kept = [int(one) for one in row if one not in special]
+        return kept[self.prefix_length(kept) :]
 
     def with_start(self, ids):
         """Puts the start id before each row of a `tf.RaggedTensor` (B, None)."""

@@ -1,21 +1,27 @@
 """Learns SentencePiece models from text files, and checks them, without TensorFlow.
 
-All of them split text as unigram models do, into the pieces of the highest total score. One of
+The text is normalized here, by the table that becomes part of the model (`normalization`). All
+models split text as unigram models do, into the pieces of the highest total score. One of
 characters, or of words, has pieces that leave no choice; so it works wherever a unigram model does.
 """
 
+import collections
+import functools
 import io
+import itertools
 import re
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from kformer.arguments import check_choice, check_integer, check_number
+from kformer.arguments import check_choice, check_flag, check_integer, check_number
+from kformer.text import normalization as rules
 from kformer.text.text_files import as_list, decoded, opened
 
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 KINDS = ("unigram", "char", "word")  # Of pieces.
 SPACE = "▁"  # As SentencePiece writes it.
+LONGEST_LINE = 4192  # Bytes; SentencePiece's trainer skips longer ones.
 ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
 
 
@@ -25,18 +31,24 @@ def learn(
     character_coverage: float = 0.9995,
     at_most: bool = False,
     pieces: str = "unigram",
+    normalization: str = rules.NMT_NFKC,
+    split_digits: bool = False,
 ) -> bytes:
     """Learns a model with byte fallback from text files.
 
     Args:
-        files: A path or a list of paths of UTF-8 text, one sentence a line, plain or compressed.
+        files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain. Lines
+            of any length count.
         vocab_size: Number of ids.
-        character_coverage: Share of the text's characters that get pieces of their own; the
-            rarest are spelled in bytes.
+        character_coverage: Least share of the text's characters that get pieces of their own; the
+            rarest are spelled in bytes. Where ids are left, because the text does not support so
+            many, they go to these characters.
         at_most: Whether to learn as many ids as the text supports where `vocab_size` is too
             large, instead of raising an error. The model is the one that this number gives.
         pieces: What they are: "unigram", frequent parts of words; "char", single characters; or
             "word", frequent words. What has no piece is spelled in bytes.
+        normalization: Rule for the characters of a text, one of `kformer.text.normalization.RULES`.
+        split_digits: Whether each digit is a piece of its own.
 
     Returns:
         The SentencePiece model file's content.
@@ -50,53 +62,86 @@ def learn(
     check_integer("vocab_size", vocab_size, least=1)
     check_number("character_coverage", character_coverage, above=0, most=1)
     check_choice("pieces", pieces, KINDS)
-    files = as_list(files)
+    check_choice("normalization", normalization, rules.RULES)
+    check_flag("split_digits", split_digits)
+    text = functools.partial(_normalized, as_list(files), normalization)
+    settings = {"model_type": pieces, "split_digits": split_digits}
+    wider = False
     while True:
         try:
-            return _learn(files, vocab_size, character_coverage, pieces)
+            model = _learn(text, vocab_size, character_coverage, settings)
         except RuntimeError as error:
             supported = _supported(str(error))
+            if supported is not None and not wider:
+                wider, narrow = True, character_coverage
+                free = vocab_size - supported
+                character_coverage = _with_more_characters(text(), narrow, free)
+                if character_coverage > narrow:
+                    continue
             if not at_most or supported is None:
                 raise ValueError(_why_not_learned(str(error), vocab_size)) from error
             vocab_size = supported  # Less than before, so this loop ends.
+        else:
+            rules.set_rule(model, normalization)
+            return model.SerializeToString()
 
 
-def _learn(files, vocab_size, character_coverage, pieces):
-    if pieces == "unigram":
-        return _trained(files, vocab_size, character_coverage, pieces)
-    spaces = 1 if pieces == "word" else 0  # A model of words has no piece for a space alone.
+def _with_more_characters(lines, coverage, count):
+    """Returns the coverage that gives pieces to `count` characters more, at most to all."""
+    counts = collections.Counter()
+    for line in lines:
+        counts.update(line)
+    sums = [*itertools.accumulate(sorted(counts.values(), reverse=True))]
+    covered = sum(one < coverage * sums[-1] for one in sums) + 1
+    if covered + count >= len(sums):
+        return 1.0
+    return max(coverage, (sums[covered + count - 1] - 0.5) / sums[-1])
+
+
+def _learn(text, vocab_size, character_coverage, settings):
+    """Returns a `ModelProto`.
+
+    Args:
+        text: Returns the normalized lines.
+        settings: Of SentencePiece's trainer.
+    """
+    kind = settings["model_type"]
+    spaces = 1 if kind == "word" else 0  # A model of words has no piece for a space alone.
     try:
-        model = _trained(files, vocab_size - spaces, character_coverage, pieces)
+        model = _trained(text(), vocab_size - spaces, character_coverage, settings)
     except RuntimeError as error:
         supported = _supported(str(error))
         raise RuntimeError(_too_large(supported + spaces) if supported else error) from error
-    proto = sentencepiece_model_pb2.ModelProto.FromString(model)
-    proto.trainer_spec.model_type = proto.trainer_spec.UNIGRAM
+    if kind == "unigram":
+        return model
+    model.trainer_spec.model_type = model.trainer_spec.UNIGRAM
     if spaces:
-        lowest = min(one.score for one in proto.pieces)
-        proto.pieces.add(piece=SPACE, score=lowest - 1)
-    proto.trainer_spec.vocab_size = len(proto.pieces)
-    if len(proto.pieces) < vocab_size:
-        raise RuntimeError(_too_large(len(proto.pieces)))
-    return proto.SerializeToString()
+        lowest = min(one.score for one in model.pieces)
+        model.pieces.add(piece=SPACE, score=lowest - 1)
+    model.trainer_spec.vocab_size = len(model.pieces)
+    if len(model.pieces) < vocab_size:
+        raise RuntimeError(_too_large(len(model.pieces)))
+    return model
 
 
-def _trained(files, vocab_size, character_coverage, pieces):
+def _trained(lines, vocab_size, character_coverage, settings):
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=_lines(files),
+        sentence_iterator=lines,
         model_writer=written,
-        model_type=pieces,
         vocab_size=vocab_size,
         character_coverage=character_coverage,
+        normalization_rule_name=rules.IDENTITY,  # The lines are normalized.
+        max_sentence_length=LONGEST_LINE,
         byte_fallback=True,
         pad_id=PADDING_ID,
         unk_id=UNKNOWN_ID,
         bos_id=START_ID,
         eos_id=END_ID,
         minloglevel=2,
+        **settings,
     )
-    return written.getvalue()
+    return sentencepiece_model_pb2.ModelProto.FromString(written.getvalue())
 
 
 def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
@@ -127,10 +172,24 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     return library
 
 
-def _lines(files):
+def _normalized(files, rule):
+    """Yields the normalized lines of files, the long ones in parts."""
+    normalize = rules.normalizer(rule).normalize
     for file in files:
         with opened(file) as lines:
-            yield from decoded(lines, repr(file))
+            for line in decoded(lines, repr(file)):
+                yield from _parts(normalize(line))
+
+
+def _parts(line):
+    """Yields `line` in parts of at most `LONGEST_LINE` bytes, split at spaces where possible."""
+    most = LONGEST_LINE // 4  # Characters that fit, whichever they are.
+    while len(line) > most and len(line.encode()) > LONGEST_LINE:
+        space = line.rfind(" ", 1, most + 1)
+        part = line[: space if space > 0 else most]
+        yield part
+        line = line[len(part) :].lstrip(" ")
+    yield line
 
 
 def _too_large(supported):
@@ -157,8 +216,7 @@ def _why_not_learned(message, vocab_size):
         rule = "`vocab_size` must be over 260: four special ids, and one for every byte."
     elif "sentences_.empty()" in message or "all_chars_count" in message:
         rule = (
-            "A tokenizer can only be trained on text, and the files hold none (lines over 4192 "
-            "bytes do not count)."
+            "A tokenizer can only be trained on text, and the files hold none."
         )
     else:
         rule = f"SentencePiece could not train a tokenizer: {message}"

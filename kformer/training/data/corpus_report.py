@@ -15,8 +15,10 @@ class SideReport:
 
     Attributes:
         pieces: Number of pieces, without end ids.
-        words: Number of words.
+        words: Number of words, as far as spaces separate them.
+        characters: Number of characters, without spaces.
         word_pieces: Pieces with letters of a script that separates words by spaces.
+        unspaced_pieces: Pieces with letters of a script without spaces, such as Japanese, alone.
         unknown: Number of unknown ids.
         byte_pieces: Pieces that are single bytes of characters without a piece of their own.
         longest: Ids of the longest sentence, its end id included.
@@ -25,15 +27,20 @@ class SideReport:
 
     pieces: int
     words: int
+    characters: int
     word_pieces: int
+    unspaced_pieces: int
     unknown: int
     byte_pieces: int
     longest: int
     longest_at: str
 
     def __str__(self):
+        unit, units = "word", self.words
+        if self.unspaced_pieces > self.word_pieces:  # Its "words" would be sentences.
+            unit, units = "character", self.characters
         return (
-            f"{_ratio(self.pieces, self.words)} pieces per word, "
+            f"{_ratio(self.pieces, units)} pieces per {unit}, "
             f"{share(self.unknown, self.pieces)} unknown, "
             f"{share(self.byte_pieces, self.pieces)} spelled in bytes; the longest sentence has "
             f"{self.longest:,} ids ({self.longest_at})."

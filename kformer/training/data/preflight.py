@@ -17,7 +17,10 @@ from kformer.training.data.mixture import Mixture
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.data.text_statistics import read_statistics, sum_of
 
-_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
+_UNSPACED = (
+    *("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA"),
+    *("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"),
+)
 
 
 def check_corpus(
@@ -114,22 +117,39 @@ def count_dropped_pairs(
 def side_report(tokenizer, counts, longest, longest_at) -> SideReport:
     """Returns the report of a side; see `Statistics` for the arguments."""
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
+    special = {tokenizer.padding_id, tokenizer.start_id, tokenizer.end_id}
+    lengths = [0 if i in special else _characters(piece) for i, piece in enumerate(pieces)]
+    lengths[tokenizer.unknown_id] = 1
+
+    def number(of_kind):
+        return int(counts[[of_kind(piece) for piece in pieces]].sum())
+
     return SideReport(
         pieces=int(counts.sum()),
-        words=int(counts[[piece.startswith(SPACE) for piece in pieces]].sum()),
-        word_pieces=int(counts[[_is_of_a_word(piece) for piece in pieces]].sum()),
+        words=number(lambda piece: piece.startswith(SPACE)),
+        characters=int(np.dot(counts, lengths)),
+        word_pieces=number(lambda piece: False in _scripts(piece)),
+        unspaced_pieces=number(lambda piece: _scripts(piece) == {True}),
         unknown=int(counts[tokenizer.unknown_id]),
-        byte_pieces=int(counts[[BYTE.fullmatch(piece) is not None for piece in pieces]].sum()),
+        byte_pieces=number(lambda piece: BYTE.fullmatch(piece) is not None),
         longest=longest,
         longest_at=longest_at,
     )
 
 
-def _is_of_a_word(piece):
-    letters = [character for character in piece if character.isalpha()]
-    return BYTE.fullmatch(piece) is None and any(
-        not unicodedata.name(letter, "").startswith(_UNSPACED) for letter in letters
-    )
+def _characters(piece):
+    """Returns how many characters a piece spells, without spaces; 1 for the first byte of one."""
+    if BYTE.fullmatch(piece):
+        return int(not 0x80 <= int(piece[3:5], 16) < 0xC0)
+    return len(piece.replace(SPACE, ""))
+
+
+def _scripts(piece):
+    """Returns of the letters of a piece whether their scripts do without spaces."""
+    if BYTE.fullmatch(piece):
+        return set()
+    names = (unicodedata.name(letter, "") for letter in piece if letter.isalpha())
+    return {name.startswith(_UNSPACED) for name in names}
 
 
 def _validation(source_files, target_files, tokenizers, limits, training):

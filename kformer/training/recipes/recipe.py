@@ -27,6 +27,7 @@ _KINDS = {  # The kind of model that a recipe is for, if it is not for all.
     "student-base": "translator",
     "student-tiny": "translator",
 }
+OF_VOCABULARIES = ("pieces", "character_coverage", "normalization", "split_digits")
 OF_TRANSLATORS = ("target_vocab_size", "num_decoder_layers", "max_length_ratio")
 
 
@@ -58,6 +59,19 @@ class Recipe:
         "Pieces of a new vocabulary: unigram (parts of words), char or word.",
         among=("unigram", "char", "word"),
     )
+    character_coverage: float = _number(
+        "Least share of the text's characters that get pieces in a new vocabulary; the others do "
+        "where ids are left.",
+        check_number,
+        above=0,
+        most=1,
+    )
+    normalization: str = _choice(
+        "What becomes of characters in a new vocabulary: nmt_nfkc (NFKC, and all white space is a "
+        "space), nfkc, or identity (nothing).",
+        among=("nmt_nfkc", "nfkc", "identity"),
+    )
+    split_digits: bool = _number("Make each digit a piece in a new vocabulary.", check_flag)
     num_layers: int = _positive("Layers of the encoder.")
     num_decoder_layers: int = _not_negative(
         "Layers of the decoder; 0 for as many as the encoder has. Few decode fast."

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kformer.files import check_file
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.folder import RUN_CONFIG
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -81,6 +81,8 @@ def difference(earlier: dict, config: dict) -> str | None:
         return f"of another kind, {kinds[0]} instead of {kinds[1]}"
     options = config["options"]  # Early run configs lack the options.
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
+    if "recipe" in earlier:  # Early recipes lack some numbers of the vocabulary, which the run has.
+        before = {name: config["recipe"].get(name) for name in OF_VOCABULARIES} | before
     wanted = {**config["recipe"], **options}
     differing = [
         f"{name}={before.get(name)!r} instead of {wanted.get(name)!r}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kformer.files import check_file, replacing
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.folder import CHECKPOINTS, TARGET_TOKENIZER, TOKENIZER
 
 
@@ -50,16 +50,16 @@ def learn_vocabularies(
     Raises:
         ValueError: See `kformer.text.vocabulary.learn`.
     """
+    options = {name: getattr(recipe, name) for name in OF_VOCABULARIES}
     if not recipe.target_vocab_size:
-        at_most = "vocab_size" not in exact
-        files, options = [*source, *target], {"at_most": at_most, "pieces": recipe.pieces}
-        return Vocabularies(vocabulary.learn(files, recipe.vocab_size, **options), None)
+        files, at_most = [*source, *target], "vocab_size" not in exact
+        model = vocabulary.learn(files, recipe.vocab_size, at_most=at_most, **options)
+        return Vocabularies(model, None)
     models = []
     for name, files in (("vocab_size", source), ("target_vocab_size", target)):
         try:
             size = getattr(recipe, name)
-            options = {"at_most": name not in exact, "pieces": recipe.pieces}
-            models.append(vocabulary.learn(files, size, **options))
+            models.append(vocabulary.learn(files, size, at_most=name not in exact, **options))
         except ValueError as error:
             raise ValueError(str(error).replace("vocab_size", name)) from error
     return Vocabularies(*models)

@@ -89,14 +89,17 @@ def _replaced(normalizer, text, room):
 
 
 def _longest_keys(keys, text):
-    """Returns the bytes of the longest key at each position, and what it means: int32 (N,) each."""
+    """Returns the bytes of the longest key at each position, and the place in `strings`.
+
+    Both are int32 (N,).
+    """
     states = walk(keys, text)  # (depth, N)
     ends = tf.cast(states >= keys.ends, tf.float32)  # Of which LiteRT has the faster operations.
     lengths = tf.reshape(tf.range(1.0, keys.depth + 1), (-1, 1))
     longest = tf.reduce_max(ends * lengths, axis=0)
     last = tf.cast(tf.equal(lengths, longest), tf.float32)
     state = tf.reduce_max(tf.cast(states, tf.float32) * last, axis=0)
-    return tf.cast(longest, tf.int32), looked_up(keys.follow, tf.cast(state, tf.int32))
+    return tf.cast(longest, tf.int32), 2 * looked_up(keys.follow, tf.cast(state, tf.int32))
 
 
 def _without_extra_spaces(normalizer, source, text):

@@ -58,7 +58,7 @@ def _normalized_prefix(normalizer, text):
         if state == DEAD:
             break
         if keys.value(state) is not None:
-            longest, found = length, keys.value(state)
+            longest, found = length, 2 * keys.value(state)
     if longest:
         start, length = found + 1, int(normalizer.strings[found])
         return normalizer.strings[start : start + length].tobytes(), longest

@@ -35,7 +35,7 @@ class Utf8(NamedTuple):
 class Normalizer(NamedTuple):
     """What becomes of a text before it is split. R bytes."""
 
-    keys: DoubleArray  # values: places in `strings` of a replacement's length
+    keys: DoubleArray  # values: halves of places in `strings`, of a replacement's length
     strings: np.ndarray  # uint8 (R,), `BROKEN`, then each replacement behind its length
     dummy_prefix: bool  # a space is added before
     remove_extra: bool  # spaces that lead, trail, or follow a space
@@ -118,7 +118,8 @@ def _normalizer(model: PieceModel):
                     f"Received: {text.decode()!r}."
                 )
             if text not in places:
-                places[text] = len(strings)
+                strings += bytes(len(strings) % 2)
+                places[text] = len(strings) // 2  # So that it fits in 16 bits.
                 strings += bytes([len(text)]) + text
             of_state[END] = places[text]
         edges.append(of_state)

@@ -4,9 +4,9 @@ import dataclasses
 import functools
 
 from kformer.arguments import check_flag, check_number, check_text
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 
-OF_NEW_VOCABULARY = ("vocab_size", "target_vocab_size", "pieces")
+OF_NEW_VOCABULARY = ("vocab_size", "target_vocab_size", *OF_VOCABULARIES)
 _OF_RECIPES = {field.name: field.metadata for field in dataclasses.fields(Recipe)}
 _DEFAULTS = Recipe.named("tiny")
 
@@ -51,6 +51,9 @@ class PreparationOptions:
     vocab_size: int = _of_recipe("vocab_size")
     target_vocab_size: int = _of_recipe("target_vocab_size")
     pieces: str = _of_recipe("pieces")
+    character_coverage: float = _of_recipe("character_coverage")
+    normalization: str = _of_recipe("normalization")
+    split_digits: bool = _of_recipe("split_digits")
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
