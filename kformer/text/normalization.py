@@ -19,8 +19,8 @@ marks. So a line of invisible characters alone is blank, and "Hund" with a soft 
 - ZWJ directly after a symbol that begins emoji sequences, such as a person, or after a skin tone;
 - the variation selectors and the vowel separator of Mongolian, directly after its letters.
 
-A third rule, `identity`, has an empty table: all characters stay as they are. With every rule, white
-space at the ends of a text is removed, and several spaces become one.
+A third rule, `identity`, has an empty table: all characters stay as they are. With every rule,
+spaces at the ends of a text are removed, and several spaces become one.
 """
 
 import functools
@@ -45,6 +45,7 @@ def normalizer(rule: str) -> sentencepiece.SentencePieceNormalizer:
     """Returns an object whose `normalize` applies a rule, one of `RULES`, to a text."""
     model = sentencepiece_model_pb2.ModelProto()
     set_rule(model, rule)
+    sentencepiece.SetMinLogLevel(2)  # Or it logs that `identity` has no table.
     return sentencepiece.SentencePieceNormalizer(
         model_proto=model.SerializeToString(),
         add_dummy_prefix=False,

@@ -93,7 +93,9 @@ class Tokenizer(keras.layers.Layer):
                 text.
         """
         options = {"normalization": normalization, "split_digits": split_digits}
-        return cls(vocabulary.learn(files, vocab_size, character_coverage, pieces=pieces, **options))
+        return cls(
+            vocabulary.learn(files, vocab_size, character_coverage, pieces=pieces, **options)
+        )
 
     @classmethod
     def load(cls, path):
@@ -200,41 +202,48 @@ class Tokenizer(keras.layers.Layer):
         """
         return self.with_end(self.tokenize(texts)).to_tensor(self.padding_id)
 
-    def decode(self, ids) -> list[str]:
+    def decode(self, ids) -> str | list[str]:
         """Returns the texts of rows of ids, the inverse of `encode`; eager.
 
         The ids of padding, start and end are dropped, and that of a prefix at the beginning. What
         was normalized stays so: `decode(encode(["Ｈund"]))` is `["Hund"]`.
 
         Args:
-            ids: integers (B, S), as a tensor, an array or `tf.RaggedTensor`; or a list of rows of
-                any lengths.
+            ids: integers (B, S), as a tensor, an array, a `tf.RaggedTensor` or a list of rows of
+                any lengths; or one row (S,).
+
+        Returns:
+            A list of B strings; one string for one row.
 
         Raises:
-            TypeError: The ids are not rows of integers.
+            TypeError: The ids are not integers in rows.
             ValueError: An id is not in the vocabulary.
         """
-        if tf.is_tensor(ids) or isinstance(ids, tf.RaggedTensor):
-            ids = ids.to_list() if isinstance(ids, tf.RaggedTensor) else ids.numpy()
-        rows = [self._text_ids(row) for row in ids]
-        lengths = [len(row) for row in rows]
+        if isinstance(ids, tf.RaggedTensor):
+            ids = ids.to_list()
+        elif tf.is_tensor(ids):
+            ids = ids.numpy()
+        is_row = len(ids) > 0 and np.ndim(ids[0]) == 0
+        rows = [self._text_ids(row) for row in ([ids] if is_row else ids)]
         flat = tf.constant([one for row in rows for one in row], tf.int32)
-        texts = self.detokenize(tf.RaggedTensor.from_row_lengths(flat, tf.constant(lengths, tf.int64)))
-        return [text.decode("utf-8") for text in texts.numpy()]
+        lengths = tf.constant([len(row) for row in rows], tf.int64)
+        found = self.detokenize(tf.RaggedTensor.from_row_lengths(flat, lengths)).numpy()
+        texts = [text.decode("utf-8") for text in found]
+        return texts[0] if is_row else texts
 
     def _text_ids(self, row):
         """Returns the ids of a row that stand for text."""
         row = np.asarray(row)
         if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
             raise TypeError(
-                "`ids` must be rows of integers, a row for each text. Received: a row of shape "
+                "`ids` must be rows of integers, or one row. Received: a row of shape "
                 f"{row.shape} and dtype {row.dtype}."
             )
         wrong = row[(row < 0) | (row >= self.vocab_size)]
         if wrong.size:
             raise ValueError(
-                f"An id must be at least 0 and under {self.vocab_size}, the size of the vocabulary. "
-                f"Received: {int(wrong[0])}."
+                f"Ids must be from 0 to {self.vocab_size - 1}, as the vocabulary has "
+                f"{self.vocab_size} of them. Received: {int(wrong[0])}."
             )
         special = (self.padding_id, self.start_id, self.end_id)
         kept = [int(one) for one in row if one not in special]

@@ -40,9 +40,9 @@ def learn(
         files: A path or a list of paths of UTF-8 text, one sentence a line, `.gz` or plain. Lines
             of any length count.
         vocab_size: Number of ids.
-        character_coverage: Least share of the text's characters that get pieces of their own; the
-            rarest are spelled in bytes. Where ids are left, because the text does not support so
-            many, they go to these characters.
+        character_coverage: Least share of the text's characters that get pieces of their own, at
+            least 0.98; the rarest are spelled in bytes. Where ids are left, because the text does
+            not support so many, they go to these characters.
         at_most: Whether to learn as many ids as the text supports where `vocab_size` is too
             large, instead of raising an error. The model is the one that this number gives.
         pieces: What they are: "unigram", frequent parts of words; "char", single characters; or
@@ -60,28 +60,28 @@ def learn(
             a file is not UTF-8 (the message says which line); or the files hold no text.
     """
     check_integer("vocab_size", vocab_size, least=1)
-    check_number("character_coverage", character_coverage, above=0, most=1)
+    check_number("character_coverage", character_coverage, least=0.98, most=1)
     check_choice("pieces", pieces, KINDS)
     check_choice("normalization", normalization, rules.RULES)
     check_flag("split_digits", split_digits)
     text = functools.partial(_normalized, as_list(files), normalization)
     settings = {"model_type": pieces, "split_digits": split_digits}
-    wider = False
+    coverage, widened = character_coverage, False
     while True:
         try:
-            model = _learn(text, vocab_size, character_coverage, settings)
+            model = _learn(text, vocab_size, coverage, settings)
         except RuntimeError as error:
             supported = _supported(str(error))
-            if supported is not None and not wider:
-                wider, narrow = True, character_coverage
-                free = vocab_size - supported
-                character_coverage = _with_more_characters(text(), narrow, free)
-                if character_coverage > narrow:
+            if supported is not None and not widened:
+                coverage = _with_more_characters(text(), coverage, vocab_size - supported)
+                widened = True
+                if coverage > character_coverage:
                     continue
             if not at_most or supported is None:
                 raise ValueError(_why_not_learned(str(error), vocab_size)) from error
             vocab_size = supported  # Less than before, so this loop ends.
         else:
+            model.trainer_spec.character_coverage = character_coverage
             rules.set_rule(model, normalization)
             return model.SerializeToString()
 
@@ -93,6 +93,8 @@ def _with_more_characters(lines, coverage, count):
         counts.update(line)
     sums = [*itertools.accumulate(sorted(counts.values(), reverse=True))]
     covered = sum(one < coverage * sums[-1] for one in sums) + 1
+    if covered >= len(sums):
+        return coverage
     if covered + count >= len(sums):
         return 1.0
     return max(coverage, (sums[covered + count - 1] - 0.5) / sums[-1])
@@ -215,9 +217,7 @@ def _why_not_learned(message, vocab_size):
     elif "insert_id" in message or "(vocab_size) >= (0)" in message:
         rule = "`vocab_size` must be over 260: four special ids, and one for every byte."
     elif "sentences_.empty()" in message or "all_chars_count" in message:
-        rule = (
-            "A tokenizer can only be trained on text, and the files hold none."
-        )
+        rule = "A tokenizer can only be trained on text, and the files hold none."
     else:
         rule = f"SentencePiece could not train a tokenizer: {message}"
     return f"{rule} Received: vocab_size={vocab_size}."

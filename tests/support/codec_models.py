@@ -8,9 +8,12 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from kformer import phrasebook
+from kformer.text import normalization
 
 SETTINGS = {
-    "as kformer trains": {},
+    "as kformer trains": {"rule": "nmt_nfkc"},
+    "only NFKC": {"rule": "nfkc"},
+    "as SentencePiece trains": {},
     "nothing replaced": {"normalization_rule_name": "identity"},
     "case folded": {"normalization_rule_name": "nmt_nfkc_cf"},
     "no space before": {"add_dummy_prefix": False},
@@ -40,10 +43,11 @@ def sentences():
     ]
 
 
-def trained(unused=0, **settings) -> bytes:
+def trained(unused=0, rule=None, **settings) -> bytes:
     """Returns the bytes of a model of `sentences`.
 
     Args:
+        rule: One of `kformer.text.normalization.RULES`; None for a table of SentencePiece's.
         unused: Every how many pieces of text one is never used; 0 for none.
         **settings: Of SentencePiece's trainer.
     """
@@ -55,12 +59,12 @@ def trained(unused=0, **settings) -> bytes:
         **{"vocab_size": 500, "hard_vocab_limit": False, "character_coverage": 0.99},
         **{"byte_fallback": True, **settings},
     )
-    return _with_unused(written.getvalue(), unused) if unused else written.getvalue()
-
-
-def _with_unused(model, every):
-    proto = sentencepiece_model_pb2.ModelProto.FromString(model)
-    for one in proto.pieces[::every]:
+    if not unused and not rule:
+        return written.getvalue()
+    proto = sentencepiece_model_pb2.ModelProto.FromString(written.getvalue())
+    if rule:
+        normalization.set_rule(proto, rule)
+    for one in proto.pieces[::unused] if unused else ():
         if one.type == one.NORMAL and one.piece != "▁":
             one.type = one.UNUSED
     return proto.SerializeToString()

@@ -105,6 +105,20 @@ def test_ten_thousand_blank_lines_cost_nothing(tokenizer):
     assert translator.translate(["", " \t"] * 5000) == [""] * 10_000
 
 
+def test_invisible_characters_change_no_translation_in_any_form(command, toy_model):
+    invisible = "\xad\u034f\u180e\u200b\u200c\u200d\u200e\u202e\u2060\u2066\ufe0f\ufeff\U000e0041"
+    lines = [
+        "wir ruft uns .",
+        *(f"{one}wi{one}r {one} ruft{one} uns{one} .{one}" for one in invisible),
+    ]
+    blank = [*invisible, invisible, f" {invisible} "]
+    text = "\n".join([*lines, *blank])
+    result = command("translate", toy_model, stdin=f"{text}\n".encode())
+    found = result.stdout.split("\n")
+    assert found[0] and found[: len(lines)] == [found[0]] * len(lines)
+    assert found[len(lines) :] == [""] * (len(blank) + 1)
+
+
 @pytest.mark.sample(3)
 @pytest.mark.filterwarnings("default")
 def test_hostile_lines_give_a_line_each_from_every_form(command, toy_model):

@@ -177,3 +177,39 @@ def test_it_outlives_what_clears_the_kernels_of_tensorflow(text_files, clear):
 def test_one_string_instead_of_a_list_is_an_error(tokenizer):
     with pytest.raises(TypeError, match="Received: texts='ein bier'"):
         tokenizer.encode("ein bier")
+
+
+def test_decode_is_the_inverse_of_encode(tokenizer):
+    texts = ["ich möchte ein bier", "", "今日は ᚠ 😀"]
+    ids = tokenizer.encode(texts)
+    rows = tokenizer.tokenize(texts)
+    several = [ids, ids.numpy(), ids.numpy().tolist(), rows, rows.to_list(), [*ids.numpy()]]
+    assert [tokenizer.decode(one) for one in several] == [texts] * len(several)
+    targets = tokenizer.with_start(tokenizer.with_end(rows)).to_tensor(tokenizer.padding_id)
+    assert tokenizer.decode(targets) == texts
+    assert tokenizer.decode([]) == []
+    assert [tokenizer.decode(row) for row in ids.numpy()] == texts  # One row, one string.
+
+
+def test_decode_drops_the_prefix_at_the_beginning_alone(tokenizer):
+    prefixed = Tokenizer(tokenizer.model, prefix="▁ein")
+    assert prefixed.decode(prefixed.encode(["ein bier", ""])) == ["ein bier", ""]
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        ([[5, 600]], ValueError, "from 0 to 599, as the vocabulary has 600 of them. Received: 600"),
+        ([[5], [-1]], ValueError, "Received: -1"),
+        (
+            [[[5, 6]]],
+            TypeError,
+            r"must be rows of integers, or one row. Received: .* shape \(1, 2\)",
+        ),
+        ([[5.0]], TypeError, "dtype float64"),
+        (["ein"], TypeError, "dtype <U3"),
+    ],
+)
+def test_what_are_no_rows_of_ids_is_refused(tokenizer, ids, error, message):
+    with pytest.raises(error, match=message):
+        tokenizer.decode(ids)

@@ -6,8 +6,11 @@ import re
 
 import pytest
 import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kformer import Tokenizer
+from kformer.text import vocabulary
 
 TEXT = """\
 Grüße aus Köln: 3,50 € für ein Bier!
@@ -102,3 +105,59 @@ def test_a_model_without_a_padding_id_is_an_error(tmp_path, parallel_text):
     )
     with pytest.raises(ValueError, match=r"Received: {'padding': -1, 'unknown': 0, 'start': 1"):
         Tokenizer.load(f"{path}.model")
+
+
+RARE = "龘靐齉籲"  # Each once, in a text of thousands of characters.
+
+
+def text_with_rare_characters(folder):
+    path = folder / "rare.txt"
+    lines = [f"{'ab'[i % 2]}{chr(0x4E00 + i % 20)}{chr(0x4E14 + i % 31)} " * 9 for i in range(400)]
+    path.write_text("\n".join([*lines, *RARE]) + "\n", "utf-8")
+    return path
+
+
+def test_ids_that_are_left_go_to_the_rarest_characters(tmp_path):
+    path = text_with_rare_characters(tmp_path)
+    free = Tokenizer(vocabulary.learn(path, 8000, at_most=True))
+    tight = Tokenizer.train(path, 330)
+    assert {*RARE} <= {*free.pieces(range(free.vocab_size))}
+    assert not {*RARE} & {*tight.pieces(range(tight.vocab_size))}
+    exact = Tokenizer.train(path, free.vocab_size)  # What `at_most` found is what can be asked for.
+    assert {*RARE} <= {*exact.pieces(range(exact.vocab_size))}
+    with pytest.raises(ValueError, match=f"at most {free.vocab_size}, "):
+        Tokenizer.train(path, free.vocab_size + 1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_as_many_characters_more_get_pieces_as_ids_are_left(tmp_path, count):
+    path = text_with_rare_characters(tmp_path)
+    normalized = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    coverage = vocabulary._with_more_characters(normalized, 0.9995, count)
+    size = Tokenizer(vocabulary.learn(path, 330, character_coverage=0.9995)).vocab_size
+    wider = Tokenizer(vocabulary.learn(path, size, character_coverage=coverage))
+    assert len({*RARE} & {*wider.pieces(range(size))}) == count
+    assert vocabulary._with_more_characters(normalized, 0.9995, 4) == 1
+
+
+@pytest.mark.parametrize("separator", ["", " "])
+def test_lines_of_any_length_count(tmp_path, separator):
+    words = [f"wort{chr(0x3B1 + i % 20)}{i % 7}" for i in range(4000)]
+    path = tmp_path / "long.txt"
+    path.write_text(separator.join(words), "utf-8")
+    assert path.stat().st_size > 6 * vocabulary.LONGEST_LINE
+    tokenizer = Tokenizer.train(path, 292, 1.0)
+    assert {chr(0x3B1 + i) for i in range(20)} <= {*"".join(tokenizer.pieces(range(292)))}
+    short = tmp_path / "short.txt"
+    short.write_text("\n".join(words), "utf-8")
+    if separator:  # Words are what counts, wherever a line is split.
+        assert Tokenizer.train(short, 292, 1.0).model == tokenizer.model
+
+
+@given(st.lists(st.text("aß日😀", min_size=1, max_size=900), max_size=12))
+def test_the_parts_of_a_line_are_the_line(words):
+    line = " ".join(words)
+    parts = [*vocabulary._parts(line)]
+    assert all(len(part.encode()) <= vocabulary.LONGEST_LINE for part in parts)
+    assert "".join(parts).replace(" ", "") == line.replace(" ", "")
+    assert " ".join(parts).split() == line.split()  # No word has 1,048 characters.

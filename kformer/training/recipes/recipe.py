@@ -60,10 +60,10 @@ class Recipe:
         among=("unigram", "char", "word"),
     )
     character_coverage: float = _number(
-        "Least share of the text's characters that get pieces in a new vocabulary; the others do "
-        "where ids are left.",
+        "Least share of the text's characters that get pieces in a new vocabulary, from 0.98 to 1; "
+        "the others do where ids are left.",
         check_number,
-        above=0,
+        least=0.98,
         most=1,
     )
     normalization: str = _choice(

@@ -21,6 +21,7 @@ def test_the_counts_are_those_of_the_library(write, tokenizer):
         rows = [library.encode(text) for text in texts]
         assert side.pieces == sum(map(len, rows))
         assert side.words == sum(len(text.split()) for text in texts)
+        assert side.characters == sum(len("".join(text.split())) for text in texts)
         assert side.unknown == sum(library.is_unknown(i) for row in rows for i in row)
         assert side.byte_pieces == sum(library.is_byte(i) for row in rows for i in row)
         assert side.longest == max(map(len, rows)) + 1
@@ -131,6 +132,19 @@ def test_a_text_that_supports_no_more_ids_gets_no_advice_to_use_more(write, text
     learned = Tokenizer(vocabulary.learn(files, 8000, at_most=True))
     report = check_corpus(*files, learned, vocabulary="all")
     assert report.source.pieces > 0 and report.warnings() == []
+
+
+def test_text_without_spaces_is_measured_in_pieces_per_character(write):
+    texts = [*["日本の首都は東京です。", "猫が好き。", "これはGPTの本だ"] * 20, "本 😀"]
+    files = write([(text, "the " * i + "end") for i, text in enumerate(texts)])
+    tokenizer = Tokenizer(vocabulary.learn(files, 285, 0.99))
+    report = check_corpus(*files, tokenizer, max_length=999)
+    library = sentencepiece.SentencePieceProcessor(model_proto=tokenizer.model)
+    pieces = sum(len(library.encode(text)) for text in texts)
+    characters = sum(len(text.replace(" ", "")) for text in texts)
+    assert report.source.byte_pieces > 4  # The emoji and others.
+    assert str(report.source).startswith(f"{pieces / characters:.2f} pieces per character, ")
+    assert " pieces per word, " in str(report.target)
 
 
 @pytest.mark.parametrize("texts", [CAPTIONS, NUMBERS])

@@ -10,6 +10,7 @@ from kformer import Tokenizer, Transformer, Translator
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
 from kformer.training import Recipe
+from kformer.training.run.run_config import difference
 from kformer.training.translation.preparation import prepare
 from support import toy
 from support.processes import run_python
@@ -48,6 +49,26 @@ def test_a_vocabulary_that_fits_needs_no_note(files, tmp_path):
     prepared = prepare(recipe, *files, tmp_path / "run")
     assert (prepared.origin, prepared.notes()) == ("learned", [])
     assert prepared.vocabularies.models == (Tokenizer.train(files, 290).model,)
+
+
+def test_the_options_of_a_vocabulary_are_those_of_the_recipe(files, tmp_path):
+    options = {"character_coverage": 0.98, "normalization": "identity", "split_digits": True}
+    recipe = dataclasses.replace(RECIPE, vocab_size=285, **options)
+    [model] = prepare(recipe, *files, tmp_path / "run").vocabularies.models
+    assert model == Tokenizer.train(files, 285, **options).model
+    assert model != Tokenizer.train(files, 285).model
+
+
+def test_a_run_of_an_older_version_goes_on_without_the_newer_options(files, tmp_path):
+    prepared = prepare(RECIPE, *files, tmp_path / "run")
+    earlier = {**prepared.config, "recipe": dict(prepared.config["recipe"])}
+    for name in ("character_coverage", "normalization", "split_digits"):
+        del earlier["recipe"][name]
+    assert difference(earlier, prepared.config) is None
+    changed = {**earlier, "recipe": {**earlier["recipe"], "normalization": "nfkc"}}
+    assert difference(changed, prepared.config) == (
+        "with normalization='nfkc' instead of 'nmt_nfkc'"
+    )
 
 
 def test_a_vocabulary_for_each_side_is_learned_from_that_side(files, tmp_path):
