@@ -1,7 +1,7 @@
 """What becomes of the characters of a text before it is split into pieces.
 
-The rule is a table in the SentencePiece model file, so that every form of a model follows it. Two
-tables are in this package, made from SentencePiece's own by `tests/support/charsmaps.py`:
+The rule is a table in the SentencePiece model file, so that every form of a model follows it. The
+tables in this package are made from SentencePiece's own by `tests/support/charsmaps.py`:
 
 - `nmt_nfkc`: Unicode's NFKC ("ﬁ" becomes "fi", "Ａ" becomes "A", "e" and an accent become "é");
   line breaks, tabs and all other white space become a space; control characters are deleted.
@@ -19,7 +19,7 @@ marks. So a line of invisible characters alone is blank, and "Hund" with a soft 
 - ZWJ directly after a symbol that begins emoji sequences, such as a person, or after a skin tone;
 - the variation selectors and the vowel separator of Mongolian, directly after its letters.
 
-A third rule, `identity`, has an empty table: all characters stay as they are. With every rule,
+A third rule, `identity`, changes nothing: all characters stay as they are. With every rule,
 spaces at the ends of a text are removed, and several spaces become one.
 """
 
@@ -36,8 +36,6 @@ NFKC, NMT_NFKC, IDENTITY = RULES = ("nfkc", "nmt_nfkc", "identity")
 @functools.cache
 def charsmap(rule: str) -> bytes:
     """Returns the table of a rule, one of `RULES`, as SentencePiece's `precompiled_charsmap`."""
-    if rule == IDENTITY:
-        return b""
     return lzma.decompress((Path(__file__).parent / f"{rule}.charsmap.xz").read_bytes())
 
 
@@ -45,7 +43,6 @@ def normalizer(rule: str) -> sentencepiece.SentencePieceNormalizer:
     """Returns an object whose `normalize` applies a rule, one of `RULES`, to a text."""
     model = sentencepiece_model_pb2.ModelProto()
     set_rule(model, rule)
-    sentencepiece.SetMinLogLevel(2)  # Or it logs that `identity` has no table.
     return sentencepiece.SentencePieceNormalizer(
         model_proto=model.SerializeToString(),
         add_dummy_prefix=False,

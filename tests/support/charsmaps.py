@@ -1,6 +1,7 @@
-"""Makes the tables of `kformer.text.normalization` from those of SentencePiece: `make charsmaps`.
+"""Makes the tables of `kformer.text.normalization` from those of SentencePiece.
 
-It takes SentencePiece 0.2.3 or newer, and its Unicode version becomes that of the tables.
+`PYTHONPATH=tests python -m support.charsmaps` writes them. It takes SentencePiece 0.2.3 or newer,
+whose Unicode version becomes that of the tables.
 """
 
 import collections
@@ -40,10 +41,14 @@ EMOJI = (
 # SentencePiece compiles no rule that changes nothing, such as that a letter and a ZWNJ stay. So
 # these stand for what follows the letter: private characters of as many bytes.
 _STAND_INS = {kept: chr(0xE000 + i) for i, kept in enumerate((ZWNJ, ZWJ, *MONGOLIAN_SELECTORS))}
+_LAST = "\U0010ffff"
+_STAND_INS[_LAST] = "\U000f0000"
 
 
 def replacements(rule: str) -> dict[str, str]:
-    """Returns the table of a rule with a table: what becomes of each sequence of characters."""
+    """Returns the table of a rule: what becomes of each sequence of characters."""
+    if rule == normalization.IDENTITY:
+        return {_LAST: _LAST}  # SentencePiece would log a warning for an empty table.
     found = dict(sentencepiece.SentencePieceNormalizer(rule_name=rule).decompile())
     if rule == normalization.NMT_NFKC:
         found |= {chr(code): "" for code in range(0x80, 0xA0)}
@@ -113,6 +118,6 @@ def _codes(text):
 
 
 if __name__ == "__main__":
-    for name in (normalization.NFKC, normalization.NMT_NFKC):
+    for name in normalization.RULES:
         path = Path(normalization.__file__).parent / f"{name}.charsmap.xz"
         path.write_bytes(lzma.compress(compiled(replacements(name)), preset=9))
