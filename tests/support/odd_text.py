@@ -14,7 +14,7 @@ _RANGES = [
     *[(0xE0020, 0xE007F), (0x10FFF0, 0x10FFFF)],
 ]
 _OFTEN = list("\0 \t\n\r\u00a0\u2003\u3000\u200b\u200d\ufe0f\u2028\u2581\ufffd\ufeff\u0301\u0308")
-_OFTEN += list("\xad\u200c\u200d\u2060\u2066\u2069\u180b\ufe0f\u0645\u0c4d\u1820👩🏽")
+_OFTEN += list("\0\0\xad\u200c\u200d\u2060\u2066\u2069\u180b\ufe0f\u0645\u0c4d\u1820👩🏽")
 _RUNS = [
     "a",
     "aa",
