@@ -3,12 +3,21 @@
 Axes: D d_model, F d_ff.
 """
 
+import re
+
 import numpy as np
 
 from kformer.model.decoder import Decoder, DecoderLayer
 from kformer.model.encoder import Encoder, EncoderLayer
+from kformer.model.layer_norm import EPSILON
 from kformer.model.networks.state_dict import StateDict, read_state_dict
 from kformer.model.stack import DROPOUT
+
+_WRAPPERS = {"_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
+_OF_MODULE = re.compile(  # Where the names of `nn.Transformer` or of a part begin.
+    r"(?:^|\.)((?:(?:en|de)coder\.)?(?:layers\.\d+|norm)|self_attn|multihead_attn|linear[12]|norm[123])"
+    r"\."
+)
 
 
 def from_torch(
@@ -18,6 +27,7 @@ def from_torch(
     norm_first: bool = False,
     activation: str = "relu",
     dropout: float = DROPOUT,
+    norm_epsilon: float = EPSILON,
     dtype=None,
 ):
     """Returns the layer or stack of kformer that computes what a module of PyTorch computes.
@@ -31,25 +41,29 @@ def from_torch(
     | `Transformer` | a pair of `Encoder` and `Decoder`: it has no embeddings |
 
     Inputs are batch first, and masks are True where a position may be attended to: the opposite of
-    PyTorch's. A module with `bias=False` gets biases of zero. The module's `layer_norm_eps` must be
-    1e-5, PyTorch's default. In training, PyTorch also applies dropout to the attention weights and
+    PyTorch's. A module with `bias=False`, or a last norm without bias, gets biases of zero. In
+    training, PyTorch also applies dropout to the attention weights and
     inside the feed-forward network. The modules are described in
     [PyTorch's documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.Transformer.html).
 
     Args:
-        state_dict: What `module.state_dict()` returned, of tensors or of NumPy arrays; or the path
-            of a `.safetensors` file, or of a `.pt`, `.pth` or `.bin` file of PyTorch. Files are
-            read without PyTorch, and nothing from them is run.
+        state_dict: What `module.state_dict()` returned, of tensors or of NumPy arrays; or a dict
+            that holds it as "state_dict", "model_state_dict" or "model"; or the path of a
+            `.safetensors` file, or of a `.pt`, `.pth` or `.bin` file of PyTorch, which hold one of
+            these. Files are read without PyTorch, and nothing from them is run. What
+            `torch.compile` and parallel training put into names is left out, and so is what all
+            names begin with.
         num_heads: The module's `nhead`, which its weights do not show.
         norm_first, activation, dropout: As the module's own; `activation` is "relu" or "gelu", for
             PyTorch's `relu` and `gelu`, or "swish", for `silu`.
+        norm_epsilon: The module's `layer_norm_eps`.
         dtype: dtype or dtype policy of the result; Keras's own if None. The weights are converted.
 
     Raises:
         ValueError: A weight is missing, has another shape or has no place; the message names it.
             Or the width is no multiple of `num_heads`, or the file has another format.
     """
-    weights = StateDict(read_state_dict(state_dict))
+    weights = StateDict(_own_names(read_state_dict(state_dict)))
     d_model, d_ff = _widths(weights)
     settings = {
         "d_model": d_model,
@@ -58,6 +72,7 @@ def from_torch(
         "dropout": dropout,
         "norm_first": norm_first,
         "activation": activation,
+        "norm_epsilon": norm_epsilon,
         "dtype": dtype,
     }
     is_decoder = weights.have("multihead_attn.")
@@ -74,6 +89,27 @@ def from_torch(
         _fill_layer(made, weights, "")
     weights.check_all_taken()
     return made
+
+
+def _own_names(arrays):
+    """Returns the arrays by the names that they have in `nn.Transformer` or in its part."""
+    found = {}
+    for name, array in arrays.items():
+        own = ".".join(part for part in name.split(".") if part not in _WRAPPERS)
+        if own in found:
+            raise ValueError(
+                "The names of weights must differ when those of wrappers are left out: "
+                f"{', '.join(sorted(_WRAPPERS))}. Received: {own!r} twice."
+            )
+        found[own] = array
+    matches = {name: _OF_MODULE.search(name) for name in found}
+    if not found or not all(matches.values()):
+        return found  # Refused by the name that has no place.
+    prefixes = {name[: match.start(1)] for name, match in matches.items()}
+    if len(prefixes) == 1:
+        [prefix] = prefixes
+        found = {name.removeprefix(prefix): array for name, array in found.items()}
+    return found
 
 
 def _widths(weights):

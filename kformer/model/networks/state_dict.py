@@ -1,7 +1,9 @@
 """State dicts: weights of PyTorch by name, from memory or a file, to be taken one by one."""
 
+import itertools
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +13,9 @@ from kformer.model.networks.torch_file import BFLOAT16, from_bfloat16, read_tens
 
 _SAFETENSORS_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": BFLOAT16}
 _OF_TORCH = (".pt", ".pth", ".bin")
+_INDEX = ".index.json"  # The end of the name of the file that lists shards.
+_WRAPPED = ("state_dict", "model_state_dict", "model")  # Where training scripts put a state dict.
+_LAYER = re.compile(r"(?:.*\.)?layers\.\d+\.")
 
 
 class StateDict:
@@ -22,9 +27,8 @@ class StateDict:
 
     def __init__(self, arrays):
         self._arrays = arrays
-        self._biased = any(
-            name.endswith("bias") and not f".{name}".endswith(".norm.bias") for name in arrays
-        )
+        self._has_layers = any(_LAYER.match(name) for name in arrays)
+        self._biased = {self._group(name) for name in arrays if name.endswith("bias")}
 
     def __iter__(self):
         """Yields the names of the arrays that are left."""
@@ -44,8 +48,14 @@ class StateDict:
         names = [name.removeprefix(start) for name in self._arrays if name.startswith(start)]
         return max(1, len({name.split(".")[0] for name in names}))
 
+    def _group(self, name):
+        """Returns what has biases or has none: a layer; or a norm behind the layers."""
+        if match := _LAYER.match(name):
+            return match[0]
+        return name.rpartition(".")[0] if self._has_layers else ""
+
     def take(self, name, *shape):
-        """Returns an array of this shape."""
+        """Returns an array of this shape, of finite numbers."""
         if name not in self._arrays:
             raise ValueError(f"The state dict must have all weights. Received: no {name!r}.")
         array = self._arrays.pop(name)
@@ -54,11 +64,12 @@ class StateDict:
                 f"The weights must fit each other: {name!r} must have shape {shape}. "
                 f"Received: {array.shape}."
             )
+        check_numbers(name, array)
         return array
 
     def take_bias(self, name, size):
-        """As `take`; zeros if the module has no biases."""
-        if not self._biased and name not in self._arrays:
+        """As `take`; zeros if the layer, or the norm behind the layers, has no biases."""
+        if self._group(name) not in self._biased:
             return np.zeros(size)
         return self.take(name, size)
 
@@ -81,19 +92,38 @@ class StateDict:
             )
 
 
+def check_numbers(name: str, array):
+    """Raises a ValueError unless an array holds floating-point numbers that float32 can hold."""
+    if array.dtype.kind != "f":
+        raise ValueError(
+            f"Weights must be floating-point numbers. Received: {name!r} of dtype {array.dtype}."
+        )
+    if not (np.abs(array) <= np.finfo(np.float32).max).all():  # NaN is not, either.
+        kind = "NaN" if np.isnan(array).any() else "infinite or too large numbers"
+        raise ValueError(f"Weights must be finite numbers. Received: {name!r} with {kind}.")
+
+
 def read_state_dict(state_dict) -> dict:
     """Returns a dict from name to float array.
 
     Args:
-        state_dict: dict of tensors or of NumPy arrays; or the path of a `.safetensors`, `.pt`,
-            `.pth` or `.bin` file, which is read without PyTorch.
+        state_dict: dict of tensors or of NumPy arrays, or one that holds such a dict as
+            "state_dict", "model_state_dict" or "model"; or the path of a `.safetensors`, `.pt`,
+            `.pth` or `.bin` file, which is read without PyTorch; or of the `.index.json` of one in
+            shards.
 
     Raises:
+        FileNotFoundError: There is no such file, or a shard is missing.
         ValueError: The file has another format, or a weight is no array of floats.
     """
     if isinstance(state_dict, Mapping):
+        wrapped = (state_dict.get(name) for name in _WRAPPED)
+        if (inner := next((one for one in wrapped if isinstance(one, Mapping)), None)) is not None:
+            return read_state_dict(inner)
         return {name: _as_array(name, value) for name, value in state_dict.items()}
     path = Path(state_dict)
+    if path.name.endswith(_INDEX):
+        return _read_shards(path)
     if path.suffix == ".safetensors":
         return _read_safetensors(path)
     if path.suffix not in _OF_TORCH:
@@ -108,6 +138,37 @@ def read_state_dict(state_dict) -> dict:
             f"{path}."
         )
     return read_state_dict(content)
+
+
+def _read_shards(path):
+    """Reads the files that an index lists: `weight_map`, from the name of a weight to its file."""
+    try:
+        places = json.loads(path.read_text("utf-8"))["weight_map"]
+        files = sorted({*places.values()})
+        if not files or not all(Path(file).name == file for file in files):
+            raise ValueError("files elsewhere")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            "The index of shards must be JSON with a `weight_map` from names of weights to files "
+            f"beside it. Received: {str(path)!r}."
+        ) from error
+    found = {}
+    for file in files:
+        shard = path.with_name(file)
+        if not shard.is_file():
+            raise FileNotFoundError(
+                f"All shards must lie beside their index. Received: {str(path)!r}, without {file}."
+            )
+        arrays = read_state_dict(shard)
+        wanted = {name for name, place in places.items() if place == file}
+        if wanted != arrays.keys():
+            odd = sorted(wanted ^ arrays.keys())[0]
+            raise ValueError(
+                "A shard must hold the weights that its index lists. Received: "
+                f"{odd!r} in only one of {str(shard)!r} and {str(path)!r}."
+            )
+        found |= arrays
+    return found
 
 
 def _as_array(name, value):
@@ -135,11 +196,23 @@ def _read_safetensors(path):
     try:
         header = json.loads(content)
         header.pop("__metadata__", None)
+        _check_apart(path, header)
         return {name: _safetensor(path, name, entry, start) for name, entry in header.items()}
     except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(
             f"A .safetensors file must begin with a header of tensors. Received: {path}."
         ) from error
+
+
+def _check_apart(path, header):
+    """Raises a ValueError if tensors share bytes."""
+    places = sorted((*entry["data_offsets"], name) for name, entry in header.items())
+    for (_, end, name), (begin, _, other) in itertools.pairwise(places):
+        if begin < end:
+            raise ValueError(
+                f"The tensors of a .safetensors file must not overlap. Received: {name!r} and "
+                f"{other!r} in {path}."
+            )
 
 
 def _safetensor(path, name, entry, start):

@@ -233,6 +233,112 @@ def test_a_missing_weight_is_named(name):
         from_torch(arrays, H)
 
 
+def outputs(arrays, **settings):
+    """What the encoder of these weights makes of one input."""
+    x = np.random.default_rng(0).normal(size=(B, S, D))
+    return np.array(from_torch(arrays, H, **settings)(x))
+
+
+@pytest.mark.parametrize(
+    "renamed",
+    ["_orig_mod.{}", "module.{}", "module._orig_mod.{}", "model.encoder_stack.{}", "net.module.{}"],
+)
+def test_what_wrappers_put_into_names_is_left_out(renamed):
+    arrays = stack_arrays()
+    wrapped = {renamed.format(name): array for name, array in arrays.items()}
+    np.testing.assert_array_equal(outputs(wrapped), outputs(arrays))
+    inside = {name.replace(".", "._orig_mod.", 1): array for name, array in arrays.items()}
+    np.testing.assert_array_equal(outputs(inside), outputs(arrays))
+    with pytest.raises(ValueError, match=r"'layers.0.linear1.bias' twice"):
+        from_torch(arrays | {"module.layers.0.linear1.bias": np.zeros(F)}, H)
+
+
+@pytest.mark.parametrize("key", ["state_dict", "model_state_dict", "model"])
+def test_a_state_dict_within_a_checkpoint_is_found(key, tmp_path):
+    arrays = stack_arrays()
+    checkpoint = {"epoch": 3, "optimizer": {"state": {}}, key: arrays}
+    np.testing.assert_array_equal(outputs(checkpoint), outputs(arrays))
+    write_torch_file(tmp_path / "a.pt", checkpoint)
+    np.testing.assert_array_equal(outputs(tmp_path / "a.pt"), outputs(arrays))
+
+
+def test_norms_add_their_epsilon_to_the_variance():
+    x = np.random.default_rng(0).normal(size=(B, S, D)) / 10
+    zeros = {name: np.zeros_like(array) for name, array in layer_arrays().items()}
+    arrays = zeros | {name: np.ones(D, "float32") for name in ("norm1.weight", "norm2.weight")}
+
+    def norm(x, epsilon):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + epsilon)
+
+    for epsilon in (1e-5, 0.1):  # Attention and feed-forward network add nothing.
+        expected = norm(norm(x, epsilon), epsilon)
+        found = from_torch(arrays, H, norm_epsilon=epsilon)(x)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_last_norm_without_bias_has_a_bias_of_zero():
+    arrays = stack_arrays() | {"norm.weight": np.random.normal(size=D)}
+    biased = arrays | {"norm.bias": np.zeros(D)}
+    np.testing.assert_array_equal(outputs(arrays), outputs(biased))
+    bare = {name: array for name, array in biased.items() if not name.startswith("layers")}
+    bare |= {name: array for name, array in arrays.items() if not name.endswith("bias")}
+    assert outputs(bare).shape == (B, S, D)  # Only the last norm has a bias.
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, "finite numbers. Received: 'layers.1.linear1.weight' with NaN"),
+        (-np.inf, "finite numbers. Received: 'layers.1.linear1.weight' with infinite"),
+        (1e39, "finite numbers. Received: 'layers.1.linear1.weight' with infinite"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_refused(value, message):
+    arrays = stack_arrays()
+    arrays["layers.1.linear1.weight"] = arrays["layers.1.linear1.weight"].astype("float64")
+    arrays["layers.1.linear1.weight"][2, 3] = value
+    with pytest.raises(ValueError, match=message):
+        from_torch(arrays, H)
+
+
+def test_shards_are_read_by_their_index(tmp_path):
+    arrays = stack_arrays()
+    shards = {}
+    for i, name in enumerate(arrays):
+        shards.setdefault(f"model-{i % 3}.safetensors", {})[name] = ("F32", arrays[name])
+    for file, tensors in shards.items():
+        written(tmp_path / file, tensors)
+    index = tmp_path / "model.safetensors.index.json"
+    places = {name: file for file, tensors in shards.items() for name in tensors}
+    index.write_text(json.dumps({"metadata": {}, "weight_map": places}))
+    np.testing.assert_array_equal(outputs(index), outputs(arrays))
+    for changed, message in (
+        ({"weight_map": {"a": "../a.safetensors"}}, "names of weights to files beside it"),
+        ({"weight_map": {"a": 3}}, "names of weights to files beside it"),
+        ({"weight_map": places | {"a": "model-1.safetensors"}}, "'a' in only one of"),
+    ):
+        index.write_text(json.dumps(changed))
+        with pytest.raises(ValueError, match=message):
+            from_torch(index, H)
+    index.write_text(json.dumps({"weight_map": places}))
+    (tmp_path / "model-2.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match=r"index.json', without model-2.safetensors"):
+        from_torch(index, H)
+
+
+def test_tensors_that_overlap_are_refused(tmp_path):
+    path = written(tmp_path / "a.safetensors", {"a": ("F32", np.ones(3, "f4"))})
+    header = {
+        "a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+        "b": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]},
+    }
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(12))
+    with pytest.raises(ValueError, match=r"must not overlap. Received: 'a' and 'b' in"):
+        from_torch(path, H)
+
+
 def test_a_missing_decoder_is_named():
     arrays = {f"encoder.{name}": array for name, array in stack_arrays().items()}
     with pytest.raises(ValueError, match=r"no 'decoder.layers.0.self_attn.in_proj_weight'"):
