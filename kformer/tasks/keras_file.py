@@ -1,8 +1,13 @@
 """What a `.keras` file of ours holds, read without loading it."""
 
+import io
 import json
 import zipfile
 from pathlib import Path
+
+import h5py
+import keras
+import numpy as np
 
 from kformer.files import check_file
 from kformer.text.vocabulary import ASSET
@@ -24,6 +29,7 @@ _ADDED = {  # Settings that format 1 lacks.
     "num_decoder_layers": None,
     "output_bias": False,
 }
+_WEIGHTS = "model.weights.h5"
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 
@@ -164,3 +170,35 @@ def check_kind(path, kind: str):
             f"Received: path={str(path)!r}, which holds {other}."
         )
     check_format(held["config"]["format"])
+
+
+def check_weights(path: Path, model):
+    """Raises a ValueError unless the weights of a file are finite numbers.
+
+    Args:
+        path: A `.keras` file.
+        model: What was loaded from it.
+    """
+    with zipfile.ZipFile(path) as archive:
+        weights = io.BytesIO(archive.read(_WEIGHTS))
+    integers = {}  # dtype by shape, of what is stored.
+
+    def collect(name, entry):
+        is_weight = isinstance(entry, h5py.Dataset) and not name.startswith("optimizer")
+        if is_weight and entry.dtype.kind in "iub":
+            integers[entry.shape] = entry.dtype
+
+    with h5py.File(weights) as file:
+        file.visititems(collect)
+    for variable in model.variables:
+        if "float" not in variable.dtype:  # A seed, or what quantizing has rounded.
+            integers.pop(tuple(variable.shape), None)
+            continue
+        array = np.asarray(keras.ops.convert_to_numpy(variable), np.float32)
+        if not np.isfinite(array).all():
+            kind = "NaN" if np.isnan(array).any() else "infinite numbers"
+            raise ValueError(f"weights must be finite, and {variable.path} has {kind}")
+    for shape, dtype in integers.items():
+        raise ValueError(
+            f"weights must be floating-point numbers, and those of shape {shape} are {dtype}"
+        )

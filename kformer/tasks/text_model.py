@@ -19,7 +19,7 @@ from kformer.model.networks.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
 from kformer.tasks.features import sentence_vectors, token_vectors
-from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind
+from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind, check_weights
 from kformer.tasks.run_file import model_file
 from kformer.text.rows import read_texts
 from kformer.text.tokenizer import Tokenizer
@@ -209,6 +209,7 @@ class TextModel(keras.Model):
         try:
             model = _load(path)
             model._check_vocabularies()
+            check_weights(path, model)
         except Exception as error:  # Keras, h5py and zipfile each have their own.
             raise ValueError(
                 f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "

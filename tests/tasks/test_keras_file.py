@@ -1,5 +1,6 @@
 """One `.keras` file holds the translator, and nothing else is needed to use it."""
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -203,6 +204,38 @@ def test_a_damaged_translator_is_an_error_of_one_line(translator, tmp_path, dama
     with pytest.raises(ValueError, match=r"a whole translator.* Received: path='.*t\.keras'") as e:
         kformer.load(path)
     assert "\n" not in str(e.value)
+
+
+def with_weight(path, change):
+    """Rewrites the weights in a `.keras` file: `change` gives a matrix for one of them."""
+
+    def replace(name, content):
+        if not name.endswith(".h5"):
+            return content
+        with h5py.File(io.BytesIO(content), "r+") as file:
+            place = file["layers/transformer/encoder/layers/encoder_layer/feed_forward/inner/vars"]
+            changed = change(place["0"][()])
+            del place["0"]
+            place["0"] = changed
+            file.flush()
+            return file.id.get_file_image()
+
+    return forged(path, replace)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda kernel: np.full_like(kernel, np.nan), "must be finite, and .*inner/kernel has NaN"),
+        (lambda kernel: np.full_like(kernel, np.inf), "must be finite, .*has infinite numbers"),
+        (lambda kernel: np.ones(kernel.shape, "uint8"), r"those of shape \(16, 24\) are uint8"),
+    ],
+)
+def test_weights_that_are_no_finite_numbers_are_an_error(change, message, translator, tmp_path):
+    translator.save(tmp_path / "t.keras")
+    path = with_weight(tmp_path / "t.keras", change)
+    with pytest.raises(ValueError, match=rf"a whole translator.* Received: path=.*{message}"):
+        kformer.load(path)
 
 
 def test_a_tokenizer_of_another_size_is_an_error(translator, parallel_text, tmp_path):
