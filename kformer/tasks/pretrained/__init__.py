@@ -12,6 +12,7 @@
 - `sentencepiece_files`: the SentencePiece models beside a network.
 - `plain_vocabularies`: SentencePiece models that split text into characters, or at spaces.
 - `yaml_text`: YAML of strings.
+- `generation`: how a model is to be searched.
 - `model_card`: licence, languages and citation, from README.md.
 - `assembly`: a `Translator` of weights and vocabularies, whoever trained it.
 - `id_table`: SentencePiece models whose ids are those of a table that both sides share.

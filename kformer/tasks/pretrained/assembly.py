@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kformer.model.networks.state_dict import StateDict
+from kformer.model.networks.state_dict import StateDict, check_numbers
 from kformer.model.networks.transformer import Transformer
 from kformer.tasks.pretrained.id_table import IdTable, missing_pieces, with_ids_of
 from kformer.tasks.translator import Translator
@@ -49,7 +49,14 @@ class Network(NamedTuple):
 
 
 def assemble(
-    models, tables, network: Network, longest: int, prefix=None, languages=None, about=None
+    models,
+    tables,
+    network: Network,
+    longest: int,
+    prefix=None,
+    languages=None,
+    about=None,
+    search_defaults=None,
 ) -> Translator:
     """Returns the translator.
 
@@ -61,10 +68,11 @@ def assemble(
         prefix: A piece that stands before every source; None for none.
         languages: dict from a target language's code to the piece that stands before sources to
             choose it; None if there is no choice.
-        about: See `kformer.Translator`.
+        about, search_defaults: See `kformer.Translator`.
 
     Raises:
-        ValueError: A weight is missing, or has another shape than the settings demand.
+        ValueError: A weight is missing, has another shape than the settings demand, or holds
+            numbers that are not finite.
     """
     source, target = tables
     missing = missing_pieces(models[0], source)
@@ -75,7 +83,14 @@ def assemble(
     shared = network.target is None
     target = with_ids_of(models[1], target, missing if shared else [])
     tokenizer = Tokenizer(model, prefix, languages)
-    return Translator(tokenizer, transformer, Tokenizer(target), longest, about=about)
+    return Translator(
+        tokenizer,
+        transformer,
+        Tokenizer(target),
+        longest,
+        about=about,
+        search_defaults=search_defaults,
+    )
 
 
 def network_with(
@@ -122,6 +137,9 @@ def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transf
     """
     shared = network.target is None
     bias = network.bias
+    for name in ("source", "target", "output", "bias"):
+        if (array := getattr(network, name)) is not None:
+            check_numbers(f"{name}, of the vocabulary", np.asarray(array))
     if bias is None and shared and unknown_ids:
         bias = np.zeros(len(ids.pieces))
     transformer = Transformer(

@@ -36,8 +36,11 @@ def from_marian(
     scores are those of `generate` with `renormalize_logits=True`. Of an .npz file, what is unknown
     and control characters are such ids, unless its settings allow them, as in Marian.
 
-    For beams, give `kformer.SearchOptions` the `length_penalty` of the folder's config and
-    `length_offset=0`, and an `n_best` as large as `beam_size` to search as long as `generate`.
+    How the model is to be searched becomes its `Translator.search_defaults`: beams, length penalty,
+    lengths, repetitions and sampling of config.json and generation_config.json, or of Marian's
+    decoder.yml; and Marian's largest length, three times that of the source. Ids of `bad_words_ids`
+    and `suppress_tokens` are never chosen. Other settings of `generate` are named in a warning.
+    `generate` searches as long as with an `n_best` as large as `beam_size`.
 
     Args:
         folder: Path of the folder; or of an .npz file, where a folder holds several.
@@ -50,6 +53,9 @@ def from_marian(
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
         ValueError: A file is damaged, or the files do not belong together, or the model has parts
             that a `kformer.Transformer` lacks, or not that target language.
+
+    Warns:
+        UserWarning: The model has settings that the search cannot follow.
     """
     path = Path(folder)
     own = path.suffix == ".npz" or (not (path / "config.json").exists() and any(path.glob("*.npz")))
@@ -59,7 +65,9 @@ def from_marian(
     network, about = network_of(files, as_transformers), read_card(files.path)
     if target_language is not None:
         about["target_language"] = target_language
-    return assemble(files.models, files.tables, network, longest, prefix, languages, about)
+    return assemble(
+        files.models, files.tables, network, longest, prefix, languages, about, files.search
+    )
 
 
 def _language_pieces(files, code):

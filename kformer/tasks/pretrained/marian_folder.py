@@ -4,9 +4,13 @@ import json
 from pathlib import Path
 
 from kformer.model.networks.state_dict import read_state_dict
+from kformer.tasks.pretrained.generation import forbidden_ids, search_of_transformers
 from kformer.tasks.pretrained.id_table import read_model, table_of
 
-_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_WEIGHTS = (
+    *("model.safetensors", "model.safetensors.index.json"),
+    *("pytorch_model.bin", "pytorch_model.bin.index.json"),
+)
 _VOCABULARIES = ("vocab.json", "target_vocab.json")
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 _SPECIAL = {"end": "eos_token_id", "padding": "pad_token_id", "start": "decoder_start_token_id"}
@@ -59,14 +63,13 @@ class MarianFolder:
 
     @property
     def forbidden(self) -> set[int]:
-        """The target ids that the model must never choose: padding, and "bad words"."""
-        bad_words = self.config.get("bad_words_ids") or []
-        if any(len(ids) != 1 for ids in bad_words):
-            raise ValueError(
-                "`bad_words_ids` must be single ids. "
-                f"Received: {bad_words!r:.99} in {str(self.path)!r}."
-            )
-        return {self.config["pad_token_id"], *(i for (i,) in bad_words)}
+        """The target ids that the model must never choose."""
+        return forbidden_ids(self.config, len(self.tables[1].pieces), str(self.path))
+
+    @property
+    def search(self) -> dict:
+        """The model's search defaults."""
+        return search_of_transformers(self.config, str(self.path))
 
     def arrays(self) -> dict:
         """Reads the weights: a dict from name to float array."""

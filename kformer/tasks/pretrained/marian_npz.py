@@ -11,12 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from kformer.tasks.pretrained.generation import search_of_marian
 from kformer.tasks.pretrained.marian_vocabularies import Vocabularies
 from kformer.tasks.pretrained.yaml_text import read_yaml
 
 _CONFIG = "special:model.yml"  # In the file of weights.
 _OPTIMIZER = ".optimizer.npz"
-_SETTINGS = ("{}.decoder.yml", "decoder.yml", "{}.yml")  # Beside the weights, by their name.
+_SETTINGS = ("{}.decoder.yml", "decoder.yml")  # For translating; by the name of the weights.
 _ACTIVATIONS = {"swish": "swish", "relu": "relu"}
 _CONTROLS = frozenset(f"<0x{i:02X}>" for i in range(32))  # Marian never writes them.
 _NEEDED = {  # What a `Transformer` computes, by the name in the config: the first is the default.
@@ -58,9 +59,6 @@ class MarianNpz:
 
     Args:
         path: The .npz file; or the folder, if it holds one that is no optimizer's state.
-
-    Attributes:
-        search: dict of Marian's settings that are for the search, as strings.
     """
 
     def __init__(self, path: str | Path):
@@ -68,8 +66,8 @@ class MarianNpz:
         self.path = self._weights.parent
         with self._opened() as arrays:
             self.config = self._read_config(arrays)
-        self.search = self._beside()
-        names = self.search.get("vocabs", [])
+        self._settings_beside = self._beside()
+        names = self._settings_beside.get("vocabs", [])
         vocabularies = Vocabularies(self.path, names if isinstance(names, list) else [])
         self.models, self.tables = vocabularies.models, vocabularies.tables
         self._sizes = vocabularies.sizes
@@ -102,8 +100,13 @@ class MarianNpz:
                     found |= self._renamed("decoder_ff_logit_out_Wt", arrays[name].T)
         return found
 
+    @property
+    def search(self) -> dict:
+        """See `MarianFolder`."""
+        return search_of_marian(self._settings_beside, str(self.path))
+
     def _allows(self, what):
-        return str(self.search.get(f"allow-{what}", "false")).lower() == "true"
+        return str(self._settings_beside.get(f"allow-{what}", "false")).lower() == "true"
 
     def _renamed(self, name, array):
         if name in _TABLES:
@@ -148,6 +151,9 @@ class MarianNpz:
             path = self.path / name.format(self._weights.name)
             if path.is_file():
                 found = read_yaml(path) | found
+        training = self.path / f"{self._weights.name}.yml"
+        if "vocabs" not in found and training.is_file():
+            found["vocabs"] = read_yaml(training).get("vocabs", [])
         return found
 
     @contextlib.contextmanager

@@ -1,6 +1,13 @@
 """YAML with strings as its only scalars: `no` is the code of Norwegian, not False."""
 
+import re
 from pathlib import Path
+
+# What YAML 1.1 takes for the end of a line, or refuses; YAML 1.2, which Marian writes, takes it for
+# a character like others. Other characters stand for it while YAML is read.
+_REPLACED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_PLACES = 0x10_0000  # The first of a plane of characters for private use.
+_RESTORED = re.compile(r"[\U00100000-\U0010ffff]")
 
 
 def read_yaml(path: Path, text: str | None = None) -> dict:
@@ -15,11 +22,25 @@ def read_yaml(path: Path, text: str | None = None) -> dict:
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # Without the C library, slow.
     if text is None:
-        text = path.read_text("utf-8", errors="replace")
+        text = path.read_bytes().decode("utf-8", errors="replace").removeprefix("\ufeff")
+    text = text.replace("\r\n", "\n")
+    replaced = _REPLACED.search(text) is not None and _RESTORED.search(text) is None
+    if replaced:
+        text = _REPLACED.sub(lambda match: chr(_PLACES + ord(match[0])), text)
     try:
         found = yaml.load(text, loader) or {}
+        if replaced:
+            found = _restored(found)
     except yaml.YAMLError:
         found = None
     if not isinstance(found, dict):
         raise ValueError(f"YAML of names with values is needed. Received: {str(path)!r}.")
     return found
+
+
+def _restored(value):
+    if isinstance(value, dict):
+        return {_restored(name): _restored(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_restored(one) for one in value]
+    return _RESTORED.sub(lambda match: chr(ord(match[0]) - _PLACES), value)

@@ -145,9 +145,79 @@ def test_ids_that_must_not_be_chosen_are_never_chosen(network, tmp_path):
     (folder / "generation_config.json").write_text(json.dumps(more), "utf-8")
     bias = kformer.from_marian(folder).transformer.target_embedding.bias.numpy()
     assert [*np.flatnonzero(bias == -1e4)] == [7, WORDS.padding_id]
-    more["bad_words_ids"] = [[3, 4]]
+    more |= {"bad_words_ids": [[0], [9], [3, 4]], "suppress_tokens": [5]}
     (folder / "generation_config.json").write_text(json.dumps(more), "utf-8")
-    with pytest.raises(ValueError, match=r"must be single ids. Received: \[\[3, 4\]\] in"):
+    with pytest.warns(UserWarning, match=r"single ids alone.* Received: \[\[3, 4\]\] in"):
+        bias = kformer.from_marian(folder).transformer.target_embedding.bias.numpy()
+    # `generate` lets the end, 0, be chosen all the same.
+    assert [*np.flatnonzero(bias == -1e4)] == [5, 9, WORDS.padding_id]
+    for wrong in ({"suppress_tokens": [999]}, {"suppress_tokens": 5}, {"bad_words_ids": [5]}):
+        (folder / "generation_config.json").write_text(json.dumps(wrong), "utf-8")
+        with pytest.raises(ValueError, match=r"lists of ids, .* below .* Received: bad_words_ids="):
+            kformer.from_marian(folder)
+
+
+def test_settings_of_generate_become_search_defaults(folder):
+    with_config(folder, num_beams=6, max_length=33, forced_eos_token_id=0, renormalize_logits=True)
+    beams = {"beam_size": 6, "length_penalty": 1.0, "length_offset": 0.0}
+    found = kformer.from_marian(folder)
+    assert found.search_defaults == {**beams, "max_length": 32}  # `generate` counts the start.
+    more = {"length_penalty": 0.5, "min_new_tokens": 2, "no_repeat_ngram_size": 3}
+    more |= {"repetition_penalty": 1.3, "early_stopping": False, "max_length": None}
+    (folder / "generation_config.json").write_text(json.dumps(more), "utf-8")
+    kept = {"min_length": 2, "no_repeat_ngram": 3, "repetition_penalty": 1.3}
+    expected = beams | {"length_penalty": 0.5} | kept
+    assert kformer.from_marian(folder).search_defaults == expected
+    more = {"num_beams": 1, "max_length": None, "do_sample": True, "temperature": 0.7}
+    (folder / "generation_config.json").write_text(json.dumps(more), "utf-8")
+    sampled = {"sample": True, "temperature": 0.7, "top_k": 50, "top_p": 1.0}
+    assert kformer.from_marian(folder).search_defaults == sampled
+
+
+def test_settings_of_generate_that_cannot_be_followed_are_named(folder):
+    with_config(folder, num_beams=4, length_penalty=-1.0, max_length=9, forced_bos_token_id=7)
+    more = {"begin_suppress_tokens": [3], "early_stopping": True, "num_beam_groups": 2}
+    (folder / "generation_config.json").write_text(json.dumps(more), "utf-8")
+    names = ("forced_bos_token_id=7", r"begin_suppress_tokens=\[3\]", "early_stopping=True")
+    pattern = ", ".join((*names, "num_beam_groups=2", "length_penalty=-1.0"))
+    with pytest.warns(UserWarning, match=rf"left out: {pattern}. Received: "):
+        found = kformer.from_marian(folder)
+    assert found.search_defaults == {"beam_size": 4, "length_offset": 0.0, "max_length": 8}
+
+
+def test_rows_without_a_piece_are_left_out(network, folder):
+    state = marian.state_dict_of(network)
+    expected = kformer.from_marian(folder)
+    for name, axis in (("model.shared.weight", 0), ("final_logits_bias", 1)):
+        more = [(0, 7 * (axis == 0)), (0, 7 * (axis == 1))]
+        state[name] = np.pad(state[name], more, constant_values=3)
+    marian.write_safetensors(folder / "model.safetensors", state)
+    found = kformer.from_marian(folder)
+    for one, other in zip(found.transformer.weights, expected.transformer.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_weights_in_shards_are_read(network, folder):
+    expected = kformer.from_marian(folder)
+    (folder / "model.safetensors").unlink()
+    state = marian.state_dict_of(network)
+    places = {name: f"model-{len(name) % 2}.safetensors" for name in state}
+    for file in {*places.values()}:
+        held = {name: array for name, array in state.items() if places[name] == file}
+        marian.write_safetensors(folder / file, held)
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": places}))
+    found = kformer.from_marian(folder)
+    for one, other in zip(found.transformer.weights, expected.transformer.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["model.shared.weight", "model.decoder.layers.0.fc1.weight"])
+def test_weights_that_are_not_finite_are_refused(name, network, folder):
+    state = marian.state_dict_of(network)
+    state[name][1, 2] = np.nan
+    marian.write_safetensors(folder / "model.safetensors", state)
+    with pytest.raises(ValueError, match=r"must be finite numbers. Received: .* with NaN"):
         kformer.from_marian(folder)
 
 

@@ -131,8 +131,15 @@ def test_settings_beside_the_weights_name_the_vocabulary_of_each_side(tmp_path):
     np.testing.assert_array_equal(source[: sizes[0]], arrays["encoder_Wemb"][:, order])
     bias = found.transformer.target_embedding.bias.numpy()
     assert {*np.flatnonzero(bias == -1e4)} == {1, *range(sizes[1], sizes[0] + 1)}
-    (folder / "decoder.yml").write_text("allow-unk: true\n")
-    bias = kformer.from_marian(folder).transformer.target_embedding.bias.numpy()
+    assert found.search_defaults == {"max_length_ratio": 3.0}
+    (folder / "decoder.yml").write_text("allow-unk: true\nbeam-size: 6\nnormalize: 1\n")
+    found = kformer.from_marian(folder)
+    beams = {"beam_size": 6, "length_penalty": 1.0, "length_offset": 0.0}
+    assert found.search_defaults == {"max_length_ratio": 3.0, **beams}
+    (folder / "decoder.yml").write_text("allow-unk: true\nword-penalty: 0.5\n")
+    with pytest.warns(UserWarning, match=r"cannot follow .* left out: word-penalty=0.5. Received:"):
+        found = kformer.from_marian(folder)
+    bias = found.transformer.target_embedding.bias.numpy()
     assert bias[1] == arrays["decoder_ff_logit_out_b"][0, 1]
 
 
@@ -162,7 +169,7 @@ def test_ctranslate2_converts_the_folder_to_what_says_the_same(folder, tmp_path)
     made = run_python(*script, folder, tmp_path / "rows.json", tmp_path / "said.json")
     assert made.returncode == 0, made.stderr
     said = json.loads((tmp_path / "said.json").read_text("utf-8"))
-    options = kformer.SearchOptions(max_length=60)
+    options = kformer.SearchOptions(max_length=60, max_length_ratio=None)
     found = translator.translations(texts, options, details=False)
     assert [list(best.tokens) for [best] in found] == said
     assert len({best.text for [best] in found}) > 20
@@ -180,6 +187,26 @@ def test_ctranslate2_converts_the_folder_to_what_says_the_same(folder, tmp_path)
 def test_another_architecture_is_refused_by_its_name(name, value, network, tmp_path):
     folder = write_npz_folder(tmp_path / "npz", WORDS, network, {name: value})
     with pytest.raises(ValueError, match=rf"whose {name} is .* Received: {name}='{value}'"):
+        kformer.from_marian(folder)
+
+
+def test_characters_that_end_lines_for_yaml_alone_are_pieces(tmp_path):
+    odd = ["\u2028", "\x85", "x\u2029", "\ufeff", "\x7f"]
+    words = marian.vocabulary(tuple(odd))
+    network = marian.transformer(words.pieces)
+    folder = write_npz_folder(tmp_path / "npz", words, network)
+    [path] = folder.glob("*vocab.yml")
+    assert "\u2028" in path.read_bytes().decode()  # Raw, as Marian writes it.
+    tokenizer = kformer.from_marian(folder).tokenizer
+    assert tokenizer.pieces(range(tokenizer.vocab_size)) == words.pieces
+
+
+def test_weights_that_are_no_floating_point_numbers_are_refused(folder):
+    [path] = folder.glob("*.npz")
+    arrays = dict(np.load(path))
+    name = "encoder_l1_ffn_W1"
+    np.savez(path, **arrays | {name: arrays[name].astype("uint8")})
+    with pytest.raises(ValueError, match=r"floating-point numbers. .*fc1.weight' of dtype uint8"):
         kformer.from_marian(folder)
 
 
