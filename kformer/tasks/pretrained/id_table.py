@@ -71,6 +71,11 @@ def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTabl
 
 def piece_ids(ids: dict[str, int], where: str) -> list[str]:
     """Returns the pieces of a vocabulary in the order of their ids; see `table_of`."""
+    if odd := next((piece for piece, i in ids.items() if type(i) is not int), None):
+        raise ValueError(
+            "A vocabulary must have a number for each piece. "
+            f"Received: {ids[odd]!r} for {odd!r} in {where!r}."
+        )
     pieces = sorted(ids, key=lambda piece: ids[piece])
     if [ids[piece] for piece in pieces] != [*range(len(ids))]:
         twice = next((i for i, number in Counter(ids.values()).items() if number > 1), None)

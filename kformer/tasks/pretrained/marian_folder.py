@@ -12,6 +12,7 @@ _WEIGHTS = (
     *("pytorch_model.bin", "pytorch_model.bin.index.json"),
 )
 _VOCABULARIES = ("vocab.json", "target_vocab.json")
+_ADDED = "added_tokens.json"
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 _SPECIAL = {"end": "eos_token_id", "padding": "pad_token_id", "start": "decoder_start_token_id"}
 _NEEDED = {  # What a `Transformer` computes, by the name in config.json.
@@ -128,4 +129,7 @@ class MarianFolder:
 
     def _table(self, name):
         special = {role: self.config[name] for role, name in _SPECIAL.items()}
-        return table_of(self._json(name), special, str(self.path / name))
+        ids = self._json(name)
+        if (self.path / _ADDED).exists():  # Never read from text, but the network may write them.
+            ids = self._json(_ADDED) | ids
+        return table_of(ids, special, str(self.path / name))

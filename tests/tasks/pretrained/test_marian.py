@@ -197,6 +197,22 @@ def test_rows_without_a_piece_are_left_out(network, folder):
         np.testing.assert_array_equal(one, other)
 
 
+def test_tokens_that_were_added_behind_the_vocabulary_are_written_and_never_read(network, folder):
+    state = marian.state_dict_of(network)
+    state["model.shared.weight"] = np.pad(state["model.shared.weight"], [(0, 8), (0, 0)])
+    state["final_logits_bias"] = np.pad(state["final_logits_bias"], [(0, 0), (0, 8)])
+    marian.write_safetensors(folder / "model.safetensors", state)
+    number = len(WORDS.pieces)
+    (folder / "added_tokens.json").write_text(json.dumps({"<hl>": number}))
+    found = kformer.from_marian(folder)
+    assert found.tokenizer.pieces([number]) == ["<hl>"]
+    assert found.tokenizer.vocab_size == number + 1
+    assert number not in found.tokenizer.tokenize(["<hl> der <hl>"]).to_list()[0]
+    (folder / "added_tokens.json").write_text(json.dumps({"<hl>": "x"}))
+    with pytest.raises(ValueError, match=r"a number for each piece. Received: 'x' for '<hl>'"):
+        kformer.from_marian(folder)
+
+
 def test_weights_in_shards_are_read(network, folder):
     expected = kformer.from_marian(folder)
     (folder / "model.safetensors").unlink()
