@@ -3,6 +3,8 @@
 import warnings
 from collections.abc import Mapping
 
+from kformer.tasks.search_defaults import SearchDefaults
+
 _KEPT = {  # Names of `kformer.SearchOptions`, by those of transformers that mean the same.
     "no_repeat_ngram_size": "no_repeat_ngram",
     "repetition_penalty": "repetition_penalty",
@@ -120,17 +122,15 @@ def search_of_marian(settings: Mapping, where: str) -> dict:
 
 def _with_warning(found, left, where):
     """Returns those of `found` that are options, and warns of the others and of `left`."""
-    from kformer.decoding.options import SearchOptions
-
-    kept = {}
+    kept, check = {}, SearchDefaults()
     for name, value in found.items():
         try:
-            SearchOptions(**{name: value} | ({"sample": True} if name in _SAMPLING else {}))
+            check.search_defaults = {name: value, **({"sample": True} if name in _SAMPLING else {})}
             kept[name] = value
         except (TypeError, ValueError):
             left |= {name: value}
     try:
-        SearchOptions(**kept)
+        check.search_defaults = kept
     except ValueError:  # They contradict each other.
         left, kept = left | kept, {}
     if left:
