@@ -123,4 +123,4 @@ def test_columns_are_written_line_by_line():
     for path in paths:
         with open(path, "rb") as file:  # noqa: PTH123
             contents.append(file.read())
-    assert contents == [b"a\n\nc\r\n", "b\nä\nd\n".encode()]
+    assert contents == [b"a\n\nc\r\r\n", "b\nä\nd\n".encode()]

@@ -68,7 +68,7 @@ def dropped(pair, **options):
     ("pair", "options", "rule"),
     [
         (("ein haus", "a house"), {}, None),
-        ((" \t", "a house"), {}, "blank"),
+        (("  ", "a house"), {}, "blank"),
         (("Peter ", " Peter"), {}, "identical"),
         (("Peter", "Peter"), {"keep_identical": True}, None),
         (("12 345", "12,345"), {}, "few_letters"),
