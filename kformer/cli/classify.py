@@ -48,7 +48,11 @@ def train(
     train: Annotated[_Files, typer.Option(help=f"{_Labelled}. May be repeated.")],
     output: Annotated[Path, typer.Option(help="Folder for the classifier and its history.")],
     valid: Annotated[
-        _Files | None, typer.Option(help="Validation text, which chooses the best model.")
+        _Files | None,
+        typer.Option(
+            help="Validation text, which chooses the best model. May be repeated: each is scored, "
+            "and the first one chooses."
+        ),
     ] = None,
     recipe: Annotated[
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('classifier'))}.")

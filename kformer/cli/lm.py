@@ -51,7 +51,11 @@ def train(
     ],
     output: Annotated[Path, typer.Option(help="Folder for the language model and its history.")],
     valid_text: Annotated[
-        _Files | None, typer.Option(help="Validation text, which chooses the best model.")
+        _Files | None,
+        typer.Option(
+            help="Validation text, which chooses the best model. May be repeated: each is scored, "
+            "and the first one chooses."
+        ),
     ] = None,
     recipe: Annotated[
         str,

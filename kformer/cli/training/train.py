@@ -23,7 +23,11 @@ def train(
     ] = None,
     target: Annotated[_Files | None, typer.Option(help="Its translation, line by line.")] = None,
     valid_source: Annotated[
-        _Files | None, typer.Option(help="Validation text, which chooses the best model.")
+        _Files | None,
+        typer.Option(
+            help="Validation text, which chooses the best model. May be repeated: each is scored, "
+            "and the first one chooses."
+        ),
     ] = None,
     valid_target: Annotated[_Files | None, typer.Option(help="Its translation.")] = None,
     pairs: Annotated[
@@ -47,8 +51,12 @@ def train(
         bool, typer.Option("--skip-damaged", help="With --shards: leave out damaged shards.")
     ] = False,
     recipe: Annotated[
-        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('translator'))}.")
-    ] = "tiny",
+        str | None,
+        typer.Option(
+            help=f"Numbers to start from: {', '.join(recipe_names('translator'))}. By default tiny, and "
+            "fine-tune with --warm-start."
+        ),
+    ] = None,
     weight: Annotated[
         list[float] | None,
         typer.Option(help="Passes over the n-th source file per epoch; repeated like --source."),
@@ -75,6 +83,7 @@ def train(
             "Training needs --source and --target, --pairs, or --shards. Received: none of them."
         )
     flags, changes = Flags.among(given)
+    recipe = recipe or ("fine-tune" if flags.warm_start else "tiny")
     numbers = Recipe.named(recipe, "translator", **changes)
     validation = valid_source, valid_target
     options = {

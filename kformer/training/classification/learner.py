@@ -8,9 +8,10 @@ from kformer.model.networks.transformer_encoder import TransformerEncoder
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.training.classification.dataset import classification_dataset
 from kformer.training.objective.loss import MaskedCrossEntropy
+from kformer.training.objective.macro_f1 import MacroF1
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.compiling import DTYPES, compile_network, one_stack
+from kformer.training.run.compiling import DTYPES, compile_network, one_stack, rising_steps
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
@@ -32,16 +33,18 @@ def learner(prepared: Prepared, epoch) -> Learner:
         epoch=epoch,
         **common,
     )
-    validation = None
-    if task.validation_files:
-        validation = classification_dataset(
-            *(task.validation_files, tokenizer, task.labels), shuffle=False, **common
-        )
-    classifier = new_classifier(recipe, tokenizer, task.labels, task.options)
-    return Learner(classifier, batches, validation, [], "texts")
+    validation = [
+        classification_dataset(file, tokenizer, task.labels, shuffle=False, **common)
+        for file in task.validation_files
+    ]
+    rise = rising_steps(prepared, batches)
+    classifier = new_classifier(recipe, tokenizer, task.labels, task.options, rise)
+    return Learner.on(classifier, batches, validation, task.validation_files, counted="texts")
 
 
-def new_classifier(recipe: Recipe, tokenizer, labels, options) -> TextClassifier:
+def new_classifier(
+    recipe: Recipe, tokenizer, labels, options, rising_steps: int | None = None
+) -> TextClassifier:
     """Returns a classifier ready for `fit`.
 
     Args:
@@ -49,6 +52,7 @@ def new_classifier(recipe: Recipe, tokenizer, labels, options) -> TextClassifier
         tokenizer: `kformer.Tokenizer`.
         labels: Strings.
         options: `ClassificationOptions`.
+        rising_steps: See `WarmupSchedule`.
     """
     other = None if options.warm_start is None else kformer.load(options.warm_start)
     keras.utils.set_random_seed(recipe.seed)
@@ -61,6 +65,7 @@ def new_classifier(recipe: Recipe, tokenizer, labels, options) -> TextClassifier
         warm_start_stack(classifier, other)
     encoder.trainable = not options.freeze
     loss = MaskedCrossEntropy(recipe.label_smoothing, _NO_PADDING)
-    metrics = [MaskedAccuracy(_NO_PADDING), Tokens(_NO_PADDING, name="texts")]
-    compile_network(network, recipe, loss, metrics)
+    metrics = [MaskedAccuracy(_NO_PADDING), MacroF1(classes, _NO_PADDING)]
+    metrics.append(Tokens(_NO_PADDING, name="texts"))
+    compile_network(network, recipe, loss, metrics, rising_steps)
     return classifier

@@ -13,6 +13,7 @@ from kformer.training.data.dropped_pairs import REASONS, PairFilter
 from kformer.training.data.preflight import side_report
 from kformer.training.data.text_statistics import read_statistics, sum_of
 from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.pace import pace_of
 from kformer.training.run.vocabularies import tokenizers_of
 
 _SHOWN = 12  # Labels at most whose numbers are printed.
@@ -118,7 +119,7 @@ def report(prepared) -> str:
         *(task.files["train"], task.files["valid"], tokenizer, recipe, prepared.origin)
     )
     cost = training_cost(recipe, found.tokens, 0, classes=len(found.counts))
-    return "\n".join([str(found), str(cost), *(f"Warning: {one}" for one in cost.warnings())])
+    return "\n".join([str(found), *cost.lines(), *pace_of(recipe, found.batches).lines()])
 
 
 def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> LabelledReport:

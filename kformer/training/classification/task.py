@@ -48,7 +48,7 @@ class ClassificationTask(OneTextTask):
     name = "classification"
     model = "classifier"
     model_file = "classifier.keras"
-    monitors = ("loss", "accuracy")
+    monitors = ("loss", "accuracy", "f1")
     options: ClassificationOptions
 
     @functools.cached_property

@@ -43,7 +43,8 @@ def train_classifier(
         train: A path or a list of paths of labelled text; see `classification_dataset`. Its labels
             become those of the classifier, in alphabetical order.
         output: The folder.
-        valid: The same, of the text that chooses the best model.
+        valid: The same, of the text that chooses the best model. Of several files each is scored,
+            and the first one chooses.
         pooling: See `kformer.TextClassifier`.
         warm_start: Path of a `.keras` file, a translator's or a classifier's, whose encoder to
             start from. Its sizes and vocabulary replace those of the recipe.

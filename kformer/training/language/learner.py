@@ -8,7 +8,7 @@ from kformer.training.language.dataset import language_dataset
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.compiling import compile_network, one_stack
+from kformer.training.run.compiling import compile_network, one_stack, rising_steps
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
@@ -28,20 +28,24 @@ def learner(prepared: Prepared, epoch) -> Learner:
         epoch=epoch,
         **common,
     )
-    validation = None
-    if task.validation_files:
-        validation = language_dataset(task.validation_files, tokenizer, shuffle=False, **common)
-    model = new_language_model(recipe, tokenizer, task.options.warm_start)
-    return Learner(model, batches, validation, [], "tokens")
+    validation = [
+        language_dataset(file, tokenizer, shuffle=False, **common) for file in task.validation_files
+    ]
+    rise = rising_steps(prepared, batches)
+    model = new_language_model(recipe, tokenizer, task.options.warm_start, rise)
+    return Learner.on(model, batches, validation, task.validation_files)
 
 
-def new_language_model(recipe: Recipe, tokenizer, start=None) -> LanguageModel:
+def new_language_model(
+    recipe: Recipe, tokenizer, start=None, rising_steps: int | None = None
+) -> LanguageModel:
     """Returns a language model ready for `fit`.
 
     Args:
         recipe: All numbers, with the sizes of the model to start from.
         tokenizer: `kformer.Tokenizer`.
         start: Path of a language model to start from; or None.
+        rising_steps: See `WarmupSchedule`.
     """
     other = None if start is None else LanguageModel.load(start)
     keras.utils.set_random_seed(recipe.seed)
@@ -52,5 +56,5 @@ def new_language_model(recipe: Recipe, tokenizer, start=None) -> LanguageModel:
         warm_start_stack(model, other)
     loss = MaskedCrossEntropy(recipe.label_smoothing, tokenizer.padding_id)
     metrics = [kind(tokenizer.padding_id) for kind in (MaskedAccuracy, Perplexity, Tokens)]
-    compile_network(decoder, recipe, loss, metrics)
+    compile_network(decoder, recipe, loss, metrics, rising_steps)
     return model

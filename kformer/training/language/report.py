@@ -11,6 +11,7 @@ from kformer.training.data.dropped_pairs import REASONS, PairFilter
 from kformer.training.data.preflight import side_report
 from kformer.training.data.text_statistics import read_statistics, sum_of
 from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.pace import pace_of
 from kformer.training.run.vocabularies import tokenizers_of
 
 
@@ -26,7 +27,7 @@ class TextReport:
         duplicates: Number of documents that repeat an earlier one.
         text: `SideReport`.
         tokens: Ids per pass, with the end id of each document.
-        row_length: Ids of a row.
+        batches, row_length: Batches per pass, and ids of a row.
         validation, seen: Number of validation documents, and of those that are also training
             documents; 0 without any.
         vocabulary: Origin of the vocabulary; see `check_corpus`.
@@ -38,6 +39,7 @@ class TextReport:
     duplicates: int
     text: SideReport
     tokens: int
+    batches: int
     row_length: int
     validation: int
     seen: int
@@ -98,7 +100,7 @@ def report(prepared) -> str:
     files = prepared.task.files
     found = text_report(files["text"], files["valid_text"], tokenizer, recipe, prepared.origin)
     cost = training_cost(recipe, found.tokens, found.tokens, one_stack=True)
-    return "\n".join([str(found), str(cost), *(f"Warning: {one}" for one in cost.warnings())])
+    return "\n".join([str(found), *cost.lines(), *pace_of(recipe, found.batches).lines()])
 
 
 def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned") -> TextReport:
@@ -119,6 +121,8 @@ def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned") -> Te
     total = read(text)
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
     documents = int(total.reasons.sum()) - reasons["blank"]
+    tokens = int(total.pieces[0].sum()) + documents
+    rows_of_ids = recipe.tokens_per_batch // recipe.max_length * recipe.max_length  # A batch.
     validation = read(valid_text) if valid_text else None
     return TextReport(
         documents=documents,
@@ -126,7 +130,8 @@ def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned") -> Te
         split=reasons["too_long"],
         duplicates=len(total.hashes) - len(np.unique(total.hashes)),
         text=side_report(tokenizer, total.pieces[0], *total.longest[0]),
-        tokens=int(total.pieces[0].sum()) + documents,
+        tokens=tokens,
+        batches=-(-tokens // rows_of_ids),
         row_length=recipe.max_length,
         validation=int(validation.reasons.sum()) if validation else 0,
         seen=int(np.isin(validation.hashes, total.hashes).sum()) if validation else 0,

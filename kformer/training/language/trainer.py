@@ -42,7 +42,8 @@ def train_language_model(
         text: A path or a list of paths of plain text, a document on each line; see
             `language_dataset`.
         output: The folder.
-        valid_text: The same, of the text that chooses the best model.
+        valid_text: The same, of the text that chooses the best model. Of several files each is
+            scored, and the first one chooses.
         warm_start: Path of a language model's `.keras` file to start from. Its sizes and vocabulary
             replace those of the recipe.
         new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,

@@ -14,22 +14,37 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     The highest rate, scale * (d_model * warmup_steps)^-0.5, comes at step `warmup_steps`. Steps
     count from 0, where the rate is 0.
 
+    A run of few steps would end within the warm-up, at a small part of the highest rate. With
+    `rising_steps` the rate reaches the same height sooner, keeps it until step `warmup_steps`, and
+    falls as before.
+
     Args:
         d_model: Width of the model.
         warmup_steps: Steps until the highest rate.
         scale: Factor of all rates.
+        rising_steps: Steps until the highest rate, if they are fewer than `warmup_steps`.
     """
 
-    def __init__(self, d_model: int, warmup_steps: int = 4000, scale: float = 1.0):
+    def __init__(
+        self,
+        d_model: int,
+        warmup_steps: int = 4000,
+        scale: float = 1.0,
+        rising_steps: int | None = None,
+    ):
         super().__init__()
         self.d_model = check_integer("d_model", d_model, least=1)
         self.warmup_steps = check_integer("warmup_steps", warmup_steps, least=1)
         self.scale = check_number("scale", scale, above=0)
+        if rising_steps is not None:
+            check_integer("rising_steps", rising_steps, least=1, most=warmup_steps)
+        self.rising_steps = rising_steps
 
     def __call__(self, step):
         step = ops.cast(step, "float32")
-        rising = step * self.warmup_steps**-1.5
-        falling = ops.rsqrt(ops.maximum(step, 1.0))  # At step 0, `rising` is less anyway.
+        rising = step * (self.warmup_steps**-0.5 / (self.rising_steps or self.warmup_steps))
+        # Until step `warmup_steps`, the highest rate.
+        falling = ops.rsqrt(ops.maximum(step, float(self.warmup_steps)))
         return self.scale * self.d_model**-0.5 * ops.minimum(rising, falling)
 
     def get_config(self):
@@ -37,4 +52,5 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             "d_model": self.d_model,
             "warmup_steps": self.warmup_steps,
             "scale": self.scale,
+            "rising_steps": self.rising_steps,
         }

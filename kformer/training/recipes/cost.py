@@ -46,6 +46,10 @@ class TrainingCost:
             f"{installed / 2**30:.1f}: lower --tokens-per-batch."
         ]
 
+    def lines(self) -> list[str]:
+        """Returns the lines of a report, the warnings last."""
+        return [str(self), *(f"Warning: {text}" for text in self.warnings())]
+
     def __str__(self):
         return (
             f"The model has {self.parameters:,} parameters. Training takes about "

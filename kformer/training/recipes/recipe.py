@@ -18,6 +18,7 @@ MONITORS = {  # What chooses the best model: the name of the score in the logs, 
     "bleu": ("val_bleu", "max"),
     "chrf": ("val_chrf", "max"),
     "accuracy": ("val_accuracy", "max"),
+    "f1": ("val_f1", "max"),
 }
 TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validation text.
 _KINDS = {  # The kind of model that a recipe is for, if it is not for all.
@@ -115,8 +116,8 @@ class Recipe:
         among=("float32", "bfloat16"),
     )
     monitor: str = _choice(
-        "Validation score that chooses the best model: loss; bleu or chrf of a translator, or "
-        "accuracy of a classifier.",
+        "Validation score that chooses the best model: loss; bleu or chrf of a translator; accuracy "
+        "or f1 (macro F1) of a classifier.",
         among=tuple(MONITORS),
     )
     patience: int = _not_negative(

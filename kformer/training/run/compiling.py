@@ -1,7 +1,8 @@
-"""Compiles a network as section 5.3 of the paper trains it."""
+"""Compiles a network as section 5.3 of the paper trains it, in runs of few steps, too."""
 
 from kformer.training.objective.optimizer import AveragedAdam
 from kformer.training.objective.schedule import WarmupSchedule
+from kformer.training.recipes.pace import pace_of
 from kformer.training.recipes.recipe import Recipe
 
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
@@ -31,12 +32,33 @@ def one_stack(kind, recipe: Recipe, tokenizer, **settings):
     )
 
 
-def compile_network(network, recipe: Recipe, loss, metrics):
-    """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe."""
+def rising_steps(prepared, batches) -> int:
+    """Returns the steps until the learning rate of a run is highest, and records them.
+
+    They are those of `Pace`; or `warmup_steps`, if an earlier kformer began the run.
+
+    Args:
+        prepared: `Prepared`.
+        batches: `tf.data.Dataset` of training.
+    """
+    recipe, config = prepared.recipe, prepared.config
+    if prepared.resumes and "rising_steps" not in config:
+        return recipe.warmup_steps
+    config["rising_steps"] = pace_of(recipe, int(batches.cardinality())).rising_steps
+    return config["rising_steps"]
+
+
+def compile_network(network, recipe: Recipe, loss, metrics, rising_steps: int | None = None):
+    """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe.
+
+    `rising_steps` is that of `WarmupSchedule`.
+    """
     accumulated = recipe.gradient_accumulation
     network.compile(
         optimizer=AveragedAdam(
-            WarmupSchedule(recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale),
+            WarmupSchedule(
+                recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale, rising_steps
+            ),
             beta_1=0.9,
             beta_2=0.98,
             epsilon=1e-9,

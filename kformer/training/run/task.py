@@ -18,9 +18,9 @@ class Learner(NamedTuple):
     Attributes:
         model: A `TextModel` whose `network` is compiled.
         batches: `tf.data.Dataset` of training.
-        validation: The same, of the validation text; or None.
-        scores: Callbacks that add the score to monitor to the logs of a validation, if Keras does
-            not compute it.
+        validation: The same, of the validation text that chooses the best model; or None.
+        scores: Callbacks that add scores to the logs of a validation: those of other validation
+            text, and those to monitor that Keras does not compute.
         examples: Name of what is counted for the speed: "tokens" or "texts", that of a metric.
     """
 
@@ -29,6 +29,26 @@ class Learner(NamedTuple):
     validation: Any
     scores: list
     examples: str
+
+    @classmethod
+    def on(cls, model, batches, validation: list, names: list, counted="tokens", scores=None):
+        """Returns a learner with any number of validation texts, of which the first is monitored.
+
+        Args:
+            model, batches: See the attributes.
+            validation: Data sets, one for each text.
+            names: Paths of these texts.
+            counted: See `examples`.
+            scores: Lists of callbacks, one for each text, that add its scores to the logs.
+        """
+        from kformer.training.run.validation import MoreValidation, names_of_texts  # Keras.
+
+        if not validation:
+            return cls(model, batches, None, [], counted)
+        scores = scores or [[] for _ in validation]
+        named = list(zip(names_of_texts(names), validation, scores, strict=True))
+        more = [MoreValidation(name, data, counted, more) for name, data, more in named[1:]]
+        return cls(model, batches, validation[0], [*scores[0], *more], counted)
 
 
 class Task:

@@ -1,8 +1,14 @@
-"""Validation within an epoch, because an epoch of millions of pairs takes hours."""
+"""Validation within an epoch, because an epoch of millions of pairs takes hours; and on more text.
+
+The first validation text chooses the best model; the others are scored and shown beside it.
+"""
+
+from pathlib import Path
 
 import keras
 
 from kformer.backend import attach_variables
+from kformer.training.callbacks.validation import ValidationCallback
 from kformer.training.resumption.every_steps import EverySteps
 
 
@@ -63,3 +69,47 @@ class ValidateEvery(keras.callbacks.Callback):
     def set_state(self, state):
         """Restores the state of `get_state`."""
         self._done = state["done"]
+
+
+class MoreValidation(ValidationCallback):
+    """Scores another validation text after each validation, by the metrics of the model.
+
+    Inside `kformer.training.WithAverage`, it scores the averaged weights.
+
+    Args:
+        name: Of the text: its loss becomes "val_NAME_loss" in the logs.
+        data: `tf.data.Dataset` of the text.
+        uncounted: Metric whose value is not shown, such as the number of tokens.
+        scores: Callbacks that add scores of the same text to the logs, as `TranslationScores`.
+    """
+
+    def __init__(self, name: str, data, uncounted: str, scores=()):
+        super().__init__()
+        self.name = name
+        self._data = data
+        self._uncounted = uncounted
+        self._scores = scores
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Adds the scores to the logs."""
+        attach_variables(self.model)
+        found = self.model.evaluate(self._data, verbose=0, return_dict=True)
+        del found[self._uncounted]
+        found = {f"val_{score}": value for score, value in found.items()}
+        for callback in self._scores:
+            callback.on_validation(epoch, found)
+        for score, value in found.items():
+            logs[f"val_{self.name}_{score.removeprefix('val_')}"] = value
+
+
+def names_of_texts(files) -> list[str]:
+    """Returns a name for each file: its own without endings, numbered where two would be equal.
+
+    Args:
+        files: Paths.
+    """
+    stems = [Path(file).name.lstrip(".").split(".")[0] for file in files]
+    return [
+        stem if stems.count(stem) == 1 else f"{stem}_{stems[: place + 1].count(stem)}"
+        for place, stem in enumerate(stems)
+    ]

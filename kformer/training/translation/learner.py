@@ -9,7 +9,7 @@ from kformer.training.callbacks.translation_scores import TranslationScores
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
-from kformer.training.run.compiling import DTYPES, compile_network
+from kformer.training.run.compiling import DTYPES, compile_network, rising_steps
 from kformer.training.run.fine_tuning import OUTPUT_SETTINGS, settings_to_start_from, warm_start
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.task import Learner
@@ -26,12 +26,19 @@ def learner(prepared: Prepared, epoch) -> Learner:
     if other is not None and other.tokenizer.model == tokenizer.model:
         tokenizer = other.tokenizer  # It may put a target language before each source.
     batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
-    translator = new_translator(recipe, tokenizer, other, target_tokenizer, task.target_language)
-    scores = []
+    translator = new_translator(
+        *(recipe, tokenizer, other, target_tokenizer, task.target_language),
+        rising_steps=rising_steps(prepared, batches),
+    )
+    scores = None
     if recipe.monitor in TRANSLATION_MONITORS:
-        lines, tokenize = text.validation_lines(), task.options.tokenize
-        scores = [TranslationScores(translator, *lines, tokenize=tokenize)]
-    return Learner(translator, batches, validation, scores, "tokens")
+        scores = [
+            [TranslationScores(translator, *lines, tokenize=task.options.tokenize)]
+            for lines in text.validation_lines()
+        ]
+    names = task.validation.names()
+    texts = [names.get(file, file) for file in text.valid_source]
+    return Learner.on(translator, batches, validation, texts, scores=scores)
 
 
 def new_translator(
@@ -40,6 +47,7 @@ def new_translator(
     other: Translator | None = None,
     target_tokenizer: Tokenizer | None = None,
     target_language: str | None = None,
+    rising_steps: int | None = None,
 ) -> Translator:
     """Returns a translator ready for `fit`.
 
@@ -49,13 +57,14 @@ def new_translator(
         other: `Translator` to start from.
         target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
         target_language: Code of the language of the translations, if it is known.
+        rising_steps: See `WarmupSchedule`.
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
     settings = settings_to_start_from(other, tokenizer)
     if other is not None:
         settings |= {name: getattr(other.transformer, name) for name in OUTPUT_SETTINGS}
-    transformer = compiled_transformer(recipe, tokenizer.padding_id, **settings)
+    transformer = compiled_transformer(recipe, tokenizer.padding_id, rising_steps, **settings)
     about = {} if other is None else dict(other.about)
     if target_language is not None:
         about["target_language"] = target_language
@@ -65,7 +74,9 @@ def new_translator(
     return translator
 
 
-def compiled_transformer(recipe: Recipe, padding_id: int = 0, **settings) -> Transformer:
+def compiled_transformer(
+    recipe: Recipe, padding_id: int = 0, rising_steps: int | None = None, **settings
+) -> Transformer:
     """Returns a new compiled model of the recipe, with further `settings`."""
     transformer = Transformer(
         recipe.vocab_size,
@@ -84,5 +95,5 @@ def compiled_transformer(recipe: Recipe, padding_id: int = 0, **settings) -> Tra
     )
     loss = MaskedCrossEntropy(recipe.label_smoothing, padding_id)
     metrics = [metric(padding_id) for metric in (MaskedAccuracy, Perplexity, Tokens)]
-    compile_network(transformer, recipe, loss, metrics)
+    compile_network(transformer, recipe, loss, metrics, rising_steps)
     return transformer

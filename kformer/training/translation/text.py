@@ -10,6 +10,7 @@ from kformer.training.data.dataset import translation_dataset
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.data.preflight import check_corpus
 from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.pace import pace_of
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
 from kformer.training.run.preparation import Prepared
 from kformer.training.run.vocabularies import tokenizers_of
@@ -54,7 +55,7 @@ class TextOfRun:
             found, source=self._with_names(found.source), target=self._with_names(found.target)
         )
         cost = training_cost(recipe, found.source_tokens, found.target_tokens)
-        return "\n".join([str(found), str(cost), *(f"Warning: {one}" for one in cost.warnings())])
+        return "\n".join([str(found), *cost.lines(), *pace_of(recipe, found.batches).lines()])
 
     def _with_names(self, side):
         file, _, line = side.longest_at.rpartition(", line ")
@@ -63,16 +64,17 @@ class TextOfRun:
         return dataclasses.replace(side, longest_at=f"pair {line} of {self.names[file]}")
 
     def batches(self, recipe: Recipe, tokenizer, epoch, target_tokenizer=None):
-        """Returns the batches of training, and those of validation or None.
+        """Returns the batches of training, and a list of those of each validation text.
 
         `epoch` is that of `translation_dataset`.
         """
         tokenizers = tokenizer, target_tokenizer
         training = self._training(recipe, tokenizers, {"seed": recipe.seed, "epoch": epoch})
-        if not self.valid_source:
-            return training, None
-        files = self.valid_source, self.valid_target
-        return training, translation_dataset(*files, *tokenizers, shuffle=False, **_sizes(recipe))
+        pairs = zip(self.valid_source, self.valid_target, strict=True)
+        return training, [
+            translation_dataset(*files, *tokenizers, shuffle=False, **_sizes(recipe))
+            for files in pairs
+        ]
 
     def _training(self, recipe, tokenizers, order):
         return translation_dataset(
@@ -85,10 +87,10 @@ class TextOfRun:
             **order,
         )
 
-    def validation_lines(self) -> list[list[str]]:
-        """Returns the lines of the validation text: a list of sources, and one of targets."""
-        files = self.valid_source, self.valid_target
-        return [[line for file in side for line in read_lines(file)] for side in files]
+    def validation_lines(self) -> list[tuple[list[str], list[str]]]:
+        """Returns the sources and the targets of each validation text."""
+        pairs = zip(self.valid_source, self.valid_target, strict=True)
+        return [(list(read_lines(source)), list(read_lines(target))) for source, target in pairs]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,13 +105,13 @@ class ShardsOfRun(TextOfRun):
 
     def report(self, recipe, tokenizer, target_tokenizer=None, vocabulary="given"):
         shards = self._batches(recipe)
-        cost = training_cost(recipe, *shards.passes.ids)
-        lines = shards.describe()
+        lines, cost = shards.describe(), training_cost(recipe, *shards.passes.ids)
+        pace = pace_of(recipe, shards.passes.number)
         if self.valid_source:
             lines.append(
                 f"Validation: {check_parallel(self.valid_source, self.valid_target):,} pairs."
             )
-        return "\n".join([*lines, str(cost), *(f"Warning: {one}" for one in cost.warnings())])
+        return "\n".join([*lines, *cost.lines(), *pace.lines()])
 
     def _training(self, recipe, tokenizers, order):
         return self._batches(recipe, **order).dataset()

@@ -58,7 +58,8 @@ def train(
         recipe: All numbers of the run.
         source, target: A path or a list of paths of parallel text.
         output: The folder; must be given.
-        valid_source, valid_target: The same, of the text that chooses the best model.
+        valid_source, valid_target: The same, of the text that chooses the best model. Of several
+            files each is scored, and the first one chooses.
         pairs, valid_pairs, columns: Instead of such files: tables, or pairs in Python; see
             `split_pairs`. For an exact resumption the pairs must be the same, in the same order.
         shards: Instead of text to train on: a path or a list of paths of folders that

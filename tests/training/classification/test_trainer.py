@@ -9,11 +9,14 @@ import pytest
 
 import kformer
 from kformer.phrasebook import reviews
+from kformer.text.class_scores import class_scores
 from kformer.training import Recipe, train, train_classifier
 from kformer.training.classification.report import labelled_report
 from kformer.training.classification.task import prepare
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run
+
+PARTS = ("", "val_", "val_short_")  # Of the text; prefixes of the scores in the history.
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,9 @@ def files(tmp_path_factory):
         paths[name] = folder / f"{name}.tsv"
         lines = (f"{one.label}\t{one.text}\n" for one in islice(getattr(parts, name), number))
         paths[name].write_text("".join(lines), "utf-8")
+    paths["short"] = folder / "short.tsv"
+    few = paths["valid"].read_text("utf-8").splitlines(keepends=True)[:7]
+    paths["short"].write_text("".join(few), "utf-8")
     return paths
 
 
@@ -38,7 +44,8 @@ def trained(files, recipe):
 
     def trained(output, changes=(), **options):
         numbers = dataclasses.replace(recipe, **dict(changes))
-        return train_classifier(numbers, files["train"], output, files["valid"], **options)
+        valid = [files["valid"], files["short"]]
+        return train_classifier(numbers, files["train"], output, valid, **options)
 
     return trained
 
@@ -58,7 +65,8 @@ def test_the_folder_holds_what_that_of_a_translator_does(run):
     assert config["labels"] == ["negative", "positive"] == list(classifier.labels)
     history = json.loads((folder / "history.json").read_text("utf-8"))
     assert {*history} == {
-        *("loss", "accuracy", "val_loss", "val_accuracy", "texts/s", "epoch", "step")
+        *(f"{part}{name}" for part in PARTS for name in ("loss", "accuracy", "f1")),
+        *("texts/s", "epoch", "step"),
     }
 
 
@@ -66,15 +74,18 @@ def test_the_validation_scores_are_those_of_its_probabilities(run, files):
     folder, _ = run
     history = json.loads((folder / "history.json").read_text("utf-8"))
     last = sorted((folder / "models").glob("step-*.keras"))[-1]
-    examples = [line.split("\t") for line in files["valid"].read_text("utf-8").splitlines()]
     classifier = kformer.load(last)
-    labels, probabilities = classifier.predict([text for _, text in examples])
-    right = np.array([classifier.labels.index(label) for label, _ in examples])
-    accuracy = np.mean([label == given for given, (label, _) in zip(labels, examples, strict=True)])
-    assert history["val_accuracy"][-1] == pytest.approx(accuracy)
-    logs = np.log(probabilities)
-    smoothed = 0.9 * logs[np.arange(len(right)), right] + 0.1 * logs.mean(axis=1)
-    assert history["val_loss"][-1] == pytest.approx(-smoothed.mean(), rel=1e-4)
+    for part, file in zip(PARTS[1:], (files["valid"], files["short"]), strict=True):
+        examples = [line.split("\t") for line in file.read_text("utf-8").splitlines()]
+        expected = [label for label, _ in examples]
+        labels, probabilities = classifier.predict([text for _, text in examples])
+        right = np.array([classifier.labels.index(label) for label in expected])
+        scores = class_scores(classifier.labels, expected, labels)
+        assert history[f"{part}accuracy"][-1] == pytest.approx(scores.accuracy)
+        assert history[f"{part}f1"][-1] == pytest.approx(scores.macro_f1)
+        logs = np.log(probabilities)
+        smoothed = 0.9 * logs[np.arange(len(right)), right] + 0.1 * logs.mean(axis=1)
+        assert history[f"{part}loss"][-1] == pytest.approx(-smoothed.mean(), rel=1e-4)
 
 
 @pytest.mark.prove

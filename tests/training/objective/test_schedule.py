@@ -22,6 +22,18 @@ def test_it_is_the_formula_of_the_paper(d_model, warmup_steps, step):
     assert schedule(0) == 0
 
 
+@given(st.integers(1, 5000), st.integers(0, 10_000), st.data())
+def test_a_shorter_rise_reaches_the_same_rate_sooner_and_keeps_it(warmup_steps, step, data):
+    rising_steps = data.draw(st.integers(1, warmup_steps))
+    schedule = WarmupSchedule(64, warmup_steps, 0.5, rising_steps)
+    highest = 0.5 * formula(warmup_steps, 64, warmup_steps)
+    if step <= rising_steps:
+        expected = highest * step / rising_steps
+    else:
+        expected = highest if step < warmup_steps else 0.5 * formula(step, 64, warmup_steps)
+    np.testing.assert_allclose(schedule(step), expected, rtol=1e-5)
+
+
 @pytest.mark.tensorflow("A test of its graphs.")
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
 def test_the_step_may_be_a_tensor_in_a_graph(dtype):
@@ -35,8 +47,10 @@ def test_its_config_makes_another_like_it():
     schedule = WarmupSchedule(512, 8000)
     again = keras.optimizers.schedules.deserialize(keras.optimizers.schedules.serialize(schedule))
     assert type(again) is WarmupSchedule
-    expected = {"d_model": 512, "warmup_steps": 8000, "scale": 1.0}
+    expected = {"d_model": 512, "warmup_steps": 8000, "scale": 1.0, "rising_steps": None}
     assert again.get_config() == schedule.get_config() == expected
+    del expected["rising_steps"]  # As kformer 0.1.0 wrote it.
+    assert WarmupSchedule.from_config(expected).get_config() == schedule.get_config()
 
 
 @pytest.mark.parametrize(
@@ -47,6 +61,8 @@ def test_its_config_makes_another_like_it():
         ({"scale": 0}, "scale=0"),
         ({"scale": -1.0}, "scale=-1.0"),
         ({"scale": float("nan")}, "scale=nan"),
+        ({"rising_steps": 0}, "rising_steps=0"),
+        ({"warmup_steps": 8, "rising_steps": 9}, "rising_steps=9"),
     ],
 )
 def test_its_numbers_must_be_positive(numbers, received):

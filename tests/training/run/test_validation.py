@@ -13,6 +13,7 @@ from kformer.training.callbacks import speed
 from kformer.training.callbacks.early_stopping import StopWithoutImprovement
 from kformer.training.resumption.every_steps import EverySteps
 from kformer.training.run.kept_models import KeepModels
+from kformer.training.run.validation import names_of_texts
 from support.training.same_run import assert_same_run, read
 
 EVERY = 6  # Steps, of the 16 in an epoch.
@@ -204,3 +205,14 @@ def test_the_speed_excludes_the_time_of_validation(monkeypatch):
     callback.on_train_batch_begin(1)
     callback.on_train_batch_end(1, logs := {"tokens": 50.0})
     assert logs == {"tokens/s": 50.0}
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["val.de", "terms.de.gz"], ["val", "terms"]),
+        (["a/val.de", "b/val.de", ".val"], ["val_1", "val_2", "val_3"]),
+    ],
+)
+def test_a_validation_text_has_the_name_of_its_file(files, names):
+    assert names_of_texts(files) == names

@@ -53,6 +53,7 @@ def test_the_history_holds_every_metric_of_every_epoch(tiny_run, tiny_recipe):
     metrics = {"loss", "accuracy", "perplexity"}
     columns = {"epoch", "step", "tokens/s"}
     assert set(history) == metrics | {f"val_{name}" for name in metrics} | columns
+    assert read(tiny_run[0] / "run.json")["rising_steps"] == history["step"][0] < 40
     assert history["epoch"] == [1, 2]
     assert history["step"][1] == 2 * history["step"][0]
     assert all(len(values) == tiny_recipe.epochs for values in history.values())
