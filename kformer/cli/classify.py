@@ -1,6 +1,7 @@
 """`kformer classify`: train, predict and evaluate a classifier."""
 
 import dataclasses
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,13 @@ from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
 _NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
 _Files = list[Path]
+_Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Names of the columns of label and text, in this order, such as stars,review; or "
+        "their numbers in a table without a header, such as 2,1."
+    ),
+]
 _Labelled = (
     "A label, a tab and a text on each line; or .csv or .jsonl with the columns label and text; "
     "may be compressed"
@@ -39,6 +47,13 @@ class Pooling(StrEnum):
 
     mean = "mean"
     first = "first"
+
+
+class LabelFormat(StrEnum):
+    """What the label of a line becomes."""
+
+    tsv = "tsv"
+    jsonl = "jsonl"
 
 
 @app.command()
@@ -56,7 +71,8 @@ def train(
     ] = None,
     recipe: Annotated[
         str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('classifier'))}.")
-    ] = "tiny",
+    ] = "texts",
+    columns: _Columns = None,
     pooling: Annotated[
         Pooling, typer.Option(help="One vector of a text: the mean of all, or the first one.")
     ] = Pooling.mean,
@@ -72,6 +88,7 @@ def train(
     flags, changes = Flags.among(given)
     numbers = Recipe.named(recipe, "classifier", **changes)
     options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
+    options["columns"] = _names(columns)
     from kformer.training.classification.task import prepare  # Imports NumPy.
 
     train_as_prepared(
@@ -84,21 +101,32 @@ def predict(
     model: AnyModel,
     input: Annotated[Path | None, file_or_standard("Text to classify; by default stdin.")] = None,
     output: Output = None,
+    format: Annotated[
+        LabelFormat,
+        typer.Option(
+            help="tsv: the label and its probability; jsonl: the probabilities of all labels, too."
+        ),
+    ] = LabelFormat.tsv,
 ):
     """Write the label of each line of text and, after a tab, its probability."""
     check_output(output)
     text = lines_to_translate(input)
-    work = _labels_of(open_able_to("classify", model))
+    classifier = open_able_to("classify", model)
+    work = _labels_of(classifier)
     found = in_chunks(work, text.lines, text.total, label="Classifying", pauses=text.pauses)
     with writing(output) as file:
-        for label, probability in found:
-            file.write(f"{label}\t{probability:.4f}\n".encode())
+        for number, (label, probabilities) in enumerate(found, start=1):
+            line = f"{label}\t{probabilities.max():.4f}"
+            if format == LabelFormat.jsonl:
+                line = _json_line(number, label, classifier.labels, probabilities)
+            file.write(f"{line}\n".encode())
 
 
 @app.command()
 def evaluate(
     model: AnyModel,
     test: Annotated[_Files, typer.Option(help=f"{_Labelled}. May be repeated.")],
+    columns: _Columns = None,
     picture: Annotated[
         Path | None, typer.Option(help="Also draw the confusion matrix: .png, .svg or .pdf.")
     ] = None,
@@ -110,7 +138,7 @@ def evaluate(
 
         check_picture(picture)
         check_writable(picture)
-    examples = [example for file in test for example in read_labelled(file)]
+    examples = [example for file in test for example in read_labelled(file, _names(columns))]
     classifier = open_able_to("classify", model)
     _check_known(examples, classifier, model)
     texts = [example.text for example in examples]
@@ -130,13 +158,25 @@ def evaluate(
 
 
 def _labels_of(classifier):
-    """Returns a function (texts, progress) -> pairs of a label and its probability."""
+    """Returns a function (texts, progress) -> pairs of a label and all probabilities."""
 
     def labels_of(texts, progress=None):
         found = classifier.predict(texts, progress=progress)
-        return list(zip(found.labels, found.probabilities.max(axis=1), strict=True))
+        return list(zip(found.labels, found.probabilities, strict=True))
 
     return labels_of
+
+
+def _names(columns):
+    return None if columns is None else columns.split(",")
+
+
+def _json_line(number, label, labels, probabilities):
+    """Returns a line's label, its probability, and those of all labels, as JSON."""
+    rounded = [round(float(probability), 6) for probability in probabilities]
+    fields = {"line": number, "label": label, "probability": max(rounded)}
+    fields["probabilities"] = dict(zip(labels, rounded, strict=True))
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _check_known(examples, classifier, path):

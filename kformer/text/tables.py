@@ -41,7 +41,7 @@ def read_table(
     Args:
         file: A path.
         columns: Names of the columns to read. "a.b" also means the value "b" of the object "a" in
-            JSON.
+            JSON. Numbers, such as "1" and "3", count the columns of a table without a header.
         named: Whether a TSV file must have a header.
         rest: Whether, in a TSV file without a header, the last column extends to the end of the
             line, tabs included.
@@ -72,11 +72,39 @@ def ending(file: str | Path) -> str:
 
 
 def _rows(form, first, lines, file, columns, named, rest):
+    if form != "json" and all(name.isdecimal() and int(name) for name in columns):
+        return _numbered(form, first, lines, file, [int(name) for name in columns])
     if form == "csv":
         return _of_csv(first, lines, file, columns)
     if form == "json":
         return _of_json(first, lines, file, columns)
     return _of_tsv(first, lines, file, columns, named, rest)
+
+
+def _numbered(form, first, lines, file, columns):
+    """Yields the values of columns that are given by their numbers, from 1."""
+    content = _with_ends(first, lines)
+    rows = (
+        csv.reader(content, strict=True)
+        if form == "csv"
+        else (line.rstrip("\r\n").split("\t") for line in content)
+    )
+    csv.field_size_limit(_MOST_CHARACTERS)
+    try:
+        for number, values in enumerate(rows, start=1):
+            line = rows.line_num if form == "csv" else number
+            if form == "csv" and not values:
+                continue
+            if len(values) < max(columns):
+                raise ValueError(
+                    f"A line of the table must have the columns {_listed(columns)}. Received: "
+                    f"{file!r}, where line {line} has {len(values)}."
+                )
+            yield Row(tuple(values[column - 1] for column in columns), line)
+    except csv.Error as error:
+        raise ValueError(
+            f"A CSV file must be well-formed. Received: {file!r}, line {rows.line_num} ({error})."
+        ) from error
 
 
 def _of_tsv(first, lines, file, columns, named, rest):

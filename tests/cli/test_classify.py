@@ -1,5 +1,6 @@
 """`kformer classify`: train, predict, evaluate."""
 
+import json
 import re
 
 import numpy as np
@@ -37,6 +38,13 @@ def test_each_line_gets_a_label_and_its_probability(command, classifier):
     labels, probabilities = kformer.load(classifier).predict([*toy.SOURCES[:9], ""])
     lines = [f"{label}\t{row.max():.4f}" for label, row in zip(labels, probabilities, strict=True)]
     assert result.stdout.splitlines() == lines
+    result = command("classify", "predict", classifier, "--format", "jsonl", stdin=stdin)
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [one["line"] for one in found] == [*range(1, 11)]
+    assert [one["label"] for one in found] == labels
+    values = np.array([[one["probabilities"][label] for label in LABELS] for one in found])
+    np.testing.assert_allclose(values, probabilities, atol=1e-6)
+    assert [one["probability"] for one in found] == values.max(axis=1).tolist()
 
 
 def test_the_scores_are_those_of_scikit_learn_and_the_picture_is_drawn(

@@ -57,7 +57,7 @@ def _recorded(model):
         source, target = split_pairs(files, config["options"]["columns"])
         files = [*source, *target]
     if recorded.get("valid"):
-        labelled = split(files)
+        labelled = split(files, config["options"].get("columns"))
         files = [*labelled.texts, *labelled.labels]
     source, *reference = map(Path, files)
     return source, reference[0] if reference else None

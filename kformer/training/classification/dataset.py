@@ -25,6 +25,7 @@ def classification_dataset(
     tokenizer: Tokenizer,
     labels: Sequence[str],
     *,
+    columns: Sequence[str] | None = None,
     tokens_per_batch: int = 4096,
     max_length: int = 128,
     piece_splitting: float = 0.0,
@@ -45,6 +46,8 @@ def classification_dataset(
             or JSON lines with the columns "label" and "text"; UTF-8, plain or compressed.
         tokenizer: `kformer.Tokenizer`.
         labels: C strings, as the classifier has them.
+        columns: Names of the columns of label and text, if they are not "label" and "text"; or
+            their numbers, from 1, in a table without a header.
         tokens_per_batch: Maximum ids of a batch, with padding.
         max_length: Maximum ids of a text, its end id included.
         piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: See
@@ -61,8 +64,8 @@ def classification_dataset(
     """
     labels = check_labels(labels)
     files = as_list(files)
-    check_known(files, labels)
-    found = split(files)
+    check_known(files, labels, columns)
+    found = split(files, columns)
     form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
 
     def batch(source, label, shape):

@@ -24,7 +24,11 @@ def learner(prepared: Prepared, epoch) -> Learner:
     """Returns what the run trains; `epoch` is that of `classification_dataset`."""
     recipe, task = prepared.recipe, prepared.task
     tokenizer, _ = tokenizers_of(prepared)
-    common = {"tokens_per_batch": recipe.tokens_per_batch, "max_length": recipe.max_length}
+    common = {
+        "tokens_per_batch": recipe.tokens_per_batch,
+        "max_length": recipe.max_length,
+        "columns": task.options.columns,
+    }
     batches = classification_dataset(
         *(task.files["train"], tokenizer, task.labels),
         piece_splitting=recipe.piece_splitting,

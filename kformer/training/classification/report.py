@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from kformer.text.text_files import read_lines
+from kformer.training.classification.baselines import Baselines, baselines
 from kformer.training.classification.label_ids import LabelIds
 from kformer.training.classification.labelled_files import split
 from kformer.training.data.batching import batching, shapes_and_padding
@@ -35,6 +36,7 @@ class LabelledReport:
         validation, seen: Number of validation texts, and of those that are also training texts; 0
             without any.
         vocabulary: Origin of the vocabulary; see `check_corpus`.
+        baselines: `Baselines`; None without validation text.
     """
 
     counts: dict[str, int]
@@ -50,6 +52,7 @@ class LabelledReport:
     validation: int
     seen: int
     vocabulary: str
+    baselines: Baselines | None
 
     def warnings(self) -> list[str]:
         """Returns a sentence for each problem, with advice."""
@@ -79,6 +82,11 @@ class LabelledReport:
                 f"{share(self.seen, self.validation)} of the validation texts are training texts, "
                 "too, so that scores will look better than they are: take them out.",
             ),
+            (
+                len(self.counts) > max(20, texts / 2),
+                f"There are {len(self.counts):,} labels for {texts:,} texts, too many to learn: "
+                "--columns tells which column is the label.",
+            ),
             *self.text.problems("text", self.vocabulary),
         ]
         return [text for holds, text in possible if holds]
@@ -102,6 +110,8 @@ class LabelledReport:
                 f"Validation: {self.validation:,} texts, {self.seen:,} of them also in the "
                 "training text."
             )
+        if self.baselines:
+            found.append(str(self.baselines))
         found.append(f"An epoch: {self.batches:,} batches, {self.tokens:,} tokens.")
         found += of_shapes(self.shapes, self.padding)
         return [*found, *(f"Warning: {text}" for text in self.warnings())]
@@ -115,14 +125,15 @@ def report(prepared) -> str:
     task = prepared.task
     tokenizer, _ = tokenizers_of(prepared)
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
-    found = labelled_report(
-        *(task.files["train"], task.files["valid"], tokenizer, recipe, prepared.origin)
-    )
+    files = task.files["train"], task.files["valid"]
+    found = labelled_report(*files, tokenizer, recipe, prepared.origin, task.options.columns)
     cost = training_cost(recipe, found.tokens, 0, classes=len(found.counts))
     return "\n".join([str(found), *cost.lines(), *pace_of(recipe, found.batches).lines()])
 
 
-def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> LabelledReport:
+def labelled_report(
+    train, valid, tokenizer, recipe, vocabulary="learned", columns=None
+) -> LabelledReport:
     """Reads labelled text once, in bounded memory, and reports on it.
 
     Args:
@@ -130,8 +141,10 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
         tokenizer: `kformer.Tokenizer`.
         recipe: `Recipe`, with the sizes of batches and texts.
         vocabulary: See `check_corpus`.
+        columns: See `classification_dataset`.
     """
-    counts = split(train).counts
+    training = split(train, columns)
+    counts = training.counts
     sides = tokenizer, LabelIds([*counts])
     form = batching(
         recipe.tokens_per_batch,
@@ -142,7 +155,7 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
     limits = PairFilter(recipe.max_length), form
 
     def read(files):
-        found = split(files)
+        found = split(files, columns)
         pairs = zip(found.texts, found.labels, strict=True)
         return sum_of(*(read_statistics(*pair, sides, *limits, cut=True) for pair in pairs))
 
@@ -151,9 +164,9 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
     validation = read(valid) if valid else None
     pairs, distinct = len(total.hashes), len(np.unique(total.hashes))
-    texts = (hash(text) for file in split(train).texts for text in read_lines(file) if text.strip())
+    texts = (hash(text) for file in training.texts for text in read_lines(file) if text.strip())
     longest, place = total.longest[0]
-    for file, path in zip(train, split(train).texts, strict=True):
+    for file, path in zip(train, training.texts, strict=True):
         place = place.replace(path, file)
     return LabelledReport(
         counts=counts,
@@ -169,4 +182,5 @@ def labelled_report(train, valid, tokenizer, recipe, vocabulary="learned") -> La
         validation=int(validation.reasons.sum()) if validation else 0,
         seen=int(np.isin(validation.hashes, total.hashes).sum()) if validation else 0,
         vocabulary=vocabulary,
+        baselines=baselines(training, split(valid, columns), tokenizer.model) if valid else None,
     )

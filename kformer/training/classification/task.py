@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 
 from kformer.arguments import check_choice
 from kformer.text.text_files import as_list
@@ -9,6 +10,7 @@ from kformer.training.classification.labelled_files import (
     Split,
     check_known,
     check_several,
+    checked_columns,
     split,
 )
 from kformer.training.recipes.recipe import Recipe
@@ -27,11 +29,15 @@ class ClassificationOptions(RunOptions):
 
     pooling: str = "mean"
     freeze: bool = False
+    columns: Sequence[str] | None = None
 
     def recorded(self):
-        return {**super().recorded(), "pooling": self.pooling, "freeze": self.freeze}
+        columns = self.columns and [*self.columns]
+        own = {"pooling": self.pooling, "freeze": self.freeze, "columns": columns}
+        return {**super().recorded(), **own}
 
     def check(self, recipe):
+        checked_columns(self.columns)
         check_choice("pooling", self.pooling, POOLINGS)
         if self.freeze and self.warm_start is None:
             raise ValueError(
@@ -54,7 +60,7 @@ class ClassificationTask(OneTextTask):
     @functools.cached_property
     def training(self) -> Split:
         """The training text."""
-        return split(self.files["train"])
+        return split(self.files["train"], self.options.columns)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -66,9 +72,9 @@ class ClassificationTask(OneTextTask):
         return self.files["valid"]
 
     def read_examples(self):
-        check_several(self.files["train"])
+        check_several(self.files["train"], self.options.columns)
         if self.validation_files:
-            check_known(self.validation_files, self.labels)
+            check_known(self.validation_files, self.labels, self.options.columns)
         return {"texts": sum(self.training.counts.values()), "labels": list(self.labels)}
 
     def learn_vocabularies(self, recipe):
@@ -76,7 +82,7 @@ class ClassificationTask(OneTextTask):
 
     def plain_files(self, name):
         files = self.files[name]
-        return split(files).texts if files else []
+        return split(files, self.options.columns).texts if files else []
 
     def learner(self, prepared, epoch):
         from kformer.training.classification.learner import learner  # TensorFlow.

@@ -20,6 +20,7 @@ def train_classifier(
     output: str | Path,
     valid: Paths | None = None,
     *,
+    columns: Sequence[str] | None = None,
     pooling: str = "mean",
     warm_start: str | Path | None = None,
     freeze: bool = False,
@@ -45,6 +46,7 @@ def train_classifier(
         output: The folder.
         valid: The same, of the text that chooses the best model. Of several files each is scored,
             and the first one chooses.
+        columns: See `classification_dataset`.
         pooling: See `kformer.TextClassifier`.
         warm_start: Path of a `.keras` file, a translator's or a classifier's, whose encoder to
             start from. Its sizes and vocabulary replace those of the recipe.
@@ -63,6 +65,7 @@ def train_classifier(
     with run_folder(output) as folder:
         prepared = prepare(
             *(recipe, train, folder, valid),
+            columns=columns,
             pooling=pooling,
             warm_start=warm_start,
             freeze=freeze,

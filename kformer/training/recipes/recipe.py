@@ -25,6 +25,7 @@ _KINDS = {  # The kind of model that a recipe is for, if it is not for all.
     "lm": "language model",
     "sentences": "language model",
     "reviews": "classifier",
+    "texts": "classifier",
     "student-base": "translator",
     "student-tiny": "translator",
 }

@@ -121,3 +121,42 @@ def test_an_unknown_label_is_named_with_its_line(written):
     check_known([file], ["gut", "schlecht", "sogut"])
     with pytest.raises(ValueError, match=r"'sogut' in '.*a\.tsv', line 3; known are gut, schlecht"):
         check_known([file], ["schlecht", "gut"])
+
+
+def swapped():
+    return "".join(f"text number {number}\t{number % 2}\n" for number in range(50))
+
+
+def test_swapped_columns_are_refused_and_read_in_the_order_that_is_given(written):
+    file = str(written("a.tsv", swapped()))
+    with pytest.raises(ValueError, match=r"50 different labels of 50 texts: the columns look swap"):
+        check_several([file])
+    check_several([file], ["2", "1"])
+    assert split(file, ["2", "1"]).counts == {"0": 25, "1": 25}
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+def test_columns_have_names_or_numbers(written, name):
+    separator = "," if name.endswith("csv") else "\t"
+    rows = ["stars,id,review", "5,1,gut", "1,2,schlecht"]
+    file = written(name, "\n".join(row.replace(",", separator) for row in rows))
+    bare = written(f"bare.{name}", "\n".join(row.replace(",", separator) for row in rows[1:]))
+    expected = [("5", "gut"), ("1", "schlecht")]
+    for path, columns in ((file, ("stars", "review")), (bare, ("1", "3"))):
+        found = [(one.label, one.text) for one in read_labelled(path, columns)]
+        assert found == expected
+    with pytest.raises(ValueError, match="must name the columns 'label', 'text'"):
+        list(read_labelled(file, ("label", "text")))
+    with pytest.raises(ValueError, match=r"have the columns 4, 1. .*line 1 has 3"):
+        list(read_labelled(file, ("4", "1")))
+    with pytest.raises(ValueError, match=r"label first. Received: columns=\('stars',\)"):
+        list(read_labelled(file, ("stars",)))
+
+
+def test_a_header_that_was_not_announced_is_no_label(written):
+    lines = "".join(f"{label}\tein satz\n" for label in ("gut", "schlecht") * 3)
+    file = str(written("a.tsv", f"Label\tSMS\n{lines}"))
+    with pytest.raises(ValueError, match=r"first line is 'Label', 'SMS'; no other text has that"):
+        check_several([file])
+    check_several([file], ["Label", "SMS"])
+    check_several([str(written("b.tsv", lines + "neu\tneu\n"))])  # A rare label elsewhere.
