@@ -53,8 +53,8 @@ def train(
     recipe: Annotated[
         str | None,
         typer.Option(
-            help=f"Numbers to start from: {', '.join(recipe_names('translator'))}. By default tiny, and "
-            "fine-tune with --warm-start."
+            help=f"Numbers to start from: {', '.join(recipe_names('translator'))}. By default "
+            "tiny, and fine-tune with --warm-start."
         ),
     ] = None,
     weight: Annotated[
