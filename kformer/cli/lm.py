@@ -121,7 +121,8 @@ def score(
     text: Annotated[Path, typer.Option(help="Text to score, line by line.")],
     output: Output = None,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Print only the perplexity of the whole text.")
+        bool,
+        typer.Option("--summary", help="Print only the perplexity and bits of the whole text."),
     ] = False,
 ):
     """Score given text by its log-probability.
@@ -133,7 +134,7 @@ def score(
     check_output(output)
     total = count_lines(text)
     scores = open_able_to("generate", model).score
-    write_scores(scores, read_lines(text), total, output, summary)
+    write_scores(scores, read_lines(text), total, output, summary, text_of=str)
 
 
 def _with_text(lines):

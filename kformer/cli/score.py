@@ -1,5 +1,8 @@
 """`kformer score`."""
 
+import itertools
+import math
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +22,8 @@ def score(
     target: Annotated[Path, typer.Option(help="Its translation, line by line.")],
     output: Output = None,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Print only the perplexity of the whole text.")
+        bool,
+        typer.Option("--summary", help="Print only the perplexity and bits of the whole text."),
     ] = False,
     target_language: TargetLanguage = None,
 ):
@@ -40,24 +44,34 @@ def score(
     write_scores(work, pairs, total, output, summary)
 
 
-def write_scores(work, items, total, output, summary):
-    """Writes the log-probability of each line, or the perplexity of all.
+def write_scores(work, items, total, output, summary, text_of=itemgetter(1)):
+    """Writes the log-probability of each line; or of all, the perplexity and the bits per byte.
+
+    Each line counts with its end, as a token, a byte and a character. The bits leave out lines of
+    which only the beginning was scored.
 
     Args:
         work: Callable (items, progress) -> list of `kformer.decoding.scoring.Scored`.
         items: Iterable of what is scored, one for each line.
         total: How many.
         output: Path of the file to write, None for stdout.
-        summary: Whether to write the perplexity alone.
+        summary: Whether to write the numbers of the whole text alone.
+        text_of: Function from an item to the text that is scored.
     """
     from kformer.decoding.scoring import perplexity
 
-    tokens = 0
+    tokens, bits, size, characters = 0, 0.0, 0, 0
+    items, again = itertools.tee(items)  # A chunk apart.
 
     def told():
-        nonlocal tokens
-        for one in in_chunks(work, items, total, _CHUNK, "Scoring"):
+        nonlocal tokens, bits, size, characters
+        scored = in_chunks(work, items, total, _CHUNK, "Scoring")
+        for item, one in zip(again, scored, strict=True):
             tokens += len(one.tokens)
+            if not one.flags:
+                bits -= one.log_probability / math.log(2)
+                size += len(text_of(item).encode()) + 1
+                characters += len(text_of(item)) + 1
             if not summary:
                 out.write(f"{one.log_probability:.4f}\t{one.mean:.4f}\n".encode())
             yield one
@@ -66,3 +80,7 @@ def write_scores(work, items, total, output, summary):
         value = perplexity(told())
         if summary:
             out.write(f"perplexity  {value:.2f}  of {tokens} tokens in {total} lines\n".encode())
+            if size:
+                per_byte = f"{bits / size:.4f}  per byte of {size}"
+                per_character = f"{bits / characters:.4f}  per character of {characters}"
+                out.write(f"bits        {per_byte}, {per_character}\n".encode())

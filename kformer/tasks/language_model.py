@@ -4,6 +4,7 @@ Axes: N prompts or texts, T length in ids, V vocabulary.
 """
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,6 +120,9 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         Raises:
             TypeError: An argument, or one of the prompts, is not what it should be.
             ValueError: A number is out of range, or a prompt leaves no room below `max_length`.
+
+        Warns:
+            UserWarning: The option `max_length` is more than the model's.
         """
         options = with_defaults(options, self.search_defaults)
         found = self.generations(prompts, options, batch_size, progress, details=False)
@@ -151,6 +155,12 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
             )
         check_integer("batch_size", batch_size, least=1)
         rows = self._prompt_rows(as_texts(prompts, "prompts"))
+        if options.max_length is not None and options.max_length > self.max_length:
+            warnings.warn(
+                f"The model has {self.max_length} positions, where a prompt and its continuation "
+                f"end. Received: max_length={options.max_length}.",
+                stacklevel=2,
+            )
         found = self._decode(rows, options, None, batch_size, progress)
         pairs = [(rows[i], one) for i, several in enumerate(found) for one in several]
         whole = [[*row[1:], *one.ids] for row, one in pairs]  # Without the start id.

@@ -1,6 +1,7 @@
 """`kformer lm`: train, generate, score; and the exports of a language model."""
 
 import json
+import math
 
 import pytest
 
@@ -68,7 +69,13 @@ def test_scores_are_those_of_python(command, saved, written, tiny_language_model
     lines = [f"{one.log_probability:.4f}\t{one.mean:.4f}" for one in scored]
     assert result.stdout.splitlines() == lines
     result = command("lm", "score", saved, "--text", text, "--summary")
-    assert result.stdout.startswith(f"perplexity  {kformer.perplexity(scored):.2f}  of ")
+    first, second = result.stdout.splitlines()
+    assert first.startswith(f"perplexity  {kformer.perplexity(scored):.2f}  of ")
+    bits = -sum(one.log_probability for one in scored) / math.log(2)
+    size = text.stat().st_size
+    assert second.split()[1] == f"{bits / size:.4f}" and f"per byte of {size}," in second
+    characters = len(text.read_text("utf-8"))
+    assert second.endswith(f"{bits / characters:.4f}  per character of {characters}")
 
 
 @pytest.mark.prove

@@ -31,6 +31,13 @@ def log_softmax(logits):
     return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
 
 
+def test_a_length_beyond_the_model_is_said_and_ends_there(model):
+    assert model.generate(["we"], max_length=MAX_LENGTH)
+    with pytest.warns(UserWarning, match=r"has 24 positions, .* Received: max_length=25"):
+        [[found]] = model.generations(["we"], SearchOptions(max_length=25))
+    assert len(found.prompt_tokens) + len(found.tokens) <= MAX_LENGTH
+
+
 def test_a_generated_text_is_the_prompt_with_the_best_ids(model):
     texts = model.generate(PROMPTS, max_length=5)
     for prompt, text in zip(PROMPTS, texts, strict=True):

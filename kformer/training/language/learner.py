@@ -4,6 +4,8 @@ import keras
 
 from kformer.model.networks.transformer_decoder import TransformerDecoder
 from kformer.tasks.language_model import LanguageModel
+from kformer.text.text_files import read_lines
+from kformer.training.language.bits import BitsPerByte
 from kformer.training.language.dataset import language_dataset
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
@@ -33,7 +35,9 @@ def learner(prepared: Prepared, epoch) -> Learner:
     ]
     rise = rising_steps(prepared, batches)
     model = new_language_model(recipe, tokenizer, task.options.warm_start, rise)
-    return Learner.on(model, batches, validation, task.validation_files)
+    files = task.validation_files
+    bits = [[BitsPerByte(read_lines(file), tokenizer.model)] for file in files]
+    return Learner.on(model, batches, validation, files, scores=bits)
 
 
 def new_language_model(

@@ -42,7 +42,7 @@ def run(trained, tmp_path_factory):
     return folder, trained(folder)
 
 
-def test_the_folder_holds_what_that_of_a_translator_does(run):
+def test_the_folder_holds_what_that_of_a_translator_does(run, parallel_text):
     folder, model = run
     names = {"language_model.keras", "history.json", "history.png", "run.json", "checkpoints"}
     assert {path.name for path in folder.iterdir()} == names | {"models"}
@@ -55,6 +55,11 @@ def test_the_folder_holds_what_that_of_a_translator_does(run):
     history = json.loads((folder / "history.json").read_text("utf-8"))
     assert history["val_perplexity"][-1] < history["val_perplexity"][0]
     assert isinstance(model, LanguageModel)
+    lines = parallel_text["valid.en"].read_text("utf-8").splitlines()
+    tokens = len(lines) + len(model.tokenizer.tokenize(lines).flat_values)
+    size = parallel_text["valid.en"].stat().st_size  # In bytes, the ends of the lines included.
+    bits = np.log2(history["val_perplexity"]) * tokens / size
+    np.testing.assert_allclose(history["val_bits_per_byte"], bits)
 
 
 @pytest.mark.prove

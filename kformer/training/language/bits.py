@@ -1,0 +1,31 @@
+"""Bits per byte of validation text, by which models of different vocabularies can be compared."""
+
+import math
+from collections.abc import Iterable
+
+from kformer.text import vocabulary
+from kformer.training.callbacks.validation import ValidationCallback
+
+
+class BitsPerByte(ValidationCallback):
+    """Adds `val_bits_per_byte` to the logs, which must have `val_perplexity`.
+
+    The end of a line counts as a token, and as a byte.
+
+    Args:
+        lines: The documents of the validation text; blank ones do not count.
+        model: The SentencePiece model.
+    """
+
+    def __init__(self, lines: Iterable[str], model: bytes):
+        super().__init__()
+        library, self.tokens, self.bytes = vocabulary.read(model), 0, 0
+        for line in lines:
+            if ids := library.encode(line):
+                self.tokens += len(ids) + 1
+                self.bytes += len(line.encode()) + 1
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Adds the bits to the logs."""
+        bits = math.log2(logs["val_perplexity"]) * self.tokens
+        logs["val_bits_per_byte"] = bits / self.bytes
