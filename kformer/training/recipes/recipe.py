@@ -117,8 +117,8 @@ class Recipe:
         among=("float32", "bfloat16"),
     )
     monitor: str = _choice(
-        "Validation score that chooses the best model: loss; bleu or chrf of a translator; accuracy "
-        "or f1 (macro F1) of a classifier.",
+        "Validation score that chooses the best model: loss; bleu or chrf of a translator; "
+        "accuracy or f1 (macro F1) of a classifier.",
         among=tuple(MONITORS),
     )
     patience: int = _not_negative(
