@@ -69,7 +69,7 @@ ARROWS = {
     },
     "training.language": {
         *("", "model.networks", "tasks", "text", "training.data", "training.objective"),
-        *("training.recipes", "training.run"),
+        *("training.callbacks", "training.recipes", "training.run"),
     },
     "training.distillation": {
         *("decoding", "tasks", "text", "training.data", "training.run", "training.shards"),
