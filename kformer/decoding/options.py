@@ -62,8 +62,8 @@ class SearchOptions:
     )
     n_best: int = _positive(
         1,
-        "Number of answers, best first, those cut at the length limit last; at most `beam_size`. "
-        "With `sample`, of samples.",
+        "Number of answers, best first, each another text; at most `beam_size`. With `sample`, of "
+        "samples.",
     )
     sample: bool = _option(
         False, "Draw each id at random by its probability instead of taking the best.", check_flag
@@ -92,6 +92,12 @@ class SearchOptions:
     no_repeat_ngram: int = _count(0, "Length of n-grams that may not occur twice; 0 for none.")
     repetition_penalty: float = _number(
         1.0, "Above 1, ids that occurred before become less likely; 1 for none.", least=1
+    )
+    narrowing: bool = _option(
+        False,
+        "With several beams: each answer that ends leaves one beam less, and the last ends the "
+        "search, as in Marian.",
+        check_flag,
     )
 
     def __new__(cls, *values, **named):
@@ -142,6 +148,12 @@ class SearchOptions:
         names = (field.name for field in dataclasses.fields(self))
         return {name: getattr(self, name) for name in names if name in self._given}
 
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The options that differ from their defaults, by name."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: one for name, one in values.items() if one != getattr(SearchOptions, name)}
+
     def limit(self, source_length: int, prefix_length: int = 0, most: int | None = None) -> int:
         """Returns the largest number of ids, end id included, in which the prefix always fits.
 
@@ -180,7 +192,7 @@ class SearchOptions:
         return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})
 
 
-_OF_BEAMS = ("beam_size", "length_penalty", "length_offset", "coverage_penalty")
+_OF_BEAMS = ("beam_size", "length_penalty", "length_offset", "coverage_penalty", "narrowing")
 _OF_SAMPLING = ("sample", "temperature", "top_k", "top_p", "seed")
 
 

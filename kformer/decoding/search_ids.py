@@ -3,11 +3,13 @@
 Axes: B batch, S source length, T target length, P prefix length, N candidates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from keras import ops
 
+from kformer.backend import gather
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
 from kformer.decoding.runtime import GRAPH, Runtime
 from kformer.decoding.search.beam import Beam
@@ -17,6 +19,8 @@ from kformer.decoding.search.greedy import Greedy
 from kformer.decoding.search.loop import SearchOutput
 from kformer.decoding.search.sampling import Sample
 from kformer.decoding.step import DecoderStep, start_decoding
+
+SPARE = 1  # Sequences beyond each answer that is asked for: some spell the same text.
 
 
 def search_ids(
@@ -71,14 +75,80 @@ def search_ids(
     return search(step, cache, max_lengths, max_length, **for_beam)
 
 
-def make_search(
-    tokenizer,
-    beam_size: int = SearchOptions.beam_size,
-    length_penalty: float = SearchOptions.length_penalty,
-    n_best: int = SearchOptions.n_best,
-) -> Greedy | Beam:
-    """Returns `Greedy` for one beam and `Beam` for more, with the ids of the target tokenizer."""
-    return search_of_options(SearchOptions(beam_size, length_penalty, n_best=n_best), tokenizer)
+class FixedSearch:
+    """The search of an export: its options are chosen once, for sources or prompts of any length.
+
+    Args:
+        options: `SearchOptions`, without sampling.
+        tokenizer: That of the target.
+        longest: Maximum number of ids of a source, its end id included, or of a prompt, its start
+            id included.
+        max_positions: For prompts, the largest number of positions that a prompt and its
+            continuation may take; else None.
+
+    Attributes:
+        options: The `SearchOptions`.
+        limits: int32 array (`longest` + 1,), the largest number of ids of an answer by the number
+            of ids of its source or prompt; 0 for a source without pieces, or no prompt.
+
+    Raises:
+        ValueError: The options draw samples.
+    """
+
+    def __init__(
+        self, options: SearchOptions, tokenizer, longest: int, max_positions: int | None = None
+    ):
+        if options.sample:
+            raise ValueError(
+                "An export cannot draw samples: choose its number of beams, 1 for greedy search. "
+                f"Received: sample={options.sample}."
+            )
+        self.options, self._tokenizer = options, tokenizer
+        first = 2 if max_positions is None else 1
+        self.limits = np.zeros(longest + 1, np.int32)
+        self._minima = np.zeros(longest + 1, np.int32)
+        for length in range(first, longest + 1):
+            left = None if max_positions is None else max_positions + 1 - length
+            self.limits[length] = limit = options.limit(length, most=left)
+            self._minima[length] = options.minimum(length, limit)
+
+    def most(self, length: int) -> int:
+        """Returns the largest number of ids of an answer to at most `length` ids."""
+        return int(self.limits[: length + 1].max())
+
+    @property
+    def has_usual_limits(self) -> bool:
+        """Whether no option limits the number of ids of an answer."""
+        return self.options.max_length is None and self.options.max_length_ratio is None
+
+    def __call__(
+        self,
+        transformer,
+        source: Any,
+        lengths: Any,
+        runtime: Runtime = GRAPH,
+        max_length: Any = None,
+        step_class: type[DecoderStep] = DecoderStep,
+        select: Callable | None = None,
+    ) -> SearchOutput:
+        """Searches.
+
+        Args:
+            transformer, source, runtime, max_length, step_class: See `search_ids`.
+            lengths: int32 tensor (B,), the number of ids of each row of `source`.
+            select: Callable from sources to their candidates, see `search_ids`; None for all ids.
+                Searches with constraints have all ids.
+        """
+        minimum = None
+        if self.options.has_minimum:
+            minimum = gather(ops.convert_to_tensor(self._minima), lengths)
+        search = search_of_options(self.options, self._tokenizer, minimum)
+        return search_ids(
+            *(transformer, source, search, runtime, max_length),
+            max_lengths=gather(ops.convert_to_tensor(self.limits), lengths),
+            step_class=step_class,
+            candidates=None if select is None or search.constraints else select(source),
+        )
 
 
 def search_of_options(
@@ -118,5 +188,7 @@ def search_of_options(
         options.n_best,
         options.coverage_penalty,
         length_offset=options.length_offset,
+        narrowing=options.narrowing,
+        spare=SPARE * options.n_best if options.n_best > 1 else 0,
         **shared,
     )

@@ -83,7 +83,7 @@ class PocketLanguageModel(PocketModel):
     def _ended(self, source, ids):
         """Returns the `ids` that continue `source`, without the end id, and their flags."""
         ids = ids[: self.manifest["max_target_length"] + 1 - len(source)].tolist()
-        limit = ("length limit",)
+        limit: tuple[str, ...] = ("length limit",)
         if self.manifest["end_id"] in ids:
             ids, limit = ids[: ids.index(self.manifest["end_id"])], ()
         return ids, (*limit, *(flag for flag in degenerate_flags((), ids) if flag == "loop"))

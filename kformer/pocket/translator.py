@@ -122,7 +122,7 @@ class PocketTranslator(PocketModel):
         source, ids = outputs["source_ids"], outputs["ids"]
         row = source[source != self.manifest["padding_id"]].tolist()
         cut = over or bool(int(outputs["truncated"][0]) & SOURCE_CUT)
-        flags = self._flags(row, cut, ids, len(ids) - len(source))
+        flags = self._flags(row, cut, ids)
         end_missing = int(outputs["truncated"][0]) & TRANSLATION_CUT
         flags += ("translation cut",) if end_missing else ()
         return PocketTranslation(text_in(outputs["translation"]), flags)
@@ -130,19 +130,22 @@ class PocketTranslator(PocketModel):
     def _read_row(self, worker, outputs, source, cut, length):
         ids = outputs["ids"]
         text, end_missing = self._text.decode(worker, ids)
-        flags = self._flags(source, cut, ids, len(ids) - length)
+        flags = self._flags(source, cut, ids)
         flags += ("translation cut",) if end_missing else ()
         return PocketTranslation(text, flags), end_missing
 
-    def _flags(self, source, cut, ids, extra):
-        """Returns the flags of `ids`, which may be `extra` longer than their source."""
+    def _flags(self, source, cut, ids):
+        """Returns the flags of `ids`, an array, for the ids of their source, its end id last."""
         flags = ["source cut"] if cut else []
         if len(source) == 1:  # Blank input gets no further flags.
             return tuple(flags)
         end_id = self.manifest.get("target_end_id", self.manifest["end_id"])
-        ids = ids[: len(source) + extra].tolist()
+        ids = ids.tolist()
         if end_id in ids:
             ids = ids[: ids.index(end_id)]
         else:
             flags.append("length limit")
+            padding_id = self.manifest.get("target_padding_id", self.manifest["padding_id"])
+            while ids and ids[-1] == padding_id:
+                ids.pop()
         return (*flags, *degenerate_flags(source[:-1], ids))

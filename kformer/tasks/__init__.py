@@ -9,6 +9,7 @@
 - `language_model`: `LanguageModel`, from a prompt to its continuation.
 - `text_encoder`: `TextEncoder`, from text to vectors.
 - `search_defaults`: `SearchDefaults`, the options by which a model searches by default.
+- `distinct_answers`: of several answers with the same text, the best.
 - `parts`: the parts of a network, and the number of their parameters.
 - `kinds`: chooses what differs by the kind of a model that is exported.
 - `attention_maps`: the attention of a model to the pieces of one text.

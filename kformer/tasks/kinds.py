@@ -2,10 +2,23 @@
 
 import functools
 
-from kformer.decoding.options import SearchOptions
+from kformer.decoding.options import SearchOptions, given_options, with_defaults
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import Translator
+
+
+def export_options(
+    model, beam_size: int | None = None, length_penalty: float | None = None
+) -> SearchOptions:
+    """Returns the options of the search of an export: those given, and the model's own.
+
+    Args:
+        model: Of any kind.
+        beam_size, length_penalty: See `kformer.SearchOptions`; None for those of the model.
+    """
+    given = given_options(beam_size=beam_size, length_penalty=length_penalty)
+    return with_defaults(given, getattr(model, "search_defaults", {}))
 
 
 def of_kind(model, options: SearchOptions, of_translator, of_classifier, of_language_model):

@@ -16,6 +16,7 @@ from kformer.decoding.options import MAX_LENGTH, SearchOptions, with_defaults
 from kformer.decoding.scoring import BatchLikelihood, Scored
 from kformer.model.networks.network import PredictsTokens
 from kformer.model.networks.transformer_decoder import TransformerDecoder
+from kformer.tasks.distinct_answers import distinct_answers
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_model import TextModel, check_kinds
@@ -162,6 +163,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
                 stacklevel=2,
             )
         found = self._decode(rows, options, None, batch_size, progress)
+        found = distinct_answers(self.tokenizer, found, options, [row[1:] for row in rows])
         pairs = [(rows[i], one) for i, several in enumerate(found) for one in several]
         whole = [[*row[1:], *one.ids] for row, one in pairs]  # Without the start id.
         known = self._likelihood([[]] * len(whole), whole) if details else [None] * len(whole)

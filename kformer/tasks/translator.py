@@ -17,6 +17,7 @@ from kformer.decoding.shortlist.table import Shortlist, digest_of
 from kformer.model.networks.transformer import Transformer
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
+from kformer.tasks.distinct_answers import distinct_answers
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_model import TextModel, check_kinds
@@ -431,7 +432,7 @@ class Translator(SearchDefaults, TextModel):
         found = self._decode(
             sources.ids, options, forced.ids if forced else None, batch_size, progress
         )
-        return sources, forced, found
+        return sources, forced, distinct_answers(self.target_tokenizer, found, options)
 
     def _read(self, texts, name, did, stacklevel=0, target_language=None):
         tokenizer = self.tokenizer.into(target_language)

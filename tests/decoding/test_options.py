@@ -57,7 +57,7 @@ INTEGERS = (
 def test_values_of_another_type_are_refused(field):
     wrong = ["4", [4], {}, SearchOptions(), float("nan") if field.name in INTEGERS else "nan"]
     wrong += [2.0, 3.7, np.float32(2), True] if field.name in INTEGERS else []
-    wrong += [1, 0, "yes"] if field.name == "sample" else []
+    wrong += [1, 0, "yes"] if field.name in ("sample", "narrowing") else []
     wrong += [None] if field.default is not None else []
     for value in wrong:
         with pytest.raises(TypeError) as raised:

@@ -64,21 +64,29 @@ def scripted(votes, beams, looks=None, compact_batch=GRAPH.compact_batch):
     return FunctionStep(step, compact_batch), cache
 
 
-def log_probabilities(votes, ids):
-    """The log-probabilities after `ids` by one row's votes (T, V, V), in float64."""
-    logits = sum(votes[t, i] for t, i in enumerate([START, *ids]))
+def logits(votes, ids):
+    """The logits after `ids` by one row's votes (T, V, V), in float64."""
+    return sum(votes[t, i] for t, i in enumerate([START, *ids]))
+
+
+def log_softmax(logits):
     return logits - np.log(np.exp(logits).sum())
 
 
-def unconstrained(log_probabilities, ids):
-    """Every id may come after `ids`."""
-    return log_probabilities
+def log_probabilities(votes, ids):
+    """The log-probabilities after `ids` by one row's votes (T, V, V), in float64."""
+    return log_softmax(logits(votes, ids))
+
+
+def unconstrained(logits, ids):
+    """The log-probabilities of logits: every id may come after `ids`."""
+    return log_softmax(logits)
 
 
 def greedy_by_hand(votes, max_length, constrain=unconstrained):
     ids, score = [], 0.0
     while len(ids) < max_length and END not in ids:
-        after = constrain(log_probabilities(votes, ids), ids)
+        after = constrain(logits(votes, ids), ids)
         ids.append(int(after.argmax()))
         score += after.max()
     return ids, score
@@ -105,6 +113,7 @@ def beam_by_hand(
     coverage_penalty=0.0,
     looks=None,
     constrain=unconstrained,
+    narrowing=False,
 ):
     """The sequences that a beam finds, as (ended, score, ids), best first."""
 
@@ -117,26 +126,30 @@ def beam_by_hand(
         candidates = [
             (score + gain, [*ids, i])
             for score, ids in beams
-            for i, gain in enumerate(constrain(log_probabilities(votes, ids), ids))
+            for i, gain in enumerate(constrain(logits(votes, ids), ids))
             if gain > -np.inf
         ]
         candidates.sort(reverse=True)
-        best = candidates[:beam_size]
+        best = candidates[: beam_size - len(finished) if narrowing else beam_size]
         finished += [(final(score, ids, length), ids) for score, ids in best if ids[-1] == END]
         finished = sorted(finished, reverse=True)[:beam_size]
-        beams = [(score, ids) for score, ids in candidates if ids[-1] != END][:beam_size]
+        going_on = best if narrowing else candidates
+        beams = [(score, ids) for score, ids in going_on if ids[-1] != END][:beam_size]
         if not beams:
             break
+        if narrowing:
+            continue
         returned = [score for score, _ in finished][n_best - 1 :][:1]
         if returned >= [length_penalised(beams[0][0], max_length, length_penalty)]:
-            break  # No unfinished sequence can overtake.
+            beams = []  # No unfinished sequence can overtake.
+            break
         now = length_penalised(beams[0][0], length, length_penalty)
         if len(finished) == beam_size and returned >= [now]:
+            beams = []
             break
     found = [(True, score, ids) for score, ids in finished]
-    unfinished = [(final(score, ids, max_length), ids) for score, ids in beams]
-    found += [(False, score, ids) for score, ids in sorted(unfinished, reverse=True)]
-    return found[:n_best]
+    found += [(False, final(score, ids, max_length), ids) for score, ids in beams]  # Cut.
+    return sorted(found, key=lambda one: one[1], reverse=True)[:n_best]
 
 
 def search(searcher, votes, max_lengths, looks=None, compact_batch=GRAPH.compact_batch):

@@ -48,10 +48,8 @@ class Exports:
             "there. Needs kformer[ctranslate2]."
         ),
     ] = None
-    beam_size: Annotated[int, typer.Option(help=_SEARCH["beam_size"])] = SearchOptions.beam_size
-    length_penalty: Annotated[float, typer.Option(help=_SEARCH["length_penalty"])] = (
-        SearchOptions.length_penalty
-    )
+    beam_size: Annotated[int | None, typer.Option(help=_SEARCH["beam_size"])] = None
+    length_penalty: Annotated[float | None, typer.Option(help=_SEARCH["length_penalty"])] = None
     max_source_length: Annotated[
         int | None,
         typer.Option(

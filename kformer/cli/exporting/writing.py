@@ -75,8 +75,9 @@ def _check(model, exports):
     from kformer.export.ctranslate2.writer import check_ctranslate2
     from kformer.export.saved_model.batch_limits import batch_limits
     from kformer.export.tflite.writer import check_tflite
+    from kformer.tasks.kinds import export_options
 
-    SearchOptions(exports.beam_size, exports.length_penalty)
+    export_options(model, exports.beam_size, exports.length_penalty)
     if exports.shortlist and exports.ctranslate2:
         raise ValueError(
             "CTranslate2 searches among all ids: export it without --shortlist. "
@@ -164,8 +165,10 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running):
 
     # The folder has no search, and CTranslate2 ranks the sequences of a beam by other rules.
     greedy = verifier
-    if exports.beam_size > 1:
+    if verifier.options != SearchOptions():
         say_running("greedily in Python, to compare with")
+        model = model.copy()
+        model.search_defaults = None
         references, tokenize = verifier.references, exports.tokenize
         greedy = Verifier(model, verifier.texts, references, tokenize=tokenize)
 

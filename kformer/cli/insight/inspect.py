@@ -238,9 +238,13 @@ def _report_beside(path):
 
 def _search(found):
     if "beam_size" in found:
-        greedy = found["beam_size"] == 1
-        penalty = f", length penalty {found['length_penalty']}"
-        yield "search", "greedy" if greedy else f"{found['beam_size']} beams{penalty}"
+        words = "greedy"
+        if found["beam_size"] > 1:
+            words = f"{found['beam_size']} beams, length penalty {found['length_penalty']}"
+        others = {**found.get("search", {})}
+        for name in ("beam_size", "length_penalty"):
+            others.pop(name, None)
+        yield "search", ", ".join(filter(None, [words, _options(others)]))
 
 
 def _options(options):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from kformer.arguments import check_integer, check_number
+from kformer.arguments import check_flag, check_integer, check_number
 from kformer.decoding.search.compaction import initial_rows, remaining, where_rows
 from kformer.decoding.search.continuations import NEG_INF, best_continuations, pick
 from kformer.decoding.search.loop import SearchOutput, is_single_row, loop
@@ -25,8 +25,9 @@ class Beam:
     over the source of log(min(attention received, 1)): equation 14 of
     [Wu et al., 2016](https://arxiv.org/abs/1609.08144), where the offset is 5. A row ends when no
     unfinished sequence can still overtake its `n_best`; or sooner, when `beam_size` sequences have
-    ended and no unfinished one would be among the best if it ended now. With one beam this is
-    `Greedy`.
+    ended and no unfinished one would be among the best if it ended now. At the largest length of a
+    row, its unfinished sequences are cut and ranked by their scores with the others. With one beam
+    this is `Greedy`.
 
     Args:
         beam_size: Number K of sequences kept, at least 1.
@@ -34,6 +35,10 @@ class Beam:
         n_best: Number N of sequences returned, at most `beam_size`.
         coverage_penalty: 0 for none; more prefers sequences that attend to all of their source.
         length_offset: The offset; 0 divides by length^length_penalty, as Marian does.
+        narrowing: Whether each sequence that ends leaves one beam less for the others, so that a
+            row ends with its last beam, as in Marian.
+        spare: Number of sequences that are returned beyond `n_best`, if there are so many: of
+            several that spell the same text only one is an answer.
         start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 
@@ -48,6 +53,8 @@ class Beam:
         padding_id: int = 0,
         constraints=(),
         length_offset: float = 5.0,
+        narrowing: bool = False,
+        spare: int = 0,
     ):
         check_integer("beam_size", beam_size, least=1)
         check_integer("n_best", n_best, least=1)
@@ -61,6 +68,9 @@ class Beam:
         self.n_best = n_best
         self.coverage_penalty = check_number("coverage_penalty", coverage_penalty, least=0)
         self.length_offset = check_number("length_offset", length_offset, least=0)
+        self.narrowing = check_flag("narrowing", narrowing)
+        self._number = n_best + check_integer("spare", spare, least=0)  # Of sequences returned.
+        self._pool = max(beam_size, self._number)  # Of finished sequences that are kept.
         self.start_id = start_id
         self.end_id = end_id
         self.padding_id = padding_id
@@ -81,21 +91,20 @@ class Beam:
             source_length: S, which a coverage penalty needs.
 
         Returns:
-            `SearchOutput` with N = `n_best`.
+            `SearchOutput` with N = `n_best` + `spare`.
         """
         batch, beams = ops.shape(max_lengths)[0], self.beam_size
         max_length = ops.max(max_lengths) if max_length is None else max_length
         # All beams start equal: unless only the first may win, all stay equal.
         first = ops.cast(ops.arange(beams) > 0, "float32") * NEG_INF  # (K,)
-        no_ids = ops.full((batch, beams, max_length), self.padding_id, "int32")
         state = _BeamState(
             position=ops.convert_to_tensor(0, "int32"),
             last=step.first_ids(self.start_id, batch, beams),
-            ids=no_ids,
+            ids=ops.full((batch, beams, max_length), self.padding_id, "int32"),
             slots=ops.full((batch, beams, max_length), _NO_SLOT, "int32"),
             score=ops.zeros((batch, 1), "float32") + first,
-            finished_ids=no_ids,
-            finished_score=ops.full((batch, beams), NEG_INF, "float32"),
+            finished_ids=ops.full((batch, self._pool, max_length), self.padding_id, "int32"),
+            finished_score=ops.full((batch, self._pool), NEG_INF, "float32"),
             ended=ops.zeros((batch,), "bool"),
             coverage=ops.zeros((batch, beams, source_length)) if self.coverage_penalty else (),
             rows=initial_rows(step, batch),
@@ -120,6 +129,8 @@ class Beam:
             coverage = state.coverage + ops.cast(output.attention, "float32")  # (B, K, S)
 
         score, beam, last = self._candidates(step, output, state)  # (B, C) each, C about 2 K
+        if self.narrowing:
+            score = self._narrowed(score, state)
         ids = step.write(pick(state.ids, beam), last, position)  # (B, C, T)
         ends = last == self.end_id
         penalised = score / self._penalty(position + 1) + self._coverage_score(coverage, beam)
@@ -158,22 +169,31 @@ class Beam:
         choice = ops.cast(choice, "int32")
         return score, choice // count, pick(ops.reshape(ids, (-1, beams * count)), choice)
 
+    def _narrowed(self, score, state):
+        """Leaves as many of the candidates, (B, C), as there are sequences that have not ended."""
+        ended = ops.sum(ops.cast(state.finished_score > NEG_INF / 2, "int32"), axis=1)
+        rank = ops.arange(ops.shape(score)[1], dtype="int32")
+        return ops.where(rank < self.beam_size - ops.expand_dims(ended, -1), score, NEG_INF)
+
     def _merge_finished(self, state, ids, score, penalised, ends):
-        """Returns the best K finished sequences, those included that end now, and their scores."""
+        """Returns the best finished sequences, those included that end now, and their scores."""
         beams = self.beam_size
         # Only the best K candidates may end, so that one beam is greedy search.
         ends_now = ends[:, :beams] & (score[:, :beams] > NEG_INF / 2)
         penalised = ops.where(ends_now, penalised[:, :beams], NEG_INF)
-        scores, order = ops.top_k(ops.concatenate([state.finished_score, penalised], axis=1), beams)
+        scores = ops.concatenate([state.finished_score, penalised], axis=1)
+        scores, order = ops.top_k(scores, self._pool)
         return pick(ops.concatenate([state.finished_ids, ids[:, :beams]], axis=1), order), scores
 
     def _is_done(self, finished, alive, length, max_lengths):
-        """Returns whether each row is done; scores (B, K) of finished and alive sequences."""
-        worst = _column(finished, self.n_best - 1)  # The worst that would be returned.
+        """Returns whether each row is done; scores (B, ...) of finished and alive sequences."""
         best = _column(alive, 0)
+        if self.narrowing:
+            return best <= NEG_INF / 2
+        worst = _column(finished, self._number - 1)  # The worst that would be returned.
         # Log-probabilities only fall, coverage only costs, and the largest length divides by most.
         unbeatable = worst >= best / self._penalty(max_lengths)
-        enough = _column(finished, self.beam_size - 1) > NEG_INF / 2
+        enough = _column(finished, self._pool - 1) > NEG_INF / 2
         return unbeatable | (enough & (worst >= best / self._penalty(length)))
 
     def _penalty(self, length):
@@ -202,22 +222,18 @@ class Beam:
         return new._replace(**kept)
 
     def _output(self, state, max_lengths):
-        """Returns the finished sequences first, then unfinished ones where a row has too few."""
-        count = ops.sum(ops.cast(state.finished_score > NEG_INF / 2, "int32"), axis=1)[:, None]
-        rank = ops.arange(self.n_best, dtype="int32")[None]  # (1, N)
-        ended = rank < count  # (B, N)
-        order = ops.where(ended, rank, self.beam_size + rank - count)
-        unfinished = state.score / self._penalty(max_lengths)[:, None]
-        unfinished = ops.where(state.score > NEG_INF / 2, unfinished, NEG_INF)
-        unfinished_ids = state.ids
+        """Returns the best sequences: finished ones and, of rows not done, those cut just now."""
+        cut = state.score / self._penalty(max_lengths)[:, None]
         if self.coverage_penalty:
             own = ops.arange(self.beam_size, dtype="int32") + ops.zeros_like(state.last)
-            unfinished = unfinished + self._coverage_score(state.coverage, own)
-            unfinished, best_first = ops.top_k(unfinished, self.beam_size)
-            unfinished_ids = pick(state.ids, best_first)
-        scores = ops.concatenate([state.finished_score, unfinished], axis=1)
-        ids = ops.concatenate([state.finished_ids, unfinished_ids], axis=1)
-        return SearchOutput(pick(ids, order), pick(scores, order), ended)
+            cut = cut + self._coverage_score(state.coverage, own)
+        there = (state.score > NEG_INF / 2) & ops.logical_not(state.ended)[:, None]
+        cut = ops.where(there, cut, NEG_INF)
+        scores, order = ops.top_k(
+            ops.concatenate([state.finished_score, cut], axis=1), self._number
+        )
+        ids = pick(ops.concatenate([state.finished_ids, state.ids], axis=1), order)
+        return SearchOutput(ids, scores, (order < self._pool) & (scores > NEG_INF / 2))
 
 
 class _BeamState(NamedTuple):
@@ -226,8 +242,8 @@ class _BeamState(NamedTuple):
     ids: Any  # int32 (B, K, T), unfinished
     slots: Any  # int32 (B, K, T): which slot of each position is this beam's ancestor
     score: Any  # float32 (B, K), sums of log-probabilities, best first
-    finished_ids: Any  # int32 (B, K, T)
-    finished_score: Any  # float32 (B, K), length-penalised, best first
+    finished_ids: Any  # int32 (B, P, T), P at least K
+    finished_score: Any  # float32 (B, P), length-penalised, best first
     ended: Any  # bool (B,)
     coverage: Any  # float32 (B, K, S), attention received so far; () without a penalty
     rows: Any  # int32 (B,), or (); see `kformer.decoding.search.compaction.initial_rows`

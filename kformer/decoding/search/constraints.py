@@ -1,13 +1,7 @@
 """Constraints on the ids that a search may choose next.
 
-Each is a callable (log_probabilities, ids, position, rows) -> log_probabilities:
-
-    log_probabilities: float32 tensor (B, K, V), of the next ids.
-    ids: int32 tensor (B, K, T), what each beam has chosen before `position`.
-    position: int32 scalar tensor.
-    rows: int32 tensor (B,), which rows of the first batch these are; () for all of them.
-
-A forbidden id gets a score below all others.
+A penalty changes the logits, before the softmax; what forbids ids changes the log-probabilities,
+after it: the others keep theirs. That is the order of transformers' `generate` and of CTranslate2.
 
 Axes: B batch, K beams, T largest length, V vocabulary, P prefix length.
 """
@@ -21,7 +15,27 @@ from kformer.decoding.search.compaction import remaining
 from kformer.decoding.search.continuations import NEG_INF
 
 
-class MinLength:
+class Constraint:
+    """Leaves the next ids as they are; base class.
+
+    Both methods take and return:
+
+        logits, log_probabilities: float32 tensor (B, K, V), of the next ids.
+        ids: int32 tensor (B, K, T), what each beam has chosen before `position`.
+        position: int32 scalar tensor.
+        rows: int32 tensor (B,), which rows of the first batch these are; () for all of them.
+    """
+
+    def penalised(self, logits: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
+        """Returns the logits, those of some ids changed."""
+        return logits
+
+    def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
+        """Returns the log-probabilities; a forbidden id gets a score below all others."""
+        return log_probabilities
+
+
+class MinLength(Constraint):
     """Forbids the end id until a row has enough ids.
 
     Args:
@@ -39,7 +53,7 @@ class MinLength:
         return ops.where(early & is_end, NEG_INF, log_probabilities)
 
 
-class Prefix:
+class Prefix(Constraint):
     """Forces every sequence to begin with the prefix of its row.
 
     Args:
@@ -53,19 +67,30 @@ class Prefix:
         self.padding_id = padding_id
         self.then = tuple(then)
 
+    def penalised(self, logits: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
+        _, forced = self._wanted(position, rows)
+        after = logits
+        for constraint in self.then:
+            after = constraint.penalised(after, ids, position, rows)
+        return ops.where(forced, logits, after)
+
     def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
-        length = ops.shape(self.prefix)[1]
-        wanted = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)
-        wanted = remaining(wanted, rows)  # (B,)
-        forced = ((position < length) & (wanted != self.padding_id))[:, None, None]  # (B, 1, 1)
+        wanted, forced = self._wanted(position, rows)
         others = ops.arange(log_probabilities.shape[-1]) != wanted[:, None]  # (B, V)
         only_wanted = ops.where(others[:, None], NEG_INF, log_probabilities)
         for constraint in self.then:
             log_probabilities = constraint(log_probabilities, ids, position, rows)
         return ops.where(forced, only_wanted, log_probabilities)
 
+    def _wanted(self, position, rows):
+        """Returns the id of each row, int32 (B,), and whether it is forced, bool (B, 1, 1)."""
+        length = ops.shape(self.prefix)[1]
+        wanted = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)
+        wanted = remaining(wanted, rows)  # (B,)
+        return wanted, ((position < length) & (wanted != self.padding_id))[:, None, None]
 
-class NoRepeat:
+
+class NoRepeat(Constraint):
     """Forbids every n-gram that the sequence already contains.
 
     Args:
@@ -88,11 +113,12 @@ class NoRepeat:
         return ops.where(seen, NEG_INF, log_probabilities)
 
 
-class RepetitionPenalty:
+class RepetitionPenalty(Constraint):
     """Makes ids that were chosen before less likely.
 
-    [Keskar et al., 2019](https://arxiv.org/abs/1909.05858), section 4.1, on log-probabilities:
-    those of ids chosen before are multiplied by the penalty.
+    [Keskar et al., 2019](https://arxiv.org/abs/1909.05858), section 4.1: of ids chosen before,
+    positive logits are divided by the penalty, and negative ones multiplied. Log-probabilities
+    would not do: that of an id in a loop is nearly 0, and stays so whatever multiplies it.
 
     Args:
         penalty: At least 1; 1 changes nothing.
@@ -101,9 +127,10 @@ class RepetitionPenalty:
     def __init__(self, penalty: float):
         self.penalty = check_number("penalty", penalty, least=1)
 
-    def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
-        seen = _marked(ids, ops.arange(ops.shape(ids)[-1]) < position, log_probabilities)
-        return ops.where(seen, log_probabilities * self.penalty, log_probabilities)
+    def penalised(self, logits: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
+        seen = _marked(ids, ops.arange(ops.shape(ids)[-1]) < position, logits)
+        lower = ops.where(logits > 0, logits / self.penalty, logits * self.penalty)
+        return ops.where(seen, lower, logits)
 
 
 def _marked(ids, where, like):

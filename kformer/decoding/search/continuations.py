@@ -61,7 +61,10 @@ def all_continuations(step: Step, logits: Any, constraints: tuple, state: Any) -
 
 def _constrained(logits, constraints, state):
     """Returns the log-probabilities (B, K, V) after all constraints."""
-    values = ops.log_softmax(ops.cast(logits, "float32"))
+    values = ops.cast(logits, "float32")
+    for constraint in constraints:
+        values = constraint.penalised(values, state.ids, state.position, state.rows)
+    values = ops.log_softmax(values)
     for constraint in constraints:
         values = constraint(values, state.ids, state.position, state.rows)
     return values

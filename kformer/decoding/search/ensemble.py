@@ -15,8 +15,9 @@ from kformer.decoding.search.step import Step, StepOutput
 class EnsembleStep(Step):
     """Averages the probabilities of several steps, and their attention.
 
-    The logits that it returns are the logarithms of the mean probabilities. Its cache is a tuple of
-    the steps' caches.
+    The logits that it returns are the logarithms of the mean probabilities, plus the mean of the
+    steps' own normalizers: so they are those of one step where all agree, and a penalty on logits
+    is as strong as for one. Its cache is a tuple of the steps' caches.
 
     Args:
         steps: M steps of one vocabulary, for the same batch, candidates, beams and runtime.
@@ -31,8 +32,10 @@ class EnsembleStep(Step):
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: tuple) -> StepOutput:
         outputs = self._of_each(lambda step, own: step(ids, position, visible, own), cache)
-        votes = [ops.log_softmax(ops.cast(one.logits, "float32")) for one in outputs]
-        mean = ops.logsumexp(ops.stack(votes), axis=0) - math.log(len(votes))  # (B, K, V)
+        logits = ops.stack([ops.cast(one.logits, "float32") for one in outputs])  # (M, B, K, V)
+        normalizers = ops.logsumexp(logits, axis=-1, keepdims=True)
+        mean = ops.logsumexp(logits - normalizers, axis=0) - math.log(len(outputs))  # (B, K, V)
+        mean = mean + ops.mean(normalizers, axis=0)
         attention = [one.attention for one in outputs]
         return StepOutput(
             mean,

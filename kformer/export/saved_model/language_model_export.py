@@ -2,7 +2,7 @@
 
 from kformer.decoding.options import SearchOptions
 from kformer.export.saved_model.graph.language_model_signatures import LanguageModelSignatures
-from kformer.export.saved_model.graph.signatures import n_best
+from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.saved_model.translator_export import about_search
 from kformer.export.saved_model.warmup import Examples, examples_of
 
@@ -12,7 +12,7 @@ class LanguageModelExport:
 
     Args:
         model: `kformer.LanguageModel`.
-        options: `SearchOptions` of beam size and length penalty.
+        options: `SearchOptions`.
     """
 
     name = "language_model"
@@ -20,18 +20,19 @@ class LanguageModelExport:
 
     def __init__(self, model, options: SearchOptions):
         self._model = model
-        self._search = options.beam_size, options.length_penalty
+        self._search = options
         self.tokenizers = [model.tokenizer]
         self.settings = {
             "beam_size": options.beam_size,
             "length_penalty": options.length_penalty,
-            "n_best": n_best(options.beam_size),
+            "search": options.changed,
+            "n_best": of_several(options).n_best,
         }
-        self.about = about_search("continues prompts", *self._search)
+        self.about = about_search("continues prompts", self._search)
 
     def signatures(self, network, limits, xla) -> LanguageModelSignatures:
         """Returns the signatures, with the weights of `network`."""
-        return LanguageModelSignatures(self._model, network, *self._search, limits, xla)
+        return LanguageModelSignatures(self._model, network, self._search, limits, xla)
 
     def examples(self, texts) -> dict[str, Examples]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""

@@ -1,7 +1,7 @@
 """What a translator's SavedModel has of its own: a search, and targets."""
 
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
-from kformer.export.saved_model.graph.signatures import n_best
+from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
 from kformer.export.saved_model.warmup import Codes, Examples, examples_of
 from kformer.serving.address import MODEL
@@ -12,7 +12,7 @@ class TranslatorExport:
 
     Args:
         translator: `kformer.Translator`.
-        options: `SearchOptions` of beam size and length penalty.
+        options: `SearchOptions`.
 
     Attributes:
         name: Of the model on a server.
@@ -27,12 +27,13 @@ class TranslatorExport:
 
     def __init__(self, translator, options: SearchOptions):
         self._translator = translator
-        self._search = options.beam_size, options.length_penalty
+        self._search = options
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
         self.settings = {
             "beam_size": options.beam_size,
             "length_penalty": options.length_penalty,
-            "n_best": n_best(options.beam_size),
+            "search": options.changed,
+            "n_best": of_several(options).n_best,
             "max_target_length": translator.max_source_length + EXTRA_LENGTH,
         }
         if translator.shortlist:
@@ -40,11 +41,11 @@ class TranslatorExport:
         self.settings |= translator.about
         if translator.target_languages:
             self.settings["target_languages"] = [*translator.target_languages]
-        self.about = about_search("translates", *self._search)
+        self.about = about_search("translates", self._search)
 
     def signatures(self, network, limits, xla) -> TranslatorSignatures:
         """Returns the signatures, with the weights of `network`."""
-        return TranslatorSignatures(self._translator, network, *self._search, limits, xla)
+        return TranslatorSignatures(self._translator, network, self._search, limits, xla)
 
     def examples(self, texts) -> dict[str, Examples | Codes]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""
@@ -58,8 +59,14 @@ class TranslatorExport:
         return {**examples, "target_language": Codes([*languages])} if languages else examples
 
 
-def about_search(does, beam_size, length_penalty):
-    """Says how a model searches."""
-    if beam_size == 1:
-        return f"It {does} by greedy search."
-    return f"It {does} with {beam_size} beams and a length penalty of {length_penalty}."
+def about_search(does, options: SearchOptions):
+    """Returns a sentence on how a model searches."""
+    shown = ("beam_size", "length_penalty")
+    others = [f"{name}={value}" for name, value in options.changed.items() if name not in shown]
+    others = f" ({', '.join(others)})" if others else ""
+    if options.beam_size == 1:
+        return f"It {does} by greedy search{others}."
+    return (
+        f"It {does} with {options.beam_size} beams and a length penalty of "
+        f"{options.length_penalty}{others}."
+    )

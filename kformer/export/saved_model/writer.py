@@ -8,7 +8,6 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from kformer.decoding.options import SearchOptions
 from kformer.export.saved_model.batch_limits import batch_limits
 from kformer.export.saved_model.classifier_export import ClassifierExport
 from kformer.export.saved_model.graph.signatures import CHUNK_IDS, MAX_TEXTS, input_names
@@ -20,14 +19,14 @@ from kformer.export.saved_model.translator_export import TranslatorExport
 from kformer.export.saved_model.versions import versions_in
 from kformer.export.saved_model.warmup import Request, requests, write_warmup
 from kformer.files import Publication, part_of
-from kformer.tasks.kinds import of_kind
+from kformer.tasks.kinds import export_options, of_kind
 
 
 def export_saved_model(
     model,
     folder: str | Path,
-    beam_size: int = 1,
-    length_penalty: float = 0.6,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
     check: Callable[[Path], dict | None] | None = None,
     xla: bool = False,
     examples: Iterable[str] | None = None,
@@ -58,8 +57,9 @@ def export_saved_model(
     Args:
         model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next free number.
-        beam_size, length_penalty: See `kformer.Translator.translate`. The signature `beam` returns
-            `beam_size` answers per text, or 4 if that is 1. A classifier has the defaults.
+        beam_size, length_penalty: See `kformer.Translator.translate`. All other options of the
+            search are the model's own, see `kformer.Translator.search_defaults`. The signature
+            `beam` returns `beam_size` answers per text, or 4 if that is 1. A classifier has none.
         check: Called with the path of the complete SavedModel before it is renamed; if it raises,
             no server ever sees the version. A dict that it returns is added to the report.
         xla: Whether to compile the search, or the classifier, for a server that is started with
@@ -77,7 +77,7 @@ def export_saved_model(
     Raises:
         TypeError, ValueError: An argument is wrong.
     """
-    options = SearchOptions(beam_size, length_penalty)
+    options = export_options(model, beam_size, length_penalty)
     kinds = TranslatorExport, ClassifierExport, LanguageModelExport
     export = of_kind(model, options, *kinds)(model)
     folder = Path(folder)

@@ -1,7 +1,6 @@
 """What a language model's `.tflite` file has of its own: a search, and continuations."""
 
 from kformer.decoding.options import SearchOptions
-from kformer.decoding.search_ids import make_search
 from kformer.export.tflite.language_model_signatures import LanguageModelSignatures
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from kformer.pocket.language_model import PocketLanguageModel
@@ -12,7 +11,7 @@ class LanguageModelExport:
 
     Args:
         model: `kformer.LanguageModel`.
-        options: `SearchOptions` of beam size and length penalty.
+        options: `SearchOptions`.
     """
 
     pocket = PocketLanguageModel
@@ -20,9 +19,7 @@ class LanguageModelExport:
 
     def __init__(self, model, options: SearchOptions):
         self._model = model
-        search = {"beam_size": options.beam_size, "length_penalty": options.length_penalty}
-        self._search = make_search(model.tokenizer, **search)
-        self._settings = search
+        self._options = options
         self.about: dict = {}
         self.tokenizers = [model.tokenizer]
 
@@ -37,7 +34,7 @@ class LanguageModelExport:
     def signatures(self, network, limits, batch_size, constant) -> LanguageModelSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
         return LanguageModelSignatures(
-            self._model, network, limits, batch_size, constant, self._search
+            self._model, network, limits, batch_size, constant, self._options
         )
 
     def metadata(self, limits) -> dict:
@@ -46,7 +43,9 @@ class LanguageModelExport:
         config = network.get_config()
         sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation", "vocab_size")
         return {
-            **self._settings,
+            "beam_size": self._options.beam_size,
+            "length_penalty": self._options.length_penalty,
+            "search": self._options.changed,
             **{name: config[name] for name in sizes},
             "parameters": network.count_params(),
             "padding_id": tokenizer.padding_id,

@@ -6,7 +6,7 @@ continuation.
 
 import tensorflow as tf
 
-from kformer.decoding.search_ids import search_ids
+from kformer.decoding.search_ids import FixedSearch
 from kformer.export.tflite.signatures import Signatures, beginning, signature, vector
 from kformer.export.tflite.translator_signatures import runtime_for
 from kformer.pocket.model import SOURCE_CUT
@@ -24,14 +24,15 @@ class LanguageModelSignatures(Signatures):
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B prompts at once.
         constant: See `Signatures`.
-        search: `kformer.Greedy` or `kformer.Beam`.
+        options: `kformer.SearchOptions`.
     """
 
     names = ("generate", "encode_text", "generate_ids", "tokenize", "detokenize")
 
-    def __init__(self, model, network, limits, batch_size, constant, search):
+    def __init__(self, model, network, limits, batch_size, constant, options):
         super().__init__(model.tokenizer, network, limits, constant)
-        self._search = search
+        longest, positions = limits.source_length, limits.target_length
+        self._search = FixedSearch(options, model.tokenizer, longest, positions)
         self._start_id, self._end_id = model.tokenizer.start_id, model.tokenizer.end_id
         self._searches = [self._traced_once(length) for length in limits.lengths]
         self._add_functions("generate_ids", self._generate_batch, batch_size)
@@ -108,12 +109,12 @@ class LanguageModelSignatures(Signatures):
 
     def _search_ids(self, source):
         most = self._limits.target_length
-        runtime = runtime_for(*source.shape, self._search)._replace(capacities=(_FIRST_ROOM,))
-        real = tf.cast(tf.not_equal(source, self._network.padding_id), tf.int32)
-        left = most + 1 - tf.reduce_sum(real, axis=1)
-        found = search_ids(
-            self._network, self._read(source), self._search, runtime, most, max_lengths=left
+        runtime = runtime_for(*source.shape, self._search.options)._replace(
+            capacities=(_FIRST_ROOM,)
         )
+        real = tf.cast(tf.not_equal(source, self._network.padding_id), tf.int32)
+        lengths = tf.reduce_sum(real, axis=1)
+        found = self._search(self._network, self._read(source), lengths, runtime, most)
         return found.ids[:, 0], found.scores[:, 0]
 
     def _read(self, source):

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from kformer.arguments import check_integer
-from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.options import SearchOptions
 from kformer.tasks.keras_file import KINDS_IN_WORDS
 from kformer.tasks.language_model import LanguageModel
 
@@ -28,8 +28,13 @@ class Limits(NamedTuple):
         return [*(short for short in SHORTER if short < self.source_length), self.source_length]
 
 
-def limits_of(model, max_source_length: int | None = None) -> Limits:
-    """Returns the sizes of a file; see `export_tflite`."""
+def limits_of(model, options: SearchOptions, max_source_length: int | None = None) -> Limits:
+    """Returns the sizes of a file.
+
+    Args:
+        model, max_source_length: See `export_tflite`.
+        options: Of the search, which may limit the lengths of answers.
+    """
     if max_source_length is None:
         max_source_length = min(LONGEST, model.max_source_length)
     check_integer("max_source_length", max_source_length)
@@ -39,7 +44,7 @@ def limits_of(model, max_source_length: int | None = None) -> Limits:
             f"{KINDS_IN_WORDS[type(model).__name__]}'s {model.max_source_length}. "
             f"Received: max_source_length={max_source_length}."
         )
-    most = max_source_length + EXTRA_LENGTH
+    most = max(options.limit(length) for length in range(2, max_source_length + 1))
     if isinstance(model, LanguageModel):
         most = model.max_length  # Of a prompt and its continuation together.
     return Limits(max_source_length, most, BYTES_PER_ID * max_source_length, BYTES_PER_ID * most)

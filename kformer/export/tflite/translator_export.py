@@ -1,7 +1,6 @@
 """What a translator's `.tflite` file has of its own: a search, and translations."""
 
 from kformer.decoding.options import SearchOptions
-from kformer.decoding.search_ids import make_search
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
 from kformer.export.tflite.translator_signatures import TranslatorSignatures
 from kformer.pocket.translator import PocketTranslator
@@ -12,7 +11,7 @@ class TranslatorExport:
 
     Args:
         translator: `kformer.Translator`.
-        options: `SearchOptions` of beam size and length penalty.
+        options: `SearchOptions`.
 
     Attributes:
         pocket: The class that runs the file.
@@ -26,9 +25,7 @@ class TranslatorExport:
 
     def __init__(self, translator, options: SearchOptions):
         self._translator = translator
-        search = {"beam_size": options.beam_size, "length_penalty": options.length_penalty}
-        self._search = make_search(translator.target_tokenizer, **search)
-        self._settings = search
+        self._options = options
         self.about = translator.about
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
@@ -43,7 +40,7 @@ class TranslatorExport:
     def signatures(self, network, limits, batch_size, constant) -> TranslatorSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
         return TranslatorSignatures(
-            self._translator, network, limits, batch_size, constant, self._search
+            self._translator, network, limits, batch_size, constant, self._options
         )
 
     def metadata(self, limits) -> dict:
@@ -54,7 +51,9 @@ class TranslatorExport:
         config = transformer.get_config()
         sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation")
         return {
-            **self._settings,
+            "beam_size": self._options.beam_size,
+            "length_penalty": self._options.length_penalty,
+            "search": self._options.changed,
             **{name: config[name] for name in sizes},
             "num_decoder_layers": transformer.decoder.num_layers,
             "parameters": transformer.count_params(),

@@ -6,10 +6,9 @@ Axes: S most ids of a source, T of a translation, L layers, H heads, W width of 
 import tensorflow as tf
 
 from kformer.decoding.kv_cache import KVCache
-from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.runtime import LITERT
 from kformer.decoding.search.compaction import compact_in_halves
-from kformer.decoding.search_ids import search_ids
+from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.shortlist.selection import Selection
 from kformer.decoding.source_memory import SourceMemory, additive_mask, source_memory
 from kformer.decoding.step import DecoderStep
@@ -29,7 +28,7 @@ class TranslatorSignatures(Signatures):
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B sources at once.
         constant: See `Signatures`.
-        search: `kformer.Greedy` or `kformer.Beam`.
+        options: `kformer.SearchOptions`.
     """
 
     names = (
@@ -37,9 +36,9 @@ class TranslatorSignatures(Signatures):
         *("encode", "decode_step"),
     )
 
-    def __init__(self, translator, transformer, limits, batch_size, constant, search):
+    def __init__(self, translator, transformer, limits, batch_size, constant, options):
         super().__init__(translator.tokenizer, transformer, limits, constant)
-        self._search = search
+        self._search = FixedSearch(options, translator.target_tokenizer, limits.source_length)
         self._shortlist = translator.shortlist and Selection(
             translator.shortlist, transformer.padding_id, constant
         )
@@ -148,7 +147,7 @@ class TranslatorSignatures(Signatures):
         def within(length, find):
             def search():
                 ids, score = find(beginning(source, length))
-                missing = self._limits.target_length - length - EXTRA_LENGTH
+                missing = self._limits.target_length - self._search.most(length)
                 padding = self._network.padding_id
                 return tf.pad(ids, ((0, 0), (0, missing)), constant_values=padding), score
 
@@ -165,15 +164,14 @@ class TranslatorSignatures(Signatures):
         )
 
     def _search_ids(self, source, length):
-        runtime = runtime_for(*source.shape, self._search)
-        found = search_ids(
-            *(self._network, source, self._search, runtime, length + EXTRA_LENGTH),
-            candidates=self._shortlist and self._shortlist(source),
-        )
+        runtime = runtime_for(*source.shape, self._search.options)
+        real = tf.cast(tf.not_equal(source, self._network.padding_id), tf.int32)
+        lengths, most = tf.reduce_sum(real, axis=1), self._search.most(length)
+        found = self._search(self._network, source, lengths, runtime, most, select=self._shortlist)
         return found.ids[:, 0], found.scores[:, 0]
 
 
-def runtime_for(batch_size, length, search):
+def runtime_for(batch_size, length, options):
     """Returns the `kformer.decoding.runtime.Runtime` of a signature.
 
     A block costs some operations a step, and saves copies of what a batch has kept: with 80
@@ -183,7 +181,7 @@ def runtime_for(batch_size, length, search):
     Room for `length` positions at first is enough for most translations of so many ids: a sentence
     of the tiny model then takes 1.27 ms instead of 1.53 (14 steps, of 82 that there may be).
     """
-    block = LITERT.block if batch_size * search.beam_size >= 16 else None
+    block = LITERT.block if batch_size * options.beam_size >= 16 else None
     compact = compact_in_halves if batch_size > 1 else None
     return LITERT._replace(block=block, capacities=(length,), compact_batch=compact)
 

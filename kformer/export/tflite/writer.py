@@ -12,7 +12,6 @@ from pathlib import Path
 
 import kformer
 from kformer.arguments import check_choice, check_integer
-from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.byte_codec.tables import tables_of
 from kformer.export.tflite.classifier_export import ClassifierExport
 from kformer.export.tflite.constants.beginnings import share_beginnings
@@ -28,7 +27,7 @@ from kformer.export.tflite.translator_export import TranslatorExport
 from kformer.files import check_writable, json_text, replacing
 from kformer.model.networks.copying import is_float32
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
-from kformer.tasks.kinds import of_kind
+from kformer.tasks.kinds import export_options, of_kind
 
 PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
 _TABLE_BITS = {"int8": 8, "int4": 8, "int4-all": 4}
@@ -48,8 +47,8 @@ EXAMPLES = 8  # Maximum number of test vectors.
 def export_tflite(
     model,
     path: str | Path,
-    beam_size: int = 1,
-    length_penalty: float = 0.6,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
     max_source_length: int | None = None,
     precision: str = "float32",
     batch_size: int = 1,
@@ -94,8 +93,9 @@ def export_tflite(
     Args:
         model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
         path: Where to write; its name ends in `.tflite`.
-        beam_size, length_penalty: See `kformer.Translator.translate`. A classifier has the
-            defaults.
+        beam_size, length_penalty: See `kformer.Translator.translate`. All other options of the
+            search are the model's own, see `kformer.Translator.search_defaults`. A classifier has
+            none.
         max_source_length: S; by default 128, or less where the model's own limit is less, which it
             must not exceed.
         precision: Type of the stored weights: "float32"; "float16", about half the size; "int8",
@@ -194,10 +194,10 @@ def check_tflite(
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     check_writable(path)
-    options = SearchOptions(beam_size, length_penalty)
+    options = export_options(model, beam_size, length_penalty)
     kinds = TranslatorExport, ClassifierExport, LanguageModelExport
     export = of_kind(model, options, *kinds)(model)
-    limits = limits_of(model, max_source_length)
+    limits = limits_of(model, options, max_source_length)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)
     for name in signatures or ():

@@ -1,11 +1,14 @@
 """How a language model in Python answers, and whether other answers are as good."""
 
+import dataclasses
+
 import tensorflow as tf
 
 from kformer.decoding.options import SearchOptions
-from kformer.decoding.search_ids import make_search
+from kformer.decoding.search_ids import FixedSearch
+from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.verify.agreement import OfSearch, search_agreement
-from kformer.export.verify.translations import Translations, ids_found, several_of
+from kformer.export.verify.translations import Translations, ids_found
 
 
 class Generations(Translations):
@@ -13,25 +16,19 @@ class Generations(Translations):
 
     Args:
         model: `kformer.LanguageModel`, computing in float32.
-        options: `SearchOptions` of beam size and length penalty, as the exports have them.
+        options: `SearchOptions`, as the exports have them.
     """
 
     measure = None
 
     def __init__(self, model, options: SearchOptions):
         self._model, self._languages = model, ()
-        self._settings = options.beam_size, options.length_penalty
-        search = make_search(model.tokenizer, *self._settings)
-        most = model.max_length + 1
-
-        def max_lengths(rows):
-            return tf.fill([tf.shape(rows)[0]], most - tf.shape(rows)[1])
-
-        self._found, self._found_with_noise = ids_found(model.network, search, max_lengths)
+        self._options, longest = options, model.max_length
+        search = FixedSearch(options, model.tokenizer, longest, longest)
+        self._found, self._found_with_noise = ids_found(model.network, search)
 
     def of_python(self, texts) -> list[str]:
-        beam_size, length_penalty = self._settings
-        return self._model.generate(texts, beam_size=beam_size, length_penalty=length_penalty)
+        return self._model.generate(texts, **dataclasses.asdict(self._options))
 
     def of(self, model, texts) -> list[str]:
         return model.generate(texts)
@@ -49,7 +46,7 @@ class Generations(Translations):
 
     def of_other_signatures(self, served, texts) -> dict:
         signatures = served.signatures
-        options = several_of(signatures["generate_beam"], self._settings)
+        options = of_several(self._options)
 
         def of_search(texts):
             expected = self._model.generations(texts, options, details=False)

@@ -1,12 +1,15 @@
 """How a translator in Python answers, and whether other answers are as good."""
 
+import dataclasses
+
 import tensorflow as tf
 
 from kformer.decoding.options import SearchOptions
-from kformer.decoding.search_ids import make_search, search_ids
+from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.sequential import sequential
 from kformer.decoding.shortlist.selection import Selection
 from kformer.decoding.step import DecoderStep
+from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.verify.agreement import TIE, OfSearch, search_agreement
 from kformer.text.scores import bleu_metric, score_with
 
@@ -18,7 +21,7 @@ class Translations:
 
     Args:
         translator: `kformer.Translator`, computing in float32.
-        options: `SearchOptions` of beam size and length penalty, as the exports have them.
+        options: `SearchOptions`, as the exports have them.
         references: What the translations of all texts should be, or None.
         tokenize: See `kformer.bleu`; by default that of `translator.target_language`.
 
@@ -30,8 +33,9 @@ class Translations:
 
     def __init__(self, translator, options: SearchOptions, references=None, tokenize=None):
         self._translator, self._languages = translator, translator.target_languages
-        self._settings = options.beam_size, options.length_penalty
-        search = make_search(translator.target_tokenizer, *self._settings)
+        self._options = options
+        longest = translator.max_source_length
+        search = FixedSearch(options, translator.target_tokenizer, longest)
         transformer, shortlist = translator.transformer, translator.shortlist
         select = shortlist and Selection(shortlist, transformer.padding_id)
         self._found, self._found_with_noise = ids_found(transformer, search, select=select)
@@ -47,8 +51,9 @@ class Translations:
 
     def of_python(self, texts) -> list[str]:
         """Returns the answers of Python: translations."""
+        given = dataclasses.asdict(self._options)
         return self._in_turn(
-            self._translator, texts, lambda one, texts: one.translate(texts, *self._settings)
+            self._translator, texts, lambda one, texts: one.translate(texts, **given)
         )
 
     def of(self, model, texts) -> list[str]:
@@ -101,7 +106,7 @@ class Translations:
     def of_other_signatures(self, served, texts) -> dict:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""
         signatures = served.signatures
-        options = several_of(signatures["beam"], self._settings)
+        options = of_several(self._options)
         translator = self.for_text(self._translator, 0)
         if self._languages:
             signatures = {
@@ -129,32 +134,20 @@ def _into(signature, language):
     return call
 
 
-def several_of(signature, settings) -> SearchOptions:
-    """Returns the options of the search for as many answers as a signature returns."""
-    _, length_penalty = settings
-    n_best = signature.structured_outputs["score"].shape[1]
-    return SearchOptions(n_best, length_penalty, n_best=n_best)
-
-
-def ids_found(network, search, max_lengths=None, select=None):
+def ids_found(network, search, select=None):
     """Returns how to find the best ids, (B, T), of rows int32 (B, S): the step's way, and noisily.
 
     Args:
         network: `kformer.Transformer` or `kformer.TransformerDecoder`.
-        search: `kformer.Greedy` or `kformer.Beam`.
-        max_lengths: Function from rows to their largest lengths, if not the usual ones.
+        search: `FixedSearch`.
         select: Function from rows to their candidates, if not all ids are.
     """
 
     def found(step_class):
         def find(rows):
-            lengths = max_lengths and max_lengths(rows)
-            return search_ids(
-                *(network, rows, search),
-                max_lengths=lengths,
-                step_class=step_class,
-                candidates=select and select(rows),
-            ).ids[:, 0]
+            real = tf.not_equal(rows, network.padding_id)
+            lengths = tf.math.count_nonzero(real, axis=1, dtype=tf.int32)
+            return search(network, rows, lengths, step_class=step_class, select=select).ids[:, 0]
 
         return sequential(find, [tf.TensorSpec([None, None], tf.int32)])
 

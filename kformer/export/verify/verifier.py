@@ -6,14 +6,13 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-from kformer.decoding.options import SearchOptions
 from kformer.export.tflite.byte_codec.ties import are_tied
 from kformer.export.verify.agreement import check_vectors
 from kformer.export.verify.classifications import Classifications
 from kformer.export.verify.generations import Generations
 from kformer.export.verify.translations import Translations
 from kformer.model.networks.copying import is_float32
-from kformer.tasks.kinds import of_kind
+from kformer.tasks.kinds import export_options, of_kind
 
 
 class Report(NamedTuple):
@@ -44,6 +43,7 @@ class Verifier:
             `target_language`.
 
     Attributes:
+        options: `kformer.SearchOptions` of the exports.
         kind: `Translations`, `Classifications` or `Generations`.
         reports: list of `Report`: of Python, and of each form that was compared.
     """
@@ -53,11 +53,11 @@ class Verifier:
         model,
         texts,
         references=None,
-        beam_size: int = 1,
-        length_penalty: float = 0.6,
+        beam_size: int | None = None,
+        length_penalty: float | None = None,
         tokenize: str | None = None,
     ):
-        options = SearchOptions(beam_size, length_penalty)
+        self.options = options = export_options(model, beam_size, length_penalty)
         translations = functools.partial(Translations, references=references, tokenize=tokenize)
         kind = of_kind(model, options, translations, Classifications, Generations)
         if not is_float32(model.network):

@@ -10,11 +10,13 @@ from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix, Rep
 from kformer.decoding.search.continuations import NEG_INF
 from support.scripted import (
     END,
+    START,
     T,
     V,
     beam_by_hand,
     greedy_by_hand,
-    log_probabilities,
+    log_softmax,
+    logits,
     padded,
     random_looks,
     random_votes,
@@ -32,28 +34,35 @@ def forbid(log_probabilities, which):
 
 def no_end_before(minimum):
     is_end = np.arange(V) == END
-    return lambda after, ids: forbid(after, is_end & (len(ids) < minimum))
+    return lambda logits, ids: forbid(log_softmax(logits), is_end & (len(ids) < minimum))
 
 
 def only(prefix):
-    def constrain(after, ids):
-        t = len(ids)
+    def constrain(logits, ids):
+        after, t = log_softmax(logits), len(ids)
         return forbid(after, np.arange(V) != prefix[t]) if t < len(prefix) else after
 
     return constrain
 
 
-def no_bigram_twice(after, ids):
+def no_bigram_twice(logits, ids):
     seen = {tuple(ids[i : i + 2]) for i in range(len(ids) - 1)}
-    return forbid(after, [tuple([*ids, i][-2:]) in seen for i in range(V)])
+    return forbid(log_softmax(logits), [tuple([*ids, i][-2:]) in seen for i in range(V)])
 
 
-def penalise_repetition(after, ids):
-    return after * np.where(np.isin(np.arange(V), ids), 1.7, 1.0)
+def penalise_repetition(logits, ids):
+    """As `RepetitionPenaltyLogitsProcessor` of transformers, before the softmax."""
+    seen = np.isin(np.arange(V), ids)
+    lower = np.where(logits < 0, logits * 1.7, logits / 1.7)
+    return log_softmax(np.where(seen, lower, logits))
 
 
-def prefix_then_bigrams(after, ids):
-    return only([1, 1, 1])(after, ids) if len(ids) < 3 else no_bigram_twice(after, ids)
+def prefix_then_bigrams(logits, ids):
+    return only([1, 1, 1])(logits, ids) if len(ids) < 3 else no_bigram_twice(logits, ids)
+
+
+def prefix_then_penalty(logits, ids):
+    return only([1, 1])(logits, ids) if len(ids) < 2 else penalise_repetition(logits, ids)
 
 
 def row(values):
@@ -69,6 +78,10 @@ CONSTRAINTS = {
     ),
     "no bigram twice": (NoRepeat(2), no_bigram_twice),
     "repetition penalty": (RepetitionPenalty(1.7), penalise_repetition),
+    "prefix without the penalty after it": (
+        Prefix(row([1, 1]), then=[RepetitionPenalty(1.7)]),
+        prefix_then_penalty,
+    ),
 }
 each_constraint = pytest.mark.parametrize(
     ("constraint", "constrain"), CONSTRAINTS.values(), ids=CONSTRAINTS.keys()
@@ -153,6 +166,18 @@ def test_a_beam_obeys(constraint, constrain, seed, max_length, data):
     assert_found(search(beam, votes, [max_length]), expected, n_best)
 
 
+@pytest.mark.parametrize("searcher", [Greedy, Beam, Sample], ids=lambda one: one.__name__)
+def test_a_penalty_ends_a_loop_whose_log_probability_is_nearly_0(searcher):
+    """Id 1 has a logit of 96, the end id of 32: divided by 4, the first is less than the second."""
+    votes = np.zeros((1, T, V, V))
+    votes[0, 0, START, [1, END]] = 96, 32
+    keys = [np.zeros((1, T), "uint32")] if searcher is Sample else []
+    for penalty, expected in ((1, [1] * T), (4, [1, END, 0, 0])):
+        constraints = [RepetitionPenalty(penalty)]
+        ids, _, _ = rows(search(searcher(*keys, constraints=constraints), votes, [T]))
+        assert ids[0, 0].tolist() == expected
+
+
 @pytest.mark.sample(2)
 @each_constraint
 @settings(max_examples=min(25, settings.default.max_examples))
@@ -166,7 +191,7 @@ def test_sampling_obeys(constraint, constrain, seed):
     total = 0.0
     for t, i in enumerate(drawn):
         so_far = drawn[:t]
-        total += constrain(log_probabilities(votes[0], so_far), so_far)[i]
+        total += constrain(logits(votes[0], so_far), so_far)[i]
     assert scores[0, 0] == pytest.approx(total, abs=1e-4)
 
 

@@ -43,13 +43,17 @@ def test_no_n_gram_comes_twice(seed, n):
 
 
 @given(seeds)
-def test_ids_chosen_before_are_less_likely(seed):
-    log_probabilities, ids, position = case(seed)
-    after = np.array(RepetitionPenalty(1.5)(log_probabilities, ids, position))
-    for row, beam, candidate in np.ndindex(B, K, V):
-        factor = 1.5 if candidate in ids[row, beam, :position] else 1
-        expected = log_probabilities[row, beam, candidate] * factor
-        assert after[row, beam, candidate] == pytest.approx(expected)
+def test_a_repetition_penalty_is_that_of_transformers(seed):
+    """`RepetitionPenaltyLogitsProcessor`: gathers, changes and scatters the logits of ids."""
+    logits, ids, position = case(seed)
+    logits = logits + np.float32(1.6)  # Some are positive.
+    after = np.array(RepetitionPenalty(1.5).penalised(logits, ids, position))
+    for row, beam in np.ndindex(B, K):
+        expected, chosen = logits[row, beam].copy(), ids[row, beam, :position]
+        gathered = expected[chosen]
+        expected[chosen] = np.where(gathered < 0, gathered * 1.5, gathered / 1.5)
+        np.testing.assert_allclose(after[row, beam], expected, rtol=1e-6)
+    np.testing.assert_array_equal(RepetitionPenalty(1.5)(logits, ids, position), logits)
 
 
 @given(seeds, st.lists(st.integers(0, T), min_size=B, max_size=B))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Beam, Greedy
+from kformer.decoding.search.constraints import RepetitionPenalty
 from kformer.decoding.search.ensemble import EnsembleStep
 from kformer.decoding.search.step import Step
 from support.scripted import (
@@ -79,18 +80,24 @@ def test_a_wide_beam_finds_what_the_models_together_find_best_of_all_sequences(s
     several = [random_votes(1, seed + i) for i in range(2)]
     words = [i for i in range(V) if i != END]
     ended = [[*ids, END] for length in range(T) for ids in product(words, repeat=length)]
+    cut = [[*ids] for ids in product(words, repeat=T)]
 
     def score(ids):
         gains = [mean([v[0] for v in several], ids[:t])[i] for t, i in enumerate(ids)]
         return length_penalised(sum(gains), len(ids), 0.6)
 
-    best = max(ended, key=score)
+    best = max([*ended, *cut], key=score)
     ids, scores, _ = together(Beam(64, 0.6), several, [T])
     assert ids.tolist() == [[padded(best, T)]]
     assert scores[0, 0] == pytest.approx(score(best), abs=1e-4)
 
 
-@pytest.mark.parametrize("searcher", [Greedy(), Beam(3, n_best=2)], ids=["greedy", "beam"])
+PENALISED = Greedy(constraints=[RepetitionPenalty(3.0)])
+
+
+@pytest.mark.parametrize(
+    "searcher", [Greedy(), Beam(3, n_best=2), PENALISED], ids=["greedy", "beam", "penalised"]
+)
 def test_an_ensemble_of_one_model_twice_is_the_model(searcher):
     votes = random_votes(5, seed=2)
     alone = rows(search(searcher, votes, [T] * 5))

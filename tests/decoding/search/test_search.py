@@ -32,7 +32,7 @@ seeds = st.integers(0, 10**6)
 
 
 def all_sequences(votes, max_length, length_penalty, offset=5):
-    """Every sequence there is as (ended, score, ids), best first, and ended ones before others."""
+    """Every sequence there is as (ended, score, ids), best first."""
     found = []
     words = [i for i in range(V) if i != END]
     for length in range(1, max_length + 1):
@@ -43,7 +43,7 @@ def all_sequences(votes, max_length, length_penalty, offset=5):
                 score = sum(log_probabilities(votes, whole[:t])[i] for t, i in enumerate(whole))
                 score = length_penalised(score, length, length_penalty, offset)
                 found.append((last == END, score, whole))
-    return sorted(found, reverse=True)
+    return sorted(found, key=lambda one: one[1], reverse=True)
 
 
 @given(seeds, st.integers(1, T))
@@ -112,15 +112,36 @@ def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, max_lengths):
 @given(seeds, st.integers(2, 6), st.data())
 def test_the_n_best_differ_and_are_sorted(seed, beam_size, data):
     n_best = data.draw(st.integers(2, beam_size))
-    ids, scores, ended = rows(
+    ids, scores, _ = rows(
         search(Beam(beam_size, n_best=n_best), random_votes(3, seed), [T, T - 1, T])
     )
     for row in range(3):
         assert len({tuple(best) for best in ids[row]}) == n_best
-        finished = ended[row].sum()
-        assert not ended[row, finished:].any()
-        assert (np.diff(scores[row, :finished]) <= 0).all()
-        assert (np.diff(scores[row, finished:]) <= 0).all()
+        assert (np.diff(scores[row]) <= 0).all()
+
+
+def test_a_cut_sequence_is_better_than_an_ended_one_of_a_lower_score():
+    votes = np.zeros((1, T, V, V))
+    votes[0, :, :, 1] = 20  # All say 1, on and on; ending at once has a log-probability of -20.
+    ids, scores, ended = rows(search(Beam(2, n_best=2), votes, [T]))
+    assert ids[0, 0].tolist() == [1] * T
+    assert ended.tolist() == [[False, True]] and scores[0, 0] > -0.1 > -5 > scores[0, 1]
+
+
+@given(seeds, st.integers(1, T), st.integers(1, 5), st.sampled_from([0.0, 1.0]))
+def test_a_narrowing_beam_is_the_beam_by_hand(seed, max_length, beam_size, length_penalty):
+    """Each sequence that ends leaves one beam less."""
+    votes = random_votes(2, seed)
+    beam = Beam(beam_size, length_penalty, beam_size, length_offset=5.0, narrowing=True)
+    ids, scores, ended = rows(search(beam, votes, [max_length, T]))
+    for row, longest in enumerate([max_length, T]):
+        expected = beam_by_hand(
+            *(votes[row], longest, beam_size, length_penalty, beam_size), narrowing=True
+        )
+        for n, (best_ended, best_score, best_ids) in enumerate(expected):
+            assert ids[row, n].tolist() == padded(best_ids, T)
+            assert scores[row, n] == pytest.approx(best_score, abs=1e-4)
+            assert ended[row, n] == best_ended
 
 
 def test_a_sequence_has_not_ended_where_its_largest_length_came_first():

@@ -15,7 +15,7 @@ class Continuing(Searching):
 
     Args:
         max_positions: Largest number of positions of a prompt and its continuation.
-        network, search, number, tokenizer, most: See `Searching`.
+        network, search, tokenizer, most: See `Searching`.
     """
 
     output = "generation"
@@ -24,15 +24,8 @@ class Continuing(Searching):
         self._max_positions = max_positions
         super().__init__(*settings_of_searching)
 
-    def _max_lengths(self, ids):
-        real = tf.math.count_nonzero(tf.not_equal(ids, self._padding_id), axis=1, dtype=tf.int32)
-        return tf.where(real > 0, self._max_positions + 1 - real, 0)
-
     def _longest(self, length):
         return self._max_positions
-
-    def _limits(self, ids):
-        return self._max_positions + 1 - tf.cast(ids.row_lengths(), tf.int32)
 
     def _has_answer(self, ids, flags):
         return ~flags[TOO_LONG]

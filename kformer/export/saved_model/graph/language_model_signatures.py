@@ -3,14 +3,14 @@
 Axes: B batch, N sequences a prompt.
 """
 
-from kformer.decoding.search_ids import make_search
+from kformer.decoding.search_ids import FixedSearch
 from kformer.export.saved_model.graph.continuing import Continuing
 from kformer.export.saved_model.graph.reading import joined
 from kformer.export.saved_model.graph.signatures import (
     CHUNK_IDS,
     CHUNK_ROWS,
     Signatures,
-    n_best,
+    of_several,
 )
 from kformer.text.prompts import TOO_LONG
 
@@ -24,22 +24,21 @@ class LanguageModelSignatures(Signatures):
     Args:
         model: `kformer.LanguageModel`.
         network: The float32 copy of its network whose variables are saved.
-        beam_size, length_penalty: See `kformer.LanguageModel.generate`.
+        options: `kformer.SearchOptions`.
         limits: `kformer.export.saved_model.batch_limits.BatchLimits`.
         xla: Whether to compile the decode loops.
     """
 
-    def __init__(self, model, network, beam_size, length_penalty, limits, xla=False):
+    def __init__(self, model, network, options, limits, xla=False):
         super().__init__(model, network, limits)
 
-        def continuing(beam_size, number):
-            search = make_search(self._tokenizer, beam_size, length_penalty, number)
+        def continuing(options):
+            search = FixedSearch(options, self._tokenizer, self._longest, self._longest)
             most = self._longest if xla else None
-            return Continuing(self._longest, network, search, number, self._tokenizer, most)
+            return Continuing(self._longest, network, search, self._tokenizer, most)
 
-        several = n_best(beam_size)
-        self._best = continuing(beam_size, 1)
-        self._several = continuing(several, several)
+        self._best = continuing(options)
+        self._several = continuing(of_several(options))
 
     def _own(self):
         return {

@@ -5,8 +5,9 @@ Axes: B batch, N sequences a text, T length of a sequence.
 
 import tensorflow as tf
 
+from kformer.decoding.runtime import GRAPH
 from kformer.decoding.search.continuations import NEG_INF
-from kformer.decoding.search_ids import search_ids
+from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.sequential import sequential
 from kformer.decoding.shortlist.selection import Selection
 from kformer.export.saved_model.graph.chunks import map_in_chunks
@@ -19,8 +20,7 @@ class Searching:
 
     Args:
         network: `Transformer` or `TransformerDecoder`.
-        search: From `kformer.decoding.search_ids.make_search`.
-        number: Sequences N per row that the search returns.
+        search: `FixedSearch`, whose `n_best` is the number N of answers to a row.
         tokenizer: `Tokenizer` of the answers.
         most: Maximum number of ids of a row, to compile the search with XLA; None not to.
         shortlist: `kformer.Shortlist` of its candidates, or None.
@@ -28,24 +28,24 @@ class Searching:
 
     output: str  # Name of the texts.
 
-    def __init__(self, network, search, number, tokenizer, most=None, shortlist=None):
+    def __init__(self, network, search: FixedSearch, tokenizer, most=None, shortlist=None):
         self._padding_id = network.padding_id
+        self._search, number = search, search.options.n_best
         self._tokenizer = tokenizer
         dtypes = {self.output: tf.string, "score": tf.float32, "flags": tf.string}
         self._spec = {name: tf.TensorSpec([None, number], dtype) for name, dtype in dtypes.items()}
 
         select = shortlist and Selection(shortlist, network.padding_id)
 
-        def find(ids, *settings, **limits):
-            return search_ids(
-                network, ids, search, *settings, candidates=select and select(ids), **limits
-            )
-
-        def decode(ids):
-            return find(ids, max_lengths=self._max_lengths(ids))
+        def decode(ids, runtime=GRAPH, max_length=None):
+            real = tf.not_equal(ids, self._padding_id)
+            lengths = tf.math.count_nonzero(real, axis=1, dtype=tf.int32)
+            return search(network, ids, lengths, runtime, max_length, select=select)
 
         def decode_compiled(ids):
-            return find(ids, COMPILED, self._longest(tf.shape(ids)[1]), self._max_lengths(ids))
+            if search.has_usual_limits:
+                return decode(ids, COMPILED, self._longest(tf.shape(ids)[1]))
+            return decode(ids, COMPILED, search.most(most))
 
         if most is None:
             self._decode = sequential(decode)
@@ -79,7 +79,8 @@ class Searching:
         rows = tf.reshape(found.ids, [-1, tf.shape(found.ids)[2]])  # (B * N, T)
         end = tf.argmax(tf.equal(rows, self._tokenizer.end_id), axis=1, output_type=tf.int32)
         ended = tf.reshape(found.ended, [-1])
-        limits = tf.minimum(tf.repeat(self._limits(ids), number), tf.shape(rows)[1])
+        limits = tf.gather(self._search.limits, tf.cast(ids.row_lengths(), tf.int32))
+        limits = tf.minimum(tf.repeat(limits, number), tf.shape(rows)[1])
         lengths = tf.where(ended, end, limits)
         of_ids = self._degenerate(source, ids, rows, lengths, number)
         of_found = {"length limit": ~ended, **of_ids}
@@ -88,22 +89,40 @@ class Searching:
         }
         texts = self._tokenizer.detokenize(self._whole(ids, rows, number))
         texts = tf.strings.regex_replace(texts, r"\x00", "")
-        return {
+        answers = {
             self.output: tf.where(there, tf.reshape(texts, tf.shape(there)), ""),
             "score": found.scores,
             "flags": joined({**flags, **of_found}),
         }
+        if self._search.options.n_best == 1:
+            return answers
+        return self._distinct(answers, there, joined(flags))
 
-    def _max_lengths(self, ids):
-        """Returns the largest length of the answer to each of `ids`, (B, S); or None, as usual."""
-        raise NotImplementedError
+    def _distinct(self, answers, there, flags):
+        """Returns the best N of more answers, (B, more), that differ in their texts.
+
+        It is `kformer.tasks.distinct_answers` in graph.
+
+        Args:
+            answers: See `__call__`.
+            there: bool (B, more), False for answers that a row does not have.
+            flags: string (B, 1), the flags of such answers.
+        """
+        texts, number = answers[self.output], self._search.options.n_best
+        same = tf.equal(texts[:, :, tf.newaxis], texts[:, tf.newaxis, :])  # (B, more, more)
+        before = tf.linalg.band_part(same & there[:, tf.newaxis, :], -1, 0)
+        before = tf.linalg.set_diag(before, tf.zeros_like(there))
+        again = there & tf.reduce_any(before, axis=-1)
+        first = tf.argsort(tf.cast(again, tf.int32), axis=1, stable=True)[:, :number]
+        again = tf.gather(again, first, batch_dims=1)
+        missing = {self.output: "", "score": NEG_INF, "flags": flags}
+        return {
+            name: tf.where(again, missing[name], tf.gather(values, first, batch_dims=1))
+            for name, values in answers.items()
+        }
 
     def _longest(self, length):
         """Returns the largest length of an answer to rows of `length` ids."""
-        raise NotImplementedError
-
-    def _limits(self, ids):
-        """As `_max_lengths`, of ragged rows: int32 (B,)."""
         raise NotImplementedError
 
     def _has_answer(self, ids, flags):

@@ -4,10 +4,12 @@ Large requests are processed in chunks of rows.
 Axes: B batch, S length in ids, D d_model.
 """
 
+import dataclasses
 import inspect
 
 import tensorflow as tf
 
+from kformer.decoding.options import SearchOptions
 from kformer.decoding.scoring import likelihood
 from kformer.export.saved_model.graph.chunks import map_in_chunks
 from kformer.export.saved_model.graph.compiled import BATCH_CLASSES, class_of, length_classes
@@ -161,9 +163,10 @@ class Signatures:
         return tf.clip_by_value(CHUNK_IDS // filled, 1, CHUNK_ROWS)
 
 
-def n_best(beam_size: int) -> int:
-    """Returns how many answers to a text the signature `beam` returns."""
-    return beam_size if beam_size > 1 else BEAMS
+def of_several(options: SearchOptions) -> SearchOptions:
+    """Returns the options of the signature `beam`, for as many answers as beams."""
+    beams = options.beam_size if options.beam_size > 1 else BEAMS
+    return dataclasses.replace(options, beam_size=beams, n_best=beams)
 
 
 def input_specs(function) -> list:

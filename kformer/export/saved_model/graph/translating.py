@@ -19,14 +19,8 @@ class Translating(Searching):
 
     output = "translation"
 
-    def _max_lengths(self, ids):
-        return None
-
     def _longest(self, length):
         return length + EXTRA_LENGTH
-
-    def _limits(self, ids):
-        return tf.cast(ids.row_lengths(), tf.int32) + EXTRA_LENGTH
 
     def _has_answer(self, ids, flags):
         there = (ids.row_lengths() > 1)[:, tf.newaxis]

@@ -6,9 +6,9 @@ Axes: B batch, N sequences a text, S source length, T target length.
 import tensorflow as tf
 
 from kformer.decoding.options import EXTRA_LENGTH
-from kformer.decoding.search_ids import make_search
+from kformer.decoding.search_ids import FixedSearch
 from kformer.export.saved_model.graph.reading import joined
-from kformer.export.saved_model.graph.signatures import Signatures, as_many, n_best
+from kformer.export.saved_model.graph.signatures import Signatures, as_many, of_several
 from kformer.export.saved_model.graph.translating import Translating
 
 
@@ -21,24 +21,22 @@ class TranslatorSignatures(Signatures):
     Args:
         translator: `kformer.Translator`.
         transformer: The float32 copy of its transformer whose variables are saved.
-        beam_size, length_penalty: See `kformer.Translator.translate`.
+        options: `kformer.SearchOptions`.
         limits: `kformer.export.saved_model.batch_limits.BatchLimits`.
         xla: Whether to compile the decode loops.
     """
 
-    def __init__(self, translator, transformer, beam_size, length_penalty, limits, xla=False):
+    def __init__(self, translator, transformer, options, limits, xla=False):
         super().__init__(translator, transformer, limits)
         self._target = translator.target_tokenizer
 
-        def translating(beam_size, number):
-            search = make_search(self._target, beam_size, length_penalty, number)
+        def translating(options):
+            search = FixedSearch(options, self._target, self._longest)
             most = self._longest if xla else None
-            settings = transformer, search, number, self._target, most
-            return Translating(*settings, shortlist=translator.shortlist)
+            return Translating(transformer, search, self._target, most, translator.shortlist)
 
-        several = n_best(beam_size)
-        self._best = translating(beam_size, 1)
-        self._several = translating(several, several)
+        self._best = translating(options)
+        self._several = translating(of_several(options))
 
     def _own(self):
         return {"serving_default": self.translate, "beam": self.beam, "score": self.score}

@@ -18,12 +18,13 @@ function translationFlags(source, found, cut, special) {
   const flags = cut ? ["source cut"] : [];
   const read = source.filter((id) => id !== special.padding);
   if (read.length === 1) return flags; // A blank line.
-  const limit = read.length + found.length - source.length;
-  let ids = found.slice(0, limit);
-  const end = ids.indexOf(special.end);
-  if (end >= 0) ids = ids.slice(0, end);
-  else flags.push("length limit");
-  return [...flags, ...degenerateFlags(read.slice(0, -1), ids)];
+  let length = found.indexOf(special.end);
+  if (length < 0) {
+    flags.push("length limit");
+    length = found.length;
+    while (length > 0 && found[length - 1] === special.padding) length -= 1;
+  }
+  return [...flags, ...degenerateFlags(read.slice(0, -1), found.slice(0, length))];
 }
 
 /** Returns which of "loop" and "length ratio" apply to ids without start, end and padding. */
