@@ -182,6 +182,26 @@ def test_numbers_are_checked_before_the_model_is_read(refused, written):
     assert "`top_p` must be at most 1. Received: top_p=2.0." in message
 
 
+def test_a_models_own_search_is_used_unless_the_command_line_says_otherwise(
+    command, toy_keras, toy_translator, tmp_path
+):
+    translator, path = Translator.load(toy_keras), tmp_path / "own.keras"
+    translator.search_defaults = own = {"beam_size": 3, "length_penalty": 1.0, "max_length": 6}
+    translator.save(path)
+
+    for given, changed in (
+        ([], {}),
+        (["--beam-size", 1, "--max-length", 50], {"beam_size": 1, "max_length": 50}),
+    ):
+        result = command("translate", path, *given, stdin=TEXT + b"\n")
+        expected = toy_translator.translate(TEXTS, **{**own, **changed})
+        assert result.stdout.splitlines() == expected
+    shown = command("inspect", path).stdout
+    assert "by default beam-size 3, length-penalty 1.0, max-length 6" in shown
+    several = command("translate", path, "--n-best", 3, "--format", "tsv", stdin=b"ein bier\n")
+    assert several.returncode == 0 and several.stdout.count("\n") == 3
+
+
 def test_degenerate_output_is_reported_with_its_line(command, monkeypatch, looping):
     monkeypatch.setattr(lines, "CHUNK", 2)
     for format in ("text", "tsv", "jsonl"):

@@ -94,32 +94,10 @@ class Searching:
             "score": found.scores,
             "flags": joined({**flags, **of_found}),
         }
-        if self._search.options.n_best == 1:
+        number = self._search.options.n_best
+        if number == 1:
             return answers
-        return self._distinct(answers, there, joined(flags))
-
-    def _distinct(self, answers, there, flags):
-        """Returns the best N of more answers, (B, more), that differ in their texts.
-
-        It is `kformer.tasks.distinct_answers` in graph.
-
-        Args:
-            answers: See `__call__`.
-            there: bool (B, more), False for answers that a row does not have.
-            flags: string (B, 1), the flags of such answers.
-        """
-        texts, number = answers[self.output], self._search.options.n_best
-        same = tf.equal(texts[:, :, tf.newaxis], texts[:, tf.newaxis, :])  # (B, more, more)
-        before = tf.linalg.band_part(same & there[:, tf.newaxis, :], -1, 0)
-        before = tf.linalg.set_diag(before, tf.zeros_like(there))
-        again = there & tf.reduce_any(before, axis=-1)
-        first = tf.argsort(tf.cast(again, tf.int32), axis=1, stable=True)[:, :number]
-        again = tf.gather(again, first, batch_dims=1)
-        missing = {self.output: "", "score": NEG_INF, "flags": flags}
-        return {
-            name: tf.where(again, missing[name], tf.gather(values, first, batch_dims=1))
-            for name, values in answers.items()
-        }
+        return distinct(answers, self.output, number, there, joined(flags))
 
     def _longest(self, length):
         """Returns the largest length of an answer to rows of `length` ids."""
@@ -136,3 +114,28 @@ class Searching:
     def _whole(self, ids, rows, number):
         """Returns the ids of the texts, (B * N, None)."""
         raise NotImplementedError
+
+
+def distinct(answers, name, number, there, flags):
+    """Returns the best N of at least as many answers to each row that differ in their texts.
+
+    It is `kformer.tasks.distinct_answers` in graph.
+
+    Args:
+        answers: dict of tensors (B, more), best first: the texts, `score` and `flags`.
+        name: Name of the texts.
+        number: N.
+        there: bool (B, more), False for answers that a row does not have.
+        flags: string (B, 1), the flags of an answer that a row does not have.
+    """
+    texts = answers[name]
+    same = tf.equal(texts[:, :, tf.newaxis], texts[:, tf.newaxis, :]) & there[:, tf.newaxis, :]
+    before = tf.linalg.set_diag(tf.linalg.band_part(same, -1, 0), tf.zeros_like(there))
+    again = there & tf.reduce_any(before, axis=-1)  # (B, more)
+    order = tf.argsort(tf.cast(again, tf.int32), axis=1, stable=True)[:, :number]
+    again = tf.gather(again, order, batch_dims=1)
+    missing = {name: "", "score": NEG_INF, "flags": flags}
+    return {
+        key: tf.where(again, missing[key], tf.gather(values, order, batch_dims=1))
+        for key, values in answers.items()
+    }
