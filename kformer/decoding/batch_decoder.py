@@ -77,8 +77,7 @@ class BatchDecoder:
 
         Returns:
             for each row a list of `Hypothesis`, best first: `options.n_best`, or as many as there
-            are; one for a blank line. Of several beams a few more, as some may spell the same text;
-            see `kformer.tasks.distinct_answers`. Samples come in the order of their numbers.
+            are; one for a blank line. Samples come in the order of their numbers.
         """
         graph = self._graph(options, forced=any(prefixes or ()))
         end_id, padding = self._tokenizer.end_id, self._tokenizer.padding_id

@@ -18,9 +18,8 @@ from kformer.decoding.search.ensemble import EnsembleStep
 from kformer.decoding.search.greedy import Greedy
 from kformer.decoding.search.loop import SearchOutput
 from kformer.decoding.search.sampling import Sample
+from kformer.decoding.search.spelling import Spelling
 from kformer.decoding.step import DecoderStep, start_decoding
-
-SPARE = 1  # Sequences beyond each answer that is asked for: some spell the same text.
 
 
 def search_ids(
@@ -189,6 +188,6 @@ def search_of_options(
         options.coverage_penalty,
         length_offset=options.length_offset,
         narrowing=options.narrowing,
-        spare=SPARE * options.n_best if options.n_best > 1 else 0,
+        spelling=Spelling(tokenizer.spelled) if options.n_best > 1 else None,
         **shared,
     )

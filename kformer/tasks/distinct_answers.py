@@ -1,7 +1,8 @@
 """Answers with different texts: a search tells sequences of ids apart, its reader does not.
 
-"dogs" and "dog" + "s" are two sequences and one text. So a search for several answers returns a few
-more sequences than it is asked for, see `kformer.decoding.search_ids.SPARE`.
+"dogs" and "dog" + "s" are two sequences and one text. The search itself keeps only one of them, see
+`kformer.decoding.search.spelling`. What remains is what a tokenizer drops, such as a space before
+the first word.
 """
 
 from collections.abc import Sequence

@@ -268,6 +268,20 @@ class Tokenizer(keras.layers.Layer):
         """Returns how each of `ids`, a sequence of integers, is written in the vocabulary."""
         return [self._library.IdToPiece(int(i)) for i in ids]
 
+    @property
+    def spelled(self) -> list[bytes]:
+        """What each of the V ids spells, in UTF-8; b"" for ids without text."""
+        library, found = self._library, []
+        for i in range(self.vocab_size):
+            piece = library.IdToPiece(i)
+            if library.IsByte(i):
+                found.append(bytes([int(piece[1:-1], 16)]))  # <0x2E>
+            elif library.IsControl(i) or i == self.padding_id:
+                found.append(b"")
+            else:
+                found.append(piece.replace("\u2581", " ").encode("utf-8"))
+        return found
+
     def save_assets(self, folder):
         (Path(folder) / vocabulary.ASSET).write_bytes(self.model)
 

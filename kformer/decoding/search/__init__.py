@@ -5,6 +5,7 @@
 - `greedy`, `beam`, `sampling`: callables (step, cache, max_lengths) -> `SearchOutput`.
 - `constraints`: restrictions of their choice.
 - `continuations`: the best next ids of every beam.
+- `spelling`: sequences of ids that spell the same text.
 - `loop`: the loop that all searches share.
 - `compaction`: rows that have ended leave the batch.
 - `top_k`, `columns`, `keyed_random`: operations, in the form that each runtime runs best.

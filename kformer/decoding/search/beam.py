@@ -12,6 +12,7 @@ from kformer.arguments import check_flag, check_integer, check_number
 from kformer.decoding.search.compaction import initial_rows, remaining, where_rows
 from kformer.decoding.search.continuations import NEG_INF, best_continuations, pick
 from kformer.decoding.search.loop import SearchOutput, is_single_row, loop
+from kformer.decoding.search.spelling import Spelling, without_repeats
 from kformer.decoding.search.step import Step
 
 _NO_SLOT = -1  # At positions that are still to come.
@@ -37,8 +38,8 @@ class Beam:
         length_offset: The offset; 0 divides by length^length_penalty, as Marian does.
         narrowing: Whether each sequence that ends leaves one beam less for the others, so that a
             row ends with its last beam, as in Marian.
-        spare: Number of sequences that are returned beyond `n_best`, if there are so many: of
-            several that spell the same text only one is an answer.
+        spelling: `kformer.decoding.search.spelling.Spelling` of the ids: of several sequences with
+            the same text only the best is returned. None if sequences are what is asked for.
         start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 
@@ -54,7 +55,7 @@ class Beam:
         constraints=(),
         length_offset: float = 5.0,
         narrowing: bool = False,
-        spare: int = 0,
+        spelling: Spelling | None = None,
     ):
         check_integer("beam_size", beam_size, least=1)
         check_integer("n_best", n_best, least=1)
@@ -69,8 +70,7 @@ class Beam:
         self.coverage_penalty = check_number("coverage_penalty", coverage_penalty, least=0)
         self.length_offset = check_number("length_offset", length_offset, least=0)
         self.narrowing = check_flag("narrowing", narrowing)
-        self._number = n_best + check_integer("spare", spare, least=0)  # Of sequences returned.
-        self._pool = max(beam_size, self._number)  # Of finished sequences that are kept.
+        self.spelling = spelling if n_best > 1 else None
         self.start_id = start_id
         self.end_id = end_id
         self.padding_id = padding_id
@@ -91,20 +91,24 @@ class Beam:
             source_length: S, which a coverage penalty needs.
 
         Returns:
-            `SearchOutput` with N = `n_best` + `spare`.
+            `SearchOutput` with N = `n_best`.
         """
         batch, beams = ops.shape(max_lengths)[0], self.beam_size
         max_length = ops.max(max_lengths) if max_length is None else max_length
         # All beams start equal: unless only the first may win, all stay equal.
         first = ops.cast(ops.arange(beams) > 0, "float32") * NEG_INF  # (K,)
+        no_ids = ops.full((batch, beams, max_length), self.padding_id, "int32")
+        no_text = ops.zeros((batch, beams), "int32") if self.spelling else ()
         state = _BeamState(
             position=ops.convert_to_tensor(0, "int32"),
             last=step.first_ids(self.start_id, batch, beams),
-            ids=ops.full((batch, beams, max_length), self.padding_id, "int32"),
+            ids=no_ids,
             slots=ops.full((batch, beams, max_length), _NO_SLOT, "int32"),
             score=ops.zeros((batch, 1), "float32") + first,
-            finished_ids=ops.full((batch, self._pool, max_length), self.padding_id, "int32"),
-            finished_score=ops.full((batch, self._pool), NEG_INF, "float32"),
+            finished_ids=no_ids,
+            finished_score=ops.full((batch, beams), NEG_INF, "float32"),
+            spelled=no_text,
+            finished_spelled=no_text,
             ended=ops.zeros((batch,), "bool"),
             coverage=ops.zeros((batch, beams, source_length)) if self.coverage_penalty else (),
             rows=initial_rows(step, batch),
@@ -134,18 +138,21 @@ class Beam:
         ids = step.write(pick(state.ids, beam), last, position)  # (B, C, T)
         ends = last == self.end_id
         penalised = score / self._penalty(position + 1) + self._coverage_score(coverage, beam)
-        finished_ids, finished_score = self._merge_finished(state, ids, score, penalised, ends)
+        spelled = ()
+        if self.spelling:
+            spelled = self.spelling.extended(pick(state.spelled, beam), last)  # (B, C)
+        finished = self._merge_finished(state, ids, score, penalised, ends, spelled)
         alive, order = ops.top_k(ops.where(ends, NEG_INF, score), beams)  # (B, K)
         parents = pick(beam, order)  # (B, K), the beam that each one alive continues
-        done = self._is_done(finished_score, alive, position + 1, max_lengths)
+        done = self._is_done(finished["finished_score"], alive, position + 1, max_lengths)
         new = _BeamState(
             position=position + 1,
             last=pick(last, order),
             ids=pick(ids, order),
             slots=pick(slots, parents),
             score=alive,
-            finished_ids=finished_ids,
-            finished_score=finished_score,
+            **finished,
+            spelled=pick(spelled, order) if self.spelling else (),
             ended=state.ended | done,
             coverage=pick(coverage, parents) if self.coverage_penalty else (),
             rows=state.rows,
@@ -175,25 +182,50 @@ class Beam:
         rank = ops.arange(ops.shape(score)[1], dtype="int32")
         return ops.where(rank < self.beam_size - ops.expand_dims(ended, -1), score, NEG_INF)
 
-    def _merge_finished(self, state, ids, score, penalised, ends):
-        """Returns the best finished sequences, those included that end now, and their scores."""
+    def _merge_finished(self, state, ids, score, penalised, ends, spelled):
+        """Returns the fields of the best K finished sequences, those included that end now."""
         beams = self.beam_size
         # Only the best K candidates may end, so that one beam is greedy search.
         ends_now = ends[:, :beams] & (score[:, :beams] > NEG_INF / 2)
         penalised = ops.where(ends_now, penalised[:, :beams], NEG_INF)
-        scores = ops.concatenate([state.finished_score, penalised], axis=1)
-        scores, order = ops.top_k(scores, self._pool)
-        return pick(ops.concatenate([state.finished_ids, ids[:, :beams]], axis=1), order), scores
+        scores = ops.concatenate([state.finished_score, penalised], axis=1)  # (B, 2 K)
+        texts = ()
+        if self.spelling:
+            texts = ops.concatenate([state.finished_spelled, spelled[:, :beams]], axis=1)
+        # In a narrowing beam, the number of finished sequences is that of the beams that are gone.
+        scores, order = self._best(scores, texts, beams, repeats=self.narrowing)
+        ids = ops.concatenate([state.finished_ids, ids[:, :beams]], axis=1)
+        return {
+            "finished_ids": pick(ids, order),
+            "finished_score": scores,
+            "finished_spelled": pick(texts, order) if self.spelling else (),
+        }
+
+    def _best(self, scores, texts, count, repeats=False):
+        """Returns the highest `count` of scores (B, any), and their places, (B, count) each.
+
+        Args:
+            scores: float32 tensor (B, any).
+            texts: int32 tensor (B, any), their hashes; () without a spelling.
+            count: Number of scores.
+            repeats: Whether sequences with the same text all count.
+        """
+        if repeats or not self.spelling:
+            return ops.top_k(scores, count)
+        scores, order = ops.top_k(scores, scores.shape[1])
+        scores = without_repeats(scores, pick(texts, order))
+        scores, index = ops.top_k(scores, count)
+        return scores, pick(order, index)
 
     def _is_done(self, finished, alive, length, max_lengths):
         """Returns whether each row is done; scores (B, ...) of finished and alive sequences."""
         best = _column(alive, 0)
         if self.narrowing:
             return best <= NEG_INF / 2
-        worst = _column(finished, self._number - 1)  # The worst that would be returned.
+        worst = _column(finished, self.n_best - 1)  # The worst that would be returned.
         # Log-probabilities only fall, coverage only costs, and the largest length divides by most.
         unbeatable = worst >= best / self._penalty(max_lengths)
-        enough = _column(finished, self._pool - 1) > NEG_INF / 2
+        enough = _column(finished, self.beam_size - 1) > NEG_INF / 2
         return unbeatable | (enough & (worst >= best / self._penalty(length)))
 
     def _penalty(self, length):
@@ -218,6 +250,8 @@ class Beam:
         frozen = ["ids", "score", "finished_ids", "finished_score", "ended"]
         if self.coverage_penalty:
             frozen.append("coverage")
+        if self.spelling:
+            frozen += ["spelled", "finished_spelled"]
         kept = {n: where_rows(ended, getattr(old, n), getattr(new, n)) for n in frozen}
         return new._replace(**kept)
 
@@ -229,11 +263,12 @@ class Beam:
             cut = cut + self._coverage_score(state.coverage, own)
         there = (state.score > NEG_INF / 2) & ops.logical_not(state.ended)[:, None]
         cut = ops.where(there, cut, NEG_INF)
-        scores, order = ops.top_k(
-            ops.concatenate([state.finished_score, cut], axis=1), self._number
-        )
+        scores, texts = ops.concatenate([state.finished_score, cut], axis=1), ()
+        if self.spelling:
+            texts = ops.concatenate([state.finished_spelled, state.spelled], axis=1)
+        scores, order = self._best(scores, texts, self.n_best)
         ids = pick(ops.concatenate([state.finished_ids, state.ids], axis=1), order)
-        return SearchOutput(ids, scores, (order < self._pool) & (scores > NEG_INF / 2))
+        return SearchOutput(ids, scores, (order < self.beam_size) & (scores > NEG_INF / 2))
 
 
 class _BeamState(NamedTuple):
@@ -242,8 +277,10 @@ class _BeamState(NamedTuple):
     ids: Any  # int32 (B, K, T), unfinished
     slots: Any  # int32 (B, K, T): which slot of each position is this beam's ancestor
     score: Any  # float32 (B, K), sums of log-probabilities, best first
-    finished_ids: Any  # int32 (B, P, T), P at least K
-    finished_score: Any  # float32 (B, P), length-penalised, best first
+    finished_ids: Any  # int32 (B, K, T)
+    finished_score: Any  # float32 (B, K), length-penalised, best first
+    spelled: Any  # int32 (B, K), hashes of the unfinished texts; () without a spelling
+    finished_spelled: Any  # int32 (B, K), of the finished ones, likewise
     ended: Any  # bool (B,)
     coverage: Any  # float32 (B, K, S), attention received so far; () without a penalty
     rows: Any  # int32 (B,), or (); see `kformer.decoding.search.compaction.initial_rows`

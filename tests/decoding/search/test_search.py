@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from keras import ops
 
 from kformer import Beam, Greedy
+from kformer.decoding.search.continuations import NEG_INF
+from kformer.decoding.search.spelling import Spelling
 from kformer.decoding.search.step import StepOutput
 from support.scripted import (
     END,
@@ -142,6 +144,36 @@ def test_a_narrowing_beam_is_the_beam_by_hand(seed, max_length, beam_size, lengt
             assert ids[row, n].tolist() == padded(best_ids, T)
             assert scores[row, n] == pytest.approx(best_score, abs=1e-4)
             assert ended[row, n] == best_ended
+
+
+@given(seeds, st.integers(1, T), st.integers(2, 5), st.booleans())
+def test_of_sequences_that_spell_one_text_a_wide_beam_returns_the_best(
+    seed, max_length, n_best, narrowing
+):
+    """Ids 0, 1 and 2 spell a, b and ab; the end id nothing, so that a cut sequence may be equal."""
+    spelled = [b"a", b"b", b"ab", b""]
+    votes, of_texts = random_votes(1, seed), {}
+    for one in all_sequences(votes[0], max_length, 0.6):
+        of_texts.setdefault(b"".join(spelled[i] for i in one[2]), one)
+    expected = [*of_texts.values()][:n_best]
+    beam = Beam(V**T, 0.6, n_best, spelling=Spelling(spelled), narrowing=narrowing)
+    ids, scores, ended = rows(search(beam, votes, [max_length]))
+    for n, (best_ended, best_score, best_ids) in enumerate(expected):
+        assert ids[0, n].tolist() == padded(best_ids, T)
+        assert scores[0, n] == pytest.approx(best_score, abs=1e-4)
+        assert ended[0, n] == best_ended
+    assert (scores[0, len(expected) :] == NEG_INF).all()
+
+
+def test_a_hash_of_a_text_does_not_depend_on_its_pieces():
+    spelling, hashes = Spelling([b"a", "ß".encode(), b"a\xc3", b"\x9f", b""]), {}
+    for ids in ([0, 1], [2, 3], [4, 2, 4, 3], [1, 0], [0, 4]):
+        value = np.zeros((1, 1), "int32")
+        for i in ids:
+            value = np.array(spelling.extended(value, np.array([[i]], "int32")))
+        hashes[tuple(ids)] = value.item()
+    assert hashes[0, 1] == hashes[2, 3] == hashes[4, 2, 4, 3]
+    assert len({*hashes.values()}) == 3
 
 
 def test_a_sequence_has_not_ended_where_its_largest_length_came_first():
