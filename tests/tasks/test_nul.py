@@ -85,7 +85,7 @@ def test_prefixes_do_not_count_zeros_at_the_end(translator):
 def test_the_graph_of_a_server_says_the_same(translator, translations):
     """The files that tests share have texts with zeros, too, but write none."""
     limits = batch_limits(translator.max_source_length)
-    signatures = TranslatorSignatures(translator, translator.transformer, 1, 0.6, limits)
+    signatures = TranslatorSignatures(translator, translator.transformer, SearchOptions(), limits)
     found = signatures.translate(tf.constant(TEXTS))
     assert [text.decode() for text in found["translation"].numpy()] == [
         best.text for best in translations

@@ -28,12 +28,14 @@ class Limits(NamedTuple):
         return [*(short for short in SHORTER if short < self.source_length), self.source_length]
 
 
-def limits_of(model, options: SearchOptions, max_source_length: int | None = None) -> Limits:
+def limits_of(
+    model, max_source_length: int | None = None, options: SearchOptions | None = None
+) -> Limits:
     """Returns the sizes of a file.
 
     Args:
         model, max_source_length: See `export_tflite`.
-        options: Of the search, which may limit the lengths of answers.
+        options: Of the search, which may limit the lengths of answers; None for the defaults.
     """
     if max_source_length is None:
         max_source_length = min(LONGEST, model.max_source_length)
@@ -44,6 +46,7 @@ def limits_of(model, options: SearchOptions, max_source_length: int | None = Non
             f"{KINDS_IN_WORDS[type(model).__name__]}'s {model.max_source_length}. "
             f"Received: max_source_length={max_source_length}."
         )
+    options = options or SearchOptions()
     most = max(options.limit(length) for length in range(2, max_source_length + 1))
     if isinstance(model, LanguageModel):
         most = model.max_length  # Of a prompt and its continuation together.

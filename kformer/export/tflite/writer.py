@@ -197,7 +197,7 @@ def check_tflite(
     options = export_options(model, beam_size, length_penalty)
     kinds = TranslatorExport, ClassifierExport, LanguageModelExport
     export = of_kind(model, options, *kinds)(model)
-    limits = limits_of(model, options, max_source_length)
+    limits = limits_of(model, max_source_length, options)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)
     for name in signatures or ():

@@ -145,7 +145,7 @@ def test_the_first_id_too_many_is_the_one_that_truncates(toy_translator):
     limit = next(length for length in texts if length + 1 in texts)
     tokenizer, transformer = toy_translator.tokenizer, toy_translator.transformer
     small = Translator(tokenizer, transformer, max_source_length=limit)
-    signatures = TranslatorSignatures(small, transformer, 1, 0.6, batch_limits(limit))
+    signatures = TranslatorSignatures(small, transformer, SearchOptions(), batch_limits(limit))
     found = signatures.translate(tf.constant([texts[limit], texts[limit + 1]]))
     assert found["truncated"].numpy().tolist() == [False, True]
 

@@ -190,16 +190,11 @@ def test_the_imports_say_what_ctranslate2_says(checkpoint, tmp_path):
         for beams in opennmt.BEAMS:
             options = kformer.SearchOptions(beams, 0, n_best=beams, max_length=opennmt.LONGEST)
             found = one.translations(texts, options, details=False)
-            cut = 0
             for text, (said, score), (best, *_) in zip(
                 texts, answers[str(beams)], found, strict=True
             ):
-                if beams > 1 and said[-1] != "</s>":
-                    cut += 1  # CTranslate2 ranks it among what has ended, `Beam` behind it.
-                    continue
                 assert list(best.tokens) == said, text
                 assert best.score == pytest.approx(score, abs=TIE, rel=1e-4), text
-            assert cut < len(texts) / 2
             assert len({best.text for best, *_ in found}) > 3
 
 
