@@ -124,7 +124,8 @@ def test_the_n_best_differ_and_are_sorted(seed, beam_size, data):
 
 def test_a_cut_sequence_is_better_than_an_ended_one_of_a_lower_score():
     votes = np.zeros((1, T, V, V))
-    votes[0, :, :, 1] = 20  # All say 1, on and on; ending at once has a log-probability of -20.
+    votes[0, :, :, 1] = 20  # All say 1, on and on.
+    votes[0, 0, START, END] = 10  # Ending at once has a log-probability of -10.
     ids, scores, ended = rows(search(Beam(2, n_best=2), votes, [T]))
     assert ids[0, 0].tolist() == [1] * T
     assert ended.tolist() == [[False, True]] and scores[0, 0] > -0.1 > -5 > scores[0, 1]
