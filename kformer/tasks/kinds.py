@@ -1,5 +1,6 @@
 """What differs by the kind of a model that is exported, chosen in one place."""
 
+import dataclasses
 import functools
 
 from kformer.decoding.options import SearchOptions, given_options, with_defaults
@@ -19,6 +20,15 @@ def export_options(
     """
     given = given_options(beam_size=beam_size, length_penalty=length_penalty)
     return with_defaults(given, getattr(model, "search_defaults", {}))
+
+
+BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
+
+
+def of_several(options: SearchOptions) -> SearchOptions:
+    """Returns the options of the signature `beam`, for as many answers as beams."""
+    beams = options.beam_size if options.beam_size > 1 else BEAMS
+    return dataclasses.replace(options, beam_size=beams, n_best=beams)
 
 
 def of_kind(model, options: SearchOptions, of_translator, of_classifier, of_language_model):

@@ -2,9 +2,9 @@
 
 from kformer.decoding.options import SearchOptions
 from kformer.export.saved_model.graph.language_model_signatures import LanguageModelSignatures
-from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.saved_model.translator_export import about_search
 from kformer.export.saved_model.warmup import Examples, examples_of
+from kformer.tasks.kinds import of_several
 
 
 class LanguageModelExport:

@@ -1,10 +1,10 @@
 """What a translator's SavedModel has of its own: a search, and targets."""
 
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
-from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
 from kformer.export.saved_model.warmup import Codes, Examples, examples_of
 from kformer.serving.address import MODEL
+from kformer.tasks.kinds import of_several
 
 
 class TranslatorExport:

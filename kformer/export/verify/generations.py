@@ -6,9 +6,9 @@ import tensorflow as tf
 
 from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import FixedSearch
-from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.verify.agreement import OfSearch, search_agreement
 from kformer.export.verify.translations import Translations, ids_found
+from kformer.tasks.kinds import of_several
 
 
 class Generations(Translations):

@@ -9,8 +9,8 @@ from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.sequential import sequential
 from kformer.decoding.shortlist.selection import Selection
 from kformer.decoding.step import DecoderStep
-from kformer.export.saved_model.graph.signatures import of_several
 from kformer.export.verify.agreement import TIE, OfSearch, search_agreement
+from kformer.tasks.kinds import of_several
 from kformer.text.scores import bleu_metric, score_with
 
 _COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.

@@ -10,8 +10,8 @@ from kformer.export.saved_model.graph.signatures import (
     CHUNK_IDS,
     CHUNK_ROWS,
     Signatures,
-    of_several,
 )
+from kformer.tasks.kinds import of_several
 from kformer.text.prompts import TOO_LONG
 
 

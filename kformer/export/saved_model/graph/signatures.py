@@ -4,19 +4,16 @@ Large requests are processed in chunks of rows.
 Axes: B batch, S length in ids, D d_model.
 """
 
-import dataclasses
 import inspect
 
 import tensorflow as tf
 
-from kformer.decoding.options import SearchOptions
 from kformer.decoding.scoring import likelihood
 from kformer.export.saved_model.graph.chunks import map_in_chunks
 from kformer.export.saved_model.graph.compiled import BATCH_CLASSES, class_of, length_classes
 from kformer.export.saved_model.graph.reading import Languages, characters_read, joined, read
 from kformer.tasks.features import sentence_vectors
 
-BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
 CHUNK_LOGITS = 2**24  # Logits scored at once: 64 MiB.
 MAX_TEXTS = 1024  # Per request to a server that does not merge requests.
 CHUNK_ROWS = BATCH_CLASSES[-1]  # Rows processed at once.
@@ -161,12 +158,6 @@ class Signatures:
         longest = tf.reduce_max(tf.concat([rows.lengths, [1]], axis=0))
         filled = class_of(longest, length_classes(self._longest))
         return tf.clip_by_value(CHUNK_IDS // filled, 1, CHUNK_ROWS)
-
-
-def of_several(options: SearchOptions) -> SearchOptions:
-    """Returns the options of the signature `beam`, for as many answers as beams."""
-    beams = options.beam_size if options.beam_size > 1 else BEAMS
-    return dataclasses.replace(options, beam_size=beams, n_best=beams)
 
 
 def input_specs(function) -> list:

@@ -8,8 +8,9 @@ import tensorflow as tf
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import FixedSearch
 from kformer.export.saved_model.graph.reading import joined
-from kformer.export.saved_model.graph.signatures import Signatures, as_many, of_several
+from kformer.export.saved_model.graph.signatures import Signatures, as_many
 from kformer.export.saved_model.graph.translating import Translating
+from kformer.tasks.kinds import of_several
 
 
 class TranslatorSignatures(Signatures):
