@@ -36,17 +36,12 @@ def from_marian(
     scores are those of `generate` with `renormalize_logits=True`. Of an .npz file, what is unknown
     and control characters are such ids, unless its settings allow them, as in Marian.
 
-<<<<<<< HEAD
     How the model is to be searched becomes its `Translator.search_defaults`: beams, length penalty,
     lengths, repetitions and sampling of config.json and generation_config.json, or of Marian's
     decoder.yml; and Marian's largest length, three times that of the source. Ids of `bad_words_ids`
     and `suppress_tokens` are never chosen. Other settings of `generate` are named in a warning.
-    `generate` searches as long as with an `n_best` as large as `beam_size`.
-=======
-    For beams, give `kformer.SearchOptions` the `length_penalty` of the folder's config and
-    `length_offset=0`, and an `n_best` as large as `beam_size` to search as long as `generate`, or
-    `narrowing=True` to search as Marian.
->>>>>>> 65a8d88 (Say how beams search as Marian's, with figures)
+    `generate` searches as long as with an `n_best` as large as `beam_size`, and Marian as with
+    `narrowing`.
 
     Args:
         folder: Path of the folder; or of an .npz file, where a folder holds several.
