@@ -75,9 +75,7 @@ def _check(model, exports):
     from kformer.export.ctranslate2.writer import check_ctranslate2
     from kformer.export.saved_model.batch_limits import batch_limits
     from kformer.export.tflite.writer import check_tflite
-    from kformer.tasks.kinds import export_options
 
-    export_options(model, exports.beam_size, exports.length_penalty)
     if exports.shortlist and exports.ctranslate2:
         raise ValueError(
             "CTranslate2 searches among all ids: export it without --shortlist. "
