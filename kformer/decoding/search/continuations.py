@@ -63,7 +63,8 @@ def _constrained(logits, constraints, state):
     """Returns the log-probabilities (B, K, V) after all constraints."""
     values = ops.cast(logits, "float32")
     for constraint in constraints:
-        values = constraint.penalised(values, state.ids, state.position, state.rows)
+        if hasattr(constraint, "penalised"):  # A plain callable has no penalty.
+            values = constraint.penalised(values, state.ids, state.position, state.rows)
     values = ops.log_softmax(values)
     for constraint in constraints:
         values = constraint(values, state.ids, state.position, state.rows)
