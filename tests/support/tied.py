@@ -10,8 +10,8 @@ import numpy as np
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from kformer import Tokenizer, Transformer, Translator
-from kformer.decoding.search_ids import make_search, search_ids
+from kformer import SearchOptions, Tokenizer, Transformer, Translator
+from kformer.decoding.search_ids import search_ids, search_of_options
 from support import codec_models
 from support.reference import perturbed
 
@@ -65,5 +65,6 @@ def spelled(tokenizer, *pieces):
 def said_of(translator, ids):
     """Returns what a translator says of a row of ids."""
     target = translator.target_tokenizer
-    found = search_ids(translator.transformer, np.array([ids]), make_search(target))
+    search = search_of_options(SearchOptions(), target)
+    found = search_ids(translator.transformer, np.array([ids]), search)
     return target.detokenize(found.ids[:, 0]).numpy()[0].decode()

@@ -14,11 +14,11 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer import Tokenizer, Transformer, Translator
+from kformer import SearchOptions, Tokenizer, Transformer, Translator
 from kformer.decoding.batch_decoder import Hypothesis
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.parallel import batches_by_length
-from kformer.decoding.search_ids import make_search, search_ids
+from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.training import MaskedCrossEntropy, translation_dataset
 from support.reference import perturbed
 
@@ -201,7 +201,8 @@ def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     assert [w.filename for w in warned] == [__file__]
     cut = tf.constant([[*tokenizer.encode([long])[0, :6].numpy(), END]])
     for source, answer in zip([tokenizer.encode([short]), cut], answers, strict=False):
-        found = search_ids(transformer, source, make_search(tokenizer)).ids[0, 0].numpy()
+        search = search_of_options(SearchOptions(), tokenizer)
+        found = search_ids(transformer, source, search).ids[0, 0].numpy()
         assert_same_but_for_ties(transformer, source[0], ids_of(answer), [i for i in found if i], 1)
 
 
@@ -238,7 +239,8 @@ def test_two_vocabularies_may_meet_in_one_translator(parallel_text, sentences):
     target = Tokenizer.train(parallel_text["train.en"], 330)
     transformer = perturbed(Transformer(350, 1, 16, 2, 24, target_vocab_size=330))
     translator = Translator(source, transformer, target)
-    ids = search_ids(transformer, source.encode(sentences[:1]), make_search(target)).ids[:, 0]
+    search = search_of_options(SearchOptions(), target)
+    ids = search_ids(transformer, source.encode(sentences[:1]), search).ids[:, 0]
     [expected] = target.detokenize(ids).numpy()
     assert translator.translate(sentences[:1]) == [expected.decode()]
     with pytest.raises(ValueError, match=r"\(350, 330\) of the transformer, \(330, 350\) of the"):

@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from kformer import SearchOptions
-from kformer.decoding.search_ids import make_search, search_ids
+from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.export import ServedTranslator, export_saved_model
 from kformer.export.saved_model.batch_limits import batch_limits
 from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
@@ -110,7 +110,7 @@ def test_bytes_that_are_no_text_get_a_translation(greedy):
 def test_the_score_is_that_of_the_search(exported, toy_translator, beam_size):
     tokenizer = toy_translator.tokenizer
     source = tokenizer.encode(toy.SOURCES[:7])
-    search = make_search(tokenizer, beam_size, PENALTIES[beam_size])
+    search = search_of_options(SearchOptions(beam_size, PENALTIES[beam_size]), tokenizer)
     found = search_ids(toy_translator.transformer, source, search)
     score = signature(exported[beam_size])(text=tf.constant(toy.SOURCES[:7]))["score"]
     np.testing.assert_allclose(score, found.scores[:, 0], atol=1e-4)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter
 
-from kformer.decoding.options import EXTRA_LENGTH
-from kformer.decoding.search_ids import make_search, search_ids
+from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
+from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.pocket.metadata import read_metadata
@@ -39,7 +39,7 @@ def test_the_search_gives_the_ids_and_the_score_that_it_gives_in_python(exported
     beam_size, path = exported
     tokenizer = toy_translator.tokenizer
     runner = Interpreter(str(path)).get_signature_runner("translate_ids")
-    search = make_search(tokenizer, beam_size)
+    search = search_of_options(SearchOptions(beam_size), tokenizer)
     for text in ["", *toy.SOURCES[:9]]:
         ids = tokenizer.encode([text]).numpy()
         source = np.pad(ids, ((0, 0), (0, S - ids.shape[1])))
