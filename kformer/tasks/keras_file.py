@@ -184,7 +184,7 @@ def check_weights(path: Path, model):
     integers = {}  # dtype by shape, of what is stored.
 
     def collect(name, entry):
-        is_weight = isinstance(entry, h5py.Dataset) and not name.startswith("optimizer")
+        is_weight = isinstance(entry, h5py.Dataset) and "optimizer" not in name.split("/")
         if is_weight and entry.dtype.kind in "iub":
             integers[entry.shape] = entry.dtype
 

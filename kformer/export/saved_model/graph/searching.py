@@ -129,9 +129,10 @@ def distinct(answers, name, number, there, flags):
         flags: string (B, 1), the flags of an answer that a row does not have.
     """
     texts = answers[name]
-    same = tf.equal(texts[:, :, tf.newaxis], texts[:, tf.newaxis, :]) & there[:, tf.newaxis, :]
-    before = tf.linalg.set_diag(tf.linalg.band_part(same, -1, 0), tf.zeros_like(there))
-    again = there & tf.reduce_any(before, axis=-1)  # (B, more)
+    place = tf.range(tf.shape(texts)[1])
+    before = (place[:, tf.newaxis] > place) & there[:, tf.newaxis, :]  # (B, more, more)
+    same = tf.equal(texts[:, :, tf.newaxis], texts[:, tf.newaxis, :])
+    again = there & tf.reduce_any(same & before, axis=-1)  # (B, more)
     order = tf.argsort(tf.cast(again, tf.int32), axis=1, stable=True)[:, :number]
     again = tf.gather(again, order, batch_dims=1)
     missing = {name: "", "score": NEG_INF, "flags": flags}
