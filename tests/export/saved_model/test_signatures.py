@@ -229,7 +229,8 @@ def test_the_sides_of_a_score_have_flags_of_their_own(signatures):
 
 
 def test_flags_are_those_of_python(signatures, toy_translator):
-    texts = ["wir " * n for n in (1, 5, 9, 17, 40)] + ["x" * 60, "ein bild " * 30, *toy.SOURCES[:9]]
+    texts = ["wir " * n for n in (1, 5, 9, 17, 40)] + ["x" * 60, "ein bild " * 30, "der hund " * 10]
+    texts += toy.SOURCES[:9]
     expected = toy_translator.translations(texts, details=False)
     found = asked(signatures, "serving_default", text=texts)
     assert found["translation"] == [best.text for (best,) in expected]
