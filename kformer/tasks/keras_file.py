@@ -5,8 +5,6 @@ import json
 import zipfile
 from pathlib import Path
 
-import h5py
-import keras
 import numpy as np
 
 from kformer.files import check_file
@@ -179,6 +177,9 @@ def check_weights(path: Path, model):
         path: A `.keras` file.
         model: What was loaded from it.
     """
+    import h5py  # Like Keras, it is not imported to read the settings of a file.
+    import keras
+
     with zipfile.ZipFile(path) as archive:
         weights = io.BytesIO(archive.read(_WEIGHTS))
     integers = {}  # dtype by shape, of what is stored.

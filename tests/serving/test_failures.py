@@ -279,4 +279,4 @@ def test_a_missing_certificate_is_refused(scheme, tmp_path):
 def test_grpc_without_its_packages_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "kformer.serving.rpc", None)
     with pytest.raises(ImportError, match=r"pip install 'kformer\[serving\]'"):
-        Client("127.0.0.1:1", "m")
+        Client("grpc://127.0.0.1:1", "m")
