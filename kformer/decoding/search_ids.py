@@ -89,19 +89,11 @@ class FixedSearch:
         options: The `SearchOptions`.
         limits: int32 array (`longest` + 1,), the largest number of ids of an answer by the number
             of ids of its source or prompt; 0 for a source without pieces, or no prompt.
-
-    Raises:
-        ValueError: The options draw samples.
     """
 
     def __init__(
         self, options: SearchOptions, tokenizer, longest: int, max_positions: int | None = None
     ):
-        if options.sample:
-            raise ValueError(
-                "An export cannot draw samples: choose its number of beams, 1 for greedy search. "
-                f"Received: sample={options.sample}."
-            )
         self.options, self._tokenizer = options, tokenizer
         first = 2 if max_positions is None else 1
         self.limits = np.zeros(longest + 1, np.int32)

@@ -17,9 +17,18 @@ def export_options(
     Args:
         model: Of any kind.
         beam_size, length_penalty: See `kformer.SearchOptions`; None for those of the model.
+
+    Raises:
+        ValueError: The model draws samples by default, and no number of beams is given.
     """
     given = given_options(beam_size=beam_size, length_penalty=length_penalty)
-    return with_defaults(given, getattr(model, "search_defaults", {}))
+    options = with_defaults(given, getattr(model, "search_defaults", {}))
+    if options.sample:
+        raise ValueError(
+            "An export cannot draw samples: choose its number of beams, 1 for greedy search. "
+            f"Received: sample={options.sample}."
+        )
+    return options
 
 
 BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
