@@ -50,7 +50,7 @@ class Pooling(StrEnum):
 
 
 class LabelFormat(StrEnum):
-    """What the label of a line becomes."""
+    """Formats of predicted labels."""
 
     tsv = "tsv"
     jsonl = "jsonl"
