@@ -105,7 +105,8 @@ def check_target_language(value, known):
 def check_choice(name, value, among):
     """Returns the argument `name`; raises a ValueError unless it is one of `among`."""
     if value not in among:
-        raise ValueError(f"`{name}` must be one of {', '.join(among)}. Received: {name}={value!r}.")
+        choices = ", ".join(map(str, among))
+        raise ValueError(f"`{name}` must be one of {choices}. Received: {name}={value!r}.")
     return value
 
 

@@ -14,7 +14,7 @@ from kformer.arguments import as_texts, check_integer, check_text
 from kformer.backend import check_backend
 from kformer.files import replacing
 from kformer.model.networks.copying import weights_copy
-from kformer.model.networks.network import import_classes
+from kformer.model.networks.network import KeepsOptimizer
 from kformer.model.networks.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
@@ -25,7 +25,7 @@ from kformer.text.rows import read_texts
 from kformer.text.tokenizer import Tokenizer
 
 
-class TextModel(keras.Model):
+class TextModel(KeepsOptimizer, keras.Model):
     """A tokenizer and a network; base class of `Translator` and of the other tasks.
 
     A subclass creates its network, and says with `_with` how to make another of the same settings.
@@ -161,8 +161,9 @@ class TextModel(keras.Model):
             path: Its name ends in .keras.
             include_optimizer: Whether a model, or a network, that is compiled is saved with its
                 optimizer, which makes the file up to three times as large, so that `fit` continues
-                after `load`. Without it, LoRA is merged, and a network with a "mixed" dtype policy
-                becomes a float32 network. A model that is not compiled has no optimizer.
+                after `load`. Without it, a network with a "mixed" dtype policy becomes a float32
+                network. A model that is not compiled has no optimizer, and one with LoRA, which is
+                merged, is saved without it.
         """
         if Path(path).suffix != ".keras":
             raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
@@ -180,7 +181,6 @@ class TextModel(keras.Model):
         config = dict(config)
         of_network = config.pop("network", None)
         if config:
-            import_classes(config)
             super().compile_from_config(config)
         if of_network:
             self.network.compile_from_config(of_network)

@@ -245,7 +245,7 @@ def test_flags_are_those_of_python(page, folder):
     rows = list(rows_of_ids(600))
     special = {"padding": 0, "end": 3}
     expected = [
-        translator._flags([id for id in source if id], cut, np.array(found), 10)
+        translator._flags([id for id in source if id], cut, np.array(found))
         for source, found, cut in rows
     ]
     found = page("call", "flags.js", "translationFlags", [[*row, special] for row in rows])

@@ -67,7 +67,8 @@ def test_a_foreign_tflite_file_is_named(refused, written):
 
 def test_a_folder_that_is_no_model_is_named(refused, tmp_path):
     message = refused("translate", tmp_path)
-    assert f"saved_model.pb, or numbered versions. Received: path='{tmp_path}'" in message
+    assert "saved_model.pb or numbered versions" in message
+    assert f"Received: path='{tmp_path}', which holds no model." in message
 
 
 def test_a_damaged_saved_model_is_named(refused, tmp_path):

@@ -99,9 +99,13 @@ def test_a_fresh_process_finds_the_classes_of_training(tmp_path, tokenizer):
     assert printed_by("-c", code, path, cwd=tmp_path).split() == ["0.9"]
 
 
+def no_loss(y_true, y_pred):
+    return 0.0
+
+
 def test_a_loss_that_is_not_known_is_left_out_with_a_warning(tmp_path, tokenizer):
     path = tmp_path / "translator.keras"
-    translator = compiled_translator(tokenizer, loss=lambda y_true, y_pred: 0.0)
+    translator = compiled_translator(tokenizer, loss=no_loss)
     translator.save(path)
     with pytest.warns(UserWarning, match="loaded without its optimizer, loss and metrics"):
         loaded = kformer.load(path)
@@ -115,7 +119,9 @@ def test_without_its_optimizer_the_file_is_that_of_the_weights(tmp_path, tokeniz
     translator.transformer.optimizer.build(translator.transformer.trainable_variables)
     translator.save(paths[0], include_optimizer=False)
     translator.save(paths[1])
-    assert 2 * paths[0].stat().st_size < paths[1].stat().st_size
+    of_weights = 4 * translator.transformer.count_params()
+    sizes = [path.stat().st_size for path in paths]
+    assert sizes[1] - sizes[0] > 1.8 * of_weights  # Adam's two moments, of 4 bytes each.
     with zipfile.ZipFile(paths[0]) as archive:
         assert not json.loads(archive.read("config.json")).get("compile_config")
-    assert kformer.load(paths[0]).transformer.optimizer is None
+    assert not kformer.load(paths[0]).transformer.compiled

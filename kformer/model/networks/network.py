@@ -8,7 +8,7 @@ import importlib
 import keras
 
 from kformer.backend import in_parts, is_tensorflow
-from kformer.model.dense import HoldsDense
+from kformer.model.dense import HoldsDense, dense_layers
 from kformer.model.dropout import Dropout
 from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
@@ -17,7 +17,44 @@ from kformer.model.networks.copying import float32_copy
 from kformer.model.stack import DROPOUT
 
 
-class Network(HoldsDense, keras.Model):
+class KeepsOptimizer:
+    """A model that is saved and loaded with its optimizer; a mixin for `keras.Model`.
+
+    Not with LoRA: Keras saves the sum of a kernel and its LoRA as the kernel of a plain layer.
+    """
+
+    def make_train_function(self, force=False):
+        """Creates the variables of the optimizer, then does what Keras does.
+
+        Left to itself, Keras on TensorFlow creates them while it traces the training step, and must
+        then trace the step again, which takes `fit` twice as long to begin.
+        """
+        self._build_optimizer()
+        return super().make_train_function(force)
+
+    def get_compile_config(self):
+        """Returns what Keras returns, after it created the variables of the optimizer.
+
+        Keras creates them when it loads a model, and warns if the file has none because the model
+        was saved before it was trained.
+        """
+        layers = dense_layers(getattr(self, "network", self)).values()
+        if any(dense.lora_enabled for dense in layers):
+            return {}
+        if getattr(self, "optimizer", None):  # A model of which Keras compiled a part has none.
+            self._build_optimizer()
+        return super().get_compile_config()
+
+    def compile_from_config(self, config):
+        import_classes(config)
+        super().compile_from_config(config)
+
+    def _build_optimizer(self):
+        if not self.optimizer.built:
+            self.optimizer.build(self.trainable_variables)
+
+
+class Network(KeepsOptimizer, HoldsDense, keras.Model):
     """Base class of `Transformer`, of `SequenceClassifier` and of the networks of one stack.
 
     Its subclasses create all weights at once, so that every method works before any call.
@@ -48,20 +85,6 @@ class Network(HoldsDense, keras.Model):
             )
             iterator = None
         super()._maybe_symbolic_build(iterator, data_batch)
-
-    def make_train_function(self, force=False):
-        """Creates the variables of the optimizer, then does what Keras does.
-
-        Left to itself, Keras on TensorFlow creates them while it traces the training step, and must
-        then trace the step again, which takes `fit` twice as long to begin.
-        """
-        if not self.optimizer.built:
-            self.optimizer.build(self.trainable_variables)
-        return super().make_train_function(force)
-
-    def compile_from_config(self, config):
-        import_classes(config)
-        super().compile_from_config(config)
 
     def copy(self):
         """Returns a float32 copy with the same weights and without an optimizer, for export.

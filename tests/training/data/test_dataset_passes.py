@@ -124,7 +124,8 @@ def test_files_are_read_again_in_every_epoch(write, tokenizer):
     pairs = many_pairs(30)
     dataset = translation_dataset(*write(pairs), tokenizer)
     assert Counter(rows_of(dataset, tokenizer)) == expected_rows(pairs, tokenizer, 128)
-    pairs = [(source, source) for source, _ in pairs]
+    targets = [target for _, target in pairs]
+    pairs = list(zip([source for source, _ in pairs], targets[1:] + targets[:1], strict=True))
     write(pairs)
     rows = rows_of(dataset.take(dataset.cardinality()), tokenizer)
     assert Counter(rows) == expected_rows(pairs, tokenizer, 128)

@@ -24,7 +24,7 @@ def epoch():
 
 
 def test_there_are_batches_of_training_and_of_validation(files, tiny_recipe, tokenizer):
-    training, validation = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
+    training, [validation] = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
     assert 250 < number_of_pairs(training) <= 300
     assert number_of_pairs(validation) <= len(files[2][0].read_text("utf-8").splitlines())
 
@@ -32,7 +32,7 @@ def test_there_are_batches_of_training_and_of_validation(files, tiny_recipe, tok
 @pytest.mark.prove
 def test_without_validation_text_there_are_no_batches_of_it(files, tiny_recipe, tokenizer):
     text = TextOfRun(*files[:2])
-    assert text.batches(tiny_recipe, tokenizer, epoch())[1] is None
+    assert text.batches(tiny_recipe, tokenizer, epoch())[1] == []
     assert "Validation" not in text.report(tiny_recipe, tokenizer)
 
 
@@ -55,7 +55,7 @@ def test_weights_and_the_limit_of_the_ratio_of_lengths_are_used(tiny_recipe, tok
 def test_only_the_training_text_is_augmented(files, tiny_recipe, tokenizer):
     recipe = dataclasses.replace(tiny_recipe, piece_splitting=0.5)
     number = epoch()
-    training, validation = TextOfRun(*files).batches(recipe, tokenizer, number)
+    training, [validation] = TextOfRun(*files).batches(recipe, tokenizer, number)
 
     def ids(batches):
         return sum(int(np.count_nonzero(target)) for _, target in batches)
@@ -65,7 +65,7 @@ def test_only_the_training_text_is_augmented(files, tiny_recipe, tokenizer):
     assert ids(training) != first
     plain = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
     assert first > 1.2 * ids(plain[0])
-    assert ids(validation) == known == ids(plain[1])
+    assert ids(validation) == known == ids(plain[1][0])
 
 
 def test_the_report_has_the_cost_of_the_run(files, tiny_recipe, tokenizer):
@@ -74,7 +74,7 @@ def test_the_report_has_the_cost_of_the_run(files, tiny_recipe, tokenizer):
         assert words in report
 
 
-def test_the_validation_lines_are_those_of_all_files(files):
+def test_each_validation_text_has_lines_of_its_own(files):
     text = TextOfRun(*files[:2], 2 * files[2], 2 * files[3])
-    expected = [2 * file.read_text("utf-8").splitlines() for [file] in files[2:]]
-    assert text.validation_lines() == expected
+    expected = tuple(file.read_text("utf-8").splitlines() for [file] in files[2:])
+    assert text.validation_lines() == 2 * [expected]
