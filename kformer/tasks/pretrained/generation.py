@@ -111,7 +111,7 @@ def search_of_marian(settings: Mapping, where: str) -> dict:
             numbers[name] = float(settings[name]) if name in settings else default
         except (TypeError, ValueError):
             numbers[name] = default
-    found = {"max_length_ratio": numbers["max-length-factor"]}
+    found = {"max_length_ratio": numbers["max-length-factor"], "narrowing": True}
     if numbers["beam-size"]:
         found["beam_size"] = int(numbers["beam-size"])
     if numbers["normalize"] is not None:

@@ -38,10 +38,10 @@ def from_marian(
 
     How the model is to be searched becomes its `Translator.search_defaults`: beams, length penalty,
     lengths, repetitions and sampling of config.json and generation_config.json, or of Marian's
-    decoder.yml; and Marian's largest length, three times that of the source. Ids of `bad_words_ids`
-    and `suppress_tokens` are never chosen. Other settings of `generate` are named in a warning.
-    `generate` searches as long as with an `n_best` as large as `beam_size`, and Marian as with
-    `narrowing`.
+    decoder.yml; and of an .npz file Marian's largest length, three times that of the source, and
+    `narrowing`, its rule for beams that end. Ids of `bad_words_ids` and `suppress_tokens` are never
+    chosen. Other settings of `generate` are named in a warning. `generate` searches as long as with
+    an `n_best` as large as `beam_size`.
 
     Args:
         folder: Path of the folder; or of an .npz file, where a folder holds several.

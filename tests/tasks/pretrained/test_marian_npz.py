@@ -131,11 +131,12 @@ def test_settings_beside_the_weights_name_the_vocabulary_of_each_side(tmp_path):
     np.testing.assert_array_equal(source[: sizes[0]], arrays["encoder_Wemb"][:, order])
     bias = found.transformer.target_embedding.bias.numpy()
     assert {*np.flatnonzero(bias == -1e4)} == {1, *range(sizes[1], sizes[0] + 1)}
-    assert found.search_defaults == {"max_length_ratio": 3.0}
+    of_marian = {"max_length_ratio": 3.0, "narrowing": True}
+    assert found.search_defaults == of_marian
     (folder / "decoder.yml").write_text("allow-unk: true\nbeam-size: 6\nnormalize: 1\n")
     found = kformer.from_marian(folder)
     beams = {"beam_size": 6, "length_penalty": 1.0, "length_offset": 0.0}
-    assert found.search_defaults == {"max_length_ratio": 3.0, **beams}
+    assert found.search_defaults == {**of_marian, **beams}
     (folder / "decoder.yml").write_text("allow-unk: true\nword-penalty: 0.5\n")
     with pytest.warns(UserWarning, match=r"cannot follow .* left out: word-penalty=0.5. Received:"):
         found = kformer.from_marian(folder)
