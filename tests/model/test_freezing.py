@@ -48,6 +48,7 @@ def again(network, path):
     return keras.saving.load_model(path)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_each_part_of_each_network(tmp_path, name, parts):

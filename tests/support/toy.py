@@ -37,9 +37,10 @@ RECIPE = {  # As options of `kformer train`.
     "--vocab-size": 308,
     "--d-model": 32,
     "--d-ff": 64,
-    "--epochs": 5,
+    "--epochs": 7,
     "--tokens-per-batch": 512,
     "--warmup-steps": 200,
+    "--learning-rate-scale": 0.5,
     "--max-length": 24,
     "--label-smoothing": 0,
 }

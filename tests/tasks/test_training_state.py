@@ -58,6 +58,7 @@ def models(tokenizer):
         yield network, network, data
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("number", range(9))
 def test_it_goes_on_as_if_it_had_not_been_saved(tmp_path, tokenizer, number):
     model, trained, data = [*models(tokenizer)][number]
