@@ -1,6 +1,7 @@
 """`kformer lm`: language models, which continue text."""
 
 import dataclasses
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -28,10 +29,10 @@ from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.cli.translate import SEARCH
 from kformer.decoding.options import SearchOptions
 from kformer.export.loading import saved_form
-from kformer.text.text_files import read_lines
-from kformer.training.data.parallel_files import count_lines
+from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, read_documents
 from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
+Documents = StrEnum("Documents", [(name.upper().replace("-", "_"), name) for name in DOCUMENTS])
 _NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
 _OF_SOURCES = ("coverage_penalty", "min_length_ratio", "max_length_ratio")
 _SEARCH = [one.name for one in dataclasses.fields(SearchOptions) if one.name not in _OF_SOURCES]
@@ -47,7 +48,7 @@ app = typer.Typer(help="Train a language model on your own text, and use it.")
 def train(
     text: Annotated[
         _Files,
-        typer.Option(help="Text, a document on each line; may be compressed. May be repeated."),
+        typer.Option(help="Text, see --documents; may be compressed. May be repeated."),
     ],
     output: Annotated[Path, typer.Option(help="Folder for the language model and its history.")],
     valid_text: Annotated[
@@ -57,6 +58,13 @@ def train(
             "and the first one chooses."
         ),
     ] = None,
+    documents: Annotated[
+        Documents,
+        typer.Option(
+            help="What a document is: line, each line; blank-line, the lines between blank ones; "
+            "file, each file. With the latter two the model learns line breaks, and indentation."
+        ),
+    ] = Documents.LINE,
     recipe: Annotated[
         str,
         typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('language model'))}."),
@@ -71,6 +79,7 @@ def train(
     numbers, options = Recipe.named(recipe, _KIND, **changes), flags.options(changes)
     from kformer.training.language.task import prepare  # Imports NumPy.
 
+    options["documents"] = documents.value
     train_as_prepared(
         lambda folder: prepare(numbers, text, folder, valid_text, **options), output, flags
     )
@@ -91,9 +100,19 @@ def generate(
             "and text; jsonl: everything known of a continuation. tsv and jsonl need a .keras file."
         ),
     ] = OutputFormat.text,
+    documents: Annotated[
+        Documents,
+        typer.Option(
+            help="What a prompt is: line, each line; blank-line, the lines between blank ones, as "
+            "also the answers are then written; file, the whole text."
+        ),
+    ] = Documents.LINE,
     **given,
 ):
-    """Continue prompts line by line."""
+    """Continue prompts, each on a line.
+
+    A continuation has as many lines as the model writes; tsv puts spaces for line breaks.
+    """
     form = saved_form(model)
     check_output(output)
     if form != "keras":
@@ -110,16 +129,27 @@ def generate(
             prompts, options, progress=progress, details=format == OutputFormat.jsonl
         )
 
+    if documents != LINE:
+        lines, total, pauses = documents_of(lines, documents), None, None
     results = in_chunks(work, _with_text(lines), total, label="Continuing", pauses=pauses)
+    end = "\n\n" if documents == BLANK_LINE else "\n"
     # Where a continuation ends is the choice of the user.
-    write_answers(results, format, output, "continuation", expected=("length limit",))
+    expected = ("length limit",)
+    write_answers(results, format, output, "continuation", expected, lambda text: text + end)
 
 
 @app.command()
 def score(
     model: KerasModel,
-    text: Annotated[Path, typer.Option(help="Text to score, line by line.")],
+    text: Annotated[Path, typer.Option(help="Text to score, document by document.")],
     output: Output = None,
+    documents: Annotated[
+        Documents,
+        typer.Option(
+            help="What a document is: line, each line; blank-line, the lines between blank ones; "
+            "file, the whole file."
+        ),
+    ] = Documents.LINE,
     summary: Annotated[
         bool,
         typer.Option("--summary", help="Print only the perplexity and bits of the whole text."),
@@ -127,14 +157,19 @@ def score(
 ):
     """Score given text by its log-probability.
 
-    Prints for each line the natural logarithm of its probability, a tab, and the mean per token.
-    The end of the line counts as a token.
+    Prints for each document the natural logarithm of its probability, a tab, and the mean per
+    token. The end of the document counts as a token.
     """
     check_is_keras(model, "can score")
     check_output(output)
-    total = count_lines(text)
+    total = sum(1 for _ in read_documents(text, documents))
+    items = "lines" if documents == LINE else "documents"
     scores = open_able_to("generate", model).score
-    write_scores(scores, read_lines(text), total, output, summary, text_of=str)
+    write_scores(
+        *(scores, read_documents(text, documents), total, output, summary),
+        text_of=str,
+        items_are=items,
+    )
 
 
 def _with_text(lines):

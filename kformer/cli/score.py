@@ -44,7 +44,7 @@ def score(
     write_scores(work, pairs, total, output, summary)
 
 
-def write_scores(work, items, total, output, summary, text_of=itemgetter(1)):
+def write_scores(work, items, total, output, summary, text_of=itemgetter(1), items_are="lines"):
     """Writes the log-probability of each line; or of all, the perplexity and the bits per byte.
 
     Each line counts with its end, as a token, a byte and a character. The bits leave out lines of
@@ -57,6 +57,7 @@ def write_scores(work, items, total, output, summary, text_of=itemgetter(1)):
         output: Path of the file to write, None for stdout.
         summary: Whether to write the numbers of the whole text alone.
         text_of: Function from an item to the text that is scored.
+        items_are: What the items are.
     """
     from kformer.decoding.scoring import perplexity
 
@@ -79,7 +80,9 @@ def write_scores(work, items, total, output, summary, text_of=itemgetter(1)):
     with writing(output) as out:
         value = perplexity(told())
         if summary:
-            out.write(f"perplexity  {value:.2f}  of {tokens} tokens in {total} lines\n".encode())
+            out.write(
+                f"perplexity  {value:.2f}  of {tokens} tokens in {total} {items_are}\n".encode()
+            )
             if size:
                 per_byte = f"{bits / size:.4f}  per byte of {size}"
                 per_character = f"{bits / characters:.4f}  per character of {characters}"

@@ -2,6 +2,7 @@
 
 - `text_files`: reads text files line by line.
 - `tables`: reads TSV, CSV and JSON lines. `columns`: writes columns as temporary text files.
+- `documents`: what a document of a text file is.
 - `normalization`: what becomes of the characters of a text.
 - `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.

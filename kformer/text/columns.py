@@ -26,7 +26,7 @@ def write_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[s
     Returns:
         The paths, in the order of `names`.
     """
-    folder = Path(tempfile.mkdtemp(dir=_folder()))
+    folder = Path(tempfile.mkdtemp(dir=temporary_folder()))
     paths = [str(folder / name) for name in names]
     with contextlib.ExitStack() as stack:
         files = [
@@ -58,14 +58,15 @@ def plain(file: str | Path) -> str:
 
 @functools.lru_cache
 def _plain(file, *_state):
-    copy = Path(tempfile.mkdtemp(dir=_folder()), Path(file).stem)
+    copy = Path(tempfile.mkdtemp(dir=temporary_folder()), Path(file).stem)
     with opened(file) as content, copy.open("wb") as plain_file:
         shutil.copyfileobj(content, plain_file, 2**20)
     return str(copy)
 
 
 @functools.cache
-def _folder():
+def temporary_folder() -> str:
+    """Returns a folder that is deleted when the process ends."""
     folder = tempfile.mkdtemp(prefix="kformer-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

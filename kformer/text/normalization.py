@@ -21,6 +21,11 @@ marks. So a line of invisible characters alone is blank, and "Hund" with a soft 
 
 A third rule, `identity`, changes nothing: all characters stay as they are. With every rule,
 spaces at the ends of a text are removed, and several spaces become one.
+
+A vocabulary that keeps line breaks, for language models of documents, keeps all spaces, and puts
+none before a text. Its table for `nmt_nfkc` keeps U+000A and tabs, and makes U+000A of all other
+line ends: "\\r\\n", "\\r" alone, U+0085, U+2028 and U+2029. The tables of the other rules keep line
+ends as they are.
 """
 
 import functools
@@ -31,27 +36,38 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 NFKC, NMT_NFKC, IDENTITY = RULES = ("nfkc", "nmt_nfkc", "identity")
+NMT_NFKC_LINES = "nmt_nfkc_lines"  # The table of `NMT_NFKC` that keeps line breaks.
+TABLES = (*RULES, NMT_NFKC_LINES)
 
 
 @functools.cache
-def charsmap(rule: str) -> bytes:
-    """Returns the table of a rule, one of `RULES`, as SentencePiece's `precompiled_charsmap`."""
-    return lzma.decompress((Path(__file__).parent / f"{rule}.charsmap.xz").read_bytes())
+def charsmap(table: str) -> bytes:
+    """Returns one of `TABLES` as SentencePiece's `precompiled_charsmap`."""
+    return lzma.decompress((Path(__file__).parent / f"{table}.charsmap.xz").read_bytes())
 
 
-def normalizer(rule: str) -> sentencepiece.SentencePieceNormalizer:
-    """Returns an object whose `normalize` applies a rule, one of `RULES`, to a text."""
+def normalizer(rule: str, line_breaks: bool = False) -> sentencepiece.SentencePieceNormalizer:
+    """Returns an object whose `normalize` applies a rule to a text; see `set_rule`."""
     model = sentencepiece_model_pb2.ModelProto()
-    set_rule(model, rule)
+    set_rule(model, rule, line_breaks)
     return sentencepiece.SentencePieceNormalizer(
         model_proto=model.SerializeToString(),
         add_dummy_prefix=False,
         escape_whitespaces=False,
-        remove_extra_whitespaces=True,
+        remove_extra_whitespaces=not line_breaks,
     )
 
 
-def set_rule(model: sentencepiece_model_pb2.ModelProto, rule: str):
-    """Lets a SentencePiece model normalize text by a rule, one of `RULES`."""
-    model.normalizer_spec.name = rule
-    model.normalizer_spec.precompiled_charsmap = charsmap(rule)
+def set_rule(model: sentencepiece_model_pb2.ModelProto, rule: str, line_breaks: bool = False):
+    """Lets a SentencePiece model normalize text by a rule, one of `RULES`.
+
+    Args:
+        model: It is changed in place.
+        rule: One of `RULES`.
+        line_breaks: Whether line breaks, tabs and all spaces are kept.
+    """
+    table = NMT_NFKC_LINES if line_breaks and rule == NMT_NFKC else rule
+    spec = model.normalizer_spec
+    spec.name, spec.precompiled_charsmap = table, charsmap(table)
+    if line_breaks:
+        spec.add_dummy_prefix = spec.remove_extra_whitespaces = False

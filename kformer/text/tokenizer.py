@@ -64,6 +64,7 @@ class Tokenizer(keras.layers.Layer):
         pieces: str = "unigram",
         normalization: str = "nmt_nfkc",
         split_digits: bool = False,
+        line_breaks: bool = False,
     ):
         """Learns a model with byte fallback from text files.
 
@@ -84,6 +85,9 @@ class Tokenizer(keras.layers.Layer):
                 "nfkc" keeps white space and control characters. "identity" keeps everything. The
                 module `kformer.text.normalization` has the details.
             split_digits: Whether each digit is a piece of its own, which suits numbers.
+            line_breaks: Whether the model keeps line breaks, tabs and all spaces, so that a
+                language model can learn text of several lines: plays, code, chats. A line break is
+                then a piece of its own. With "nmt_nfkc", "\\r\\n" and "\\r" become "\\n".
 
         Raises:
             FileNotFoundError: A file is missing.
@@ -92,10 +96,16 @@ class Tokenizer(keras.layers.Layer):
                 supports); a file is not UTF-8 (the message says which line); or the files hold no
                 text.
         """
-        options = {"normalization": normalization, "split_digits": split_digits}
-        return cls(
-            vocabulary.learn(files, vocab_size, character_coverage, pieces=pieces, **options)
+        model = vocabulary.learn(
+            files,
+            vocab_size,
+            character_coverage,
+            pieces=pieces,
+            normalization=normalization,
+            split_digits=split_digits,
+            line_breaks=line_breaks,
         )
+        return cls(model)
 
     @classmethod
     def load(cls, path):

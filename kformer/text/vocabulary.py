@@ -9,6 +9,7 @@ import collections
 import functools
 import io
 import itertools
+import math
 import re
 
 import sentencepiece
@@ -21,6 +22,8 @@ from kformer.text.text_files import as_list, decoded, opened
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 KINDS = ("unigram", "char", "word")  # Of pieces.
 SPACE = "▁"  # As SentencePiece writes it.
+LINE_BREAK = "\n"
+_OF_LINES = {"add_dummy_prefix": False, "remove_extra_whitespaces": False}
 LONGEST_LINE = 4192  # Bytes; SentencePiece's trainer skips longer ones.
 ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
 
@@ -33,6 +36,7 @@ def learn(
     pieces: str = "unigram",
     normalization: str = rules.NMT_NFKC,
     split_digits: bool = False,
+    line_breaks: bool = False,
 ) -> bytes:
     """Learns a model with byte fallback from text files.
 
@@ -49,6 +53,8 @@ def learn(
             "word", frequent words. What has no piece is spelled in bytes.
         normalization: Rule for the characters of a text, one of `kformer.text.normalization.RULES`.
         split_digits: Whether each digit is a piece of its own.
+        line_breaks: Whether the model keeps line breaks, each a piece of its own, and tabs and all
+            spaces; then the lines are parts of longer texts.
 
     Returns:
         The SentencePiece model file's content.
@@ -64,8 +70,15 @@ def learn(
     check_choice("pieces", pieces, KINDS)
     check_choice("normalization", normalization, rules.RULES)
     check_flag("split_digits", split_digits)
-    text = functools.partial(_normalized, as_list(files), normalization)
+    check_flag("line_breaks", line_breaks)
+    normalize = rules.normalizer(normalization, line_breaks).normalize
+    separator = LINE_BREAK if line_breaks else None
+    text = functools.partial(_lines, as_list(files), normalize, separator, pieces == "word")
     settings = {"model_type": pieces, "split_digits": split_digits}
+    if line_breaks:
+        settings |= _OF_LINES
+        if pieces != "word":
+            settings["required_chars"] = SPACE  # Also of text without spaces.
     coverage, widened = character_coverage, False
     while True:
         try:
@@ -82,7 +95,7 @@ def learn(
             vocab_size = supported  # Less than before, so this loop ends.
         else:
             model.trainer_spec.character_coverage = character_coverage
-            rules.set_rule(model, normalization)
+            rules.set_rule(model, normalization, line_breaks)
             return model.SerializeToString()
 
 
@@ -108,20 +121,24 @@ def _learn(text, vocab_size, character_coverage, settings):
         settings: Of SentencePiece's trainer.
     """
     kind = settings["model_type"]
-    spaces = 1 if kind == "word" else 0  # A model of words has no piece for a space alone.
+    added = []  # Pieces that SentencePiece's trainer does not learn.
+    if kind == "word":
+        added.append(SPACE)
+    if not settings.get("remove_extra_whitespaces", True):
+        added.append(LINE_BREAK)
     try:
-        model = _trained(text(), vocab_size - spaces, character_coverage, settings)
+        model = _trained(text(), vocab_size - len(added), character_coverage, settings)
     except RuntimeError as error:
         supported = _supported(str(error))
-        raise RuntimeError(_too_large(supported + spaces) if supported else error) from error
-    if kind == "unigram":
-        return model
+        raise RuntimeError(_too_large(supported + len(added)) if supported else error) from error
     model.trainer_spec.model_type = model.trainer_spec.UNIGRAM
-    if spaces:
-        lowest = min(one.score for one in model.pieces)
-        model.pieces.add(piece=SPACE, score=lowest - 1)
+    model.pieces.extend(model.SentencePiece(piece=piece, score=-math.inf) for piece in added)
+    lowest = min(one.score for one in model.pieces if one.score > -math.inf)
+    for one in model.pieces:
+        if one.score == -math.inf:  # It is not in the lines.
+            one.score = lowest - 1
     model.trainer_spec.vocab_size = len(model.pieces)
-    if len(model.pieces) < vocab_size:
+    if kind != "unigram" and len(model.pieces) < vocab_size:
         raise RuntimeError(_too_large(len(model.pieces)))
     return model
 
@@ -174,13 +191,37 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     return library
 
 
-def _normalized(files, rule):
-    """Yields the normalized lines of files, the long ones in parts."""
-    normalize = rules.normalizer(rule).normalize
+def check_keeps_lines(model: bytes, **received):
+    """Raises ValueError if a SentencePiece model does not keep line breaks.
+
+    Args:
+        model: The bytes of the model.
+        **received: What the message names, by name.
+    """
+    library = read(model)
+    text = "a\nb"
+    if library.decode(library.encode(text)) != text:
+        names = ", ".join(f"{name}={value!r}" for name, value in received.items())
+        raise ValueError(
+            "Documents of several lines need a vocabulary that keeps line breaks, as they are "
+            f"learned with `line_breaks=True`, or by `lm train --documents`. Received: {names}."
+        )
+
+
+def _lines(files, normalize, separator, single_spaces):
+    """Yields the normalized lines of files, the long ones in parts.
+
+    Args:
+        files: list of paths.
+        normalize: Function from text to text.
+        separator: What separates lines in normalized text; None if there is no such thing.
+        single_spaces: Whether several spaces count as one.
+    """
     for file in files:
         with opened(file) as lines:
-            for line in decoded(lines, repr(file)):
-                yield from _parts(normalize(line))
+            for line in map(normalize, decoded(lines, repr(file))):
+                for part in line.split(separator) if separator else [line]:
+                    yield from _parts(re.sub("  +", " ", part) if single_spaces else part)
 
 
 def _parts(line):

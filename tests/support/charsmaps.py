@@ -28,6 +28,7 @@ INVISIBLE = (
 CURSIVE_AND_INDIC = ((0x600, 0x8FF), (0x900, 0xDFF))
 MONGOLIAN = (0x1820, 0x18AA)
 MONGOLIAN_SELECTORS = "\u180b\u180c\u180d\u180e\u180f"
+LINE_ENDS = ("\r\n", "\r", "\x85", "\u2028", "\u2029")  # Besides U+000A.
 SKIN_TONES = (0x1F3FB, 0x1F3FF)
 # The symbols that a ZWJ follows in Unicode's emoji-zwj-sequences.txt, and others of their kind.
 EMOJI = (
@@ -45,12 +46,16 @@ _LAST = "\U0010ffff"
 _STAND_INS[_LAST] = "\U000f0000"
 
 
-def replacements(rule: str) -> dict[str, str]:
-    """Returns the table of a rule: what becomes of each sequence of characters."""
-    if rule == normalization.IDENTITY:
+def replacements(table: str) -> dict[str, str]:
+    """Returns one of `normalization.TABLES`: what becomes of each sequence of characters."""
+    if table == normalization.NMT_NFKC_LINES:
+        found = replacements(normalization.NMT_NFKC)
+        del found["\n"], found["\t"]
+        return found | dict.fromkeys(LINE_ENDS, "\n")
+    if table == normalization.IDENTITY:
         return {_LAST: _LAST}  # SentencePiece would log a warning for an empty table.
-    found = dict(sentencepiece.SentencePieceNormalizer(rule_name=rule).decompile())
-    if rule == normalization.NMT_NFKC:
+    found = dict(sentencepiece.SentencePieceNormalizer(rule_name=table).decompile())
+    if table == normalization.NMT_NFKC:
         found |= {chr(code): "" for code in range(0x80, 0xA0)}
         found |= {"\v": " ", "\x85": " "}
     by_last = collections.defaultdict(dict)  # The keys, by their last character.
@@ -118,6 +123,6 @@ def _codes(text):
 
 
 if __name__ == "__main__":
-    for name in normalization.RULES:
+    for name in normalization.TABLES:
         path = Path(normalization.__file__).parent / f"{name}.charsmap.xz"
         path.write_bytes(lzma.compress(compiled(replacements(name)), preset=9))

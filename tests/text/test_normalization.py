@@ -163,9 +163,9 @@ def test_another_rule_is_refused(text):
     not hasattr(sentencepiece.SentencePieceNormalizer, "decompile"),
     reason="Older versions of SentencePiece do not show their tables.",
 )
-@pytest.mark.parametrize("rule", normalization.RULES)
-def test_the_tables_are_what_their_script_makes(rule):
-    assert charsmaps.compiled(charsmaps.replacements(rule)) == normalization.charsmap(rule)
+@pytest.mark.parametrize("table", normalization.TABLES)
+def test_the_tables_are_what_their_script_makes(table):
+    assert charsmaps.compiled(charsmaps.replacements(table)) == normalization.charsmap(table)
 
 
 def test_a_tokenizer_of_digits_splits_numbers(tmp_path):

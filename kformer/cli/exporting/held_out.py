@@ -4,7 +4,7 @@ import itertools
 import warnings
 from pathlib import Path
 
-from kformer.text.text_files import read_lines
+from kformer.text.documents import LINE, read_documents
 from kformer.training.classification.labelled_files import split
 from kformer.training.data.pairs import split_pairs
 from kformer.training.data.parallel_files import check_parallel
@@ -30,8 +30,11 @@ def held_out(model, source, reference):
     if reference:
         check_parallel(source, reference)
 
+    # Of language models.
+    documents = read_run_config(model.parent).get("options", {}).get("documents", LINE)
+
     def beginning(file):
-        return list(itertools.islice(read_lines(file), CHECKED))
+        return list(itertools.islice(read_documents(file, documents), CHECKED))
 
     return beginning(source), beginning(reference) if reference else None
 

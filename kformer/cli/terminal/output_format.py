@@ -41,7 +41,7 @@ def check_format(format, n_best):
         )
 
 
-def write_answers(results, format, output, what="translation", expected=()):
+def write_answers(results, format, output, what="translation", expected=(), as_text=None):
     """Writes the answers to each line, best first, and warns of degenerate ones on stderr.
 
     Args:
@@ -50,15 +50,19 @@ def write_answers(results, format, output, what="translation", expected=()):
         output: Path of the file to write, None for stdout.
         what: What an answer is.
         expected: Flags that are no fault.
+        as_text: Function from an answer to what `OutputFormat.text` writes; by default it is
+            written on one line.
     """
     with writing(output) as out:
         for number, answers in enumerate(results, start=1):
-            out.write(written(number, answers, format, what, expected))
+            out.write(written(number, answers, format, what, expected, as_text))
 
 
-def written(number, answers, format, what="translation", expected=()):
+def written(number, answers, format, what="translation", expected=(), as_text=None):
     """Returns the bytes for the answers to line `number`; see `write_answers`."""
     warn_of_flags(number, answers[0], what, expected)
+    if as_text and format == OutputFormat.text:
+        return as_text(answers[0].text).encode("utf-8")
     return "".join(f"{line}\n" for line in _lines(format, number, answers)).encode("utf-8")
 
 

@@ -15,7 +15,7 @@ SPACE = "▁"  # U+2581, which stands for a space in SentencePiece.
 class ByteFallbackAugmentation(Respelling):
     """Replaces random pieces of rows of ids by the bytes that spell them.
 
-    The space at the beginning of a piece stays a piece, as in the byte fallback of the tokenizer.
+    Spaces at the beginning of a piece stay pieces, as in the byte fallback of the tokenizer.
 
     Args:
         tokenizer: `kformer.Tokenizer` with ids for bytes.
@@ -29,7 +29,7 @@ class ByteFallbackAugmentation(Respelling):
         special = {tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id}
 
         def spell(i):
-            word = pieces[i].removeprefix(SPACE)
+            word = pieces[i].lstrip(SPACE)
             space = pieces[i][: len(pieces[i]) - len(word)]
             possible = len(byte_ids) == 256 and word and (not space or space in ids)
             if i in special or i in byte_ids.values() or not possible:

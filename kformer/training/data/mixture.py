@@ -43,7 +43,7 @@ class Mixture:
         self, source_files, target_files, weights=None, temperature=None, window: int = WINDOW
     ):
         source_files, target_files = as_list(source_files), as_list(target_files)
-        self._pairs = count_pairs(source_files, target_files)
+        self._pairs = self.count(source_files, target_files)
         self._files = list(zip(source_files, target_files, strict=True))
         self.weights = corpus_weights(self._pairs, weights, temperature)
         self._rounds = [math.ceil(weight) for weight in self.weights]
@@ -51,6 +51,14 @@ class Mixture:
         self._number = math.ceil(read / window)
         # The share that a round keeps: all, except for the last round of each corpus.
         self._shares = [1.0, *(weight % 1 or 1.0 for weight in self.weights)]
+
+    count = staticmethod(count_pairs)  # From lists of paths to numbers of pairs.
+
+    @staticmethod
+    def texts(file: str) -> tf.data.Dataset:
+        """Yields the lines of a text file in string tensors (N,), without their ends."""
+        lines = ended_texts(plain(file), b"\n")
+        return lines.map(lambda lines: tf.strings.regex_replace(lines, "\r$", ""))
 
     def windows(self):
         """Yields (source, target, round), string tensors (N,) and an int32 tensor (N,).
@@ -73,7 +81,9 @@ class Mixture:
             pair = number * size + tf.range(tf.size(text[0], tf.int64))
             return *text, tf.where(pair < whole, 0, i + 1)
 
-        sides = (_lines(file).repeat(self._rounds[i]).rebatch(size) for file in (source, target))
+        sides = (
+            self.texts(file).repeat(self._rounds[i]).rebatch(size) for file in (source, target)
+        )
         part = tf.data.Dataset.zip(*sides).enumerate().map(with_round)
         # The last windows may have no pairs of a small corpus.
         empty = tf.constant([], tf.string), tf.constant([], tf.string), tf.constant([], tf.int32)
@@ -106,24 +116,22 @@ class Mixture:
         return tf.sort(tf.boolean_mask(order, rank < tf.cast(kept, tf.int32)))
 
 
-def _lines(file):
-    """Yields the lines of a text file in string tensors (N,), without their ends.
+def ended_texts(path: str, end: bytes) -> tf.data.Dataset:
+    """Yields the texts of a plain file, each ended by one byte, in string tensors (N,).
 
     (`tf.data.TextLineDataset` deletes every "\\r", and takes longer. Python would have to be asked
     by the threads of `tf.data`, which it makes wait for ever when it ends.)
     """
-    chunks = _chunks(plain(file))
 
     def cut(begun, chunk):
-        lines = tf.strings.split(begun + chunk, "\n")
-        return lines[-1], lines[:-1]
+        texts = tf.strings.split(begun + chunk, end)
+        return texts[-1], texts[:-1]
 
-    whole = chunks.scan(tf.constant(b""), cut)
-    return whole.map(lambda lines: tf.strings.regex_replace(lines, "\r$", ""))
+    return _chunks(path, end).scan(tf.constant(b""), cut)
 
 
-def _chunks(path):
-    """Yields the content of a file in parts; a last line without an end gets one."""
+def _chunks(path, end):
+    """Yields the content of a file in parts; a last text without an end gets one."""
     size = Path(path).stat().st_size
     rest = size % _CHUNK
     chunks = tf.data.Dataset.from_tensor_slices(tf.constant([], tf.string))
@@ -134,8 +142,8 @@ def _chunks(path):
         chunks = chunks.concatenate(last)
     with Path(path).open("rb") as file:
         file.seek(-1, io.SEEK_END)
-        has_end = file.read() == b"\n"
-    return chunks if has_end else chunks.concatenate(tf.data.Dataset.from_tensors(b"\n"))
+        has_end = file.read() == end
+    return chunks if has_end else chunks.concatenate(tf.data.Dataset.from_tensors(end))
 
 
 def without_autotuning(dataset: tf.data.Dataset) -> tf.data.Dataset:

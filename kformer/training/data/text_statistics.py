@@ -53,10 +53,20 @@ class Statistics:
 def read_statistics(
     source_file, target_file, tokenizers, filter_pairs, batching, cut: bool = False
 ) -> Statistics:
-    """Reads the files once.
+    """Reads a pair of files once; see `statistics_of`."""
+    mixture = Mixture(source_file, target_file)
+    places = f"{source_file}, line", f"{target_file}, line"
+    return statistics_of(mixture, places, tokenizers, filter_pairs, batching, cut)
+
+
+def statistics_of(
+    mixture, places, tokenizers, filter_pairs, batching, cut: bool = False
+) -> Statistics:
+    """Reads the text once.
 
     Args:
-        source_file, target_file: Paths.
+        mixture: `Mixture` of one corpus.
+        places: For both sides, how the place of a text is written, without its number.
         tokenizers: `kformer.Tokenizer` of the source and of the target.
         filter_pairs: `PairFilter`.
         batching: `Batching`.
@@ -91,15 +101,15 @@ def read_statistics(
             tf.strings.to_hash_bucket_fast(pairs, 2**63 - 1),
         )
 
-    files, line, windows = (source_file, target_file), 1, []
-    counts = Mixture(source_file, target_file).windows().map(count).prefetch(1)
+    first, windows = 1, []
+    counts = mixture.windows().map(count).prefetch(1)
     for pieces, longest, reasons, *others in counts.as_numpy_iterator():
-        places = [
-            (int(most), f"{file}, line {line + at}")
-            for (most, at), file in zip(longest, files, strict=True)
+        longest = [
+            (int(most), f"{place} {first + at}")
+            for (most, at), place in zip(longest, places, strict=True)
         ]
-        windows = [sum_of(*windows, Statistics(pieces, places, reasons, *others))]
-        line += reasons.sum()
+        windows = [sum_of(*windows, Statistics(pieces, longest, reasons, *others))]
+        first += reasons.sum()
     return windows[0]
 
 

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from kformer.arguments import check_choice
+from kformer.text.documents import DOCUMENTS, LINE
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
+from kformer.text.vocabulary import check_keeps_lines
 from kformer.training.data.batching import Batching, FixedShapes, are_fixed
 from kformer.training.data.dataset import respellings
 from kformer.training.data.dropped_pairs import PairFilter
-from kformer.training.data.mixture import Mixture
 from kformer.training.data.windows import Windows
+from kformer.training.language.document_mixture import document_mixture
 
 
 def language_dataset(
@@ -23,6 +26,7 @@ def language_dataset(
     *,
     tokens_per_batch: int = 4096,
     max_length: int = 128,
+    documents: str = LINE,
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
     fixed_shapes: bool | None = None,
@@ -32,16 +36,20 @@ def language_dataset(
 ) -> tf.data.Dataset:
     """Reads plain text as batches of packed rows, without padding but in the last one of a window.
 
-    Each line that is not blank is a document. Documents follow each other in rows of `max_length`
-    ids; what a row has no room for is the beginning of the next one. Each document begins with the
-    start id, by which `kformer.TransformerDecoder` keeps those of a row apart. For order and
-    resumption see `translation_dataset`.
+    Documents follow each other in rows of `max_length` ids; what a row has no room for is the
+    beginning of the next one. Each document begins with the start id, by which
+    `kformer.TransformerDecoder` keeps those of a row apart. For order and resumption see
+    `translation_dataset`. If documents have several lines, most of them go on in another row; so
+    the rows are shuffled, too, and begin at other places in each pass.
 
     Args:
         files: A path or a list of paths, UTF-8, plain or compressed.
         tokenizer: `kformer.Tokenizer`.
         tokens_per_batch: Maximum ids of a batch.
         max_length: Length T of a row.
+        documents: What a document is: "line", each line that is not blank; "blank-line", the lines
+            between blank ones; "file", a whole file. With the latter two the model learns line
+            breaks, which the vocabulary must keep; see `kformer.Tokenizer.train`.
         piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: See
             `translation_dataset`. What other spellings add to a window is cut off at its end.
 
@@ -50,10 +58,13 @@ def language_dataset(
         document, and its pieces + end.
 
     Raises:
-        FileNotFoundError, ValueError: A file is missing, empty or not UTF-8; or all lines are
-            blank.
+        FileNotFoundError, ValueError: A file is missing, empty or not UTF-8; all lines are blank;
+            or the vocabulary does not keep line breaks, and should.
     """
     files = as_list(files)
+    check_choice("documents", documents, DOCUMENTS)
+    if documents != LINE:
+        check_keeps_lines(tokenizer.model, documents=documents)
     if are_fixed(fixed_shapes):
         form = FixedShapes(tokens_per_batch, [max_length])
     else:
@@ -64,7 +75,7 @@ def language_dataset(
 
     return _PackedWindows(
         (tokenizer, tokenizer),
-        Mixture(files, files),
+        document_mixture(files, documents),
         PairFilter(max_length),
         form,
         batch,
@@ -72,6 +83,7 @@ def language_dataset(
         shuffle,
         seed,
         tokens_per_batch // max_length,
+        documents != LINE,
     ).dataset(epoch)
 
 
@@ -79,7 +91,7 @@ class _PackedWindows(Windows):
     """Windows whose rows are packed; both sides of `mixture` are the same text."""
 
     def __init__(self, *settings_of_windows_and_rows):
-        *settings, self._rows_per_batch = settings_of_windows_and_rows
+        *settings, self._rows_per_batch, self._are_long = settings_of_windows_and_rows
         super().__init__(*settings)
 
     def _buckets(self, *text_and_seed):
@@ -100,10 +112,28 @@ class _PackedWindows(Windows):
             documents = tf.gather(documents, tf.argsort(chance, stable=True))
         splits = tf.concat([tf.range(0, ids, length, tf.int64), [ids]], axis=0)
         rows = [
-            tf.RaggedTensor.from_row_splits(side.flat_values[:ids], splits, validate=False)
+            side.flat_values[:ids]
             for side in (tokenizer.with_start(documents), tokenizer.with_end(documents))
         ]
-        number = tf.cast(rows[0].nrows(), tf.int32)
+        order = tf.range(tf.size(splits) - 1)
+        if self._shuffle and self._are_long:
+            phase_and_order = next(seeds)
+            rows, order = _moved(rows, phase_and_order, length), _shuffled(order, phase_and_order)
+        rows = [tf.RaggedTensor.from_row_splits(side, splits, validate=False) for side in rows]
+        number = tf.size(order)
         limits = tf.concat([tf.range(0, number, self._rows_per_batch), [number]], axis=0)
         buckets = tf.fill([tf.size(limits) - 1], len(self._batching.sizes) - 1)
-        return *rows, tf.range(number), limits, buckets
+        return *rows, order, limits, buckets
+
+
+def _moved(sides, seed, length):
+    """Moves ids by less than a row, so that rows begin at other places; the last become first."""
+    by = tf.random.stateless_uniform([], seed, 0, length, tf.int32)
+    return [tf.roll(side, by, axis=0) for side in sides]
+
+
+def _shuffled(order, seed):
+    """Shuffles all rows but the last, which may be short."""
+    number = tf.maximum(tf.size(order) - 1, 0)
+    chance = tf.random.stateless_uniform([number], tf.random.fold_in(seed, 1))
+    return tf.concat([tf.argsort(chance), order[-1:]], axis=0)

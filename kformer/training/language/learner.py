@@ -4,7 +4,7 @@ import keras
 
 from kformer.model.networks.transformer_decoder import TransformerDecoder
 from kformer.tasks.language_model import LanguageModel
-from kformer.text.text_files import read_lines
+from kformer.text.documents import read_documents
 from kformer.training.language.bits import BitsPerByte
 from kformer.training.language.dataset import language_dataset
 from kformer.training.objective.loss import MaskedCrossEntropy
@@ -21,7 +21,12 @@ def learner(prepared: Prepared, epoch) -> Learner:
     """Returns what the run trains; `epoch` is that of `language_dataset`."""
     recipe, task = prepared.recipe, prepared.task
     tokenizer, _ = tokenizers_of(prepared)
-    common = {"tokens_per_batch": recipe.tokens_per_batch, "max_length": recipe.max_length}
+    documents = task.options.documents
+    common = {
+        "tokens_per_batch": recipe.tokens_per_batch,
+        "max_length": recipe.max_length,
+        "documents": documents,
+    }
     batches = language_dataset(
         *(task.files["text"], tokenizer),
         piece_splitting=recipe.piece_splitting,
@@ -36,7 +41,7 @@ def learner(prepared: Prepared, epoch) -> Learner:
     rise = rising_steps(prepared, batches)
     model = new_language_model(recipe, tokenizer, task.options.warm_start, rise)
     files = task.validation_files
-    bits = [[BitsPerByte(read_lines(file), tokenizer.model)] for file in files]
+    bits = [[BitsPerByte(read_documents(file, documents), tokenizer.model)] for file in files]
     return Learner.on(model, batches, validation, files, scores=bits)
 
 

@@ -5,19 +5,32 @@ import dataclasses
 import numpy as np
 import tensorflow as tf
 
+from kformer.text.documents import BLANK_LINE, FILE, LINE
 from kformer.training.data.batching import Batching
 from kformer.training.data.corpus_report import SideReport, share
 from kformer.training.data.dropped_pairs import REASONS, PairFilter
 from kformer.training.data.preflight import side_report
-from kformer.training.data.text_statistics import read_statistics, sum_of
+from kformer.training.data.text_statistics import statistics_of, sum_of
+from kformer.training.language.document_mixture import document_mixture
 from kformer.training.recipes.cost import training_cost
 from kformer.training.recipes.pace import pace_of
 from kformer.training.run.vocabularies import tokenizers_of
 
+_WHAT = {  # Documents are.
+    LINE: "",
+    BLANK_LINE: ", separated by blank lines",
+    FILE: ", each a file",
+}
+_ADVICE = {  # On documents that repeat, and on those that are too long.
+    LINE: ("`sort -u` the file", ", or put a paragraph on each line"),
+    BLANK_LINE: ("take them out", ""),
+    FILE: ("take them out", ""),
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class TextReport:
-    """Counts of plain text, where each line that is not blank is a document.
+    """Counts of plain text.
 
     Attributes:
         documents: Number of documents.
@@ -31,6 +44,7 @@ class TextReport:
         validation, seen: Number of validation documents, and of those that are also training
             documents; 0 without any.
         vocabulary: Origin of the vocabulary; see `check_corpus`.
+        kind: What a document is, one of `kformer.text.documents.DOCUMENTS`.
     """
 
     documents: int
@@ -44,6 +58,7 @@ class TextReport:
     validation: int
     seen: int
     vocabulary: str
+    kind: str = LINE
 
     def warnings(self) -> list[str]:
         """Returns a sentence for each problem, with advice."""
@@ -51,13 +66,12 @@ class TextReport:
             (
                 10 * self.duplicates > self.documents,
                 f"{share(self.duplicates, self.documents)} of the documents repeat an earlier one: "
-                "`sort -u` the file, or the model learns these by heart.",
+                f"{_ADVICE[self.kind][0]}, or the model learns these by heart.",
             ),
             (
-                5 * self.split > self.documents,
+                5 * self.split > self.documents and self.kind != FILE,
                 f"{share(self.split, self.documents)} of the documents are longer than a row, so "
-                "that the model sees parts of them: raise --max-length, or put a paragraph on each "
-                "line.",
+                f"that the model sees parts of them: raise --max-length{_ADVICE[self.kind][1]}.",
             ),
             (
                 100 * self.seen > self.validation,
@@ -72,8 +86,8 @@ class TextReport:
     def lines(self) -> list[str]:
         """Returns the lines of the report, the warnings last."""
         found = [
-            f"{self.documents:,} documents, {self.split:,} of them longer than a row. Not used: "
-            f"{self.blank:,} blank lines.",
+            f"{self.documents:,} documents{_WHAT[self.kind]}, {self.split:,} of them longer than a "
+            "row." + f" Not used: {self.blank:,} blank lines." * (self.kind == LINE),
             f"{self.duplicates:,} documents are duplicates.",
             f"Text: {self.text}",
         ]
@@ -98,25 +112,35 @@ def report(prepared) -> str:
     tokenizer, _ = tokenizers_of(prepared)
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
     files = prepared.task.files
-    found = text_report(files["text"], files["valid_text"], tokenizer, recipe, prepared.origin)
+    documents = prepared.task.options.documents
+    found = text_report(
+        *(files["text"], files["valid_text"], tokenizer, recipe, prepared.origin, documents)
+    )
     cost = training_cost(recipe, found.tokens, found.tokens, one_stack=True)
     return "\n".join([str(found), *cost.lines(), *pace_of(recipe, found.batches).lines()])
 
 
-def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned") -> TextReport:
+def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned", kind=LINE) -> TextReport:
     """Reads plain text once, in bounded memory, and reports on it.
 
     Args:
         text, valid_text: Lists of paths; `valid_text` may be empty.
         tokenizer: `kformer.Tokenizer`.
         recipe: `Recipe`, with the sizes of batches and rows.
-        vocabulary: See `check_corpus`.
+        vocabulary, kind: See `TextReport`.
     """
     sides = tokenizer, _OneIdEach()
     limits = PairFilter(recipe.max_length), Batching(recipe.tokens_per_batch, recipe.max_length)
 
+    def read_group(files):
+        one = "line" if kind == LINE else "document"
+        place = "file" if kind == FILE else f"{files[0]}, {one}"
+        mixture = document_mixture(files, kind)
+        return statistics_of(mixture, [place] * 2, sides, *limits, cut=True)
+
     def read(files):
-        return sum_of(*(read_statistics(file, file, sides, *limits, cut=True) for file in files))
+        groups = [files] if kind == FILE else [[file] for file in files]
+        return sum_of(*map(read_group, groups))
 
     total = read(text)
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
@@ -136,6 +160,7 @@ def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned") -> Te
         validation=int(validation.reasons.sum()) if validation else 0,
         seen=int(np.isin(validation.hashes, total.hashes).sum()) if validation else 0,
         vocabulary=vocabulary,
+        kind=kind,
     )
 
 

@@ -2,9 +2,12 @@
 
 import dataclasses
 
+from kformer.arguments import check_choice
 from kformer.files import check_file
 from kformer.tasks.keras_file import check_kind
+from kformer.text.documents import DOCUMENTS, LINE, read_documents
 from kformer.text.text_files import as_list
+from kformer.text.vocabulary import check_keeps_lines
 from kformer.training.data.parallel_files import count_lines
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.options import RunOptions, check_no_target
@@ -18,8 +21,14 @@ from kformer.training.run.vocabularies import learn_vocabularies
 class LanguageOptions(RunOptions):
     """The optional arguments that `kformer.training.train_language_model` documents."""
 
+    documents: str = LINE
+
+    def recorded(self):
+        return {**super().recorded(), "documents": self.documents}
+
     def check(self, recipe):
         check_no_target(recipe, "language model")
+        check_choice("documents", self.documents, DOCUMENTS)
         super().check(recipe)
 
 
@@ -39,10 +48,26 @@ class LanguageTask(OneTextTask):
     def read_examples(self):
         for file in self.validation_files:
             count_lines(file)
-        return {"lines": sum(map(count_lines, self.files["text"]))}
+        lines = sum(map(count_lines, self.files["text"]))
+        if self.options.documents == LINE:
+            return {"lines": lines}
+        return {"lines": lines, "documents": sum(1 for _ in self.texts("text"))}
+
+    def texts(self, name):
+        for file in self.files[name]:
+            yield from read_documents(file, self.options.documents)
 
     def learn_vocabularies(self, recipe):
-        return learn_vocabularies(recipe, self.files["text"], [], self.options.exact_sizes)
+        line_breaks = self.options.documents != LINE
+        exact = self.options.exact_sizes
+        return learn_vocabularies(recipe, self.files["text"], [], exact, line_breaks)
+
+    def given_vocabularies(self):
+        found = super().given_vocabularies()
+        if self.options.documents != LINE:
+            file, documents = str(self.options.vocabulary), self.options.documents
+            check_keeps_lines(found.source, vocabulary=file, documents=documents)
+        return found
 
     def sizes_to_start_from(self):
         check_file(self.options.warm_start)

@@ -6,6 +6,7 @@ from pathlib import Path
 import keras
 
 from kformer.tasks.language_model import LanguageModel
+from kformer.text.documents import LINE
 from kformer.training.language.task import prepare
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
@@ -20,6 +21,7 @@ def train_language_model(
     output: str | Path,
     valid_text: Paths | None = None,
     *,
+    documents: str = LINE,
     warm_start: str | Path | None = None,
     new_vocabulary: bool = False,
     tokenizer: str | Path | None = None,
@@ -39,11 +41,13 @@ def train_language_model(
         recipe: All numbers of the run. Those of the target must be 0: `target_vocab_size`,
             `num_decoder_layers` and `max_length_ratio`. `max_length` is the length of a row, and
             the largest number of positions of the model.
-        text: A path or a list of paths of plain text, a document on each line; see
-            `language_dataset`.
+        text: A path or a list of paths of plain text.
         output: The folder.
         valid_text: The same, of the text that chooses the best model. Of several files each is
             scored, and the first one chooses.
+        documents: What a document is: "line", each line; "blank-line", the lines between blank
+            ones; "file", a whole file. With the latter two the model learns line breaks, too. See
+            `language_dataset`.
         warm_start: Path of a language model's `.keras` file to start from. Its sizes and vocabulary
             replace those of the recipe.
         new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,
@@ -59,6 +63,7 @@ def train_language_model(
     with run_folder(output) as folder:
         prepared = prepare(
             *(recipe, text, folder, valid_text),
+            documents=documents,
             warm_start=warm_start,
             new_vocabulary=new_vocabulary,
             tokenizer=tokenizer,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kformer.files import check_file
+from kformer.text.documents import LINE
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.folder import RUN_CONFIG
 
@@ -83,6 +84,8 @@ def difference(earlier: dict, config: dict) -> str | None:
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
     if "recipe" in earlier:  # Early recipes lack some numbers of the vocabulary, which the run has.
         before = {name: config["recipe"].get(name) for name in OF_VOCABULARIES} | before
+    if "documents" in options:  # Early language models had a document on each line.
+        before = {"documents": LINE} | before
     wanted = {**config["recipe"], **options}
     differing = [
         f"{name}={before.get(name)!r} instead of {wanted.get(name)!r}"

@@ -1,6 +1,6 @@
 """`Task`: what a kind of model says of its training runs; the rest is the same for all kinds."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,14 +133,18 @@ class OneTextTask(Task):
         """Returns paths of the text alone, a text on each line, of the files called `name`."""
         return self.files[name]
 
+    def texts(self, name: str) -> Iterable[str]:
+        """Yields the text of the files called `name`."""
+        for file in self.plain_files(name):
+            yield from read_lines(file)
+
     def given_vocabularies(self):
         return Vocabularies(super().given_vocabularies().source, None)
 
     def check_some_are_left(self, recipe, vocabularies):
         library = vocabulary.read(vocabularies.source)
         for name, files in self.files.items():
-            lines = (line for file in self.plain_files(name) for line in read_lines(file))
-            if files and not any(map(library.encode, lines)):
+            if files and not any(map(library.encode, self.texts(name))):
                 raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
 
     def sizes_to_start_from(self):

@@ -37,7 +37,11 @@ class Vocabularies(NamedTuple):
 
 
 def learn_vocabularies(
-    recipe: Recipe, source: list[str], target: list[str], exact: Collection[str] = ()
+    recipe: Recipe,
+    source: list[str],
+    target: list[str],
+    exact: Collection[str] = (),
+    line_breaks: bool = False,
 ) -> Vocabularies:
     """Learns one vocabulary from both sides of the text, or one from each.
 
@@ -46,11 +50,13 @@ def learn_vocabularies(
         source, target: Lists of paths.
         exact: Which of these two numbers must be met: if the text supports fewer ids, an error is
             raised. By default as many ids are learned as the text supports.
+        line_breaks: Whether the vocabularies keep line breaks.
 
     Raises:
         ValueError: See `kformer.text.vocabulary.learn`.
     """
     options = {name: getattr(recipe, name) for name in OF_VOCABULARIES}
+    options["line_breaks"] = line_breaks
     if not recipe.target_vocab_size:
         files, at_most = [*source, *target], "vocab_size" not in exact
         model = vocabulary.learn(files, recipe.vocab_size, at_most=at_most, **options)

@@ -1,0 +1,92 @@
+"""Documents of text files, for language models: what a document is, and how files hold them.
+
+- "line": each line is a document.
+- "blank-line": blank lines separate documents, which keep their line breaks.
+- "file": each file is a document, without the blank lines at its ends.
+"""
+
+import functools
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from kformer.arguments import check_choice
+from kformer.files import check_file
+from kformer.text.columns import temporary_folder
+from kformer.text.text_files import read_lines
+
+DOCUMENTS = LINE, BLANK_LINE, FILE = ("line", "blank-line", "file")
+END = b"\xff"  # Ends a document in a `DocumentFile`; no UTF-8 text has this byte.
+
+
+class DocumentFile(NamedTuple):
+    """A plain file of documents, each of them ended by `END`."""
+
+    path: str
+    count: int  # Number of documents.
+
+
+def read_documents(file: str | Path, documents: str = LINE) -> Iterator[str]:
+    """Yields the documents of a UTF-8 text file, plain or compressed.
+
+    The line breaks of a document are line feeds. Lines may be blank documents; others are not.
+
+    Args:
+        documents: One of `DOCUMENTS`.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError, ValueError: See `read_lines`; or `documents` is
+            another word.
+    """
+    check_choice("documents", documents, DOCUMENTS)
+    return documents_of(read_lines(file), documents)
+
+
+def documents_of(lines: Iterable[str], documents: str = LINE) -> Iterator[str]:
+    """Yields the documents in the lines of a file."""
+    if documents == LINE:
+        yield from lines
+        return
+    found: list[str] = []
+    for line in lines:
+        if line.strip() or (found and documents == FILE):
+            found.append(line)
+        elif found:
+            yield "\n".join(found)
+            found = []
+    while found and not found[-1].strip():
+        del found[-1]
+    if found:
+        yield "\n".join(found)
+
+
+def document_files(files: list[str], documents: str) -> list[DocumentFile]:
+    """Writes documents of several lines into temporary files, from which they are read in graph.
+
+    Files that have not changed are read once per process.
+
+    Args:
+        files: Paths.
+        documents: "blank-line", for a `DocumentFile` of each file; or "file", for one of them all.
+    """
+    for file in files:
+        check_file(file)
+    states = [Path(file).stat() for file in files]
+    known = [
+        (file, state.st_ino, state.st_size, state.st_mtime_ns)
+        for file, state in zip(files, states, strict=True)
+    ]
+    groups = [tuple(known)] if documents == FILE else [(one,) for one in known]
+    return [_written(group, documents) for group in groups]
+
+
+@functools.lru_cache
+def _written(files_and_states, documents):
+    path, count = Path(tempfile.mkdtemp(dir=temporary_folder()), "documents"), 0
+    with path.open("wb") as written:
+        for file, *_ in files_and_states:
+            for document in read_documents(file, documents):
+                written.write(document.encode() + END)
+                count += 1
+    return DocumentFile(str(path), count)
