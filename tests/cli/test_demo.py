@@ -59,6 +59,14 @@ def test_the_demo_of_a_classifier_reads_what_a_bag_of_words_cannot(tmp_path):
 
 
 @pytest.mark.prove
+def test_the_quick_demo_of_a_classifier_is_far_from_chance(tmp_path):
+    result = toy.run_command("demo", "--quick", "--classifier", "--output", tmp_path)
+    assert result.returncode == 0, result.stderr
+    parts = re.findall(r"^(?:like those|with comb).* 1000 +([\d.]+) +", result.stdout, re.MULTILINE)
+    assert len(parts) == 2 and min(float(share) for share in parts) >= 75
+
+
+@pytest.mark.prove
 def test_the_demo_of_a_language_model_has_learnt_the_grammar(tmp_path):
     result = toy.run_command("demo", "--lm", "--output", tmp_path)
     assert result.returncode == 0, result.stderr
