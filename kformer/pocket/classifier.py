@@ -11,13 +11,13 @@ from kformer.text.labels import Predictions, predictions
 
 
 class PocketClassifier(PocketModel):
-    """A `.tflite` classifier, for one call at a time: each thread needs its own.
+    """A `.tflite` classifier, for any number of threads.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
-        workers: Number of texts or batches classified at the same time, each on one core, if there
-            are many; by default the number of cores. Large files run in processes, others in
-            threads.
+        workers: Maximum number of texts or batches classified at the same time, each on one
+            core, by all threads together; by default the number of cores. One call uses several
+            only if it has many texts. Large files run in processes, others in threads.
 
     Attributes:
         manifest: dict, the metadata of the file.

@@ -24,13 +24,13 @@ class PocketGeneration(NamedTuple):
 
 
 class PocketLanguageModel(PocketModel):
-    """A `.tflite` language model, for one call at a time: each thread needs its own.
+    """A `.tflite` language model, for any number of threads.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
-        workers: Number of prompts or batches continued at the same time, each on one core, if there
-            are many; by default the number of cores. Large files run in processes, others in
-            threads.
+        workers: Maximum number of prompts or batches continued at the same time, each on one
+            core, by all threads together; by default the number of cores. One call uses several
+            only if it has many prompts. Large files run in processes, others in threads.
 
     Attributes:
         manifest: dict, the metadata of the file.

@@ -20,7 +20,7 @@ ENCODE = "encode_text"
 
 
 class PocketModel:
-    """A `.tflite` file, for one call at a time: each thread needs its own; base class.
+    """A `.tflite` file, for any number of threads; base class.
 
     Args:
         path, workers: See `kformer.pocket.PocketTranslator`.
@@ -74,7 +74,6 @@ class PocketModel:
                 f"Only a file with the signature {ENCODE!r} encodes texts. Received: {received}."
             )
         texts = as_texts(texts, "texts")
-        self._team.prepare(len(texts))
         run, jobs = self._by_texts(ENCODE, texts, lambda outputs, over: outputs["vector"])
         vectors = self._map(run, jobs, texts, "encoded", progress)
         return np.array(vectors, np.float32).reshape(-1, self.manifest["d_model"])
@@ -92,7 +91,6 @@ class PocketModel:
                 for no warning.
         """
         texts = as_texts(texts, "texts")
-        self._team.prepare(len(texts))
         if self._shapes:
             run, jobs = self._by_rows(texts)
         else:
@@ -133,7 +131,7 @@ class PocketModel:
             check: Called with the answers, before any warning.
         """
         answers, cuts = [None] * len(texts), []
-        for done in self._team.map(run, jobs):
+        for done in self._team.map(run, jobs, len(texts)):
             for i, answer, cut in done:
                 answers[i] = answer
                 cuts += [i] if cut else []
@@ -141,7 +139,7 @@ class PocketModel:
                 progress(len(done))
         if check:
             check(answers)
-        for i in sorted(cuts if did else ()):  # Not before, because the worker was busy.
+        for i in sorted(cuts if did else ()):
             why = self._text.why_cut(self._team.first, texts[i], did)
             warnings.warn(f"Sentence {i + 1} {why}", stacklevel=stacklevel)
         return answers
@@ -158,7 +156,7 @@ class PocketModel:
 
     def _by_rows(self, texts):
         """Returns a function and its jobs: rows of ids, those of similar length together."""
-        encoded = list(self._team.map(self._text.encode, texts))
+        encoded = list(self._team.map(self._text.encode, texts, len(texts)))
 
         def run(worker, job):
             shape, chosen = job

@@ -1,7 +1,5 @@
 """A process that runs a `.tflite` file for its parent process.
 
-    python -m kformer.pocket.process FILE
-
 Reads pickled pairs (signature, inputs by name) from stdin until it ends, and writes the pickled
 outputs by name of each to stdout.
 """
@@ -13,11 +11,12 @@ import sys
 import numpy as np
 
 
-def main():
+def main(path):
+    """Runs the file at `path` until stdin ends."""
     requests = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Output of libraries goes to stderr.
-    run = runner(sys.argv[1])
+    run = runner(path)
     while True:
         try:
             signature, inputs = pickle.load(requests)
@@ -89,7 +88,3 @@ class _Compiled:
             details = model.get_output_tensor_details(name)
             self._signatures[name] = index, dict(given), dict(found), details
         return self._signatures[name]
-
-
-if __name__ == "__main__":
-    main()

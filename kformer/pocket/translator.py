@@ -31,13 +31,13 @@ class PocketTranslation(NamedTuple):
 
 
 class PocketTranslator(PocketModel):
-    """A `.tflite` translator, for one call at a time: each thread needs its own.
+    """A `.tflite` translator, for any number of threads.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
-        workers: Number of sentences or batches translated at the same time, each on one core, if
-            there are many; by default the number of cores. Large files run in processes, others
-            in threads.
+        workers: Maximum number of sentences or batches translated at the same time, each on one
+            core, by all threads together; by default the number of cores. One call uses several
+            only if it has many sentences. Large files run in processes, others in threads.
 
     Attributes:
         manifest: dict, the metadata of the file.
@@ -70,7 +70,7 @@ class PocketTranslator(PocketModel):
     def into(self, target_language: str | None) -> Self:
         """Returns a translator into one language; see `kformer.Translator.into`.
 
-        It runs the same file with the same workers, so both are for one call at a time.
+        It runs the same file with the same workers.
         """
         check_target_language(target_language, self._languages)
         if target_language is None:

@@ -1,6 +1,7 @@
 """Workers that run a `.tflite` file: in this process, or in one of their own.
 
-Both are callables (signature, **inputs) -> outputs by name, for one thread at a time.
+Both are callables (signature, **inputs) -> outputs by name. `usable` says whether a worker can be
+called again.
 """
 
 import contextlib
@@ -9,18 +10,28 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import weakref
+from pathlib import Path
 
+import ai_edge_litert
+import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 _TEXT = ("tokenize", "detokenize")  # Signatures without matrix products.
+# Of Python's isolated mode: neither the working folder nor the environment changes what it imports.
+_PROCESS = (
+    "import sys; path, *folders = sys.argv[1:]; sys.path += folders;"
+    "from kformer.pocket.process import main; main(path)"
+)
 
 
 class InterpreterWorker:
     """Two interpreters: one for tokenization, and one for all else, loaded when needed.
 
     XNNPACK, which multiplies matrices, repacks all weights when it is loaded: of the tiny model in
-    0.12 s, of base with batches in 1.5 s. Tokenization is 20 % faster without XNNPACK.
+    0.12 s, of base with batches in 1.5 s. Tokenization is 20 % faster without XNNPACK. Each of the
+    two is run by one thread at a time; others wait.
 
     Args:
         path: The `.tflite` file.
@@ -30,9 +41,12 @@ class InterpreterWorker:
         ValueError: The file is no TFLite model with this signature.
     """
 
+    usable = True
+
     def __init__(self, path, signature):
         self._path = path
         self._runners = {}
+        self._locks = {is_plain: threading.Lock() for is_plain in (True, False)}
         try:
             plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
             self._plain = Interpreter(str(path), experimental_op_resolver_type=plain)
@@ -44,10 +58,12 @@ class InterpreterWorker:
             ) from error
 
     def __call__(self, signature, **inputs):
-        if signature not in self._runners:
-            interpreter = self._plain if signature in _TEXT else self._loaded
-            self._runners[signature] = interpreter.get_signature_runner(signature)
-        return self._runners[signature](**inputs)
+        is_plain = signature in _TEXT
+        with self._locks[is_plain]:
+            if signature not in self._runners:
+                interpreter = self._plain if is_plain else self._loaded
+                self._runners[signature] = interpreter.get_signature_runner(signature)
+            return self._runners[signature](**inputs)
 
     @functools.cached_property
     def _loaded(self):
@@ -63,6 +79,9 @@ class InterpreterWorker:
 class ProcessWorker:
     """A process of `kformer.pocket.process`, which ends with this object or this process.
 
+    It is for one thread at a time. If a call is interrupted, the process ends: its answer would be
+    taken for that of the next call.
+
     Args:
         path: The `.tflite` file.
 
@@ -71,14 +90,19 @@ class ProcessWorker:
     """
 
     def __init__(self, path):
+        files = (np.__file__, ai_edge_litert.__file__, str(Path(__file__).parent))
+        folders = dict.fromkeys(str(Path(file).absolute().parents[1]) for file in files)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "kformer.pocket.process", str(path)],
+            [sys.executable, "-I", "-c", _PROCESS, str(path), *folders],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # LiteRT logs there.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
-        weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, _end, self._process, os.getpid())
+
+    @property
+    def usable(self):
+        return self._end.alive
 
     def __call__(self, signature, **inputs):
         process = self._process
@@ -87,14 +111,23 @@ class ProcessWorker:
             process.stdin.flush()
             return pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError) as error:
+            with contextlib.suppress(subprocess.TimeoutExpired):  # It is ending.
+                process.wait(timeout=1)
+            self._end()
             raise ChildProcessError(
                 "A process of a model must not end before the model. "
-                f"Received: returncode={process.wait()}."
+                f"Received: returncode={process.returncode}."
             ) from error
+        except BaseException:
+            self._end()
+            raise
 
 
-def _end(process):
-    process.terminate()
+def _end(process, owner):
+    if os.getpid() != owner:  # A fork of its owner, which goes on to use it.
+        return
+    if process.poll() is None:
+        process.terminate()
     with contextlib.suppress(OSError):  # Unsent data for a process that has ended.
         process.stdin.close()
     process.stdout.close()

@@ -1,7 +1,6 @@
 """Exports of translators as models of Beam's RunInference."""
 
 import contextlib
-import threading
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ import kformer
 from kformer.export.loading import saved_form
 from kformer.export.saved_model.versions import newest_version, read_report
 from kformer.pocket.metadata import TRANSLATOR, check_kind, read_metadata
-from kformer.pocket.translator import PocketTranslator
 from kformer.scale.addresses import local_copy
 from kformer.scale.runner import errors_of_users
 
@@ -41,7 +39,7 @@ class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
 
     def run_inference(self, batch: Sequence[str], model, inference_args=None) -> list[str]:
         with errors_of_users():
-            best = [found[0] for found in model.translator().translations(batch)]
+            best = [found[0] for found in model.translator.translations(batch)]
         for translation in best:
             for flag in translation.flags:
                 Metrics.counter(FLAGS, flag).inc()
@@ -55,24 +53,13 @@ class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
 
 
 class _Loaded:
-    """An export on this machine; of a `.tflite` file each thread gets an interpreter of its own."""
+    """An export on this machine, which any number of threads may use."""
 
     def __init__(self, model):
         self._copies = contextlib.ExitStack()  # A copy is deleted with this object.
-        self._path = self._copies.enter_context(local_copy(model))
-        self._of_thread = threading.local()
-        check_is_export(self._path)
-        is_folder = saved_form(self._path) == "saved_model"
-        self._shared = kformer.load(self._path) if is_folder else None
-
-    def translator(self):
-        """Returns what the thread that calls may use."""
-        if self._shared:
-            return self._shared
-        if not hasattr(self._of_thread, "translator"):
-            # One worker: Beam already computes on all cores.
-            self._of_thread.translator = PocketTranslator(self._path, workers=1)
-        return self._of_thread.translator
+        path = self._copies.enter_context(local_copy(model))
+        check_is_export(path)
+        self.translator = kformer.load(path)
 
     def __del__(self):
         self._copies.close()

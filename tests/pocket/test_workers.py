@@ -84,28 +84,32 @@ def test_a_process_that_has_ended_is_an_error(path):
 
 def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(path, monkeypatch):
     monkeypatch.setattr("kformer.pocket.team._LARGE", 0)
+    started = []
+
+    class Noted(ProcessWorker):
+        def __init__(self, path):
+            super().__init__(path)
+            started.append(self._process)
+
+    monkeypatch.setattr("kformer.pocket.team.ProcessWorker", Noted)
     translator = PocketTranslator(path, workers=2)
-    assert not translator._team._workers
+    assert not started
     few = translator.translate(toy.SOURCES[:3])
-    running = [worker._process for worker in translator._team._workers]
-    assert len(running) == 1
+    assert len(started) == 1
     texts = [toy.SOURCES[i % len(toy.SOURCES)] for i in range(40)]
     first = translator.translate(texts)
     assert first[:3] == few
-    both = [worker._process for worker in translator._team._workers]
-    assert len(both) == 2
-    assert both[:1] == running  # The first goes on.
+    assert len(started) == 2  # The first goes on.
     assert translator.translate(texts) == first
-    assert [worker._process for worker in translator._team._workers] == both
-    assert all(process.poll() is None for process in both)
-    both[0].kill()
+    assert len(started) == 2 and all(process.poll() is None for process in started)
+    started[0].kill()
     with pytest.raises(ChildProcessError):
         translator.translate(texts)
-    assert translator.translate(texts) == first  # By others.
-    both += [worker._process for worker in translator._team._workers]
+    assert translator.translate(texts) == first  # By another.
+    assert len(started) == 3 and started[1].poll() is None
     del translator
     gc.collect()
-    assert all(process.poll() is not None for process in both)
+    assert all(process.poll() is not None for process in started)
 
 
 def test_a_large_file_is_translated_as_a_small_one(path, monkeypatch):
