@@ -5,6 +5,7 @@ operations that Keras does not offer are faster; other backends compile the oper
 """
 
 import itertools
+import os
 
 import keras
 import numpy as np
@@ -12,6 +13,7 @@ from keras import ops
 
 _BACKENDS = ("tensorflow", "jax")
 _MOST_PARTS = 4  # Each is one more copy of the network in the graph, and of the gradients.
+_computing_in: int | None = None  # The first process that made or loaded a model.
 
 
 def is_tensorflow() -> bool:
@@ -20,12 +22,34 @@ def is_tensorflow() -> bool:
 
 
 def check_backend():
-    """Raises a ValueError unless Keras runs on a backend that models of text run on."""
+    """Raises an error unless models of text run on Keras's backend and in this process.
+
+    Raises:
+        ValueError: The backend is another.
+        RuntimeError: See `check_process`.
+    """
     if (running := keras.backend.backend()) not in _BACKENDS:
         raise ValueError(
             "Translators, classifiers and language models run on Keras's TensorFlow and JAX "
             "backends: set the environment variable KERAS_BACKEND to tensorflow or jax. "
             f"Received: backend={running!r}."
+        )
+    check_process()
+
+
+def check_process():
+    """Raises a RuntimeError in a fork of a process that made or loaded a model.
+
+    TensorFlow and JAX would wait there for threads that the fork does not have.
+    """
+    global _computing_in
+    if _computing_in is None:
+        _computing_in = os.getpid()
+    elif _computing_in != os.getpid():
+        raise RuntimeError(
+            "A fork of a process that has a model cannot compute with TensorFlow or JAX: load "
+            "models after the fork only, or start processes by multiprocessing's method 'spawn'. "
+            f"Received: process={os.getpid()}, a fork of {_computing_in}."
         )
 
 

@@ -88,6 +88,7 @@ ARROWS = {
     "export": {"export.saved_model", "pocket", "tasks", "text.paragraphs"},
     "export.ctranslate2": {"decoding", "tasks"},
     "export.saved_model": {
+        "backend",
         *("decoding", "export.saved_model.graph", "serving", "tasks", "text", "text.paragraphs"),
     },
     "export.saved_model.graph": {

@@ -11,8 +11,8 @@ from keras import ops
 from kformer.backend import is_tensorflow
 from kformer.decoding.inputs import SIGNATURE, Inputs, make_inputs, make_jobs
 from kformer.decoding.options import SearchOptions
-from kformer.decoding.parallel import batches_by_length, in_parallel
-from kformer.decoding.runtime import max_parallel_batches
+from kformer.decoding.parallel import batches_by_length
+from kformer.decoding.runtime import each_batch
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.decoding.sequential import sequential
@@ -93,7 +93,7 @@ class BatchDecoder:
 
         by_length = batches_by_length([len(job.source) for job in jobs], batch_size)
         batches = [[jobs[j] for j in batch] for batch in by_length]
-        outputs = in_parallel(decode, batches, max_parallel_batches())
+        outputs = each_batch(decode, batches)
         results = [[] for _ in rows]
         for batch, decoded in zip(batches, outputs, strict=True):
             for job, hypotheses in decoded:

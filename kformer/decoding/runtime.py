@@ -1,13 +1,13 @@
 """How decoding differs between runtimes, and nothing else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from keras import ops
 
-from kformer.backend import is_tensorflow
+from kformer.backend import check_process, is_tensorflow
 from kformer.decoding.buffers import InPlaceBuffers, SliceBuffers
-from kformer.decoding.parallel import available_cores
+from kformer.decoding.parallel import available_cores, in_parallel
 from kformer.decoding.search.columns import select_column, update_column
 from kformer.decoding.search.compaction import compact_at_half
 from kformer.decoding.search.top_k import (
@@ -61,6 +61,16 @@ LITERT = Runtime(
     block=4,
     elementwise_attention=True,
 )
+
+
+def each_batch(function: Callable, batches: list) -> Iterator:
+    """Yields `function(batch)` for every batch, in order, as many at once as pays off.
+
+    Raises:
+        RuntimeError: See `kformer.backend.check_process`.
+    """
+    check_process()
+    yield from in_parallel(function, batches, max_parallel_batches())
 
 
 def max_parallel_batches() -> int:

@@ -15,8 +15,8 @@ from keras import ops
 
 from kformer.backend import is_tensorflow
 from kformer.decoding.inputs import padded
-from kformer.decoding.parallel import in_parallel, longest_first
-from kformer.decoding.runtime import max_parallel_batches
+from kformer.decoding.parallel import longest_first
+from kformer.decoding.runtime import each_batch
 from kformer.model.dense import form_of
 from kformer.model.encoder import Encoder
 from kformer.model.masks import causal_mask
@@ -224,7 +224,7 @@ class BatchLikelihood:
             return [*map(ops.convert_to_numpy, graph(source, target))]
 
         batches = list(self._batches([len(target) for target in targets]))
-        outputs = in_parallel(compute, batches, max_parallel_batches())
+        outputs = each_batch(compute, batches)
         for batch, output in zip(batches, outputs, strict=True):
             for row, i in enumerate(batch):
                 yield i, [one[row] for one in output]

@@ -10,8 +10,8 @@ from keras import ops
 
 from kformer.backend import is_tensorflow
 from kformer.decoding.inputs import padded
-from kformer.decoding.parallel import batches_by_length, in_parallel
-from kformer.decoding.runtime import max_parallel_batches
+from kformer.decoding.parallel import batches_by_length
+from kformer.decoding.runtime import each_batch
 from kformer.model.dense import form_of
 
 
@@ -44,7 +44,7 @@ class InBatches:
             return ops.convert_to_numpy(graph(source))
 
         batches = list(batches_by_length([len(row) for row in rows], batch_size))
-        outputs = in_parallel(compute, batches, max_parallel_batches())
+        outputs = each_batch(compute, batches)
         for batch, output in zip(batches, outputs, strict=True):
             yield batch, output
             if progress:

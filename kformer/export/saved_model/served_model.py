@@ -7,8 +7,9 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading.
 
 from kformer.arguments import check_integer
-from kformer.decoding.parallel import batches_by_length, in_parallel
-from kformer.decoding.runtime import max_parallel_batches
+from kformer.backend import check_process
+from kformer.decoding.parallel import batches_by_length
+from kformer.decoding.runtime import each_batch
 from kformer.export.saved_model.graph.signatures import MAX_TEXTS
 from kformer.export.saved_model.versions import newest_version, read_report
 from kformer.serving.rows import checked, read_vector, rows_from_columns, warn_of_cut
@@ -32,6 +33,7 @@ class ServedModel:
     _outputs = ()  # Of the signature `serving_default`, by which the kind of model is recognized.
 
     def __init__(self, path: str | Path):
+        check_process()
         path = newest_version(path)
         try:
             self._model = tf.saved_model.load(str(path))
@@ -77,7 +79,7 @@ class ServedModel:
 
         batch_size = min(batch_size, self.max_batch_size)
         batches = list(batches_by_length([len(text) for text in texts], batch_size))
-        outputs = in_parallel(answered, batches, max_parallel_batches())
+        outputs = each_batch(answered, batches)
         for batch, found in zip(batches, outputs, strict=True):
             for i, answer in zip(batch, found, strict=True):
                 answers[i] = answer
