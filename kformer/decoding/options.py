@@ -13,6 +13,9 @@ EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, 
 SHORTLIST_SIZE = 512  # Candidates of a source, unless `learn_shortlist` is given another number.
 
 MAX_LENGTH = 100_000  # Ids of a translation, whatever is asked for: this bounds memory.
+_MAX_BEAMS = 256  # Of a batch of 32 rows and 32,000 ids, a step then takes 1 GB.
+_MAX_SAMPLES = 1000
+_MAX_NGRAM = 100  # Every step compares so many ids with those before.
 
 
 def _option(default, description, check, **limits):
@@ -47,7 +50,9 @@ class SearchOptions:
         ValueError: A value is out of range, or contradicts another.
     """
 
-    beam_size: int = _positive(1, "Number of sequences kept at each step; 1 is greedy search.")
+    beam_size: int = _positive(
+        1, "Number of sequences kept at each step; 1 is greedy search.", most=_MAX_BEAMS
+    )
     length_penalty: float = _number(
         0.6, "With several beams: 0 prefers short answers, 1 long ones."
     )
@@ -64,6 +69,7 @@ class SearchOptions:
         1,
         "Number of answers, best first, each another text; at most `beam_size`. With `sample`, of "
         "samples.",
+        most=_MAX_SAMPLES,
     )
     sample: bool = _option(
         False, "Draw each id at random by its probability instead of taking the best.", check_flag
@@ -89,7 +95,9 @@ class SearchOptions:
     max_length_ratio: float | None = _option(
         None, "Maximum number of ids for each id of the source.", check_number, above=0
     )
-    no_repeat_ngram: int = _count(0, "Length of n-grams that may not occur twice; 0 for none.")
+    no_repeat_ngram: int = _count(
+        0, "Length of n-grams that may not occur twice; 0 for none.", most=_MAX_NGRAM
+    )
     repetition_penalty: float = _number(
         1.0, "Above 1, ids that occurred before become less likely; 1 for none.", least=1
     )

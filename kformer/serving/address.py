@@ -1,5 +1,6 @@
 """The address of a server and the name of a model."""
 
+import ipaddress
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -7,6 +8,8 @@ from kformer.arguments import check_integer, check_text
 
 MODEL = "translator"  # The model's name on a server, set by `kformer export`.
 _SCHEMES = ("http", "https", "grpc", "grpcs")
+_ENCRYPTED = ("https", "grpcs")
+_SECRET = ("authorization", "proxy-authorization", "cookie", "x-api-key")  # Headers.
 
 
 class Address(NamedTuple):
@@ -19,6 +22,15 @@ class Address(NamedTuple):
     @property
     def url(self) -> str:
         return f"{self.scheme}://{self.host}{self.path}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether requests stay on this machine."""
+        name = urlsplit(self.url).hostname or ""
+        try:
+            return ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return name == "localhost" or name.endswith(".localhost")
 
 
 class Model(NamedTuple):
@@ -70,6 +82,21 @@ def read_address(url: str) -> Address:
             f"A gRPC server has a port and no path: grpc://host:8500. Received: url={given!r}."
         )
     return Address(parts.scheme, parts.netloc, parts.path.rstrip("/"))
+
+
+def check_headers(headers: dict[str, str], address: Address):
+    """Raises a ValueError for a header that is malformed, or secret and sent unencrypted."""
+    for name, value in headers.items():
+        if not (name and f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
+            raise ValueError(
+                f"A header must be a line of printable ASCII. Received: headers={{{name!r}: ...}}."
+            )
+        is_secret = name.lower() in _SECRET
+        if is_secret and address.scheme not in _ENCRYPTED and not address.is_local:
+            raise ValueError(
+                "What identifies you must be sent encrypted, by https or grpcs, or to a server on "
+                f"this machine. Received: url={address.url!r}, headers={{{name!r}: ...}}."
+            )
 
 
 def read_model(name: str, version: int | None, label: str | None) -> Model:

@@ -51,7 +51,8 @@ class Client:
         batch_size: Maximum number of texts per request, within the server's limit.
         connections: Maximum number of concurrent requests of a call.
         retries: Maximum number of retries of a request.
-        headers: Headers of every request, by name: {"Authorization": "Bearer ..."}.
+        headers: Headers of every request, by name: {"Authorization": "Bearer ..."}. One that
+            identifies you is sent by https and grpcs, and to this machine, only.
         ca_file: File of trusted certificates for https and grpcs; by default the system's.
 
     Raises:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kformer.arguments import check_integer
-from kformer.serving.address import read_address, read_model
+from kformer.serving.address import check_headers, read_address, read_model
 from kformer.serving.deadline import Deadline, at_once, patiently
 from kformer.serving.errors import MalformedAnswer
 from kformer.serving.rows import checked, rows_from_columns
@@ -28,12 +28,6 @@ class Connection:
         check_integer("batch_size", batch_size, least=1)
         check_integer("connections", connections, least=1)
         check_integer("retries", retries, least=0)
-        for name, value in headers.items():
-            if not (name and f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
-                raise ValueError(
-                    "A header must be a line of printable ASCII. "
-                    f"Received: headers={{{name!r}: ...}}."
-                )
         if ca_file is not None and not Path(ca_file).is_file():
             raise FileNotFoundError(
                 f"`ca_file` must be a file of certificates. Received: ca_file={ca_file!r}."
@@ -42,6 +36,7 @@ class Connection:
         self._timeout, self._batch_size = timeout, batch_size
         self._connections, self._retries = connections, retries
         address = read_address(url)
+        check_headers(headers, address)
         transport = _transport(address)
         chosen = read_model(model, version, label)
         self._transport = transport(address, chosen, headers, ca_file)

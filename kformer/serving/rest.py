@@ -46,7 +46,7 @@ class Rest:
         self._headers = {"Content-Type": "application/json", **headers}
         options = {"maxsize": _CONNECTIONS, "ca_certs": ca_file, "retries": False}
         proxy = urllib.request.getproxies().get(address.scheme)
-        if proxy and not urllib.request.proxy_bypass(address.host):
+        if proxy and not (address.is_local or urllib.request.proxy_bypass(address.host)):
             self._pool = urllib3.ProxyManager(proxy, **options)
         else:
             self._pool = urllib3.PoolManager(**options)

@@ -230,6 +230,24 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch):
     assert script.headers[0]["Host"] == "outside.invalid:8501"
 
 
+@pytest.mark.parametrize("name", ["Authorization", "authorization", "Cookie"])
+@pytest.mark.parametrize("url", ["http://host:8501", "grpc://host:8500", "http://127.0.0.1.host"])
+def test_a_secret_is_not_sent_unencrypted(url, name, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with pytest.raises(ValueError, match=r"must be sent encrypted.* Received: url=") as error:
+        Client(url, "m", headers={name: "Bearer abc"})
+    assert "abc" not in str(error.value)
+    Client(url.replace("://", "s://"), "m", headers={name: "Bearer abc"})
+
+
+def test_no_proxy_is_asked_for_a_server_on_this_machine(monkeypatch):
+    script = Script()
+    with SERVERS["rest"](script) as url:
+        monkeypatch.setenv("http_proxy", "http://outside.invalid:8501")
+        monkeypatch.setenv("no_proxy", "")
+        assert Client(url, "m", headers={"Cookie": "a"}, retries=0).translate(["a"]) == ["a"]
+
+
 @pytest.mark.parametrize(
     ("url", "message"),
     [
