@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import threading
 import uuid
 from pathlib import Path
@@ -33,9 +34,10 @@ def check_file(path):
 def replacing(path):
     """Yields a temporary path beside `path`, and renames it to `path` if no error was raised.
 
-    Write a file or a folder there. An old file at `path` is replaced, an old folder never. The
-    temporary name has the same suffix, because some writers depend on it. An OSError without a
-    file name, such as that of a full disk, gets `path` as its file name.
+    Write a file or a folder there. An old file at `path` is replaced, and the new one gets its
+    owner and rights; an old folder never is. A link at `path` stays, and the file that it leads to
+    is replaced. The temporary name has the same suffix, because some writers depend on it. An
+    OSError without a file name, such as that of a full disk, gets `path` as its file name.
     """
     with Publication() as publication, publication.writing(path) as temporary:
         yield temporary
@@ -72,7 +74,7 @@ class Publication:
     @contextlib.contextmanager
     def writing(self, path):
         """Yields a temporary path to write a file or a folder to; see `replacing`."""
-        path = Path(path)
+        path = linked(Path(path))
         check_writable(path)
         self._make_folders(path.parent)
         temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
@@ -105,6 +107,8 @@ class Publication:
         try:
             for path, temporary in sorted(self._outputs.items(), key=lambda one: one[1].is_dir()):
                 kept[path] = _keep(path)
+                if kept[path]:
+                    _take_rights(temporary, path)
                 temporary.replace(path)
         except BaseException:
             for path, old in kept.items():
@@ -132,6 +136,47 @@ class Publication:
         missing = [above for above in (folder, *folder.parents) if not above.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         self._folders = [*missing, *self._folders]
+
+
+def linked(path: Path) -> Path:
+    """Returns the path that a link leads to, of a file that may be missing; or the path itself."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def open_own(path: Path, mode: str):
+    """Opens a file whose name others can guess: it must be a file of one name, and no link.
+
+    In a folder where others may write, a link would have this process overwrite another file.
+
+    Args:
+        path: The file, which is created if it is missing.
+        mode: As of `open`.
+
+    Raises:
+        PermissionError: It is a link, a pipe or a device, or has a second name.
+    """
+
+    def opener(name, flags):
+        try:
+            descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.ENXIO):
+                raise
+            raise _foreign(name) from error
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            os.close(descriptor)
+            raise _foreign(name)
+        return descriptor
+
+    return open(path, mode, opener=opener)
+
+
+def _foreign(name):
+    return PermissionError(
+        "An unfinished file must be a file of its own, without links to it. "
+        f"Received: {str(name)!r}. Delete it to begin again."
+    )
 
 
 def check_writable(path):
@@ -164,6 +209,15 @@ def _keep(path):
     except OSError:  # Some file systems have no links.
         shutil.copy2(path, old)
     return old
+
+
+def _take_rights(new, old):
+    """Gives a new file the owner, as far as this process may, and the rights of an old one."""
+    had, has = old.stat(), new.stat()
+    if (had.st_uid, had.st_gid) != (has.st_uid, has.st_gid):
+        with contextlib.suppress(PermissionError):
+            os.chown(new, had.st_uid, had.st_gid)
+    new.chmod(stat.S_IMODE(had.st_mode))
 
 
 def _remove(temporary):

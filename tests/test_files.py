@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kformer.files import Publication, check_writable, replacing
+from kformer.files import Publication, check_writable, open_own, replacing
 
 
 def names(folder):
@@ -206,3 +206,45 @@ def test_what_cannot_be_written_is_known_before(tmp_path, monkeypatch):
     with pytest.raises(PermissionError, match=f"and '{tmp_path}' is not"):
         check_writable(tmp_path / "new" / "a.txt")
     assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_that_is_replaced_keeps_its_rights(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(mode)
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+    assert path.read_text() == "new" and path.stat().st_mode & 0o777 == mode
+
+
+def test_a_link_stays_and_leads_to_the_new_file(tmp_path):
+    (tmp_path / "store").mkdir()
+    path, link = tmp_path / "store" / "file", tmp_path / "link"
+    link.symlink_to(path)
+    for content in ("first", "second"):
+        with replacing(link) as temporary:
+            temporary.write_text(content)
+        assert link.is_symlink() and path.read_text() == content
+    assert names(tmp_path) == ["file", "link", "store"]
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "second name", "pipe", "device"])
+def test_an_unfinished_file_is_one_of_our_own(tmp_path, kind):
+    victim, path = tmp_path / "victim", tmp_path / "x.part"
+    victim.write_text("theirs")
+    make = {
+        "link": lambda: path.symlink_to(victim),
+        "dangling link": lambda: path.symlink_to(tmp_path / "new"),
+        "second name": lambda: path.hardlink_to(victim),
+        "pipe": lambda: os.mkfifo(path),
+        "device": lambda: path.symlink_to("/dev/null"),
+    }
+    make[kind]()
+    with pytest.raises(PermissionError, match=r"a file of its own, without links.* Received: "):
+        open_own(path, "ab")
+    assert victim.read_text() == "theirs" and not (tmp_path / "new").exists()
+    path.unlink()
+    with open_own(path, "ab") as file:
+        file.write(b"ours")
+    assert path.read_bytes() == b"ours"

@@ -24,11 +24,13 @@ PACKAGE = Path(kformer.__file__).parent
 
 def main():
     """Runs the command: one line on stderr and exit code 2 for what the user can mend."""
+    _replace_closed_streams()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's greetings.
     warnings.showwarning = _show_warning
     try:
         with _ended_by_exceptions():
             code = app_for(sys.argv[1:])(standalone_mode=False)
+            sys.stdout.flush()
     except typer.TyperException as error:
         code = _complain(usage_errors.in_our_form(error))
     except OSError as error:
@@ -45,7 +47,34 @@ def main():
         code = _complain(message)
     finally:
         remark_on_the_others()
+        _drop_what_cannot_be_written()
     sys.exit(code)
+
+
+def _replace_closed_streams():
+    """Puts something in the place of standard streams that are closed.
+
+    Otherwise the next file that is opened gets their number, and what is meant for the stream.
+    Reading a closed stdin and writing to a closed stdout are errors; messages are dropped.
+    """
+    flags = {0: os.O_WRONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
+    for number, flag in flags.items():
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flag)  # Gets the smallest free number: this one.
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+def _drop_what_cannot_be_written():
+    """Spares the end of the process a second error of a stream that failed before."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class _Ended(BaseException):

@@ -13,6 +13,8 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from kformer.files import open_own
+
 _FORMAT = 1
 _POINT = re.compile(rb"(\d+) (\d+) ([0-9a-f]{8})\n")
 _BLOCK = 2**20  # Bytes that are read at once.
@@ -49,11 +51,12 @@ class Journal:
 
     Raises:
         BlockingIOError: Another process works on the same output.
+        PermissionError: It is a link.
         ValueError: The file is no journal, or of a newer format.
     """
 
     def __init__(self, path: Path):
-        self._file = path.open("a+b")
+        self._file = open_own(path, "a+b")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not os.fstat(self._file.fileno()).st_nlink:  # The other process has just finished.

@@ -9,7 +9,7 @@ import typer
 
 from kformer.cli.resumption.journal import Journal, Point, whole_points
 from kformer.cli.resumption.settings import check_same
-from kformer.files import check_writable
+from kformer.files import check_writable, linked, open_own
 
 
 @contextlib.contextmanager
@@ -30,6 +30,7 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
         OSError: It cannot be written.
         ValueError: It began with other settings.
     """
+    output = linked(output)
     check_writable(output)
     folders = [above for above in output.parents if not above.exists()]
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +97,7 @@ class Unfinished:
             return journal.points[-1]
         journal.keep(whole_points(journal.points, self._part))
         last = journal.points[-1] if journal.points else Point()
-        self._file = self._part.open("ab")
+        self._file = open_own(self._part, "ab")
         self._file.truncate(last.size)
         return last
 

@@ -14,6 +14,7 @@ _RULES = {
     errno.EDQUOT: "This user's quota of the disk is used up.",
     errno.EROFS: "The file system can only be read.",
     errno.ENAMETOOLONG: "The name of a file or folder is too long.",
+    errno.EBADF: "A standard stream that the command needs must be open.",
     errno.ENOTEMPTY: "The folder must be empty.",
 }
 # How TensorFlow says it: "{{...}} FILE; No such file or directory [Op:...]", on a line of its own.
@@ -25,6 +26,8 @@ def in_our_form(error: OSError) -> str:
     if error.errno is None:  # One of ours.
         return str(error)
     rule = _RULES.get(error.errno, f"{error.strerror or os.strerror(error.errno)}.")
+    if error.errno == errno.EBADF:  # The file, if one is named, is what was being written.
+        return rule
     files = [file for file in (error.filename, error.filename2) if file is not None]
     return f"{rule} Received: {', '.join(map(repr, map(str, files)))}." if files else rule
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from kformer.decoding.scoring import BatchLikelihood
-from kformer.files import replacing, write_json
+from kformer.files import open_own, replacing, write_json
 from kformer.tasks.ensemble import Ensemble
 from kformer.tasks.translator import Translator
 from kformer.training.shards.manifest import MANIFEST, read_manifest
@@ -133,7 +133,7 @@ def _write(path: Path, shard: Shard, read: _Reader, progress: Callable):
     pairs, dtype = _Pairs(shard), shard.ids.dtype
     columns = 2 * read.number
     unfinished = path.with_suffix(".part")
-    with unfinished.open("ab") as file:
+    with open_own(unfinished, "ab") as file:
         written = file.tell() // (columns * dtype.itemsize)
         for first, last in pairs.chunks():
             if pairs.places(last) > written:
