@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 _GRAPH = "saved_model.pb"
+NEWEST = "versions.json"  # Beside the versions: the highest number that was ever given.
 REPORT = "assets.extra/kformer.json"  # In the folder of a version.
 
 
@@ -35,6 +36,18 @@ def versions_in(folder) -> list[int]:
     if not folder.is_dir():
         return []
     return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]
+
+
+def next_version(folder) -> int:
+    """Returns a number that no version in the folder has or had.
+
+    A server, or who reads its metrics, would take a new version for the one that was deleted.
+    """
+    try:
+        given = json.loads((folder / NEWEST).read_text("utf-8"))["newest"]
+    except (OSError, ValueError, TypeError, KeyError):
+        given = 0
+    return 1 + max((*versions_in(folder), given if isinstance(given, int) else 0), default=0)
 
 
 def read_report(version) -> dict:

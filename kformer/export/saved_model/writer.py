@@ -16,9 +16,9 @@ from kformer.export.saved_model.report import sizes, write_report
 from kformer.export.saved_model.served_model import as_lists
 from kformer.export.saved_model.serving_files import check_serving_folder, write_serving_files
 from kformer.export.saved_model.translator_export import TranslatorExport
-from kformer.export.saved_model.versions import versions_in
+from kformer.export.saved_model.versions import NEWEST, next_version
 from kformer.export.saved_model.warmup import Request, requests, write_warmup
-from kformer.files import Publication, part_of
+from kformer.files import Publication, json_text, part_of
 from kformer.tasks.kinds import export_options, of_kind
 
 
@@ -56,7 +56,8 @@ def export_saved_model(
 
     Args:
         model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
-        folder: The folder of all versions; this one becomes `folder/1`, or the next free number.
+        folder: The folder of all versions; this one becomes `folder/1`, or the next number that
+            none has or had.
         beam_size, length_penalty: See `kformer.Translator.translate`. All other options of the
             search are the model's own, see `kformer.Translator.search_defaults`. The signature
             `beam` returns `beam_size` answers per text, or 4 if that is 1. A classifier has none.
@@ -83,7 +84,7 @@ def export_saved_model(
     folder = Path(folder)
     check_serving_folder(folder)
     limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)
-    version = max(versions_in(folder), default=0) + 1
+    version = next_version(folder)
     examples = export.examples(examples)
     module = _Serving(model, export, limits, xla)
     settings = {
@@ -110,6 +111,8 @@ def export_saved_model(
                 write_report(temporary, module.functions, settings, number, checked)
         settings["bytes"] = sizes(temporary)["all"]
         answers = _answers(module.functions, examples)
+        with together.writing(folder / NEWEST) as temporary:
+            temporary.write_text(json_text({"newest": version}), "utf-8")
         write_serving_files(together, folder, settings, export.about, answers)
     return folder / str(version)
 

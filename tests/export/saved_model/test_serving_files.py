@@ -23,6 +23,7 @@ from kformer.export import export_saved_model
 from kformer.export.saved_model.batch_limits import BATCH_SIZES
 from kformer.export.saved_model.graph.compiled import BATCH_CLASSES
 from kformer.export.saved_model.serving_files import MARK, NAMES, write_serving_files
+from kformer.export.saved_model.versions import next_version
 from kformer.files import Publication
 from kformer.serving import Client
 from support import toy
@@ -105,6 +106,14 @@ def test_the_model_is_where_the_server_looks(folder):
         if model.base_path in flag:
             assert (folder / flag.split("/")[-1]).is_file()
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+
+
+def test_the_container_may_change_nothing(folder):
+    write_files(folder, SETTINGS, [])
+    [service] = yaml.safe_load((folder / "compose.yaml").read_text())["services"].values()
+    assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert all(volume.endswith(":ro") for volume in service["volumes"])
 
 
 def batching_in(folder):
@@ -285,7 +294,16 @@ def test_an_export_into_an_older_tree_disturbs_nothing(toy_translator, tmp_path)
     assert (tmp_path / "1" / "saved_model.pb").read_bytes() == b"old"
     assert (tmp_path / "compose.yaml").read_text() == "services: {}\n"
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"1", "2", "notes", *NAMES}
+    assert names == {"1", "2", "notes", "versions.json", *NAMES}
+
+
+def test_the_number_of_a_version_is_never_used_again(tmp_path):
+    assert next_version(tmp_path) == 1
+    for content in ('{"newest": 3}', '{"newest": "x"}', "[", "{}", "[1]"):
+        (tmp_path / "versions.json").write_text(content)
+        assert next_version(tmp_path) == (4 if "3" in content else 1)
+    (tmp_path / "7").mkdir()
+    assert next_version(tmp_path) == 8
 
 
 def test_the_report_says_what_was_exported(toy_saved_model, toy_translator):
