@@ -91,6 +91,10 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
             lines = toy_run.files[f"{part}.{language}"].read_text("utf-8").splitlines()
             text = "".join(f"{line}\n" for line in lines[:320])
             (tmp_path / f"{named}.{language}").write_text(text, "utf-8")
+    for name, part in (("play", "train"), ("valid", "val")):
+        sides = [(tmp_path / f"{part}.{side}").read_text("utf-8") for side in ("de", "en")]
+        text = "".join(sides).replace("\n", "\n\nANNA:\n")
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
     for name in ("train", "val"):
         sides = [(tmp_path / f"{name}.{side}").read_text("utf-8") for side in ("de", "en")]
         pairs = [*zip(*map(str.splitlines, sides), strict=True)]
@@ -117,6 +121,7 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
     words = marian.vocabulary()
     marian.write_folder(tmp_path / "opus-mt-de-en", words, marian.transformer(words.pieces))
     tiny_language_model.save(tmp_path / "runs" / "lm" / "language_model.keras")
+    shutil.copytree(tmp_path / "runs" / "lm", tmp_path / "runs" / "play")
     shutil.copytree(toy_served, tmp_path / "served" / "de-en")
     shutil.copy(toy_tflite, tmp_path / "de-en.tflite")
     monkeypatch.chdir(tmp_path)
@@ -201,7 +206,8 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
 def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, request):
     """In processes of their own, with all training and exports."""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    lent = {"runs/de-en", "runs/second", "runs/reviews", "runs/lm", "served/de-en", "de-en.tflite"}
+    lent = {"runs/de-en", "runs/second", "runs/reviews", "runs/lm", "runs/play"}
+    lent |= {"served/de-en", "de-en.tflite"}
     if "--web " in " ".join(commands(guide)):
         (folder / "node_modules").symlink_to(request.getfixturevalue("packages"))
 

@@ -72,8 +72,10 @@ def learn(
     check_flag("split_digits", split_digits)
     check_flag("line_breaks", line_breaks)
     normalize = rules.normalizer(normalization, line_breaks).normalize
-    separator = LINE_BREAK if line_breaks else None
-    text = functools.partial(_lines, as_list(files), normalize, separator, pieces == "word")
+    separators = LINE_BREAK * line_breaks
+    if line_breaks and pieces == "word":
+        separators += "\t"
+    text = functools.partial(_lines, as_list(files), normalize, separators, pieces == "word")
     settings = {"model_type": pieces, "split_digits": split_digits}
     if line_breaks:
         settings |= _OF_LINES
@@ -208,19 +210,19 @@ def check_keeps_lines(model: bytes, **received):
         )
 
 
-def _lines(files, normalize, separator, single_spaces):
+def _lines(files, normalize, separators, single_spaces):
     """Yields the normalized lines of files, the long ones in parts.
 
     Args:
         files: list of paths.
         normalize: Function from text to text.
-        separator: What separates lines in normalized text; None if there is no such thing.
+        separators: Characters of normalized text that belong to no piece.
         single_spaces: Whether several spaces count as one.
     """
     for file in files:
         with opened(file) as lines:
             for line in map(normalize, decoded(lines, repr(file))):
-                for part in line.split(separator) if separator else [line]:
+                for part in re.split(f"[{separators}]", line) if separators else [line]:
                     yield from _parts(re.sub("  +", " ", part) if single_spaces else part)
 
 

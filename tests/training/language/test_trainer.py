@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 import kformer
-from kformer import LanguageModel
+from kformer import LanguageModel, Tokenizer
+from kformer.text import vocabulary
+from kformer.text.documents import DOCUMENTS, read_documents
 from kformer.training import Recipe, language_dataset, train_language_model
+from kformer.training.language.bits import BitsPerByte
 from kformer.training.language.learner import new_language_model
 from kformer.training.language.report import text_report
 from kformer.training.language.task import prepare
+from kformer.training.run.run_config import difference
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run
 
@@ -128,3 +132,48 @@ def test_the_report_counts_documents_and_warns(written, recipe, tokenizer):
     assert "sort -u" in said and "look better than it is" in said
     short = text_report([text], [], tokenizer, dataclasses.replace(recipe, max_length=4))
     assert short.split == 20 and "raise --max-length" in str(short)
+
+
+def test_what_a_document_is_belongs_to_the_run(written, recipe, tokenizer, tmp_path):
+    text = written("text.txt", "der hund\n  bellt\n\nwir\nschlafen\n" * 50)
+    small = dataclasses.replace(recipe, vocab_size=290)
+    runs = {kind: prepare(small, text, tmp_path / "run", documents=kind) for kind in DOCUMENTS}
+    counts = [run.config.get("documents", run.config["lines"]) for run in runs.values()]
+    assert counts == [250, 51, 1]
+    assert runs["file"].config["options"]["documents"] == "file"
+    assert difference(runs["file"].config, runs["line"].config) == (
+        "with documents='file' instead of 'line'"
+    )
+    early = {**runs["line"].config, "options": {**runs["line"].config["options"]}}
+    del early["options"]["documents"]
+    assert difference(early, runs["line"].config) is None
+    assert difference(early, runs["file"].config) == "with documents='line' instead of 'file'"
+    tokenizer.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"keeps line breaks.*documents='file'"):
+        prepare(small, text, tmp_path / "run", documents="file", tokenizer=tmp_path / "model")
+    with pytest.raises(ValueError, match="`documents` must be one of line, blank-line, file"):
+        prepare(small, text, tmp_path / "run", documents="page")
+
+
+def test_the_report_counts_documents_of_several_lines(written, recipe):
+    text = written("text.txt", "der hund\n  bellt\n\nwir\nschlafen\n\n" * 5)
+    tokenizer = Tokenizer(vocabulary.learn(text, 400, at_most=True, line_breaks=True))
+    found = text_report([text], [text], tokenizer, recipe, kind="blank-line")
+    assert (found.documents, found.duplicates, found.validation, found.seen) == (10, 8, 10, 10)
+    rows = tokenizer.with_end(tokenizer.tokenize(["der hund\n  bellt", "wir\nschlafen"]))
+    assert found.tokens == 5 * len(rows.flat_values)
+    assert str(found).startswith("10 documents, separated by blank lines, 0 of them longer")
+    short = dataclasses.replace(recipe, max_length=4)
+    whole = text_report([text, text], [], tokenizer, short, kind="file")
+    assert (whole.documents, whole.split) == (2, 2)
+    assert "raise --max-length" not in str(whole)
+
+
+def test_bits_of_several_lines_count_each_byte(written):
+    text = written("text.txt", "der hund\n  bellt\n\nwir\nschlafen\n")
+    model = vocabulary.learn(text, 400, at_most=True, line_breaks=True)
+    bits = BitsPerByte(read_documents(text, "blank-line"), model)
+    assert bits.bytes == len("der hund\n  bellt\nwir\nschlafen\n")
+    assert bits.tokens == sum(
+        len(Tokenizer(model).encode([one])[0]) for one in read_documents(text, "blank-line")
+    )
