@@ -23,7 +23,11 @@ PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 KINDS = ("unigram", "char", "word")  # Of pieces.
 SPACE = "▁"  # As SentencePiece writes it.
 LINE_BREAK = "\n"
-_OF_LINES = {"add_dummy_prefix": False, "remove_extra_whitespaces": False}
+_OF_LINES = {
+    "add_dummy_prefix": False,
+    "remove_extra_whitespaces": False,
+    "allow_whitespace_only_pieces": True,  # An indentation is one piece.
+}
 LONGEST_LINE = 4192  # Bytes; SentencePiece's trainer skips longer ones.
 ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
 
@@ -205,8 +209,9 @@ def check_keeps_lines(model: bytes, **received):
     if library.decode(library.encode(text)) != text:
         names = ", ".join(f"{name}={value!r}" for name, value in received.items())
         raise ValueError(
-            "Documents of several lines need a vocabulary that keeps line breaks, as they are "
-            f"learned with `line_breaks=True`, or by `lm train --documents`. Received: {names}."
+            "Documents of several lines need a vocabulary that keeps line breaks: `lm train` "
+            "learns one without --tokenizer, with --warm-start by --new-vocabulary; in Python "
+            f"`kformer.Tokenizer.train(files, line_breaks=True)` does. Received: {names}."
         )
 
 

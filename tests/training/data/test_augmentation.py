@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kformer import Tokenizer
 from kformer.phrasebook import phrasebook
+from kformer.text import vocabulary
 from kformer.training.data.byte_fallback import ByteFallbackAugmentation
 from kformer.training.data.subword_regularization import SubwordRegularization, best_splits
 
@@ -53,6 +54,17 @@ strange = st.text(st.sampled_from("aeinß ▁🙂\u0301ﬁ<0x41>"), max_size=7)
 def test_the_text_stays_the_same(tokenizer, augmentation, text, rate, number):
     rows = augmented(augmentation, tokenizer, [text], rate, number)
     assert said(tokenizer, rows) == said(tokenizer, tokenizer.tokenize([text]))
+
+
+@both
+def test_lines_and_indentation_stay_the_same(tmp_path, augmentation):
+    text = "def f(x):\n    if x:\n        return x\n    print(x)\n"
+    (tmp_path / "text").write_text(text * 50, "utf-8")
+    model = vocabulary.learn(tmp_path / "text", 400, at_most=True, line_breaks=True)
+    tokenizer = Tokenizer(model)
+    assert any(piece.startswith("▁▁") for piece in tokenizer.pieces(range(tokenizer.vocab_size)))
+    rows = augmented(augmentation, tokenizer, [text], 1.0)
+    assert said(tokenizer, rows) == [text]
 
 
 @both
