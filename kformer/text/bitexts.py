@@ -1,5 +1,7 @@
 """Files of sentence pairs: tables, TMX and the Moses archives of OPUS."""
 
+import itertools
+import lzma
 import re
 import zipfile
 import zlib
@@ -11,7 +13,7 @@ from kformer.text.tables import Row, ending, read_table
 from kformer.text.text_files import decoded
 from kformer.text.tmx import read_tmx
 
-_MOSES = re.compile(r".*\.([\w]+)-([\w]+)\.([\w]+)")  # "Tatoeba.de-en.en"
+_MOSES = re.compile(r"(.*)\.([\w]+)-([\w]+)\.([\w]+)")  # "Tatoeba.de-en.en"
 
 
 def read_bitext(
@@ -20,8 +22,8 @@ def read_bitext(
     """Yields the pairs of a file: (source, target).
 
     A name that ends in ".tmx" (or ".tmx.gz", ".tmx.xz") is that of a TMX file; one that ends in
-    ".zip" is that of a Moses archive, which has a text file for each language. Others are tables;
-    see `read_table`.
+    ".zip" is that of a Moses archive, which has a text file for each language, of one corpus or of
+    several, which are read one after another. Others are tables; see `read_table`.
 
     Args:
         file: A path.
@@ -53,16 +55,21 @@ def _read_moses(file, languages):
     name = repr(str(file))
     try:
         with zipfile.ZipFile(file) as archive:
-            members = _members(archive.namelist(), languages, name)
-            with archive.open(members[0]) as source, archive.open(members[1]) as target:
-                sides = (
-                    decoded(lines, f"{member!r} of {name}")
-                    for member, lines in zip(members, (source, target), strict=True)
-                )
-                yield from _in_parallel(*sides, name)
-    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+            for members in _members(archive.namelist(), languages, name):
+                with archive.open(members[0]) as source, archive.open(members[1]) as target:
+                    sides = (
+                        decoded(lines, f"{member!r} of {name}")
+                        for member, lines in zip(members, (source, target), strict=True)
+                    )
+                    yield from _in_parallel(*sides, f"{name}, {members[0]!r}")
+    except (zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(
             f"A Moses archive must be a zip file. Received: {name} ({error})."
+        ) from error
+    except (NotImplementedError, RuntimeError) as error:  # Of zipfile.
+        raise ValueError(
+            "The files of a Moses archive must not be encrypted, and be compressed by Deflate, "
+            f"bzip2 or LZMA. Received: {name} ({error})."
         ) from error
 
 
@@ -78,20 +85,32 @@ def _in_parallel(source, target, name):
 
 
 def _members(names, languages, file):
-    """Returns the names of the two text files in an archive."""
-    found = {}  # (first language, second language) -> language -> name
+    """Returns a pair of names, of source and target, for each corpus in an archive.
+
+    Args:
+        names: Those of all files.
+        languages: Of source and target; None for those of the archive, if it has one pair.
+        file: The archive, for messages.
+    """
+    found = {}  # languages -> corpus, "Tatoeba" of "Tatoeba.de-en.en" -> language -> name
     for name in names:
-        if (match := _MOSES.fullmatch(name)) and match[3] in match.groups()[:2]:
-            found.setdefault(match.groups()[:2], {})[match[3]] = name
-    whole = {pair: texts for pair, texts in found.items() if len(texts) == 2}
-    for pair, texts in whole.items():
-        if len(whole) == 1 and languages is None:
-            return [texts[language] for language in pair]
-        if languages is not None and {*languages} == {*pair}:
-            return [texts[language] for language in languages]
-    listed = ", ".join("-".join(pair) for pair in whole) or "no pair of languages"
-    raise ValueError(
-        "A Moses archive must have files that end in '.de-en.de' and '.de-en.en', or in those of "
-        f"other languages; `columns` chooses them. Received: {file}, which holds {listed}, for "
-        f"columns={languages}."
-    )
+        if (match := _MOSES.fullmatch(name)) and match[4] in match.groups()[1:3]:
+            corpora = found.setdefault(match.groups()[1:3], {})
+            corpora.setdefault(match[1], {}).setdefault(match[4], []).append(name)
+    chosen = [pair for pair in found if languages is None or {*pair} == {*languages}]
+    if len(chosen) != 1:
+        listed = ", ".join("-".join(pair) for pair in found) or "no pair of languages"
+        raise ValueError(
+            "A Moses archive must have files that end in '.de-en.de' and '.de-en.en', or in those "
+            f"of other languages; `columns` chooses them. Received: {file}, which holds {listed}, "
+            f"for columns={languages}."
+        )
+    [pair] = chosen
+    for corpus, texts in found[pair].items():
+        if any(len(texts.get(language, ())) != 1 for language in pair):
+            raise ValueError(
+                "Each corpus in a Moses archive must have one text for each language. Received: "
+                f"{file}, with {', '.join(map(repr, itertools.chain(*texts.values())))} of "
+                f"{corpus!r}."
+            )
+    return [[texts[one][0] for one in languages or pair] for texts in found[pair].values()]

@@ -82,8 +82,55 @@ def test_languages_that_a_file_lacks_are_named(written, tmp_path):
     with pytest.raises(ValueError, match=r"which holds de-en, for columns=\('de', 'fr'\)"):
         list(read_bitext(path, ("de", "fr"), named=True))
     path = moses(tmp_path / "b.zip", de="ja\n")
-    with pytest.raises(ValueError, match="which holds no pair of languages"):
+    with pytest.raises(ValueError, match=r"one text for each .* with 'Tatoeba\.de-en\.de' of"):
         list(read_bitext(path, COLUMNS))
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        archive.writestr("README", "OPUS")
+    with pytest.raises(ValueError, match="which holds no pair of languages"):
+        list(read_bitext(tmp_path / "c.zip", COLUMNS))
+
+
+def packed(path, names):
+    """Writes an archive of files by name, of which each has one line: its own name."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, f"{name}\n")
+    return path
+
+
+@pytest.mark.parametrize("columns", [None, ("de", "en"), ("en", "de")])
+def test_every_corpus_of_an_archive_is_read_with_its_own_translations(tmp_path, columns):
+    names = ["A.de-en.de", "B.de-en.en", "x/A.de-en.en", "B.de-en.de", "A.de-en.en", "x/A.de-en.de"]
+    path = packed(tmp_path / "a.zip", [*names, "A.de-en.ids", "LICENSE"])
+    pairs = list(read_bitext(path, columns or COLUMNS, named=bool(columns)))
+    source, target = columns or ("de", "en")
+    corpora = ("A", "B", "x/A")
+    expected = {(f"{one}.de-en.{source}", f"{one}.de-en.{target}") for one in corpora}
+    assert {*pairs} == expected and len(pairs) == 3
+
+
+@pytest.mark.parametrize(
+    "names", [["A.de-en.de", "B.de-en.en"], ["A.de-en.de", "A.de-en.en", "B.de-en.de"]]
+)
+def test_a_corpus_without_its_translation_is_refused_by_name(tmp_path, names):
+    with pytest.raises(ValueError, match=r"one text for each language\. Received: .*'[AB]\."):
+        list(read_bitext(packed(tmp_path / "a.zip", names), COLUMNS))
+
+
+def test_an_archive_that_zipfile_cannot_read_is_an_error_in_one_sentence(tmp_path):
+    content = packed(tmp_path / "a.zip", ["A.de-en.de", "A.de-en.en"]).read_bytes()
+    entry, local = b"PK\x01\x02", b"PK\x03\x04"
+    for offset, value in ((8, 1), (10, 9), (10, 99), (10, 93)):  # Encrypted; Deflate64, AES, zstd.
+        changed = bytearray(content)
+        for mark, at in ((entry, offset), (local, offset - 2)):
+            start = changed.find(mark)
+            while start >= 0:
+                changed[start + at] = value
+                start = changed.find(mark, start + 1)
+        path = tmp_path / "b.zip"
+        path.write_bytes(changed)
+        with pytest.raises(ValueError, match=r"must not be encrypted.*Received: '.*b\.zip'"):
+            list(read_bitext(path, COLUMNS))
 
 
 def test_texts_of_unlike_length_in_an_archive_are_refused(tmp_path):
