@@ -1,5 +1,6 @@
 """The metadata of a `.tflite` file: in an archive at its end, or in a file beside it."""
 
+import hashlib
 import json
 import zipfile
 from pathlib import Path
@@ -14,6 +15,7 @@ READERS = {  # In this folder.
     CLASSIFIER: "PocketClassifier",
     LANGUAGE_MODEL: "PocketLanguageModel",
 }
+_BLOCK = 2**20  # Bytes that are read at once.
 _FORMAT_2 = ("padding_id", "end_id", "max_source_length", "max_source_bytes", "batches")
 _NEEDED = {  # Keys of each format and kind.
     (1, TRANSLATOR): ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
@@ -79,6 +81,32 @@ def check_kind(path, metadata, kind):
         raise ValueError(
             f"A {kind} is needed; `kformer.pocket.{READERS[found]}` runs a {found}. "
             f"Received: the {found} {str(path)!r}."
+        )
+
+
+def checksum_of(path: Path, size: int | None = None) -> str:
+    """Returns the SHA-256 of the first `size` bytes of a file, or of all, in hexadecimal."""
+    checksum = hashlib.sha256()
+    with path.open("rb") as file:
+        left = path.stat().st_size if size is None else size
+        while left > 0 and (block := file.read(min(left, _BLOCK))):
+            checksum.update(block)
+            left -= len(block)
+    return checksum.hexdigest()
+
+
+def check_whole(path: Path, metadata: dict):
+    """Raises a ValueError if the model in a file is not the one that its metadata describes.
+
+    Files that kformer 0.1 wrote have no checksum.
+    """
+    if "sha256" not in metadata:
+        return
+    size = metadata.get("model_bytes")
+    if not isinstance(size, int) or checksum_of(path, size) != metadata["sha256"]:
+        raise ValueError(
+            "The model in a .tflite file must have the SHA-256 that its metadata names: the file "
+            f"was damaged or changed. Received: {str(path)!r}."
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kformer.arguments import as_texts, check_integer, check_text
 from kformer.decoding.parallel import available_cores, batches_by_length, longest_first
-from kformer.pocket.metadata import check_kind, read_metadata
+from kformer.pocket.metadata import check_kind, check_whole, read_metadata
 from kformer.pocket.team import Team
 from kformer.pocket.text import TextBeside, TextInFile
 
@@ -39,6 +39,7 @@ class PocketModel:
             check_integer("workers", workers, least=1)
         self.manifest = metadata = read_metadata(path)
         check_kind(path, metadata, self.kind)
+        check_whole(path, metadata)
         beside = TextBeside(path, metadata) if metadata["format"] == 1 else None
         signature = metadata["signature"] if beside else self.signature
         self._team = Team(path, signature, workers or available_cores())

@@ -1,6 +1,7 @@
 """The pocket translator: a `.tflite` file, run without TensorFlow, says what Python says."""
 
 import json
+import random
 import shutil
 import zipfile
 from pathlib import Path
@@ -261,3 +262,16 @@ def test_a_model_without_the_signature_is_refused(old):
     change_manifest(old, signature="translate")
     with pytest.raises(ValueError, match=r"a signature 'translate'. Received: '.*tor.tflite'"):
         PocketTranslator(old)
+
+
+def test_a_bit_that_changed_is_an_error_and_no_other_translation(short_tflite, tmp_path):
+    content = short_tflite().read_bytes()
+    size = PocketTranslator(short_tflite(), workers=1).manifest["model_bytes"]
+    assert size < len(content)
+    path = tmp_path / "flipped.tflite"
+    for place in random.Random(3).sample(range(size), 20):
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 8
+        path.write_bytes(changed)
+        with pytest.raises(ValueError, match=r"was damaged or changed\. Received: '.*flipped"):
+            PocketTranslator(path)

@@ -26,7 +26,7 @@ from kformer.export.tflite.limits import Limits, limits_of
 from kformer.export.tflite.translator_export import TranslatorExport
 from kformer.files import check_writable, json_text, replacing
 from kformer.model.networks.copying import is_float32
-from kformer.pocket.metadata import FORMAT, METADATA, VECTORS
+from kformer.pocket.metadata import FORMAT, METADATA, VECTORS, checksum_of
 from kformer.tasks.kinds import export_options, of_kind
 
 PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
@@ -148,6 +148,7 @@ def export_tflite(
     converted = convert_to(precision, made.functions, stand_ins)
     with replacing(path) as temporary:
         write_model(converted, temporary)
+        metadata |= {"model_bytes": temporary.stat().st_size, "sha256": checksum_of(temporary)}
         _append(temporary, METADATA, metadata)
         languages = [*metadata.get("target_languages", ())]
         vectors = _test_vectors(export, temporary, examples, languages)

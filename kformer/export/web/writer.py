@@ -17,7 +17,7 @@ from kformer.export.web.offline import (
     write_web_manifest,
 )
 from kformer.files import Publication, check_writable, part_of
-from kformer.pocket.metadata import TRANSLATOR, check_kind, read_metadata
+from kformer.pocket.metadata import TRANSLATOR, check_kind, check_whole, read_metadata
 from kformer.text.paragraphs.abbreviations import read_abbreviations
 
 MODEL = "translator.tflite"
@@ -61,6 +61,7 @@ def export_web_page(
     check_writable(folder)
     metadata = read_metadata(tflite)
     check_kind(tflite, metadata, TRANSLATOR)
+    check_whole(tflite, metadata)
     if metadata["format"] < 2:
         raise ValueError(
             "A web page needs a .tflite file that takes text; export it again. "

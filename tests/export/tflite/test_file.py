@@ -1,5 +1,6 @@
 """The TFLite file as a file: built-in ops, every weight once, what it says of itself."""
 
+import hashlib
 import json
 import zipfile
 
@@ -46,6 +47,12 @@ def said_in(path, name="kformer.json"):
 def without_archive(path):
     with zipfile.ZipFile(path) as archive:
         return path.read_bytes()[: min(entry.header_offset for entry in archive.infolist())]
+
+
+def test_the_checksum_is_that_of_the_model(file):
+    said, model = said_in(file), without_archive(file)
+    assert said["model_bytes"] == len(model)
+    assert said["sha256"] == hashlib.sha256(model).hexdigest()
 
 
 def test_every_op_is_built_in(file):

@@ -63,6 +63,7 @@ async function start() {
     throw new Error(`The .tflite file is newer than this page: format ${metadata.format}.`);
   }
   postMessage({ type: "starting" });
+  await checkWhole(bytes, metadata);
   await loading;
   const model = await litert.loadAndCompile(bytes, { accelerator: "wasm" });
   complainOfFailures();
@@ -77,6 +78,16 @@ async function start() {
   await translate(""); // The first run is slow, and fails if anything is wrong.
   const examples = (files["test_vectors.json"] || []).map((vector) => vector.text);
   postMessage({ type: "ready", metadata, examples, size: bytes.length });
+}
+
+/** Throws if the model is not the one of its metadata. Files of kformer 0.1 have no checksum. */
+async function checkWhole(bytes, { sha256, model_bytes: size }) {
+  if (!sha256 || !crypto.subtle) return; // Browsers have none on http, except on localhost.
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.subarray(0, size)));
+  const found = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (found !== sha256) {
+    throw new Error("The .tflite file was damaged or changed: its SHA-256 is another.");
+  }
 }
 
 /** Fetches the .tflite file and posts the progress. */
