@@ -153,10 +153,13 @@ class Recipe:
             )
 
     def check_validation(self, files: str | Path | Sequence[str | Path] | None):
-        """Raises ValueError if the recipe needs validation text and `files` is empty."""
-        if (self.patience or self.monitor != "loss") and not files:
+        """Raises ValueError if the recipe needs validation text and `files` is empty.
+
+        With another monitor the last model is kept where there is none.
+        """
+        if (self.patience or self.monitor in TRANSLATION_MONITORS) and not files:
             raise ValueError(
-                "Early stopping and another `monitor` than 'loss' need validation text. "
+                "Early stopping and the monitors bleu and chrf need validation text. "
                 f"Received: patience={self.patience}, monitor={self.monitor!r} without any."
             )
 

@@ -145,6 +145,15 @@ def test_what_does_not_fit_a_classifier_is_refused(files, tmp_path, changes, opt
     assert not (tmp_path / "run").exists()
 
 
+def test_the_recipe_for_real_text_trains_without_validation_text_too(files, tmp_path):
+    """It chooses by accuracy, as the loss rises while more texts are right; see the guide."""
+    recipe = Recipe.named("texts")
+    assert recipe.monitor == "accuracy"
+    assert prepare(recipe, files["train"], tmp_path / "run").recipe.monitor == "accuracy"
+    with pytest.raises(ValueError, match=r"need validation text\. Received: patience=1"):
+        prepare(dataclasses.replace(recipe, patience=1), files["train"], tmp_path / "run")
+
+
 def test_an_encoder_of_another_width_does_not_fit(files, run, tmp_path):
     options = {"warm_start": run[0] / "classifier.keras", "exact_sizes": {"d_model"}}
     with pytest.raises(ValueError, match="d_model=64 instead of 16"):
