@@ -61,10 +61,8 @@ def _parameter(field, panel):
     """Returns the parameter of a command for a field."""
     if "description" not in field.metadata:
         return _keyword(field.name, field.default, field.type)
-    flag = [f"--{field.name.replace('_', '-')}"] if field.default is False else []
     shown = field.default is not dataclasses.MISSING and bool(field.default)  # Not what is off.
     option = typer.Option(
-        *flag,
         help=field.metadata["description"],
         rich_help_panel=panel,
         show_default=str(field.default) if shown else False,
