@@ -28,13 +28,13 @@ def test_a_translator_is_described_with_its_run(inspected, toy_keras, toy_run):
         "encoder     1 layer of 2 heads; d_model 32, d_ff 64, relu, dropout 0.0, norm",
         "ids         308; padding 0, unknown 1, start 2, end 3",
         "limits      256 ids of a source, 306 of a translation",
-        "training    5 epochs of 512 tokens a batch, float32, seed 0",
+        "training    7 epochs of 512 tokens a batch, float32, seed 0",
         f"valid-source: {toy_run.files['valid.de']}",
         "SavedModel  about",
     ):
         assert expected in text
     assert re.search(r"\n +all +31,360 +0\.13\n", text)  # As in the metadata of its .tflite file.
-    assert re.search(r"scores      val_loss 0\.\d+, val_accuracy .*, after epoch [1-5]\n", text)
+    assert re.search(r"scores      val_loss 0\.\d+, val_accuracy .*, after epoch [1-7]\n", text)
 
 
 def test_the_head_that_aligns_words_is_named(inspected, toy_keras, tmp_path):

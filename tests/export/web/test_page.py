@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import struct
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -73,9 +74,14 @@ def test_another_model_is_another_version(toy_tflite, package, tmp_path):
         return re.search(r'const VERSION = "(\w{16})";', text)[1]
 
     other = tmp_path / "other.tflite"
-    content = bytearray(toy_tflite.read_bytes())
-    content[len(content) // 3] ^= 1  # Before the archive at the end.
+    with zipfile.ZipFile(toy_tflite) as archive:
+        said = json.loads(archive.read("kformer.json"))
+    content = bytearray(toy_tflite.read_bytes()[: said["model_bytes"]])
+    content[len(content) // 3] ^= 1
     other.write_bytes(content)
+    with zipfile.ZipFile(other, "a") as archive:
+        said["sha256"] = hashlib.sha256(content).hexdigest()
+        archive.writestr("kformer.json", json.dumps(said))
     first = version(toy_tflite, "first")
     assert version(toy_tflite, "second") == first
     assert version(other, "third") != first

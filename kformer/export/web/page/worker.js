@@ -82,7 +82,7 @@ async function start() {
 
 /** Throws if the model is not the one of its metadata. Files of kformer 0.1 have no checksum. */
 async function checkWhole(bytes, { sha256, model_bytes: size }) {
-  if (!sha256 || !crypto.subtle) return; // Browsers have none on http, except on localhost.
+  if (!sha256 || !crypto.subtle) return; // Only pages of this machine and encrypted ones have it.
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.subarray(0, size)));
   const found = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (found !== sha256) {
