@@ -46,8 +46,9 @@ class MacroF1(keras.metrics.Metric):
 
     def result(self):
         """Returns the score of all texts so far, float32."""
-        there = ops.cast(self.either > 0, "float32")
-        f1 = 2 * self.right / ops.where(self.either > 0, self.either, 1.0)
+        right, either = (ops.convert_to_tensor(counts) for counts in (self.right, self.either))
+        there = ops.cast(either > 0, "float32")
+        f1 = 2 * right / ops.where(either > 0, either, 1.0)
         return ops.sum(f1) / ops.maximum(ops.sum(there), 1.0)
 
     def get_config(self):
