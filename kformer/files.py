@@ -163,8 +163,8 @@ def open_own(path: Path, mode: str):
             if error.errno not in (errno.ELOOP, errno.ENXIO):
                 raise
             raise _foreign(name) from error
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
             os.close(descriptor)
             raise _foreign(name)
         return descriptor

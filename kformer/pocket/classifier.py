@@ -11,7 +11,7 @@ from kformer.text.labels import Predictions, predictions
 
 
 class PocketClassifier(PocketModel):
-    """A `.tflite` classifier, for any number of threads.
+    """A `.tflite` classifier; any number of threads may share one.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.

@@ -24,7 +24,7 @@ class PocketGeneration(NamedTuple):
 
 
 class PocketLanguageModel(PocketModel):
-    """A `.tflite` language model, for any number of threads.
+    """A `.tflite` language model; any number of threads may share one.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.

@@ -20,7 +20,7 @@ ENCODE = "encode_text"
 
 
 class PocketModel:
-    """A `.tflite` file, for any number of threads; base class.
+    """Base class of what runs a `.tflite` file; any number of threads may share one object.
 
     Args:
         path, workers: See `kformer.pocket.PocketTranslator`.

@@ -1,4 +1,4 @@
-"""Runs jobs on several workers at the same time, for any number of threads."""
+"""A pool of workers for one `.tflite` file, which all threads of a process share."""
 
 import collections
 import contextlib

@@ -31,7 +31,7 @@ class PocketTranslation(NamedTuple):
 
 
 class PocketTranslator(PocketModel):
-    """A `.tflite` translator, for any number of threads.
+    """A `.tflite` translator; any number of threads may share one.
 
     Args:
         path: The `.tflite` file, as `kformer.export.export_tflite` writes it.

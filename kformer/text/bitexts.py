@@ -92,25 +92,25 @@ def _members(names, languages, file):
         languages: Of source and target; None for those of the archive, if it has one pair.
         file: The archive, for messages.
     """
-    found = {}  # languages -> corpus, "Tatoeba" of "Tatoeba.de-en.en" -> language -> name
+    texts_of = {}  # languages -> corpus, "Tatoeba" of "Tatoeba.de-en.en" -> language -> name
     for name in names:
         if (match := _MOSES.fullmatch(name)) and match[4] in match.groups()[1:3]:
-            corpora = found.setdefault(match.groups()[1:3], {})
+            corpora = texts_of.setdefault(match.groups()[1:3], {})
             corpora.setdefault(match[1], {}).setdefault(match[4], []).append(name)
-    chosen = [pair for pair in found if languages is None or {*pair} == {*languages}]
+    chosen = [pair for pair in texts_of if languages is None or {*pair} == {*languages}]
     if len(chosen) != 1:
-        listed = ", ".join("-".join(pair) for pair in found) or "no pair of languages"
+        listed = ", ".join("-".join(pair) for pair in texts_of) or "no pair of languages"
         raise ValueError(
             "A Moses archive must have files that end in '.de-en.de' and '.de-en.en', or in those "
             f"of other languages; `columns` chooses them. Received: {file}, which holds {listed}, "
             f"for columns={languages}."
         )
     [pair] = chosen
-    for corpus, texts in found[pair].items():
+    for corpus, texts in texts_of[pair].items():
         if any(len(texts.get(language, ())) != 1 for language in pair):
             raise ValueError(
                 "Each corpus in a Moses archive must have one text for each language. Received: "
                 f"{file}, with {', '.join(map(repr, itertools.chain(*texts.values())))} of "
                 f"{corpus!r}."
             )
-    return [[texts[one][0] for one in languages or pair] for texts in found[pair].values()]
+    return [[texts[one][0] for one in languages or pair] for texts in texts_of[pair].values()]

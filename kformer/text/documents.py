@@ -48,17 +48,17 @@ def documents_of(lines: Iterable[str], documents: str = LINE) -> Iterator[str]:
     if documents == LINE:
         yield from lines
         return
-    found: list[str] = []
+    document: list[str] = []
     for line in lines:
-        if line.strip() or (found and documents == FILE):
-            found.append(line)
-        elif found:
-            yield "\n".join(found)
-            found = []
-    while found and not found[-1].strip():
-        del found[-1]
-    if found:
-        yield "\n".join(found)
+        if line.strip() or (document and documents == FILE):
+            document.append(line)
+        elif document:
+            yield "\n".join(document)
+            document = []
+    while document and not document[-1].strip():
+        del document[-1]
+    if document:
+        yield "\n".join(document)
 
 
 def document_files(files: list[str], documents: str) -> list[DocumentFile]:

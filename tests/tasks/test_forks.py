@@ -1,4 +1,4 @@
-"""A fork of a process that has a model says in one sentence that it cannot compute."""
+"""A forked process raises an error where TensorFlow would wait for ever."""
 
 import pytest
 

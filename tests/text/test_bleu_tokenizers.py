@@ -129,14 +129,16 @@ def test_lines_without_spaces_between_words_are_warned_of(tokenizer, lines, fitt
     ],
 )
 def test_other_lines_are_not(lines):
-    with warnings.catch_warnings(action="error"):
+    with warnings.catch_warnings(record=True) as warned:
         warn_without_words(lines, "13a")
+    assert not warned
 
 
 @pytest.mark.parametrize("tokenizer", ["zh", "ja-mecab", "ko-mecab", "char"])
 def test_tokenizers_without_need_of_spaces_are_not_warned_of(tokenizer):
-    with warnings.catch_warnings(action="error"):
+    with warnings.catch_warnings(record=True) as warned:
         warn_without_words([*JAPANESE, *CHINESE], tokenizer)
+    assert not warned
 
 
 def test_the_sentences_of_a_student_are_compared_by_the_same_tokenizer():

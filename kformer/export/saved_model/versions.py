@@ -44,10 +44,10 @@ def next_version(folder) -> int:
     A server, or who reads its metrics, would take a new version for the one that was deleted.
     """
     try:
-        given = json.loads((folder / NEWEST).read_text("utf-8"))["newest"]
+        newest = json.loads((folder / NEWEST).read_text("utf-8"))["newest"]
     except (OSError, ValueError, TypeError, KeyError):
-        given = 0
-    return 1 + max((*versions_in(folder), given if isinstance(given, int) else 0), default=0)
+        newest = 0
+    return 1 + max((*versions_in(folder), newest if isinstance(newest, int) else 0), default=0)
 
 
 def read_report(version) -> dict:

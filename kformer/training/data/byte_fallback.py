@@ -15,7 +15,7 @@ SPACE = "▁"  # U+2581, which stands for a space in SentencePiece.
 class ByteFallbackAugmentation(Respelling):
     """Replaces random pieces of rows of ids by the bytes that spell them.
 
-    Spaces at the beginning of a piece stay pieces, as in the byte fallback of the tokenizer.
+    The spaces before a word are not spelled in bytes: neither does the tokenizer spell them so.
 
     Args:
         tokenizer: `kformer.Tokenizer` with ids for bytes.

@@ -27,10 +27,10 @@ class _OfDocuments(Mixture):
     """Documents of several lines."""
 
     def __init__(self, files, documents):
-        found = [file for file in document_files(files, documents) if file.count]
-        if not found:
+        written = [file for file in document_files(files, documents) if file.count]
+        if not written:
             raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
-        self._counts = {file.path: file.count for file in found}
+        self._counts = {file.path: file.count for file in written}
         size = sum(Path(path).stat().st_size for path in self._counts) / sum(self._counts.values())
         window = max(1, min(WINDOW, int(_WINDOW_BYTES / size)))
         super().__init__([*self._counts], [*self._counts], window=window)
