@@ -113,11 +113,11 @@ def report(prepared) -> str:
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
     files = prepared.task.files
     documents = prepared.task.options.documents
-    report = text_report(
+    text = text_report(
         *(files["text"], files["valid_text"], tokenizer, recipe, prepared.origin, documents)
     )
-    cost = training_cost(recipe, report.tokens, report.tokens, one_stack=True)
-    return "\n".join([str(report), *cost.lines(), *pace_of(recipe, report.batches).lines()])
+    cost = training_cost(recipe, text.tokens, text.tokens, one_stack=True)
+    return "\n".join([str(text), *cost.lines(), *pace_of(recipe, text.batches).lines()])
 
 
 def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned", kind=LINE) -> TextReport:
