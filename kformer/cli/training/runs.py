@@ -82,7 +82,10 @@ class Flags:
     ] = 1
     coordinator: Annotated[
         str | None,
-        typer.Option(help="HOST:PORT of process 0, if several processes train together, on JAX."),
+        typer.Option(
+            help="HOST:PORT of process 0, if several processes train together, on JAX. All need "
+            "one secret in KFORMER_RUN_SECRET."
+        ),
     ] = None
     processes: Annotated[int | None, typer.Option(help="Number of these processes.")] = None
     process: Annotated[

@@ -31,7 +31,7 @@ class Agreement(Together):
         if self._left and not now:
             return False, None
         seconds = (time.monotonic() - self._met) / (self._every - self._left)
-        found = self._team.exchange([late, signal_number, seconds])
+        found = self._team.exchange([late, signal_number, seconds], _is_state)
         self._met = time.monotonic()
         late, _, seconds = found[0]
         self._left = self._every = min(max(round(_SECONDS / max(seconds, 1e-3)), 1), 1000)
@@ -44,4 +44,16 @@ class SameScores(ValidationCallback):
     def on_validation(self, epoch: float, logs: dict | None = None):
         if team().processes > 1:
             scores = {name: float(value) for name, value in logs.items()}
-            logs.update(team().exchange(scores)[0])
+            logs.update(team().exchange(scores, _are_scores)[0])
+
+
+def _is_state(value):
+    """Whether a value is what a process brings to a meeting: late, signal, seconds of a batch."""
+    if not isinstance(value, list) or [*map(type, value[::2])] != [bool, float]:
+        return False
+    return len(value) == 3 and (value[1] is None or type(value[1]) is int)
+
+
+def _are_scores(value):
+    """Whether a value maps names, as all keys of JSON are, to numbers."""
+    return isinstance(value, dict) and all(type(score) is float for score in value.values())

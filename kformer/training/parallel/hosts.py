@@ -4,20 +4,25 @@ All take the same steps: each computes the gradients of its own rows of every ba
 writes the folder of the run; the others work on a copy of it.
 """
 
+import atexit
 import contextlib
 import json
 import os
 import socket
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
 from kformer.training.parallel.channel import Channel
-from kformer.training.parallel.relay import relay_to
+from kformer.training.parallel.connection import printable
+from kformer.training.parallel.greeting import run_secret
+from kformer.training.parallel.relay import Relay
 from kformer.training.parallel.team import Team, in_team
 from kformer.training.resumption.interruption import Interrupted
 
+MAX_PROCESSES = 2**16
 HEARTBEATS = 600  # Seconds; the channel notices earlier that a process has died.
 
 
@@ -31,35 +36,72 @@ def join_processes(
     Open MPI, Kubernetes (an indexed job) or Cloud TPU for the processes; where none of them
     answers, this process trains alone.
 
-    If another process dies, this one prints a line on stderr and exits with code 2. (Where JAX has
-    found the processes and process 0 dies, JAX may end this one first, with lines of its own.)
+    All processes need the same secret in the environment variable KFORMER_RUN_SECRET, at least 16
+    bytes: it keeps others out who can reach the port of process 0.
+
+    If another process dies or fails, this one prints a line on stderr and exits with code 2. After
+    an error of its own this process also ends with code 2, whenever it ends. (Where JAX has found
+    the processes and process 0 dies, JAX may end this one first, with lines of its own.)
 
     Args:
-        coordinator: "HOST:PORT" of process 0, which listens there and at the next port.
+        coordinator: "HOST:PORT" of process 0, which listens there.
         processes: Number of processes.
         process: Number of this process, from 0.
 
     Raises:
+        ConnectionError: A process has died before all had come.
         TimeoutError: A process did not come within 5 minutes; the message says which.
-        ValueError: The arguments are incomplete, or process 0 cannot listen at this address.
+        ValueError: The arguments are incomplete, the secret is missing or another one, or process 0
+            cannot listen at this address.
     """
     channel = _channel(coordinator, processes, process)
     if channel is None:
         yield
         return
     try:
-        with in_team(Team(channel)), _printing(only=channel.process == 0):
-            yield
-        channel.exchange(b"")  # No process ends while another one still computes.
-    except Interrupted:  # All processes end after the same batch.
-        channel.exchange(b"")
-        channel.close()
+        with (
+            _jax_over(channel) if coordinator else contextlib.nullcontext(),
+            in_team(Team(channel)),
+            _printing(only=channel.process == 0),
+        ):
+            try:
+                yield
+            except Interrupted:  # All processes end after the same batch.
+                _leave(channel)
+                raise
+            _leave(channel)
+    except Interrupted:
         raise
     except BaseException as error:
         time.sleep(1)  # If this is due to the death of another process, the channel ends this one.
         channel.close(f"Process {channel.process} has ended: {str(error) or repr(error)}")
+        _exit_without_jax(error)
         raise
+
+
+def _leave(channel):
+    """Ends the run in all processes at once: none ends while another one still needs it."""
+    import jax
+
+    channel.exchange(b"")
+    jax.distributed.shutdown()  # Otherwise its exit waits for slower processes.
+    channel.exchange(b"")
     channel.close()
+
+
+def _exit_without_jax(error):
+    """Has this process end at its exit as it is, with code 2, or 130 after Ctrl-C.
+
+    JAX would wait for the other processes, which have ended, for 5 minutes, and abort then.
+    """
+
+    def end():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):  # It may be closed.
+                stream.flush()
+        os._exit(130 if isinstance(error, KeyboardInterrupt) else 2)
+
+    atexit.register(end)  # Called before what was registered earlier, as JAX's.
 
 
 @contextlib.contextmanager
@@ -95,30 +137,37 @@ def _address(coordinator):
 
 
 def _channel_to(host, port, processes, process):
-    if not 0 <= process < processes:
+    if not 0 <= process < processes <= MAX_PROCESSES:
         raise ValueError(
-            "The processes are numbered from 0. "
+            f"The processes are numbered from 0, and there are at most {MAX_PROCESSES:,}. "
             f"Received: process={process} of processes={processes}."
         )
     if processes == 1:
         return None
     _check_backend(processes)
+    return Channel(host, port, processes, process, run_secret())
+
+
+@contextlib.contextmanager
+def _jax_over(channel):
+    """Connects JAX in all processes, while the context is open."""
     import jax
 
-    channel = Channel(host, port, processes, process)
-    # Process 0 listens itself; the others must not notice by JAX that it has died.
-    address = relay_to(host, port + 1) if process else (host, port + 1)
-    try:
-        jax.distributed.initialize(
-            "{}:{}".format(*address), processes, process, heartbeat_timeout_seconds=HEARTBEATS
-        )
-    except RuntimeError as error:
-        channel.close(f"Process {process} has ended: {error}")
-        raise ValueError(
-            "JAX must be able to connect the processes, at the port after the coordinator's. "
-            f"Received: {host}:{port + 1} ({error})."
-        ) from error
-    return channel
+    with Relay(channel) as relay:
+        try:
+            jax.distributed.initialize(
+                relay.address,
+                channel.processes,
+                channel.process,
+                coordinator_bind_address=relay.address,
+                heartbeat_timeout_seconds=HEARTBEATS,
+            )
+        except RuntimeError as error:
+            raise ValueError(
+                "JAX must be able to connect the processes, before it computes anything. "
+                f"Received: {printable(str(error).encode())}."
+            ) from error
+        yield
 
 
 def _check_backend(processes):
@@ -138,12 +187,23 @@ def _channel_of_cluster():
     if keras.backend.backend() != "jax":
         return None
     import jax
-    from jax.experimental import multihost_utils
 
     with contextlib.suppress(ValueError, RuntimeError):  # No cluster; or JAX has begun.
         jax.distributed.initialize(heartbeat_timeout_seconds=HEARTBEATS)
-    if (processes := jax.process_count()) == 1:
+    if jax.process_count() == 1:
         return None
+    try:
+        return _channel_over_jax(run_secret())
+    except BaseException as error:
+        _exit_without_jax(error)
+        raise
+
+
+def _channel_over_jax(secret):
+    """Connects to the other processes; process 0 sends them its address by JAX."""
+    import jax
+    from jax.experimental import multihost_utils
+
     address = np.zeros(256, np.uint8)
     if jax.process_index() == 0:
         text = json.dumps([socket.getfqdn(), _free_port()]).encode()
@@ -152,7 +212,7 @@ def _channel_of_cluster():
     host, port = json.loads(address)
     if jax.process_index() == 0:
         host = ""
-    return Channel(host, port, processes, jax.process_index())
+    return Channel(host, port, jax.process_count(), jax.process_index(), secret)
 
 
 def _free_port():

@@ -1,68 +1,128 @@
-"""`relay_to`: connections to another machine that never seem broken."""
+"""`Relay`: connections to JAX's coordination service, through the channel of the run.
+
+JAX's service believes whoever reaches its port. Here it has none: it listens at a socket in a
+folder of its user alone, in process 0, and so does a relay in each other process. What JAX sends
+goes through the channel, whose messages are authenticated.
+
+JAX also ends a process with an abort and lines of its own as soon as its connection to process 0
+breaks. Behind the relay it does not see that, and the channel ends the process, with one line.
+"""
 
 import contextlib
+import queue
+import shutil
 import socket
+import struct
+import tempfile
 import threading
 import time
+from pathlib import Path
+
+from kformer.training.parallel.channel import Channel
+
+_NUMBER = struct.Struct("!Q")  # Of a connection, which its process counts.
+_PATH = 80  # Characters that the path of a socket may have on every system, and some to spare.
 
 
-def relay_to(host: str, port: int, seconds: float = 300) -> tuple[str, int]:
-    """Starts a relay in this process: who connects to it is connected to `host` and `port`.
-
-    JAX ends a process with an abort and lines of its own as soon as its connection to process 0
-    breaks. Behind this relay it does not see that, and the channel ends the process instead, with
-    one line.
+class Relay:
+    """Connects JAX in every process to its service in process 0, while the context is open.
 
     Args:
-        host, port: Address of the other machine.
-        seconds: How long to wait until something answers there.
+        channel: The channel of the run; the relay receives its relayed bytes.
+        seconds: How long to wait until JAX's service answers.
 
-    Returns:
-        Host and port of the relay.
+    Attributes:
+        address: For `jax.distributed.initialize`, in the form of gRPC. Process 0 listens there
+            itself.
     """
-    server = socket.create_server(("127.0.0.1", 0))
-    _in_background(_accept, server, (host, port), seconds)
-    return server.getsockname()
+
+    def __init__(self, channel: Channel, seconds: float = 300):
+        self._channel = channel
+        self._seconds = seconds
+        self._folder = tempfile.mkdtemp(prefix="kformer-")  # Only its user may enter it.
+        if len(self._folder) > _PATH:
+            shutil.rmtree(self._folder)
+            self._folder = tempfile.mkdtemp(prefix="kformer-", dir="/tmp")
+        self._path = Path(self._folder, "jax")
+        self.address = f"unix:{self._path}"
+        self._callers: dict[int, socket.socket] = {}  # Not in process 0.
+        self._sent: dict[tuple[int, int], queue.Queue] = {}  # In process 0, by process and number.
+        channel.at_loss.append(self.close)
+        channel.on_relayed = self._serve if channel.process == 0 else self._answer
+        if channel.process:
+            self._server = socket.socket(socket.AF_UNIX)
+            self._server.bind(str(self._path))
+            self._server.listen()
+            _in_background(self._accept)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def close(self):
+        """Deletes the socket; connections end with the channel."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _accept(self):
+        number = 0
+        while True:
+            number += 1
+            caller, _ = self._server.accept()
+            self._callers[number] = caller
+            _in_background(self._send, 0, number, caller)
+
+    def _answer(self, process, content):
+        """Hands on what the service has sent; the end of its connection is kept from JAX."""
+        number, content = _unpack(content)
+        with contextlib.suppress(OSError):  # JAX has ended this connection.
+            self._callers[number].sendall(content)
+
+    def _serve(self, process, content):
+        number, content = _unpack(content)
+        if (process, number) not in self._sent:
+            self._sent[process, number] = queue.Queue()
+            _in_background(self._connect, process, number, self._sent[process, number])
+        self._sent[process, number].put(content)
+
+    def _connect(self, process, number, sent):
+        """Sends to JAX's service what comes through the channel, until that is empty."""
+        with contextlib.suppress(OSError), self._service() as service:
+            _in_background(self._send, process, number, service)
+            while content := sent.get():
+                service.sendall(content)
+            service.shutdown(socket.SHUT_RDWR)
+
+    def _service(self):
+        deadline = time.monotonic() + self._seconds
+        while True:
+            service = socket.socket(socket.AF_UNIX)
+            try:
+                service.connect(str(self._path))
+                return service
+            except OSError:  # It does not listen yet.
+                service.close()
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def _send(self, process, number, source):
+        """Sends through the channel what comes from a socket; nothing at its end."""
+        content = b"."
+        while content:
+            try:
+                content = source.recv(2**16)
+            except OSError:
+                content = b""
+            with contextlib.suppress(OSError):  # What goes to a dead process is lost in silence.
+                if content or self._channel.process:
+                    self._channel.relay(process, _NUMBER.pack(number) + content)
+
+
+def _unpack(content):
+    return *_NUMBER.unpack(content[: _NUMBER.size]), content[_NUMBER.size :]
 
 
 def _in_background(function, *arguments):
     threading.Thread(target=function, args=arguments, daemon=True).start()
-
-
-def _accept(server, address, seconds):
-    while True:
-        caller, _ = server.accept()
-        _in_background(_relay, caller, address, seconds)
-
-
-def _relay(caller, address, seconds):
-    with caller:
-        try:
-            other = _connected(address, time.monotonic() + seconds)
-        except OSError:
-            return
-        with other:
-            _in_background(_copy, other, caller)
-            _copy(caller, other)
-            with contextlib.suppress(OSError):  # It has ended first.
-                other.shutdown(socket.SHUT_RDWR)
-
-
-def _connected(address, deadline):
-    while True:
-        try:
-            connection = socket.create_connection(address, timeout=10)
-            connection.settimeout(None)
-            return connection
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
-
-
-def _copy(source, sink):
-    """Copies what comes from one connection to the other, until the first one ends."""
-    with contextlib.suppress(OSError):
-        while content := source.recv(2**16):
-            with contextlib.suppress(OSError):  # What goes to a dead process is lost in silence.
-                sink.sendall(content)

@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+from collections.abc import Callable
 from typing import Any
 
 from kformer.training.parallel.channel import Channel
+from kformer.training.parallel.connection import printable
 
 
 class Team:
@@ -27,14 +29,35 @@ class Team:
         """Returns the contents of all processes, in their order; each must call this."""
         return self._channel.exchange(content) if self._channel else [content]
 
-    def exchange(self, value: Any) -> list:
-        """Returns the values of all processes, as JSON holds them; each must call this."""
-        return [*map(json.loads, self.exchange_bytes(json.dumps(value).encode()))]
+    def exchange(self, value: Any, is_valid: Callable[[Any], bool]) -> list:
+        """Returns the values of all processes, as JSON holds them; each must call this.
 
-    def at_loss(self, clean_up):
+        Args:
+            value: Of this process.
+            is_valid: Whether a value has the right types.
+
+        Raises:
+            ValueError: The value of another process does not, so it may be of another version.
+        """
+        contents = self.exchange_bytes(json.dumps(value).encode())
+        values = []
+        for process, content in enumerate(contents):
+            try:
+                values.append(json.loads(content))
+                valid = is_valid(values[-1])
+            except (ValueError, RecursionError):
+                valid = False
+            if not valid:
+                raise ValueError(
+                    "All processes of a run need the same version of kformer. Received: "
+                    f"{printable(content[:99])!r} from process {process}."
+                )
+        return values
+
+    def at_loss(self, clean_up: Callable[[], None]):
         """Has `clean_up` called if this process must end because another one died."""
         if self._channel:
-            self._channel.on_loss = clean_up
+            self._channel.at_loss.append(clean_up)
 
 
 _team = Team()

@@ -42,7 +42,7 @@ from kformer.training.run.folder import (
 )
 from kformer.training.run.history_picture import draw_history
 from kformer.training.run.preparation import Prepared
-from kformer.training.run.run_config import check_same, in_words, with_changes
+from kformer.training.run.run_config import check_same, in_words, is_comparable, with_changes
 from kformer.training.run.validation import ValidateEvery
 from kformer.training.run.vocabularies import save_vocabularies
 
@@ -62,7 +62,7 @@ def run(
     """
     _check_backend(prepared)
     versions = {name: metadata.version(name) for name in ("kformer", "keras", "tensorflow")}
-    check_same(team().exchange({**prepared.config, "versions": versions}))
+    check_same(team().exchange({**prepared.config, "versions": versions}, is_comparable))
     with distribute():
         check_fits(prepared.recipe, prepared.vocabularies.sizes())
         _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks)

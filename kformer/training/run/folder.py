@@ -2,15 +2,14 @@
 
 import contextlib
 import fcntl
-import io
 import os
 import shutil
-import tarfile
 import tempfile
 from pathlib import Path
 
 from kformer.tasks.run_file import MODEL_FILES
 from kformer.training.parallel.team import team
+from kformer.training.run.folder_copy import receive_files, send_files
 
 RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
 HISTORY = "history.json"
@@ -68,19 +67,14 @@ def run_folder(output: str | Path):
         copy = tempfile.mkdtemp(prefix="kformer-")
         group.at_loss(lambda: shutil.rmtree(copy, ignore_errors=True))
         try:
-            with tarfile.open(fileobj=io.BytesIO(group.exchange_bytes(b"")[0])) as archive:
-                archive.extractall(copy, filter="data")
+            receive_files(group, Path(copy))
             yield Path(copy)
         finally:
             shutil.rmtree(copy, ignore_errors=True)
         return
     with locked(output):
         if group.processes > 1:
-            archive = io.BytesIO()
-            with tarfile.open(fileobj=archive, mode="w") as files:
-                for path in content(Path(output)):
-                    files.add(path, path.name)
-            group.exchange_bytes(archive.getvalue())
+            send_files(group, Path(output), [*_FILES, CHECKPOINTS, MODELS, LOGS])
         yield Path(output)
 
 

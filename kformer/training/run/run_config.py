@@ -121,6 +121,16 @@ def check_same(configs: list[dict]):
             )
 
 
+def is_comparable(config) -> bool:
+    """Whether a value from another process has the form that `check_same` needs."""
+    if not isinstance(config, dict):
+        return False
+    tables = [config.get(name) for name in ("recipe", "options", "sha256", "versions")]
+    return all(isinstance(table, dict) for table in tables) and {
+        *("task", "tokenizer", "target_tokenizer")
+    } <= {*config}
+
+
 def changed_settings(earlier: dict, config: dict) -> dict[str, list]:
     """Returns, by name, the old and the new value of each setting that may change and does."""
     before, after = earlier.get("recipe", {}), config["recipe"]

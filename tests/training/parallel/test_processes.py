@@ -4,8 +4,6 @@ import importlib.util
 import os
 import random
 import signal
-import socket
-import threading
 import time
 from collections import Counter
 
@@ -15,23 +13,18 @@ import pytest
 from kformer.training import translation_dataset
 from kformer.training.data import batching
 from kformer.training.parallel.agreement import Agreement
-from kformer.training.parallel.channel import Channel
 from kformer.training.parallel.hosts import join_processes
 from kformer.training.parallel.team import Team
 from kformer.training.resumption.checkpoint import newest_checkpoint
-from kformer.training.run.run_config import check_same
+from kformer.training.run.run_config import check_same, is_comparable
 from support import toy
 from support.processes import started_python
+from support.training.channels import at_once, connected, free_port
 from support.training.pairs import expected_rows, many_pairs
 from support.training.pairs import write as write_pairs
 from support.training.same_run import assert_same_run, weights_of
 
 needs_jax = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 @pytest.mark.parametrize(("before", "after"), [(2, 1), pytest.param(1, 3, marks=pytest.mark.prove)])
@@ -74,28 +67,39 @@ def test_processes_need_batches_of_fixed_shapes(monkeypatch, tokenizer, tmp_path
 
 
 def test_all_processes_save_and_stop_after_the_same_batch():
-    port, processes, answers = free_port(), 3, {}
-
-    def train(process):
-        channel = Channel("127.0.0.1", port, processes, process, seconds=20)
+    def train(channel):
+        process = channel.process
         agreement = Agreement(Team(channel))
         assert agreement.writes == (process == 0)
-        found = answers[process] = []
+        found = []
         for batch in range(9):
             time.sleep(0.01 * process)
             signal_number = signal.SIGTERM if process == 1 and batch > 3 else None
             found.append(agreement.meet(process == 0, signal_number))
-        found.append(agreement.meet(False, signal_number, now=True))
-        channel.close()
+        return [*found, agreement.meet(False, signal_number, now=True)]
 
-    threads = [threading.Thread(target=train, args=(i,)) for i in range(processes)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with connected(3) as channels:
+        answers = at_once(train, *channels)
     assert answers[0] == answers[1] == answers[2]
     assert answers[0][0] == (True, None)  # They meet after the first batch.
     assert answers[0][-1] == (False, signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff", b"[" * 10**5, b"null", b"{}", b"[1, null, 0.5]", b"[true, 15]"]
+)
+def test_what_another_process_brings_to_a_meeting_has_the_right_types(content):
+    class Channels:
+        process, processes = 0, 2
+
+        def exchange(self, own):
+            return [own, content]
+
+    shown = r"Received: .* from process 1\.$"
+    with pytest.raises(ValueError, match=shown):
+        Agreement(Team(Channels())).meet(False, None)
+    with pytest.raises(ValueError, match=shown):
+        Team(Channels()).exchange({**config(), "versions": {}}, is_comparable)
 
 
 def config(**changes):
@@ -151,7 +155,7 @@ class Command:
                 options |= {"--coordinator": f"127.0.0.1:{port}", "--processes": processes}
                 options |= {"--process": process}
             arguments = [part for option in options.items() for part in option]
-            environment = {**os.environ, "XLA_FLAGS": flags}
+            environment = {**os.environ, "XLA_FLAGS": flags, "KFORMER_RUN_SECRET": "secret" * 3}
             self.processes.append(
                 started_python("-m", "kformer", "train", *arguments, env=environment)
             )
