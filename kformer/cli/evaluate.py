@@ -10,6 +10,7 @@ from kformer.cli.options import Tokenize, with_options_of
 from kformer.cli.terminal.lines import check_output, translate_lines, writing
 from kformer.decoding.options import SearchOptions
 from kformer.text.bleu_tokenizers import bleu_tokenizer
+from kformer.text.long_lines import check_whole
 from kformer.text.text_files import read_lines
 from kformer.training.data.parallel_files import check_parallel
 
@@ -77,14 +78,14 @@ def evaluate(
         _check_moses(moses)
     bleu_tokenizer(tokenize, target_language)
     check_output(output)
-    systems, references = {}, list(read_lines(reference))
+    systems, references = {}, _read(reference)
     if model is not None:
         check_has_options(model, ensemble, shortlist, search)
         translator = open_ensemble(model, ensemble or (), target_language, shortlist, if_any=True)
         target_language = target_language or translator.target_language
         bleu_tokenizer(tokenize, target_language)
         systems[model] = _translated(translator, source, output, search)
-    systems |= {file: list(read_lines(file)) for file in files}
+    systems |= {file: _read(file) for file in files}
 
     from kformer.text.scores import bleu_metric, chrf_metric, moses_metric
 
@@ -93,6 +94,11 @@ def evaluate(
         metrics["BLEU, Moses"] = moses_metric(moses)
     metrics["chrF"] = chrf_metric()
     _show(systems, references, metrics, confidence)
+
+
+def _read(file):
+    """Returns the lines of a file, and refuses it if one is too long to be read whole."""
+    return list(check_whole(read_lines(file), repr(str(file))))
 
 
 def _check_what_is_scored(model, source, output, files):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kformer.scale.addresses import opened, size_of
+from kformer.text.long_lines import lines_of
 from kformer.text.text_files import COMPRESSED, decoded
 
 BLOCK = 8 * 2**20  # Bytes.
@@ -126,5 +127,5 @@ def read(lines: Lines) -> Iterator[str]:
     """Yields the lines as text; see `kformer.text.text_files.decoded` for errors."""
     with opened(lines.file) as content:
         content.seek(lines.byte)
-        wanted = itertools.islice(content, lines.skip, lines.skip + lines.number)
+        wanted = itertools.islice(lines_of(content), lines.skip, lines.skip + lines.number)
         yield from decoded(wanted, repr(lines.file), first=lines.first + 1)

@@ -5,7 +5,6 @@ another by several workers: compressed ones, tables, TMX and archives.
 """
 
 import contextlib
-import itertools
 from typing import NamedTuple
 
 import apache_beam as beam
@@ -13,7 +12,7 @@ import apache_beam as beam
 from kformer.scale.addresses import local_copy
 from kformer.scale.blocks import Lines, Table, blocks_of, count, is_compressed, read
 from kformer.scale.runner import errors_of_users
-from kformer.training.shards.preparation.reading import BATCH, PairFiles, Pairs, read_batches
+from kformer.training.shards.preparation.reading import PairFiles, in_batches, read_batches
 
 
 class ReadPairs(beam.PTransform):
@@ -91,9 +90,7 @@ def _parts(files, counted):
 
 def _read_part(part):
     with errors_of_users():
-        pairs = zip(read(part.source), read(part.target), strict=True)
-        while batch := [*itertools.islice(pairs, BATCH)]:
-            yield Pairs(*map(list, zip(*batch, strict=True)))
+        yield from in_batches(zip(read(part.source), read(part.target), strict=True))
 
 
 def _read_whole(files):

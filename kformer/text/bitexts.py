@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kformer.files import check_file
+from kformer.text.long_lines import lines_of
 from kformer.text.tables import Row, ending, read_table
 from kformer.text.text_files import decoded
 from kformer.text.tmx import read_tmx
@@ -23,7 +24,8 @@ def read_bitext(
 
     A name that ends in ".tmx" (or ".tmx.gz", ".tmx.xz") is that of a TMX file; one that ends in
     ".zip" is that of a Moses archive, which has a text file for each language, of one corpus or of
-    several, which are read one after another. Others are tables; see `read_table`.
+    several, which are read one after another. Others are tables; see `read_table`. A text that is
+    too long to be read is longer than `kformer.text.long_lines.LONGEST`, too.
 
     Args:
         file: A path.
@@ -58,8 +60,8 @@ def _read_moses(file, languages):
             for members in _members(archive.namelist(), languages, name):
                 with archive.open(members[0]) as source, archive.open(members[1]) as target:
                     sides = (
-                        decoded(lines, f"{member!r} of {name}")
-                        for member, lines in zip(members, (source, target), strict=True)
+                        decoded(lines_of(content), f"{member!r} of {name}")
+                        for member, content in zip(members, (source, target), strict=True)
                     )
                     yield from _in_parallel(*sides, f"{name}, {members[0]!r}")
     except (zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:

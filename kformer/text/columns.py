@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kformer.files import check_file
+from kformer.text.long_lines import lines_of
 from kformer.text.text_files import COMPRESSED, on_one_line, opened
 
 
@@ -42,7 +43,9 @@ def write_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[s
 
 
 def plain(file: str | Path) -> str:
-    """Returns the path of a plain copy of a compressed file, or of `file` if it is plain.
+    """Returns the path of a plain copy of a compressed text, or of `file` if it is plain.
+
+    In the copy, lines that are too long are cut.
 
     A file that has not changed is decompressed once per process.
 
@@ -60,7 +63,7 @@ def plain(file: str | Path) -> str:
 def _plain(file, *_state):
     copy = Path(tempfile.mkdtemp(dir=temporary_folder()), Path(file).stem)
     with opened(file) as content, copy.open("wb") as plain_file:
-        shutil.copyfileobj(content, plain_file, 2**20)
+        plain_file.writelines(lines_of(content))
     return str(copy)
 
 

@@ -3,6 +3,9 @@
 - "line": each line is a document.
 - "blank-line": blank lines separate documents, which keep their line breaks.
 - "file": each file is a document, without the blank lines at its ends.
+
+Of a document of more than `kformer.text.long_lines.LONGEST` bytes, the beginning is read, as of
+lines. Training reads all of it, in parts that are documents of their own.
 """
 
 import functools
@@ -14,6 +17,7 @@ from typing import NamedTuple
 from kformer.arguments import check_choice
 from kformer.files import check_file
 from kformer.text.columns import temporary_folder
+from kformer.text.long_lines import LONGEST
 from kformer.text.text_files import read_lines
 
 DOCUMENTS = LINE, BLANK_LINE, FILE = ("line", "blank-line", "file")
@@ -27,34 +31,41 @@ class DocumentFile(NamedTuple):
     count: int  # Number of documents.
 
 
-def read_documents(file: str | Path, documents: str = LINE) -> Iterator[str]:
+def read_documents(file: str | Path, documents: str = LINE, parts: bool = False) -> Iterator[str]:
     """Yields the documents of a UTF-8 text file, plain or compressed.
 
     The line breaks of a document are line feeds. Lines may be blank documents; others are not.
 
     Args:
         documents: One of `DOCUMENTS`.
+        parts: Whether a document that is too long is divided; else it is cut.
 
     Raises:
         FileNotFoundError, IsADirectoryError, ValueError: See `read_lines`; or `documents` is
             another word.
     """
     check_choice("documents", documents, DOCUMENTS)
-    return documents_of(read_lines(file), documents)
+    return documents_of(read_lines(file, parts=parts), documents, parts)
 
 
-def documents_of(lines: Iterable[str], documents: str = LINE) -> Iterator[str]:
-    """Yields the documents in the lines of a file."""
+def documents_of(lines: Iterable[str], documents: str = LINE, parts: bool = False) -> Iterator[str]:
+    """Yields the documents in the lines of a file; `parts` is that of `read_documents`."""
     if documents == LINE:
         yield from lines
         return
     document: list[str] = []
+    size = 0  # Bytes.
     for line in lines:
         if line.strip() or (document and documents == FILE):
-            document.append(line)
+            if parts and size > LONGEST:
+                yield "\n".join([*document, ""])
+                document, size = [], 0
+            if size <= LONGEST:
+                document.append(line)
+                size += len(line.encode()) + 1
         elif document:
             yield "\n".join(document)
-            document = []
+            document, size = [], 0
     while document and not document[-1].strip():
         del document[-1]
     if document:
@@ -62,13 +73,16 @@ def documents_of(lines: Iterable[str], documents: str = LINE) -> Iterator[str]:
 
 
 def document_files(files: list[str], documents: str) -> list[DocumentFile]:
-    """Writes documents of several lines into temporary files, from which they are read in graph.
+    """Writes documents into temporary files, from which they are read in graph.
+
+    A document of more than `LONGEST` bytes is divided into several.
 
     Files that have not changed are read once per process.
 
     Args:
         files: Paths.
-        documents: "blank-line", for a `DocumentFile` of each file; or "file", for one of them all.
+        documents: One of `DOCUMENTS`: "file" for one `DocumentFile` of all files, the others for
+            one of each.
     """
     for file in files:
         check_file(file)
@@ -86,7 +100,7 @@ def _written(files_and_states, documents):
     path, count = Path(tempfile.mkdtemp(dir=temporary_folder()), "documents"), 0
     with path.open("wb") as written:
         for file, *_ in files_and_states:
-            for document in read_documents(file, documents):
+            for document in read_documents(file, documents, parts=True):
                 written.write(document.encode() + END)
                 count += 1
     return DocumentFile(str(path), count)

@@ -3,15 +3,18 @@
 import csv
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.arguments import replace_lone_surrogates
+from kformer.text.long_lines import LONGEST, TOO_LONG, is_too_long, lines_of
 from kformer.text.text_files import COMPRESSED, decoded, opened
 
 _MOST_CHARACTERS = 2**31 - 1  # Of a field of a CSV file.
 _CR = "\udc0d"  # Stands for a "\r" in the rows of a CSV file; no UTF-8 text has this character.
+_QUOTED = re.compile('[^"]*+(?:""[^"]*+)*+')  # The rest of a text in quotes; "" is a quote.
 _ENDINGS = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}  # Others are TSV.
 
 
@@ -36,7 +39,8 @@ def read_table(
     ends in ".jsonl" or ".ndjson" is that of JSON lines, an object on each line. Others are TSV: if
     the first line names the columns, it is a header; if not, the first values of a line are those
     of `columns`, and further ones are ignored. Blank lines are skipped.
-    Compressed files have names such as "a.csv.gz".
+    Compressed files have names such as "a.csv.gz". The values of a row of more than 1,048,576 bytes
+    are not read: each of them is `kformer.text.long_lines.TOO_LONG`.
 
     Args:
         file: A path.
@@ -55,7 +59,7 @@ def read_table(
     form = _ENDINGS.get(ending(path), "tsv")
     row = None
     with opened(path) as content:
-        lines = decoded(content, repr(str(file)))
+        lines = decoded(lines_of(content, csv=form == "csv"), repr(str(file)))
         first = next(lines, None)
         if first is not None:
             first = first.removeprefix("\ufeff")  # The mark that Windows puts before UTF-8.
@@ -83,7 +87,7 @@ def _rows(form, first, lines, file, columns, named, rest):
 
 def _numbered(form, first, lines, file, columns):
     """Yields the values of columns that are given by their numbers, from 1."""
-    content = _with_ends(first, lines)
+    content = _CsvLines(first, lines)
     rows = (
         csv.reader(content, strict=True)
         if form == "csv"
@@ -93,6 +97,9 @@ def _numbered(form, first, lines, file, columns):
     try:
         for number, values in enumerate(rows, start=1):
             line = rows.line_num if form == "csv" else number
+            if content.row_is_too_long():
+                yield _unread(columns, line)
+                continue
             if form == "csv" and not values:
                 continue
             if len(values) < max(columns):
@@ -124,7 +131,10 @@ def _of_tsv(first, lines, file, columns, named, rest):
         places, most = range(len(columns)), len(columns) - 1 if rest else -1
         numbered = itertools.chain([(number, first)], numbered)
     for number, line in numbered:
-        yield Row(_values_of_tsv(line, number, file, columns, places, most), number)
+        if is_too_long(line):
+            yield _unread(columns, number)
+        else:
+            yield Row(_values_of_tsv(line, number, file, columns, places, most), number)
 
 
 def _values_of_tsv(line, number, file, columns, places, most):
@@ -141,9 +151,9 @@ def _values_of_tsv(line, number, file, columns, places, most):
 
 def _of_csv(first, lines, file, columns):
     csv.field_size_limit(_MOST_CHARACTERS)
+    content = _CsvLines(first, lines)
     # Python's reader would take a "\r" within a line for the end of a row.
-    lines = (line.replace("\r", _CR) for line in _with_ends(first, lines))
-    rows = csv.reader(lines, strict=True)
+    rows = csv.reader((line.replace("\r", _CR) for line in content), strict=True)
     try:
         header = [name.strip() for name in next(rows)]
         if not {*columns} <= {*header}:
@@ -151,7 +161,11 @@ def _of_csv(first, lines, file, columns):
         if not {*columns} <= {*header}:
             raise _lacks_columns(file, columns, first)
         places = [header.index(name) for name in columns]
+        content.row_is_too_long()  # The header was read; the next line begins a row.
         for row in rows:
+            if content.row_is_too_long():
+                yield _unread(columns, rows.line_num)
+                continue
             if row and len(row) != len(header):
                 raise ValueError(
                     "A row of a CSV file must have a value for each column. Received: "
@@ -167,11 +181,36 @@ def _of_csv(first, lines, file, columns):
         ) from error
 
 
-def _with_ends(first, lines):
-    """Gives lines the ends that `decoded` took: a quoted text may hold several lines."""
-    yield f"{first}\n"
-    for line in lines:
-        yield f"{line}\n"
+class _CsvLines:
+    """Lines with the ends that `decoded` took: in a CSV file a quoted text may have several lines.
+
+    Of a row that is too long, further lines come without their quoted text: `csv.reader` asks for
+    one only within quotes.
+    """
+
+    def __init__(self, first, lines):
+        self._lines = itertools.chain([first], lines)
+        self._bytes = 0  # Of the row.
+
+    def __iter__(self):
+        for line in self._lines:
+            within_quotes = self._bytes > 0
+            self._bytes += 1 + (len(line) if line.isascii() else len(line.encode()))
+            if within_quotes and self._bytes > LONGEST + 1:
+                line = line[_QUOTED.match(line).end() :]
+                yield f"{line}\n" if line else ""
+            else:
+                yield f"{line}\n"
+
+    def row_is_too_long(self) -> bool:
+        """Returns whether the row that was read is too long; the next line begins another one."""
+        is_long = self._bytes > LONGEST + 1
+        self._bytes = 0
+        return is_long
+
+
+def _unread(columns, line):
+    return Row((TOO_LONG,) * len(columns), line)
 
 
 def _lacks_columns(file, columns, first):
@@ -182,7 +221,10 @@ def _lacks_columns(file, columns, first):
 
 
 def _of_json(first, lines, file, columns):
-    for number, line in enumerate(_with_ends(first, lines), start=1):
+    for number, line in enumerate(itertools.chain([first], lines), start=1):
+        if is_too_long(line):
+            yield _unread(columns, number)
+            continue
         if not line.strip():
             continue
         try:

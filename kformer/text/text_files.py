@@ -2,6 +2,8 @@
 
 A line ends at a line feed; a `\\r` directly before it belongs to the line end. Everything else is
 text, also a `\\r` or another separator within a line: the tokenizer decides what it means.
+
+Of a line of more than 1,048,576 bytes, the beginning is read; see `kformer.text.long_lines`.
 """
 
 import bz2
@@ -16,10 +18,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kformer.files import check_file
+from kformer.text.long_lines import lines_of
 
 _FORMATS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 COMPRESSED = (*_FORMATS,)  # Endings of the names of compressed files.
-_CHUNK = 2**14  # Bytes that are decompressed at once, which may become a thousand times as many.
+_CHUNK = 2**14  # Compressed bytes that are read at once.
+_MOST = 2**18  # Bytes that are decompressed at once, except from Zstandard:
+_ZSTANDARD_CHUNK = 2**9  # this many compressed bytes at once, which may become 16 MiB.
 
 
 def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
@@ -115,24 +120,25 @@ class _Decompressed(io.RawIOBase):
 
     def readinto(self, buffer):
         while not self._text:
-            chunk = self._compressed or self._file.read(_CHUNK)
+            has_more = self._member and not self._member.needs_input
+            chunk = self._compressed or (b"" if has_more else self._file.read(_CHUNK))
             self._compressed = b""
             if not chunk and not self._member:
                 return 0
             if not self._member:
                 chunk = chunk.lstrip(b"\0")  # Padding; no member begins so.
             if chunk or self._member:
-                self._text = memoryview(self._decompressed(chunk))
+                self._text = memoryview(self._decompressed(chunk, has_more))
         size = min(len(buffer), len(self._text))
         buffer[:size], self._text = self._text[:size], self._text[size:]
         return size
 
-    def _decompressed(self, chunk):
-        if not chunk:
+    def _decompressed(self, chunk, has_more):
+        if not chunk and not has_more:
             raise self._damaged("its end is missing")
         member = self._member or self._new_member()
         try:
-            text = member.decompress(chunk)
+            text = member.decompress(chunk, _MOST)
         except self._errors as error:
             raise self._damaged(error) from error
         self._member = None if member.eof else member
@@ -149,7 +155,7 @@ class _Decompressed(io.RawIOBase):
 def _decompressor(file, ending):
     """Returns what makes a decompressor of one member, and what that raises for other bytes."""
     if ending == ".gz":
-        return lambda: zlib.decompressobj(wbits=31), zlib.error
+        return _Gzip, zlib.error
     if ending == ".bz2":
         return bz2.BZ2Decompressor, OSError
     if ending == ".xz":
@@ -161,22 +167,55 @@ def _decompressor(file, ending):
             "A file named .zst needs a package: pip install 'kformer[zst]'. "
             f"Received: {str(file)!r}."
         ) from error
-    return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
+    return lambda: _Zstandard(zstandard.ZstdDecompressor().decompressobj()), zstandard.ZstdError
 
 
-def read_lines(file: str | Path, ends: bool = False) -> Iterator[str]:
-    """Yields the lines of a UTF-8 text file, plain or compressed.
+class _Gzip:
+    """A decompressor of gzip with the interface of `bz2.BZ2Decompressor`."""
+
+    def __init__(self):
+        self._member = zlib.decompressobj(wbits=31)
+        self.needs_input = True
+
+    eof = property(lambda self: self._member.eof)
+    unused_data = property(lambda self: self._member.unused_data)
+
+    def decompress(self, chunk, max_length):
+        text = self._member.decompress(self._member.unconsumed_tail + chunk, max_length)
+        self.needs_input = len(text) < max_length and not self._member.unconsumed_tail
+        return text
+
+
+class _Zstandard:
+    """The same of Zstandard; `max_length` is ignored."""
+
+    def __init__(self, member):
+        self._member, self._waiting = member, b""
+
+    eof = property(lambda self: self._member.eof)
+    needs_input = property(lambda self: not self._waiting)
+    unused_data = property(lambda self: self._member.unused_data + self._waiting)
+
+    def decompress(self, chunk, max_length):
+        waiting = self._waiting + chunk
+        self._waiting = waiting[_ZSTANDARD_CHUNK:]
+        return self._member.decompress(waiting[:_ZSTANDARD_CHUNK])
+
+
+def read_lines(file: str | Path, ends: bool = False, parts: bool = False) -> Iterator[str]:
+    """Yields the lines of a UTF-8 text file, plain or compressed; those that are too long are cut.
 
     Args:
         ends: Whether lines keep their line ends.
+        parts: Whether lines that are too long are divided instead; see `LineSplitter`.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: See `opened`; or the file is empty or not UTF-8.
     """
     empty = True
-    with opened(file) as lines:
-        for line in decoded(lines, repr(str(file)), ends):
+    with opened(file) as content:
+        for line in decoded(lines_of(content, parts=parts), repr(str(file)), ends):
             empty = False
             yield line
     if empty:

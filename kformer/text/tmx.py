@@ -8,15 +8,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from kformer.text.long_lines import LONGEST, TOO_LONG, is_too_long
 from kformer.text.text_files import opened
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _SPACE = re.compile("[ \t\r\n]+")
+_BLOCK = 2**16  # Bytes that are parsed at once.
 _CODES = {"bpt", "ept", "it", "ph", "ut"}  # Elements that hold codes of a layout, not text.
 
 
 def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterator[tuple[str, str]]:
     """Yields the pairs of a TMX file, plain or compressed. Codes of a layout are left out.
+
+    A segment of more than 1,048,576 bytes is not read: it is `kformer.text.long_lines.TOO_LONG`.
 
     Args:
         file: A path.
@@ -52,25 +56,64 @@ def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterat
 
 
 def _units(content):
-    """Yields the texts of each unit, by language in lower case; deletes what has been read."""
-    above = []
-    for event, element in ElementTree.iterparse(content, ("start", "end")):
-        tag = _tag(element)
-        if event == "start":
-            above.append(element)
-            continue
-        above.pop()
+    """Yields the texts of each unit, by language in lower case."""
+    units = _Units()
+    parser = ElementTree.XMLParser(target=units)
+    while block := content.read(_BLOCK):
+        parser.feed(block)
+        yield from units.found
+        units.found.clear()
+    parser.close()
+    yield from units.found
+
+
+class _Units:
+    """Collects the texts of units from the events of an XML parser.
+
+    Attributes:
+        found: Texts by language, of each unit.
+    """
+
+    def __init__(self):
+        self.found: list[dict[str, str]] = []
+        self._above: list[str] = []  # Tags.
+        self._codes = 0  # How many of these hold codes.
+        self._texts: dict[str, str] = {}  # Of a unit,
+        self._language = ""  # of a variant,
+        self._parts: list[str] | None = None  # and of its segment; None outside of segments.
+        self._size = 0
+
+    def start(self, tag, attributes):
+        tag = _name(tag)
         if tag == "tu":
-            yield {
-                language.lower(): _text(segment)
-                for variant in element
-                if _tag(variant) == "tuv"
-                and (language := variant.get(_LANGUAGE) or variant.get("lang"))
-                for segment in variant
-                if _tag(segment) == "seg"
-            }
-            for parent in above[-1:]:
-                parent.clear()
+            self._texts = {}
+        elif tag == "tuv":
+            self._language = (attributes.get(_LANGUAGE) or attributes.get("lang") or "").lower()
+        elif tag == "seg" and self._above[-2:] == ["tu", "tuv"]:
+            self._parts, self._size = [], 0
+        self._codes += tag in _CODES
+        self._above.append(tag)
+
+    def data(self, text):
+        if self._parts is not None and not self._codes and self._size <= LONGEST:
+            self._parts.append(text)
+            self._size += len(text.encode())
+
+    def end(self, _tag):
+        tag = self._above.pop()
+        self._codes -= tag in _CODES
+        if tag == "seg" and self._parts is not None and self._above[-2:] == ["tu", "tuv"]:
+            if self._language:
+                text = "".join(self._parts)
+                is_long = is_too_long(text)
+                text = TOO_LONG if is_long else _SPACE.sub(" ", text).strip(" ")
+                self._texts[self._language] = text
+            self._parts = None
+        elif tag == "tu":
+            self.found.append(self._texts)
+
+    def close(self):
+        pass
 
 
 def _of_language(texts, language):
@@ -79,18 +122,6 @@ def _of_language(texts, language):
     return texts.get(language, texts.get(next(alike, None)))
 
 
-def _text(element):
-    """Returns the text of an element, white space of XML joined, without codes of a layout."""
-    return _SPACE.sub(" ", "".join(_parts(element))).strip(" ")
-
-
-def _parts(element):
-    if _tag(element) not in _CODES:
-        yield element.text or ""
-        for child in element:
-            yield from _parts(child)
-            yield child.tail or ""
-
-
-def _tag(element):
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+def _name(tag):
+    """Returns a tag without its namespace."""
+    return tag.rpartition("}")[2]

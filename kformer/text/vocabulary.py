@@ -17,6 +17,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
 from kformer.text import normalization as rules
+from kformer.text.long_lines import is_too_long, lines_of
 from kformer.text.text_files import as_list, decoded, opened
 
 PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
@@ -41,6 +42,7 @@ def learn(
     normalization: str = rules.NMT_NFKC,
     split_digits: bool = False,
     line_breaks: bool = False,
+    long_lines: bool = True,
 ) -> bytes:
     """Learns a model with byte fallback from text files.
 
@@ -59,6 +61,8 @@ def learn(
         split_digits: Whether each digit is a piece of its own.
         line_breaks: Whether the model keeps line breaks, each a piece of its own, and tabs and all
             spaces; then the lines are parts of longer texts.
+        long_lines: Whether lines that are too long for a pair count, those of more than
+            `kformer.text.long_lines.LONGEST` bytes.
 
     Returns:
         The SentencePiece model file's content.
@@ -79,7 +83,8 @@ def learn(
     separators = LINE_BREAK * line_breaks
     if line_breaks and pieces == "word":
         separators += "\t"
-    text = functools.partial(_lines, as_list(files), normalize, separators, pieces == "word")
+    by_words = pieces == "word"
+    text = functools.partial(_lines, as_list(files), normalize, separators, by_words, long_lines)
     settings = {"model_type": pieces, "split_digits": split_digits}
     if line_breaks:
         settings |= _OF_LINES
@@ -215,7 +220,7 @@ def check_keeps_lines(model: bytes, **received):
         )
 
 
-def _lines(files, normalize, separators, single_spaces):
+def _lines(files, normalize, separators, single_spaces, long_lines):
     """Yields the normalized lines of files, the long ones in parts.
 
     Args:
@@ -223,10 +228,14 @@ def _lines(files, normalize, separators, single_spaces):
         normalize: Function from text to text.
         separators: Characters of normalized text that belong to no piece.
         single_spaces: Whether several spaces count as one.
+        long_lines: See `learn`.
     """
     for file in files:
-        with opened(file) as lines:
-            for line in map(normalize, decoded(lines, repr(file))):
+        with opened(file) as content:
+            lines = decoded(lines_of(content, parts=long_lines), repr(file))
+            if not long_lines:
+                lines = itertools.filterfalse(is_too_long, lines)
+            for line in map(normalize, lines):
                 for part in re.split(f"[{separators}]", line) if separators else [line]:
                     yield from _parts(re.sub("  +", " ", part) if single_spaces else part)
 

@@ -17,6 +17,7 @@ from kformer.cli.terminal.progress import Progress
 from kformer.cli.terminal.stream import Stream
 from kformer.files import replacing
 from kformer.serving.errors import printable
+from kformer.text.long_lines import lines_of
 from kformer.text.text_files import decoded, read_lines
 
 CHUNK = 2000  # Lines in memory at once, sorted by length among themselves,
@@ -77,7 +78,7 @@ def _of_stdin(ends):
     except OSError:  # It has no file descriptor.
         is_file = True
     if is_file:
-        return Text(decoded(content, "stdin", ends))
+        return Text(decoded(lines_of(content), "stdin", ends))
     stream = Stream(content.fileno())
     return Text(decoded(stream, "stdin", ends), None, stream.pauses)
 

@@ -6,6 +6,7 @@ import typer
 
 from kformer.cli.terminal.lines import Text, in_chunks, lines_to_translate, writing
 from kformer.cli.terminal.output_format import warn_of_flags
+from kformer.text.long_lines import check_whole
 
 _PANEL = "Text of many sentences"
 Paragraphs = Annotated[
@@ -72,7 +73,9 @@ def translate_paragraphs(load, input, output, source_language, chunk=None):
 
 
 def _text(input):
-    """Returns the lines with their ends."""
+    """Returns the lines with their ends, and refuses those that are too long to be read whole."""
     if not isinstance(input, list):
-        return lines_to_translate(input, ends=True)
+        text = lines_to_translate(input, ends=True)
+        name = "stdin" if input is None else repr(str(input))
+        return text._replace(lines=check_whole(text.lines, name))
     return Text([one if one.endswith("\n") else f"{one}\n" for one in input], len(input))

@@ -6,12 +6,14 @@ import select
 import time
 from collections.abc import Iterator
 
+from kformer.text.long_lines import LineSplitter
+
 PATIENCE = 0.02  # Seconds from the first line of a chunk in which others may join it.
 _BYTES = 2**16  # That are read at once, if there are so many.
 
 
 class Stream:
-    """The lines of an open file descriptor, as bytes, with their line feeds.
+    """The lines of an open file descriptor, as bytes, with their line feeds; long ones are cut.
 
     Args:
         descriptor: Number of the file descriptor.
@@ -20,7 +22,7 @@ class Stream:
     def __init__(self, descriptor: int):
         self._descriptor = descriptor
         self._lines = collections.deque[bytes]()
-        self._rest, self._ended = b"", False
+        self._splitter, self._ended = LineSplitter(), False
 
     def __iter__(self) -> Iterator[bytes]:
         while True:
@@ -45,12 +47,5 @@ class Stream:
 
     def _read(self):
         content = os.read(self._descriptor, _BYTES)
-        *lines, rest = content.split(b"\n")
-        if lines:
-            lines[0], self._rest = self._rest + lines[0], b""
-        self._lines.extend(line + b"\n" for line in lines)
-        self._rest += rest
-        if not content:
-            self._ended = True
-            if self._rest:
-                self._lines.append(self._rest)
+        self._lines.extend(self._splitter.split(content) if content else self._splitter.end())
+        self._ended = not content

@@ -66,6 +66,7 @@ def classification_dataset(
     files = as_list(files)
     check_known(files, labels, columns)
     found = split(files, columns)
+    find = PairFilter(max_length)
     form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
 
     def batch(source, label, shape):
@@ -76,8 +77,8 @@ def classification_dataset(
 
     return Windows(
         (FirstIds(tokenizer, max_length), LabelIds(labels)),
-        Mixture(found.texts, found.labels),
-        PairFilter(max_length),
+        Mixture(found.texts, found.labels, longest=find.most_bytes),
+        find,
         form,
         batch,
         (respellings(tokenizer, piece_splitting, byte_spelling), ()),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kformer.files import check_file
 from kformer.text.columns import write_columns
+from kformer.text.long_lines import LONGEST, TOO_LONG
 from kformer.text.tables import read_table
 from kformer.text.text_files import as_list, on_one_line
 
@@ -75,11 +76,16 @@ def read_labelled(file: str | Path, columns: Sequence[str] | None = None) -> Ite
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file is empty, not UTF-8 or malformed, or a label is blank; the message has
-            the file and the line.
+        ValueError: The file is empty, not UTF-8 or malformed, a row is too long, or a label is
+            blank; the message has the file and the line.
     """
     names = checked_columns(columns)
     for (label, text), line in read_table(file, names, named=columns is not None, rest=True):
+        if text is TOO_LONG:
+            raise ValueError(
+                f"A row of labelled text must have at most {LONGEST:,} bytes. Received: "
+                f"{str(file)!r}, where that of line {line} has more."
+            )
         label = " ".join(label.split())
         if not label:
             raise ValueError(

@@ -41,7 +41,8 @@ def translation_dataset(
 ) -> tf.data.Dataset:
     """Reads parallel text as batches of about the same number of tokens.
 
-    Pairs with a blank side or with more than `max_length` ids on a side are dropped. Each other
+    Pairs with a blank side or with more than `max_length` ids on a side are dropped, also those
+    with a side of more than 64 bytes for each of so many ids, which are not tokenized. Each other
     pair is in every pass once (but see `weights`), in a batch of pairs of similar length. Each side
     of a batch is padded to its longest row, rounded up so that there are few shapes. A batch has at
     most `tokens_per_batch` ids on its longer side, and hardly fewer. (`piece_splitting` and
@@ -93,7 +94,9 @@ def translation_dataset(
             "`translation_dataset` needs source files and target files, or pairs, and a tokenizer. "
             f"Received: {tokenizer=}."
         )
-    mixture = Mixture(text.source, text.target, weights, temperature)
+    find = PairFilter(max_length, max_length_ratio)
+    read = find.most_bytes + 1  # A byte more shows that a line is too long.
+    mixture = Mixture(text.source, text.target, weights, temperature, longest=read)
     if tokens_per_batch < max_length:
         raise ValueError(
             "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
@@ -106,7 +109,7 @@ def translation_dataset(
     return Windows(
         tokenizers,
         mixture,
-        PairFilter(max_length, max_length_ratio),
+        find,
         form,
         pair_batch(form, *tokenizers),
         [respelled[side] for side in tokenizers],

@@ -2,14 +2,16 @@
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from kformer.text import vocabulary
+from kformer.text.long_lines import LONGEST, is_too_long
 from kformer.text.text_files import read_lines
 
 REASONS = ("kept", "blank", "too_long", "unlike_lengths")
+_BYTES_OF_ID = 64  # More than the pieces of sentences spell, on average.
 _SPARED = 8  # Short sentences may differ by this many ids at any ratio: "Yes.", "I do, too."
 _READ = 1000  # Pairs that are tokenized together.
 
@@ -21,7 +23,8 @@ class DroppedPairs:
     Attributes:
         kept: Pairs to train on.
         blank: Pairs with a side without text.
-        too_long: Pairs with a side of more than `max_length` ids.
+        too_long: Pairs with a side of more than `max_length` ids, or of more than 64 bytes for each
+            of so many ids.
         unlike_lengths: Pairs with a side of more than `max_length_ratio` times the other's ids.
     """
 
@@ -34,10 +37,16 @@ class DroppedPairs:
 class PairFilter:
     """Finds the pairs to drop, by the lengths of their sides.
 
+    A side of more than 64 bytes for each of `max_length` ids is too long, whatever its ids, so that
+    it need not be tokenized. Sentences have 3 to 6 bytes for each id.
+
     Args:
         max_length: Maximum ids per sentence, the end id included.
         max_length_ratio: Maximum ratio of the longer side to the shorter, in ids without the end
             ids. Sides that differ by at most 8 ids always pass. None for any ratio.
+
+    Attributes:
+        most_bytes: Maximum bytes of a side, at most `kformer.text.long_lines.LONGEST`.
 
     Raises:
         ValueError: The ratio is less than 1.
@@ -50,13 +59,20 @@ class PairFilter:
                 f"Received: max_length_ratio={max_length_ratio}."
             )
         self.max_length = max_length
+        self.most_bytes = min(_BYTES_OF_ID * max_length, LONGEST)
         self._max_length_ratio = max_length_ratio
 
-    def __call__(self, source_lengths, target_lengths, library=np):
+    def has_long_side(self, source: Sequence[str], target: Sequence[str]) -> np.ndarray:
+        """Returns whether a side of each pair has more than `most_bytes`, bool (N,)."""
+        sides = ([is_too_long(text, self.most_bytes) for text in side] for side in (source, target))
+        return np.logical_or(*map(np.array, sides))
+
+    def __call__(self, source_lengths, target_lengths, has_long_side=False, library=np):
         """Returns the index into `REASONS` of each pair, int (N,).
 
         Args:
             source_lengths, target_lengths: int arrays or tensors (N,), end ids included.
+            has_long_side: Whether a side has more than `most_bytes`, bool (N,).
             library: `numpy` or `tensorflow`, for arrays or tensors.
         """
         longer = library.maximum(source_lengths, target_lengths) - 1
@@ -66,7 +82,8 @@ class PairFilter:
             ratio = longer / library.maximum(shorter, 1)
             unlike = (ratio > self._max_length_ratio) & (longer - shorter > _SPARED)
             reasons = library.where(unlike, REASONS.index("unlike_lengths"), reasons)
-        reasons = library.where(longer >= self.max_length, REASONS.index("too_long"), reasons)
+        too_long = (longer >= self.max_length) | has_long_side
+        reasons = library.where(too_long, REASONS.index("too_long"), reasons)
         return library.where(shorter == 0, REASONS.index("blank"), reasons)
 
 
@@ -95,11 +112,12 @@ def check_some_are_left(
     pairs = zip(*lines, strict=True)
     counts = np.zeros(len(REASONS), int)
     while read := list(itertools.islice(pairs, _READ)):
+        sides = [*zip(*read, strict=True)]
         lengths = [
-            np.array([len(ids) + 1 for ids in library.encode(list(side))])
-            for library, side in zip(libraries, zip(*read, strict=True), strict=True)
+            np.array([len(library.encode(text[: find.most_bytes])) + 1 for text in side])
+            for library, side in zip(libraries, sides, strict=True)
         ]
-        counts += np.bincount(find(*lengths), minlength=len(REASONS))
+        counts += np.bincount(find(*lengths, find.has_long_side(*sides)), minlength=len(REASONS))
         if counts[0]:
             return
     dropped = DroppedPairs(*counts.tolist())

@@ -10,6 +10,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from kformer.text.columns import plain
+from kformer.text.long_lines import LONGEST
 from kformer.text.text_files import as_list
 from kformer.training.data.corpus_weights import corpus_weights
 from kformer.training.data.parallel_files import count_pairs
@@ -34,15 +35,23 @@ class Mixture:
             ([Arivazhagan et al., 2019](https://arxiv.org/abs/1907.05019)). At 1 all weights are
             1; at 5 small corpora are read often.
         window: Maximum number of pairs in a window.
+        longest: Number of bytes that are read of a line, at most.
 
     Raises:
         FileNotFoundError, ValueError: See `check_parallel` and `check_weights`.
     """
 
     def __init__(
-        self, source_files, target_files, weights=None, temperature=None, window: int = WINDOW
+        self,
+        source_files,
+        target_files,
+        weights=None,
+        temperature=None,
+        window: int = WINDOW,
+        longest: int = LONGEST,
     ):
         source_files, target_files = as_list(source_files), as_list(target_files)
+        self._longest = longest
         self._pairs = self.count(source_files, target_files)
         self._files = list(zip(source_files, target_files, strict=True))
         self.weights = corpus_weights(self._pairs, weights, temperature)
@@ -54,11 +63,14 @@ class Mixture:
 
     count = staticmethod(count_pairs)  # From lists of paths to numbers of pairs.
 
-    @staticmethod
-    def texts(file: str) -> tf.data.Dataset:
+    def texts(self, file: str) -> tf.data.Dataset:
         """Yields the lines of a text file in string tensors (N,), without their ends."""
-        lines = ended_texts(plain(file), b"\n")
-        return lines.map(lambda lines: tf.strings.regex_replace(lines, "\r$", ""))
+
+        def without_ends(lines):
+            lines = tf.strings.regex_replace(lines, "\r$", "")
+            return tf.strings.substr(lines, 0, self._longest)
+
+        return ended_texts(plain(file), b"\n", self._longest + 1).map(without_ends)
 
     def windows(self):
         """Yields (source, target, round), string tensors (N,) and an int32 tensor (N,).
@@ -116,8 +128,15 @@ class Mixture:
         return tf.sort(tf.boolean_mask(order, rank < tf.cast(kept, tf.int32)))
 
 
-def ended_texts(path: str, end: bytes) -> tf.data.Dataset:
+def longer_side(source, target):
+    """Returns the bytes of the longer side of each pair, int32 (N,), for string tensors (N,)."""
+    return tf.maximum(tf.strings.length(source), tf.strings.length(target))
+
+
+def ended_texts(path: str, end: bytes, longest: int | None = None) -> tf.data.Dataset:
     """Yields the texts of a plain file, each ended by one byte, in string tensors (N,).
+
+    Of a text of more than `longest` bytes, these come, and up to a chunk more.
 
     (`tf.data.TextLineDataset` deletes every "\\r", and takes longer. Python would have to be asked
     by the threads of `tf.data`, which it makes wait for ever when it ends.)
@@ -125,7 +144,8 @@ def ended_texts(path: str, end: bytes) -> tf.data.Dataset:
 
     def cut(begun, chunk):
         texts = tf.strings.split(begun + chunk, end)
-        return texts[-1], texts[:-1]
+        rest = texts[-1] if longest is None else tf.strings.substr(texts[-1], 0, longest)
+        return rest, texts[:-1]
 
     return _chunks(path, end).scan(tf.constant(b""), cut)
 

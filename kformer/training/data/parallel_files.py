@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kformer.files import check_file
+from kformer.text.long_lines import is_too_long
 from kformer.text.text_files import as_list, read_lines
 
 
@@ -13,14 +14,27 @@ def count_lines(file: str | Path) -> int:
 
     A file that has not changed is read once per process.
     """
+    return _counts(file)[0]
+
+
+def count_long_lines(file: str | Path) -> int:
+    """Counts the lines of more than `kformer.text.long_lines.LONGEST` bytes, as `count_lines`."""
+    return _counts(file)[1]
+
+
+def _counts(file):
     check_file(file)
     state = Path(file).stat()
-    return _count_lines(file, state.st_ino, state.st_size, state.st_mtime_ns)
+    return _count(file, state.st_ino, state.st_size, state.st_mtime_ns)
 
 
 @functools.lru_cache
-def _count_lines(file, *_state):
-    return sum(1 for _ in read_lines(file))
+def _count(file, *_state):
+    lines = too_long = 0
+    for line in read_lines(file):
+        lines += 1
+        too_long += is_too_long(line)
+    return lines, too_long
 
 
 def check_parallel(

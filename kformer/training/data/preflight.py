@@ -13,7 +13,7 @@ from kformer.training.data.batching import batching, shapes_and_padding
 from kformer.training.data.byte_fallback import BYTE, SPACE
 from kformer.training.data.corpus_report import CorpusReport, SideReport, ValidationReport
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
-from kformer.training.data.mixture import Mixture
+from kformer.training.data.mixture import Mixture, longer_side
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.data.text_statistics import read_statistics, sum_of
 
@@ -106,10 +106,12 @@ def count_dropped_pairs(
             side.with_end(side.tokenize(text)).row_lengths()
             for side, text in ((tokenizer, source), (target_tokenizer or tokenizer, target))
         )
-        reasons = filter_pairs(*(tf.cast(length, tf.int32) for length in lengths), library=tf)
+        too_long = longer_side(source, target) > filter_pairs.most_bytes
+        lengths = [tf.cast(length, tf.int32) for length in lengths]
+        reasons = filter_pairs(*lengths, too_long, library=tf)
         return tf.math.bincount(reasons, minlength=len(REASONS))
 
-    windows = Mixture(source_files, target_files).windows()
+    windows = Mixture(source_files, target_files, longest=filter_pairs.most_bytes + 1).windows()
     counts = np.sum(list(windows.map(count).as_numpy_iterator()), axis=0)
     return DroppedPairs(**dict(zip(REASONS, counts.tolist(), strict=True)))
 

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.training.data.dropped_pairs import REASONS
-from kformer.training.data.mixture import Mixture
+from kformer.training.data.mixture import Mixture, longer_side
 
 COMPARED = 2**24  # Pairs whose hashes, of 8 bytes, are kept to find duplicates.
 
@@ -19,7 +19,8 @@ class Statistics:
 
     Attributes:
         pieces: For both sides, the frequency of each id, int64 (V,), without end ids.
-        longest: For both sides, the ids of the longest sentence and its place.
+        longest: For both sides, the ids of the longest sentence and its place; of a line of more
+            bytes than `PairFilter` allows, the beginning counts.
         reasons: Numbers of kept and dropped pairs, int64 (4,) in order of `REASONS`.
         identical: Number of pairs with the same text, not blank, on both sides.
         batches: Numbers of batches of the kept pairs by bucket, int64 (K,).
@@ -54,7 +55,8 @@ def read_statistics(
     source_file, target_file, tokenizers, filter_pairs, batching, cut: bool = False
 ) -> Statistics:
     """Reads a pair of files once; see `statistics_of`."""
-    mixture = Mixture(source_file, target_file)
+    longest = filter_pairs.most_bytes + (not cut)  # A byte more shows that a line is too long.
+    mixture = Mixture(source_file, target_file, longest=longest)
     places = f"{source_file}, line", f"{target_file}, line"
     return statistics_of(mixture, places, tokenizers, filter_pairs, batching, cut)
 
@@ -72,17 +74,17 @@ def statistics_of(
         batching: `Batching`.
         cut: Whether pairs that are too long are not dropped but cut.
     """
-    too_long = REASONS.index("too_long")
 
     def count(source, target, _):
         rows = [
             side.tokenize(text) for side, text in zip(tokenizers, (source, target), strict=True)
         ]
         lengths = [tf.cast(side.row_lengths(), tf.int32) + 1 for side in rows]
-        reasons = filter_pairs(*lengths, library=tf)
+        too_long = not cut and longer_side(source, target) > filter_pairs.most_bytes
+        reasons = filter_pairs(*lengths, too_long, library=tf)
         stays = reasons == 0
         if cut:
-            stays |= reasons == too_long
+            stays |= reasons == REASONS.index("too_long")
         most = filter_pairs.max_length  # A pair that is not cut is no longer than that.
         kept = [tf.minimum(tf.boolean_mask(length, stays), most) for length in lengths]
         text = reasons != REASONS.index("blank")

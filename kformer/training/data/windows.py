@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from kformer.training.data.batching import Batching, row_lengths
 from kformer.training.data.dropped_pairs import PairFilter
-from kformer.training.data.mixture import Mixture, without_autotuning
+from kformer.training.data.mixture import Mixture, longer_side, without_autotuning
 
 
 class Windows:
@@ -110,7 +110,8 @@ class Windows:
             for side, text in zip(self._sides, (source, target), strict=True)
         ]
         lengths = row_lengths(rows)
-        fit = tf.where(self._filter(*lengths, library=tf) == 0)[:, 0]
+        too_long = longer_side(source, target) > self._filter.most_bytes
+        fit = tf.where(self._filter(*lengths, too_long, library=tf) == 0)[:, 0]
         bucket = tf.gather(self._batching.bucket(*lengths), fit)
         chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         rows = [tf.gather(side, chosen) for side in rows]

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from kformer.text.documents import END, LINE, document_files
 from kformer.training.data.mixture import WINDOW, Mixture, ended_texts
+from kformer.training.data.parallel_files import count_long_lines
 
 _WINDOW_BYTES = 2**25  # Of a window of long documents, at most, or one document.
 
@@ -20,11 +21,13 @@ def document_mixture(files: list[str], documents: str = LINE) -> Mixture:
     Raises:
         FileNotFoundError, ValueError: A file is missing, empty or not UTF-8.
     """
-    return Mixture(files, files) if documents == LINE else _OfDocuments(files, documents)
+    if documents == LINE and not any(map(count_long_lines, files)):
+        return Mixture(files, files)
+    return _OfDocuments(files, documents)
 
 
 class _OfDocuments(Mixture):
-    """Documents of several lines."""
+    """Documents of several lines, or long ones."""
 
     def __init__(self, files, documents):
         written = [file for file in document_files(files, documents) if file.count]
@@ -38,6 +41,5 @@ class _OfDocuments(Mixture):
     def count(self, files, _):
         return [self._counts[file] for file in files]
 
-    @staticmethod
-    def texts(file: str) -> tf.data.Dataset:
+    def texts(self, file: str) -> tf.data.Dataset:
         return ended_texts(file, END)

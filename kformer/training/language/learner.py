@@ -41,7 +41,10 @@ def learner(prepared: Prepared, epoch) -> Learner:
     rise = rising_steps(prepared, batches)
     model = new_language_model(recipe, tokenizer, task.options.warm_start, rise)
     files = task.validation_files
-    bits = [[BitsPerByte(read_documents(file, documents), tokenizer.model)] for file in files]
+    bits = [
+        [BitsPerByte(read_documents(file, documents, parts=True), tokenizer.model)]
+        for file in files
+    ]
     return Learner.on(model, batches, validation, files, scores=bits)
 
 

@@ -55,7 +55,7 @@ class LanguageTask(OneTextTask):
 
     def texts(self, name):
         for file in self.files[name]:
-            yield from read_documents(file, self.options.documents)
+            yield from read_documents(file, self.options.documents, parts=True)
 
     def learn_vocabularies(self, recipe):
         line_breaks = self.options.documents != LINE

@@ -56,7 +56,7 @@ def learn_vocabularies(
         ValueError: See `kformer.text.vocabulary.learn`.
     """
     options = {name: getattr(recipe, name) for name in OF_VOCABULARIES}
-    options["line_breaks"] = line_breaks
+    options |= {"line_breaks": line_breaks, "long_lines": not target}  # Such pairs are dropped.
     if not recipe.target_vocab_size:
         files, at_most = [*source, *target], "vocab_size" not in exact
         model = vocabulary.learn(files, recipe.vocab_size, at_most=at_most, **options)

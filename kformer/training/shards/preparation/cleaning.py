@@ -5,11 +5,12 @@ from collections.abc import Collection
 import numpy as np
 
 from kformer.text.text_files import as_list, read_lines
+from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.shards.preparation.characters import Letters
 from kformer.training.shards.preparation.options import PreparationOptions
 from kformer.training.shards.preparation.reading import PairFiles, Pairs, Paths
 
-_RULES = ("blank", "identical", "excluded", "few_letters", "other_script")
+_RULES = ("blank", "identical", "excluded", "few_letters", "other_script", "too_long")
 
 
 class Cleaning:
@@ -17,7 +18,8 @@ class Cleaning:
 
     "blank": a side has no text. "identical": both sides are the same text. "excluded": a side is
     one of given texts. "few_letters": numbers or symbols instead of words. "other_script": another
-    language, as far as the script tells.
+    language, as far as the script tells. "too_long": a side has more bytes than `PairFilter` allows,
+    so it need not be tokenized. The others are rules for pairs that are not.
 
     Args:
         options: `PreparationOptions`.
@@ -28,6 +30,7 @@ class Cleaning:
         self._options, self._excluded = options, excluded
         self.rules = _RULES if excluded else [one for one in _RULES if one != "excluded"]
         scripts = options.source_script, options.target_script
+        self._filter = PairFilter(options.max_length)
         self._letters = [Letters(names.split(",") if names else ()) for names in scripts]
         self._by_script = [bool(names) for names in scripts]
 
@@ -45,7 +48,8 @@ class Cleaning:
         text = [[text.strip() for text in side] for side in pairs]
         blank = np.array([not all(map(_has_text, pair)) for pair in zip(*pairs, strict=True)])
         same = np.array([source == target for source, target in zip(*text, strict=True)])
-        rules = {"blank": blank, "identical": same & (not self._options.keep_identical)}
+        rules = {"blank": blank, "too_long": self._filter.has_long_side(*pairs)}
+        rules |= {"identical": same & (not self._options.keep_identical)}
         if self._excluded:
             sides = ([" ".join(one.split()) in self._excluded for one in side] for side in text)
             rules["excluded"] = np.logical_or(*map(np.array, sides))

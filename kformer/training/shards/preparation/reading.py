@@ -1,7 +1,7 @@
 """Files of pairs as batches of pairs, in memory that does not depend on their size."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,8 @@ from kformer.text.text_files import as_list, on_one_line, read_lines
 from kformer.training.data.pairs import checked_columns
 from kformer.training.data.parallel_files import check_parallel
 
-BATCH = 20_000  # Pairs.
+BATCH = 20_000  # Pairs, or fewer, if they have so many characters:
+BATCH_CHARACTERS = 2**25
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -79,7 +80,7 @@ def pair_files(
 
 
 def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:
-    """Yields the pairs of all files, `size` of them at a time.
+    """Yields the pairs of all files, `size` of them at a time, or fewer, if they are long.
 
     Raises:
         ValueError: See `read_lines` and `read_bitext`; or a text has another number of lines than
@@ -89,9 +90,21 @@ def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:
         *itertools.starmap(_side_by_side, zip(files.source, files.target, strict=True)),
         *(_of_table(file, files) for file in files.pairs),
     ]
-    pairs = itertools.chain.from_iterable(parts)
-    while batch := [*itertools.islice(pairs, size)]:
-        yield Pairs(*map(list, zip(*batch, strict=True)))
+    yield from in_batches(itertools.chain.from_iterable(parts), size)
+
+
+def in_batches(pairs: Iterable[tuple[str, str]], size: int = BATCH) -> Iterator[Pairs]:
+    """Yields pairs, `size` of them at a time, or as many as have `BATCH_CHARACTERS`."""
+    batch, characters = Pairs([], []), 0
+    for source, target in pairs:
+        batch.source.append(source)
+        batch.target.append(target)
+        characters += len(source) + len(target)
+        if len(batch.source) == size or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, characters = Pairs([], []), 0
+    if batch.source:
+        yield batch
 
 
 def _of_table(file, files):

@@ -35,10 +35,11 @@ class Tokenizing:
     def with_reasons(self, pairs: Pairs) -> tuple[Rows, np.ndarray]:
         """Returns the pairs that stay, and why each is dropped, "" for none: str array (N,)."""
         sides = []
+        most, has_long_side = self._filter.most_bytes, self._filter.has_long_side(*pairs)
         for tokenizer, texts in zip(self._tokenizers, pairs, strict=True):
-            ids = tokenizer.tokenize(texts)
+            ids = tokenizer.tokenize([text[:most] for text in texts])
             sides.append((ids.row_lengths().numpy(), ids.flat_values.numpy().astype(self.dtype)))
         rows = of_sides(sides)
-        reasons = self._filter(*(rows.lengths + 1).T)
+        reasons = self._filter(*(rows.lengths + 1).T, has_long_side)
         names = np.array(["", *REASONS[1:]])
         return rows.take(np.flatnonzero(reasons == 0)), names[reasons]

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from kformer.text.columns import write_columns
+from kformer.text.long_lines import TOO_LONG, is_too_long
+from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.pairs import COLUMNS
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.vocabularies import Vocabularies, learn_vocabularies, read_vocabularies
@@ -10,7 +12,8 @@ from kformer.training.shards.preparation.cleaning import none_left
 from kformer.training.shards.preparation.options import OF_NEW_VOCABULARY, PreparationOptions
 from kformer.training.shards.preparation.reading import PairFiles, Pairs, read_batches
 
-SAMPLE = 200_000  # Pairs, at most; at least half as many of a larger text.
+SAMPLE = 200_000  # Pairs, at most; at least half as many of a larger text,
+_SAMPLE_CHARACTERS = 2**27  # or as many as have so many characters.
 
 
 def vocabularies_of(
@@ -38,7 +41,7 @@ def vocabularies_of(
             "A tokenizer of the target needs one of the source beside it. "
             f"Received: tokenizer=None, target_tokenizer={str(target_tokenizer)!r}."
         )
-    sample, dropped = clean(_sample(files))
+    sample, dropped = clean(_sample(files, PairFilter(options.max_length).most_bytes))
     if not sample.source:
         raise none_left(dropped, files)
     sides = write_columns(zip(*sample, strict=True), COLUMNS)
@@ -46,13 +49,24 @@ def vocabularies_of(
     return learn_vocabularies(Recipe.named("tiny", **numbers), sides[:1], sides[1:])
 
 
-def _sample(files):
-    """Returns every n-th pair; n is a power of 2, the smallest that leaves at most `SAMPLE`."""
-    chosen, every, first = Pairs([], []), 1, 0
+def _sample(files, most):
+    """Returns every n-th pair; n is a power of 2, the smallest that leaves at most `SAMPLE`.
+
+    Text that is too long is not kept, but `TOO_LONG` in its place.
+    """
+    chosen, characters, every, first = Pairs([], []), 0, 1, 0
     for batch in read_batches(files):
         begin = -first % every
-        chosen = Pairs(*(old + new[begin::every] for old, new in zip(chosen, batch, strict=True)))
+        for old, new in zip(chosen, batch, strict=True):
+            new = [TOO_LONG if is_too_long(text, most) else text for text in new[begin::every]]
+            characters += _characters(new)
+            old += new
         first += len(batch.source)
-        while len(chosen.source) > SAMPLE:
+        while len(chosen.source) > SAMPLE or characters > _SAMPLE_CHARACTERS:
             chosen, every = Pairs(*(side[::2] for side in chosen)), 2 * every
+            characters = sum(map(_characters, chosen))
     return chosen
+
+
+def _characters(texts):
+    return sum(len(text) for text in texts if text is not TOO_LONG)
