@@ -18,8 +18,8 @@ class Cleaning:
 
     "blank": a side has no text. "identical": both sides are the same text. "excluded": a side is
     one of given texts. "few_letters": numbers or symbols instead of words. "other_script": another
-    language, as far as the script tells. "too_long": a side has more bytes than `PairFilter` allows,
-    so it need not be tokenized. The others are rules for pairs that are not.
+    language, as far as the script tells. "too_long": a side has more bytes than `PairFilter`
+    allows, so that it need not be tokenized; no other rule but "blank" applies then.
 
     Args:
         options: `PreparationOptions`.
