@@ -23,8 +23,8 @@ from kformer.text.long_lines import lines_of
 _FORMATS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 COMPRESSED = (*_FORMATS,)  # Endings of the names of compressed files.
 _CHUNK = 2**14  # Compressed bytes that are read at once.
-_MOST = 2**18  # Bytes that are decompressed at once, except from Zstandard:
-_ZSTANDARD_CHUNK = 2**9  # this many compressed bytes at once, which may become 16 MiB.
+_MOST = 2**18  # Bytes that are decompressed at once. Zstandard has no such limit,
+_ZSTANDARD_CHUNK = 2**8  # so of that, few are decompressed at once: they become 8 MiB at most.
 
 
 def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:

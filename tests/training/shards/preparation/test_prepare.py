@@ -8,10 +8,19 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kformer.training import PreparationOptions, prepare_shards, shards_dataset
+import kformer
+from kformer.text.long_lines import LONGEST
+from kformer.training import (
+    PreparationOptions,
+    count_dropped_pairs,
+    prepare_shards,
+    shards_dataset,
+    translation_dataset,
+)
 from kformer.training.shards.preparation import reading
 from kformer.training.shards.shard_file import open_shard
 from support.processes import printed_by
@@ -81,6 +90,37 @@ def test_the_table_of_dropped_pairs_has_each_with_its_line_and_its_reason(
         assert rows == [[str(file), str(line), reason] for file, line, reason in expected]
         assert manifest.counts["excluded"] == 2 and manifest.pairs == 4
         assert manifest.counts["read"] == len(rows) + manifest.pairs == 14
+
+
+def test_pairs_that_are_too_long_to_be_read_are_dropped_and_no_others(write, model, tmp_path):
+    """By shards and by training on the files themselves; 64 bytes for each id are too many."""
+    pairs = GOOD[:4]
+    for long in ("a" * (LONGEST + 1), f"ein{' ' * 64 * 32}ein", "zug " * LONGEST):
+        pairs += [(long, "a"), GOOD[4], ("ein", long)]
+    pairs += [("b" * (LONGEST + 9),) * 2, ("", "a" * (LONGEST + 1)), GOOD[5]]
+    files = write(pairs, "long")
+    kept = write([pair for pair in pairs if max(map(len, pair)) < 99], "kept")
+    options = PreparationOptions(max_length=32, max_length_ratio=0)
+    found = []
+    for number, text in enumerate([files, kept]):
+        folder, dropped = tmp_path / f"shards{number}", tmp_path / f"dropped{number}.tsv"
+        prepare_shards(folder, *text, tokenizer=model, options=options, dropped=dropped)
+        found.append(content(folder))
+    assert found[0][1] == found[1][1]  # The files of the shards.
+    counts = found[0][0]["counts"]
+    assert (counts["read"], counts["too_long"], counts["blank"]) == (len(pairs), 7, 1)
+    table = [line.split("\t") for line in (tmp_path / "dropped0.tsv").read_text().splitlines()]
+    expected = [line for line, pair in enumerate(pairs, start=1) if max(map(len, pair)) > 99]
+    assert [int(line) for _, line, reason in table[1:] if reason == "too long"] == expected[:-1]
+    tokenizer = kformer.Tokenizer.load(model)
+    directly = count_dropped_pairs(*files, tokenizer, max_length=32)
+    assert (directly.too_long, directly.blank) == (7, 1)
+    batches = [
+        [*translation_dataset(*text, tokenizer, max_length=32, seed=3)] for text in (files, kept)
+    ]
+    for one, other in zip(*batches, strict=True):
+        for tensor, same in zip(tf.nest.flatten(one), tf.nest.flatten(other), strict=True):
+            assert Counter(map(tuple, tensor.numpy())) == Counter(map(tuple, same.numpy()))
 
 
 def test_near_duplicates_are_in_the_table_of_dropped_pairs(write, model, tmp_path):
