@@ -5,7 +5,7 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 	tests/training/objective tests/training/callbacks tests/decoding/search
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" --ignore tests/model/networks --ignore tests/model/test_dense.py
 
-.PHONY: help demo test test-jax prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint venv clean
+.PHONY: help demo test test-jax prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -20,7 +20,7 @@ test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" ru
 test-jax: venv  ## Run only that sample of the tests that `make test` runs on Keras's JAX backend.
 	$(SAMPLE_ON_JAX)
 
-prove: venv lint .venv/arm/downloaded  ## Run all tests, however long they take; ARGS= as above.
+prove: venv lint .venv/arm/downloaded older-runtimes  ## Run all tests, however long they take; ARGS= as above.
 	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile=prove $(ARGS)
 	$(if $(ARGS),,$(ON_JAX))
 
@@ -71,6 +71,10 @@ venv: .venv/installed  ## Install kformer and its tools in .venv.
 		--only-binary :all: --platform manylinux_2_17_aarch64 --platform manylinux_2_27_aarch64 \
 		"$$($(BIN)/python -m pip freeze | grep ^ai-edge-litert=)" && touch $@ || \
 		echo "LiteRT for Arm cannot be downloaded."
+
+# Each is installed once; the proofs of those that this Python has no wheel of are skipped.
+older-runtimes: venv
+	PYTHONPATH=tests $(BIN)/python -m support.native.older_runtimes
 
 .venv-bench/installed: pyproject.toml tests/benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench

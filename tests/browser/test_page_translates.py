@@ -96,7 +96,7 @@ def test_an_imported_model_translates_as_in_python(browser, litert_js, tmp_path)
     """With other positions and norms, two vocabularies and an output of its own."""
     imported = kformer.from_opennmt_tf(opennmt_tf.write_run(tmp_path / "run"), num_heads=4)
     tflite = export_tflite(imported, tmp_path / "a.tflite", max_source_length=24)
-    lines = ["der hund schläft .", "ein haus 🐕 ruft", "", "meine mutter trinkt tee"]
+    lines = opennmt_tf.SENTENCES
     with served(export_web_page(tflite, tmp_path / "page", litert_js)) as address:
         browser("open", address)
         said = browser("translate", "\n".join(lines))["lines"]

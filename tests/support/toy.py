@@ -31,6 +31,7 @@ SOURCES = [" ".join(order) for order in _ORDERS]
 TARGETS = [" ".join(WORDS[word] for word in order) for order in _ORDERS]
 HELD_OUT = slice(64, 80)  # Of the 80 sentences that there are.
 SHORT = 29  # More ids than any of them has.
+LONGER = 40  # Ids for which a file has three branches, and positions that are slices of others.
 
 RECIPE = {  # As options of `kformer train`.
     "--recipe": "quick",

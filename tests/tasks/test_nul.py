@@ -11,7 +11,7 @@ from kformer.export import export_tflite
 from kformer.export.saved_model.batch_limits import batch_limits
 from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
 from kformer.pocket import PocketTranslator
-from support.native.answer_in_a_runtime import answer
+from support.native.answer_in_a_runtime import outputs_of
 from support.native.native_program import answers, compiled_program
 from support.reference import perturbed
 
@@ -104,9 +104,10 @@ def test_a_pocket_translator_says_the_same(tflite, translations):
 @pytest.mark.prove
 def test_bytes_given_to_the_file_say_the_same(tflite, expected):
     translate = Interpreter(str(tflite)).get_signature_runner("translate")
-    found = [answer(translate, text.encode()) for text in TEXTS]
-    assert [said.decode() for said, _, _ in found] == expected
-    assert {truncated for _, _, truncated in found} == {0}
+    found = [outputs_of(translate, text.encode()) for text in TEXTS]
+    texts = [outputs["translation"].tobytes().rstrip(b"\0").decode() for outputs in found]
+    assert texts == expected
+    assert {int(outputs["truncated"][0]) for outputs in found} == {0}
 
 
 @pytest.mark.prove

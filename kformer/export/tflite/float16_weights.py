@@ -3,6 +3,10 @@
 The converter's own float16 rounds every constant. Indices that are stored as floats are then wrong
 from 2,048 on, and large factors become 65,504, so the search returns other ids. Here the file is
 converted in float32, and then only the matrices are rounded.
+
+Only matrices that are read are dequantized, each just before its first reader. Otherwise XNNPACK
+may make a part of a graph that has no inputs, for example of a DEQUANTIZE that nothing reads, and
+ai-edge-litert 1.1 to 1.3 fail in such a part after a few calls.
 """
 
 import math
@@ -13,13 +17,14 @@ from ai_edge_litert import schema_py_generated as schema
 from kformer.export.tflite.constants.buffers import add_buffer, numbers_of
 
 _MIN_SIZE = 1024  # Elements; smaller matrices stay in float32.
+_NONE = -1  # As the index of a tensor.
 _VERSION = 3  # The first version of DEQUANTIZE that reads float16.
 
 
 def store_as_float16(model):
-    """Stores the matrices of a model as float16 and dequantizes each once.
+    """Stores the matrices of a model as float16 and dequantizes each once in a graph.
 
-    The converter writes the same pattern, so runtimes optimize it.
+    The converter writes the same operator, so runtimes optimize it.
 
     Args:
         model: `schema.ModelT` in float32, changed in place.
@@ -27,16 +32,24 @@ def store_as_float16(model):
     operator_code = len(model.operatorCodes)
     rounded = {}  # Index of a float32 buffer -> index of its float16 buffer.
     for graph in model.subgraphs:
-        graph.operators = [
-            *(
-                _dequantize(graph, tensor, _float16(model, tensor, rounded), operator_code)
-                for tensor in list(graph.tensors)
-                if _is_matrix(model, tensor)
-            ),
-            *graph.operators,
-        ]
+        operators = []
+        for operator in graph.operators:
+            operators += _dequantize(model, graph, operator.inputs, rounded, operator_code)
+            operators.append(operator)
+        operators += _dequantize(model, graph, graph.outputs, rounded, operator_code)
+        graph.operators = operators
     if rounded:
         model.operatorCodes.append(_code())
+
+
+def _dequantize(model, graph, indices, rounded, operator_code):
+    """Returns operators that compute the matrices in float32 among the tensors `indices`."""
+    operators = []
+    for index in indices:
+        if index != _NONE and _is_matrix(model, graph.tensors[index]):
+            buffer = _float16(model, graph.tensors[index], rounded)
+            operators.append(_operator(graph, index, buffer, operator_code))
+    return operators
 
 
 def _is_matrix(model, tensor):
@@ -53,14 +66,14 @@ def _float16(model, tensor, rounded):
     return rounded[buffer]
 
 
-def _dequantize(graph, tensor, buffer, operator_code):
-    """Returns an operator that computes `tensor` from a new float16 tensor."""
-    stored = schema.TensorT()
+def _operator(graph, index, buffer, operator_code):
+    """Returns an operator that computes the tensor `index` from a new float16 tensor."""
+    tensor, stored = graph.tensors[index], schema.TensorT()
     stored.type, stored.shape, stored.buffer = schema.TensorType.FLOAT16, tensor.shape, buffer
     operator = schema.OperatorT()
     operator.opcodeIndex = operator_code
     operator.inputs = np.array([len(graph.tensors)], np.int32)
-    operator.outputs = np.array([graph.tensors.index(tensor)], np.int32)
+    operator.outputs = np.array([index], np.int32)
     graph.tensors.append(stored)
     tensor.buffer = 0
     return operator

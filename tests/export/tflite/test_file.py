@@ -14,6 +14,7 @@ from kformer.export import export_tflite
 from kformer.export.tflite import writer
 from kformer.export.tflite.byte_codec.scan import narrowed
 from kformer.export.tflite.byte_codec.tables import tables_of
+from kformer.export.tflite.float16_weights import store_as_float16
 from kformer.export.tflite.limits import limits_of
 from kformer.pocket import PocketTranslator
 from support import toy
@@ -62,6 +63,27 @@ def test_every_op_is_built_in(file):
     assert {"WHILE", "FULLY_CONNECTED", "SOFTMAX"} <= ops  # All subgraphs were looked into.
     assert not ops & {"CUSTOM", "DELEGATE"}
     assert all(code.customCode is None for code in codes)
+
+
+def test_no_part_of_a_float16_graph_reads_constants_alone(file):
+    """XNNPACK fails to run such a part in ai-edge-litert 1.1 to 1.3."""
+    model = model_in(file)
+    store_as_float16(model)
+    computed = 0
+    for graph in model.subgraphs:
+        stored = [model.buffers[tensor.buffer].data is not None for tensor in graph.tensors]
+        constants, unread = {-1, *np.flatnonzero(stored)}, set()
+        for operator in graph.operators:
+            read, written = {*operator.inputs}, {*operator.outputs}
+            if read <= constants:
+                constants |= written
+                unread = (unread - read) | written
+                computed += 1
+            else:
+                assert unread <= read
+                unread = set()
+        assert unread <= {*graph.outputs}
+    assert computed > 5
 
 
 def test_every_shape_is_static(file):

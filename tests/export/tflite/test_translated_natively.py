@@ -36,7 +36,7 @@ def test_an_imported_model_translates_as_in_python(translate, tmp_path):
     """With other positions and norms, two vocabularies and an output of its own."""
     imported = kformer.from_opennmt_tf(opennmt_tf.write_run(tmp_path), num_heads=4)
     file = export_tflite(imported, tmp_path / "a.tflite", max_source_length=24)
-    texts = ["der hund schläft .", "ein haus 🐕 ruft", "", "meine mutter trinkt tee"]
+    texts = opennmt_tf.SENTENCES
     found = [one.text for one in translate(file, texts)]
     assert found == imported.translate(texts)
     assert len({*found}) == len(texts)

@@ -1,35 +1,39 @@
-"""Answers texts with a `.tflite` file in whatever runtime is found: python answer_... FILE < TEXTS.
+"""Runs a `.tflite` file in a runtime, with NumPy and without this package.
 
-TEXTS is JSON, a list of byte strings in hexadecimal, and so is what is printed: where the runtime
-is, and a row for each text, as `answer` returns it. It is run by itself, with NumPy alone.
+    python answer_in_a_runtime.py PACKAGE FILE SIGNATURE... < TEXTS
+
+TEXTS is JSON, a list of byte strings in hexadecimal. Prints JSON: the path of the package, and for
+each text a list of outputs by name, one dict for each signature.
 """
 
+import importlib
 import json
 import sys
 
 import numpy as np
 
 
-def answer(translate, text):
-    """Returns the bytes that come out, the score and what is truncated.
+def outputs_of(runner, text):
+    """Returns the outputs of a signature by name.
 
     Args:
-        translate: Signature runner, of whichever interpreter.
+        runner: Runner of a signature that takes `source`, of whichever interpreter.
         text: Bytes, of which only so many are read as the file takes.
     """
-    [room] = translate.get_input_details()["source"]["shape"]
+    [room] = runner.get_input_details()["source"]["shape"]
     source = np.frombuffer(text[:room], np.uint8)
-    said = translate(source=np.pad(source, (0, room - len(source))))
-    translation = said["translation"].tobytes().rstrip(b"\0")
-    return translation, float(said["score"][0]), int(said["truncated"][0] | (len(text) > room))
+    return runner(source=np.pad(source, (0, room - len(source))))
 
 
 def main():
-    from ai_edge_litert import interpreter
-
-    translate = interpreter.Interpreter(sys.argv[1]).get_signature_runner("translate")
-    rows = [answer(translate, bytes.fromhex(text)) for text in json.load(sys.stdin)]
-    rows = [(said.hex(), score, truncated) for said, score, truncated in rows]
+    package, path, *signatures = sys.argv[1:]
+    interpreter = importlib.import_module(f"{package}.interpreter")
+    loaded = interpreter.Interpreter(path)
+    runners = [loaded.get_signature_runner(name) for name in signatures]
+    rows = []
+    for text in json.load(sys.stdin):
+        answers = [outputs_of(runner, bytes.fromhex(text)) for runner in runners]
+        rows.append([{name: array.tolist() for name, array in one.items()} for one in answers])
     print(json.dumps([interpreter.__file__, rows]))
 
 
