@@ -38,6 +38,7 @@ def shrink(model, first: str):
         pass
     _drop_unused_buffers(model)
     _put_first(model, first)
+    _sort_by_name(model)
 
 
 def write_model(model, path):
@@ -192,6 +193,19 @@ def _put_first(model, name):
         place = signature.subgraphIndex
         signature.subgraphIndex = places.get(place, place)
     model.signatureDefs.sort(key=lambda signature: signature.subgraphIndex != 0)
+
+
+def _sort_by_name(model):
+    """Puts the inputs and outputs of each signature, and of its subgraph, in order of their names.
+
+    The converter's order has no meaning; runtimes without signatures know only the subgraph's.
+    """
+    for signature in model.signatureDefs:
+        graph = model.subgraphs[signature.subgraphIndex]
+        for part in (signature.inputs, signature.outputs):
+            part.sort(key=lambda named: named.name)
+        graph.inputs = np.array([named.tensorIndex for named in signature.inputs], np.int32)
+        graph.outputs = np.array([named.tensorIndex for named in signature.outputs], np.int32)
 
 
 def _drop_unused_buffers(model):

@@ -1,7 +1,8 @@
 """The TFLite file: a whole model in built-in ops, for LiteRT on phones and anywhere.
 
 It takes UTF-8 bytes, returns UTF-8 bytes or numbers, and needs no other file. A ZIP archive at its
-end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors.json`.
+end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors.json`. The
+`description` of the FlatBuffer names the kind of model, its languages and its precision.
 """
 
 import itertools
@@ -88,7 +89,8 @@ def export_tflite(
     `generate_ids` and, with batches, `generate_ids_BxS`; see
     `kformer.export.tflite.language_model_signatures`.
 
-    Every shape is static, every op built in.
+    Every shape is static, every op built in. The inputs and outputs of each signature are in the
+    order of their names, for runtimes that know only their indices.
 
     Args:
         model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
@@ -146,6 +148,7 @@ def export_tflite(
         "batches": made.batches,
     }
     converted = convert_to(precision, made.functions, stand_ins)
+    converted.description = _description(metadata)
     with replacing(path) as temporary:
         write_model(converted, temporary)
         metadata |= {"model_bytes": temporary.stat().st_size, "sha256": checksum_of(temporary)}
@@ -206,6 +209,19 @@ def check_tflite(
     for tokenizer in export.tokenizers:
         tables_of(tokenizer.model)  # Raises if the file cannot hold the tokenizer.
     return export, limits
+
+
+def _description(metadata):
+    """Returns a line about the model, for tools that show the FlatBuffer's own description."""
+    source, target = metadata.get("source_language"), metadata.get("target_language")
+    target = target or ", ".join(metadata.get("target_languages", ()))
+    languages = [f"from {source}"] if source else []
+    languages += [f"to {target}"] if target else []
+    parts = [metadata["kind"], " ".join(languages), metadata["precision"]]
+    return (
+        f"kformer {metadata['kformer']}: {', '.join(part for part in parts if part)}; "
+        f"its metadata is {METADATA} in the ZIP archive at the end of the file"
+    )
 
 
 def _append(path, name, value):

@@ -65,6 +65,32 @@ def test_every_op_is_built_in(file):
     assert all(code.customCode is None for code in codes)
 
 
+def test_its_description_says_what_it_is(file):
+    said = said_in(file)
+    assert model_in(file).description.decode() == (
+        f"kformer {kformer.__version__}: {said['kind']}, float32; "
+        "its metadata is kformer.json in the ZIP archive at the end of the file"
+    )
+
+
+def test_its_description_names_the_languages(toy_tflite):
+    assert b": translator, from de to en, float32; " in model_in(toy_tflite).description
+
+
+def test_inputs_and_outputs_are_in_the_order_of_their_names(file):
+    model = model_in(file)
+    for signature in model.signatureDefs:
+        graph = model.subgraphs[signature.subgraphIndex]
+        for entries, indices in [
+            (signature.inputs, graph.inputs),
+            (signature.outputs, graph.outputs),
+        ]:
+            names = [entry.name for entry in entries]
+            assert names == sorted({*names})
+            assert [entry.tensorIndex for entry in entries] == [*indices]
+            assert [graph.tensors[index].name for index in indices] == names
+
+
 def test_no_part_of_a_float16_graph_reads_constants_alone(file):
     """XNNPACK fails to run such a part in ai-edge-litert 1.1 to 1.3."""
     model = model_in(file)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from ai_edge_litert.compiled_model import CompiledModel
 from ai_edge_litert.interpreter import Interpreter
 
 from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
@@ -61,14 +62,22 @@ def test_text_goes_in_and_comes_out(exported, toy_translator):
     assert whole["truncated"][0] == 1
 
 
-def test_the_first_signature_is_the_one_that_runs_by_itself(exported):
+def test_without_signatures_the_first_runs_and_its_outputs_are_ordered_by_name(exported):
     interpreter = Interpreter(str(exported[1]))
     interpreter.allocate_tensors()
-    [source] = interpreter.get_input_details()
+    [source], outputs = interpreter.get_input_details(), interpreter.get_output_details()
+    names = [output["name"] for output in outputs]
+    assert source["name"] == "source"
+    assert names == ["ids", "score", "source_ids", "translation", "truncated"]
+    compiled = CompiledModel.from_file(str(exported[1]))
+    assert compiled.get_signature_by_index(0)["outputs"] == names
     interpreter.set_tensor(source["index"], bytes_of("wir ruft uns ."))
     interpreter.invoke()
-    texts = [of for of in interpreter.get_output_details() if of["dtype"] == np.uint8]
-    assert "we" in text_in(interpreter.get_tensor(texts[0]["index"]))
+    translate = Interpreter(str(exported[1])).get_signature_runner("translate")
+    expected = translate(source=bytes_of("wir ruft uns ."))
+    assert "we" in text_in(expected["translation"])
+    for name, output in zip(names, outputs, strict=True):
+        np.testing.assert_array_equal(interpreter.get_tensor(output["index"]), expected[name])
 
 
 def test_its_parts_make_the_whole(exported, toy_translator):
