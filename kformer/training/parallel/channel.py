@@ -65,7 +65,7 @@ class Channel:
         else:
             self._connections = {0: connect(host, port, processes, process, secret, seconds)}
         for peer, connection in self._connections.items():
-            _notice_silence(connection.socket)
+            _set_options(connection.socket)
             self._received[peer] = queue.Queue()
         for peer, connection in self._connections.items():
             threading.Thread(target=self._listen, args=(peer, connection), daemon=True).start()
@@ -145,8 +145,12 @@ class Channel:
             os._exit(2)
 
 
-def _notice_silence(connection):
+def _set_options(connection):
+    """Has a socket send at once, and notice when the other machine does not answer."""
     connection.settimeout(None)
+    connection.setsockopt(
+        socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+    )  # Otherwise a meeting takes 44 ms.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     options = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": (SILENCE - 10) // 5}
     for name, value in {**options, "TCP_USER_TIMEOUT": SILENCE * 1000}.items():
