@@ -142,7 +142,7 @@ def test_incomplete_or_impossible_processes_are_refused(given, message):
 class Command:
     """`kformer train` in some processes, with `devices` simulated devices each."""
 
-    def __init__(self, folder, output, processes=2, devices=1, dropout=0.1):
+    def __init__(self, folder, output, processes=2, devices=1, dropout=0.1, seeds=(0, 0)):
         files = toy.write(folder)
         options = {**toy.RECIPE, "--dropout": dropout, "--epochs": 20}
         options |= {"--backend": "jax", "--output": output}
@@ -153,7 +153,7 @@ class Command:
         for process in range(processes):
             if processes > 1:
                 options |= {"--coordinator": f"127.0.0.1:{port}", "--processes": processes}
-                options |= {"--process": process}
+                options |= {"--process": process, "--seed": seeds[process]}
             arguments = [part for option in options.items() for part in option]
             environment = {**os.environ, "XLA_FLAGS": flags, "KFORMER_RUN_SECRET": "secret" * 3}
             self.processes.append(
@@ -195,6 +195,21 @@ def kill_one_at_random(folder, output, chance, **settings):
 @pytest.mark.prove
 def test_when_a_process_is_killed_the_others_end_and_leave_a_whole_checkpoint(tmp_path):
     kill_one_at_random(tmp_path, tmp_path / "run", random.Random(0))
+
+
+@needs_jax
+@pytest.mark.prove
+def test_when_a_process_fails_all_end_at_once_with_one_line(tmp_path):
+    """... and none waits at its exit, as JAX would, until it is aborted."""
+    command = Command(tmp_path, tmp_path / "run", seeds=(0, 1))
+    message = (
+        "All processes of a run need the same settings, text and versions. Received: process 1"
+    )
+    for process in command.processes:
+        _, errors = process.communicate(timeout=200)
+        (line,) = errors.splitlines()
+        assert message in line
+        assert process.returncode == 2
 
 
 @needs_jax
