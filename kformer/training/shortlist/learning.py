@@ -10,7 +10,9 @@ from kformer.arguments import check_integer
 from kformer.decoding.options import SHORTLIST_SIZE
 from kformer.decoding.shortlist.table import Shortlist
 from kformer.tasks.translator import Translator, check_is_translator
+from kformer.text.long_lines import is_too_long
 from kformer.text.text_files import as_list, read_lines
+from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.shortlist.entries import entries_of
 from kformer.training.shortlist.ibm1 import ITERATIONS, Rows, learn_lexicon
@@ -88,7 +90,11 @@ def _rows(translator, source, target):
     Such pairs are seldom translations of each other, and would count more than all others.
     """
     sides = [], []
-    lines = (itertools.chain.from_iterable(map(read_lines, files)) for files in (source, target))
+    most = PairFilter(translator.max_source_length).most_bytes
+    lines = (
+        ("" if is_too_long(line, most) else line for file in files for line in read_lines(file))
+        for files in (source, target)
+    )
     pairs = zip(*lines, strict=True)
     while chunk := list(itertools.islice(pairs, _LINES)):
         texts = zip(*chunk, strict=True)
