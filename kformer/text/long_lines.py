@@ -43,7 +43,8 @@ class LineSplitter:
             ended = [line + feed for line in self.end()]
         lines = io.BytesIO(self._begun + block).readlines()
         self._begun = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
-        if lines and max(map(len, lines)) > self._most:
+        # Of lines that end in a short block, only the first one began before it.
+        if lines and (len(lines[0]) > self._most or len(block) > self._most):
             lines = [part for line in lines for part in self._bounded(line)]
         if len(self._begun) > self._most:
             if self._parts:
