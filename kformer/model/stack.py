@@ -10,6 +10,9 @@ from kformer.model.feed_forward import FeedForward
 from kformer.model.layer_norm import EPSILON, LayerNorm
 from kformer.model.residual import Residual
 
+# Of a stack: far more than anybody trains, and about half a minute to build. A file that asks for
+# more is refused before it takes hours.
+MOST_LAYERS = 256
 DROPOUT = 0.1  # P_drop of the base model, Table 3 of Vaswani et al., 2017.
 
 
@@ -107,7 +110,7 @@ class Stack(Block):
     ):
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon)
         super().__init__(*settings, **kwargs)
-        self.num_layers = check_integer("num_layers", num_layers, least=1)
+        self.num_layers = check_integer("num_layers", num_layers, least=1, most=MOST_LAYERS)
         dtype = self.dtype_policy
         self.layers = [
             self.layer_class(*settings, name=f"layer_{i}", dtype=dtype) for i in range(num_layers)

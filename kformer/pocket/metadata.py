@@ -1,9 +1,13 @@
 """The metadata of a `.tflite` file: in an archive at its end, or in a file beside it."""
 
 import hashlib
-import json
 import zipfile
 from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from kformer.archives import Archive
+from kformer.files import check_file
+from kformer.json_files import check_schema, parse_json
 
 FORMAT = 2  # Readers refuse newer formats. Files of format 1 have their metadata beside them.
 METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
@@ -16,12 +20,62 @@ READERS = {  # In this folder.
     LANGUAGE_MODEL: "PocketLanguageModel",
 }
 _BLOCK = 2**20  # Bytes that are read at once.
-_FORMAT_2 = ("padding_id", "end_id", "max_source_length", "max_source_bytes", "batches")
-_NEEDED = {  # Keys of each format and kind.
-    (1, TRANSLATOR): ("signature", "source_model", "padding_id", "end_id", "max_source_length"),
-    (2, TRANSLATOR): (*_FORMAT_2, "max_target_length"),
-    (2, CLASSIFIER): (*_FORMAT_2, "labels", "d_model"),
-    (2, LANGUAGE_MODEL): (*_FORMAT_2, "max_target_length", "d_model"),
+_MOST = 2**24  # Of a size: ids, bytes or rows that arrays are made for.
+_RULE = "The metadata of a .tflite file must be as the export wrote it."
+
+
+class _Any(TypedDict):
+    """What the metadata of every format and kind has; that of an export report, and more."""
+
+    format: int
+    kind: NotRequired[str]
+
+
+class _Format1(TypedDict):
+    signature: str
+    source_model: str
+    target_model: NotRequired[str]
+    padding_id: int
+    end_id: int
+    max_source_length: int
+    signatures: NotRequired[dict[str, tuple[int, int]]]
+
+
+class _Format2(TypedDict):
+    padding_id: int
+    end_id: int
+    max_source_length: int
+    max_source_bytes: int
+    batches: dict[str, tuple[int, int]]
+    signatures: NotRequired[list[str]]
+    sha256: NotRequired[str]
+    model_bytes: NotRequired[int]
+
+
+class _Writer(_Format2):
+    """Of a kind that writes text."""
+
+    max_target_length: int
+    d_model: NotRequired[int]
+    target_languages: NotRequired[dict[str, int]]
+    source_language: NotRequired[str | None]
+    target_language: NotRequired[str | None]
+
+
+class _Classifier(_Format2):
+    labels: list[str]
+    d_model: int
+
+
+class _LanguageModel(_Writer):
+    d_model: int
+
+
+_SCHEMAS = {
+    (1, TRANSLATOR): _Format1,
+    (2, TRANSLATOR): _Writer,
+    (2, CLASSIFIER): _Classifier,
+    (2, LANGUAGE_MODEL): _LanguageModel,
 }
 
 
@@ -32,41 +86,44 @@ def read_metadata(path: Path) -> dict:
         FileNotFoundError: The file or its metadata is missing.
         ValueError: The metadata is broken, or newer than this kformer.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
-    text, place = _inside(path), path
-    if text is None:
+    check_file(path)
+    content, place = _inside(path), path
+    if content is None:
         place = path.with_name(f"{path.name}.json")
-        text = _beside(path, place)
+        content = _beside(path, place)
     try:
-        metadata = json.loads(text.decode("utf-8"))
-        truncated = REPORT_KEY in metadata
-        version, kind = FORMAT, TRANSLATOR
-        if not truncated:
-            version, kind = metadata["format"], kind_in(metadata)
-        newer = version > FORMAT or kind not in READERS
-        needed = () if newer or truncated else _NEEDED[version, kind]
-        lacking = [key for key in needed if key not in metadata]
-    except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(
-            f"The metadata of a .tflite file must be JSON with a format. Received: {str(place)!r}."
-        ) from error
-    if truncated:
-        raise ValueError(
-            "The .tflite file is not whole: its end, with the metadata, is missing. "
-            f"Received: {str(path)!r}."
-        )
-    if newer:
+        metadata = parse_json(content)
+        if REPORT_KEY in metadata:
+            raise ValueError("its end, with the metadata, is missing")
+        check_schema(metadata, _Any)
+    except ValueError as error:
+        raise ValueError(f"{_RULE} Received: {str(place)!r} ({error}).") from error
+    version, kind = metadata["format"], kind_in(metadata)
+    if version > FORMAT or kind not in READERS:
         raise ValueError(
             f"This kformer reads metadata up to format {FORMAT}; update it. "
             f"Received: format={version} in {str(place)!r}, of a {kind}."
         )
-    if lacking:
-        raise ValueError(
-            f"The metadata of a .tflite file must have {', '.join(needed)}. "
-            f"Received: {str(place)!r}, without {', '.join(lacking)}."
-        )
+    try:
+        _check(metadata, version, kind)
+    except ValueError as error:
+        raise ValueError(f"{_RULE} Received: {str(place)!r} ({error}).") from error
     return metadata
+
+
+def _check(metadata, version, kind):
+    if (version, kind) not in _SCHEMAS:
+        raise ValueError(f"a {kind} has no format {version}")
+    check_schema(metadata, _SCHEMAS[version, kind])
+    sizes = {name: metadata[name] for name in metadata if name.startswith("max_")}
+    shapes = metadata.get("batches", metadata.get("signatures") if version == 1 else None) or {}
+    sizes |= {f"{name}[{i}]": size for name in shapes for i, size in enumerate(shapes[name])}
+    for name, size in sizes.items():
+        if type(size) is not int or not 0 < size <= _MOST:
+            raise ValueError(f"{name!r} must be a size of 1 to {_MOST:,}")
+    for name in ("source_model", "target_model"):
+        if version == 1 and Path(metadata.get(name, "model")).name != metadata.get(name, "model"):
+            raise ValueError(f"{name!r} must be a file beside it")
 
 
 def kind_in(metadata) -> str:
@@ -102,8 +159,7 @@ def check_whole(path: Path, metadata: dict):
     """
     if "sha256" not in metadata:
         return
-    size = metadata.get("model_bytes")
-    if not isinstance(size, int) or checksum_of(path, size) != metadata["sha256"]:
+    if checksum_of(path, metadata.get("model_bytes")) != metadata["sha256"]:
         raise ValueError(
             "The model in a .tflite file must have the SHA-256 that its metadata names: the file "
             f"was damaged or changed. Received: {str(path)!r}."
@@ -111,11 +167,10 @@ def check_whole(path: Path, metadata: dict):
 
 
 def _inside(path):
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.read(METADATA)
-    except (zipfile.BadZipFile, KeyError):
+    if not zipfile.is_zipfile(path):
         return None
+    with Archive(path, "A .tflite file must end in an archive with its metadata.") as archive:
+        return archive.read(METADATA)
 
 
 def _beside(path, beside):

@@ -86,7 +86,7 @@ class Rest:
         status, headers, content = self._exchange(method, path, deadline, body)
         url = self._url + path
         try:
-            answer = json.loads(content)
+            answer = parse_json(content, object)
             if status == _OK:
                 return read(answer)
             message = answer["error"]

@@ -1,13 +1,14 @@
 """What a `.keras` file of ours holds, read without loading it."""
 
 import io
-import json
-import zipfile
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from kformer.archives import Archive
 from kformer.files import check_file
+from kformer.json_files import parse_json
 from kformer.text.vocabulary import ASSET
 
 KINDS_IN_WORDS = {
@@ -30,6 +31,44 @@ _ADDED = {  # Settings that format 1 lacks.
 _WEIGHTS = "model.weights.h5"
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
+_PACKED = 2  # Weights of 4 bits in one stored number.
+_MOST_TIMES = 20  # An array as large as its file 20 times is not in it.
+_RULE = "A model's file must be a whole .keras file, as `save` writes it."
+
+
+class _Network(TypedDict, total=False):
+    """The sizes of a network, each with the meaning of `kformer.Transformer`'s argument."""
+
+    num_layers: int
+    num_decoder_layers: int | None
+    d_model: int
+    d_ff: int
+    vocab_size: int
+    target_vocab_size: int | None
+
+
+class _Classifier(TypedDict, total=False):
+    encoder: _Network
+
+
+class _Config(TypedDict):
+    """What is read of the config of a model of ours; the model itself checks the rest."""
+
+    format: int
+    about: NotRequired[dict | None]
+    transformer: NotRequired[_Network]
+    classifier: NotRequired[_Classifier]
+    encoder: NotRequired[_Network]
+    decoder: NotRequired[_Network]
+    search_defaults: NotRequired[dict | None]
+    prefix: NotRequired[str | None]
+    target_languages: NotRequired[dict[str, str] | list[str] | None]
+    own_target_tokenizer: NotRequired[bool]
+
+
+class _Held(TypedDict):
+    registered_name: str
+    config: _Config
 
 
 def kind_in(path) -> str | None:
@@ -43,12 +82,11 @@ def _held(path):
     if path.suffix != ".keras" or not path.is_file():
         return None
     try:
-        with zipfile.ZipFile(path) as archive:
-            held = json.loads(archive.read("config.json"))
-        held["config"]["format"]  # Of a model of ours.
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError):
+        with Archive(path, _RULE) as archive:
+            held = parse_json(archive.read("config.json"), _Held)
+    except ValueError:
         return None
-    return held if held.get("registered_name") in KINDS else None
+    return held if held["registered_name"] in KINDS else None
 
 
 def with_format(config: dict) -> dict:
@@ -147,9 +185,9 @@ def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | No
     own_target = config.get("own_target_tokenizer", False)
     names = _TOKENIZERS if own_target else _TOKENIZERS[:1]
     try:
-        with zipfile.ZipFile(path) as archive:
+        with Archive(path, _RULE) as archive:
             source, *target = (archive.read(f"{_ASSETS}/{name}/{ASSET}") for name in names)
-    except (zipfile.BadZipFile, KeyError) as error:
+    except ValueError as error:
         raise ValueError(
             f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "
             f"Received: path={str(path)!r} ({error})."
@@ -170,6 +208,47 @@ def check_kind(path, kind: str):
     check_format(held["config"]["format"])
 
 
+def check_sizes(path: Path):
+    """Raises a ValueError unless a file holds the numbers that its settings promise.
+
+    A network is built, and a member unpacked, before anything shows that the rest is missing: a
+    small file could take all memory.
+    """
+    import h5py  # Like Keras, it is not imported to read the settings of a file.
+
+    with Archive(path, _RULE) as archive:
+        archive.check_sizes()
+        weights = archive.read(_WEIGHTS)
+    sizes = []  # Of each array.
+
+    def collect(name, entry):
+        if isinstance(entry, h5py.Dataset):
+            sizes.append(entry.size)
+            if entry.nbytes > _MOST_TIMES * len(weights) or entry.external or entry.is_virtual:
+                raise ValueError(f"an array must be in the file, and {name} is not")
+
+    with h5py.File(io.BytesIO(weights)) as file:
+        file.visititems(collect)
+    network = encoder_config(path)
+    sides = [network.get("num_layers", 1), network.get("num_decoder_layers") or 0]
+    if "num_decoder_layers" in network and network["num_decoder_layers"] is None:
+        sides[1] = sides[0]
+    if sum(sides) > len(sizes) or _least(network, *sides) > _PACKED * sum(sizes):
+        raise ValueError(
+            f"weights must be as many as the settings say, and {len(sizes):,} arrays of "
+            f"{sum(sizes):,} numbers are not"
+        )
+
+
+def _least(network, encoder_layers, decoder_layers):
+    """Returns how many weights a network has at least: its matrices and tables of vectors."""
+    d_model, d_ff = network.get("d_model", 1), network.get("d_ff", 1)
+    attentions = encoder_layers + 2 * decoder_layers
+    feed_forward = 2 * d_ff * (encoder_layers + decoder_layers)
+    ids = network.get("vocab_size", 1) + (network.get("target_vocab_size") or 0)
+    return d_model * (ids + 4 * d_model * attentions + feed_forward)
+
+
 def check_weights(path: Path, model):
     """Raises a ValueError unless the weights of a file are finite numbers.
 
@@ -177,10 +256,10 @@ def check_weights(path: Path, model):
         path: A `.keras` file.
         model: What was loaded from it.
     """
-    import h5py  # Like Keras, it is not imported to read the settings of a file.
+    import h5py
     import keras
 
-    with zipfile.ZipFile(path) as archive:
+    with Archive(path, _RULE) as archive:
         weights = io.BytesIO(archive.read(_WEIGHTS))
     integers = {}  # dtype by shape, of what is stored.
 

@@ -19,7 +19,7 @@ from kformer.model.networks.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
 from kformer.tasks.batches import InBatches
 from kformer.tasks.features import sentence_vectors, token_vectors
-from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind, check_weights
+from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind, check_sizes, check_weights
 from kformer.tasks.run_file import model_file
 from kformer.text.rows import read_texts
 from kformer.text.tokenizer import Tokenizer
@@ -207,6 +207,7 @@ class TextModel(KeepsOptimizer, keras.Model):
         kind = cls.__name__
         check_kind(path, kind)
         try:
+            check_sizes(path)
             model = _load(path)
             model._check_vocabularies()
             check_weights(path, model)

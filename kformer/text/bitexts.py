@@ -1,13 +1,11 @@
 """Files of sentence pairs: tables, TMX and the Moses archives of OPUS."""
 
 import itertools
-import lzma
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from kformer.archives import Archive
 from kformer.files import check_file
 from kformer.text.long_lines import lines_of
 from kformer.text.tables import Row, ending, read_table
@@ -55,24 +53,14 @@ def numbered_bitext(
 def _read_moses(file, languages):
     check_file(file)
     name = repr(str(file))
-    try:
-        with zipfile.ZipFile(file) as archive:
-            for members in _members(archive.namelist(), languages, name):
-                with archive.open(members[0]) as source, archive.open(members[1]) as target:
-                    sides = (
-                        decoded(lines_of(content), f"{member!r} of {name}")
-                        for member, content in zip(members, (source, target), strict=True)
-                    )
-                    yield from _in_parallel(*sides, f"{name}, {members[0]!r}")
-    except (zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise ValueError(
-            f"A Moses archive must be a zip file. Received: {name} ({error})."
-        ) from error
-    except (NotImplementedError, RuntimeError) as error:  # Of zipfile.
-        raise ValueError(
-            "The files of a Moses archive must not be encrypted, and be compressed by Deflate, "
-            f"bzip2 or LZMA. Received: {name} ({error})."
-        ) from error
+    with Archive(file, "A Moses archive must be a zip file.") as archive:
+        for members in _members(archive.names(), languages, name):
+            with archive.open(members[0]) as source, archive.open(members[1]) as target:
+                sides = (
+                    decoded(lines_of(content), f"{member!r} of {name}")
+                    for member, content in zip(members, (source, target), strict=True)
+                )
+                yield from _in_parallel(*sides, f"{name}, {members[0]!r}")
 
 
 def _in_parallel(source, target, name):

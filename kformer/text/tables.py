@@ -2,13 +2,13 @@
 
 import csv
 import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kformer.arguments import replace_lone_surrogates
+from kformer.json_files import parse_json
 from kformer.text.long_lines import LONGEST, TOO_LONG, is_too_long, lines_of
 from kformer.text.text_files import COMPRESSED, decoded, opened
 
@@ -228,17 +228,12 @@ def _of_json(first, lines, file, columns):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            record = parse_json(line, dict)
+        except ValueError as error:
             raise ValueError(
                 "Each line of a file of JSON lines must be a JSON object. Received: "
                 f"{file!r}, where line {number} is not ({error}): {line.strip()!r:.80}."
             ) from error
-        if not isinstance(record, dict):
-            raise ValueError(
-                "Each line of a file of JSON lines must be a JSON object. Received: "
-                f"{file!r}, where line {number} is {line.strip()!r:.80}."
-            )
         yield Row(values_of(record, columns, f"{file!r}, line {number}"), number)
 
 

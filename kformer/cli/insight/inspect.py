@@ -1,7 +1,5 @@
 """`kformer inspect`."""
 
-import json
-
 import typer
 
 from kformer.cli.insight.export_sizes import export_sizes
@@ -11,6 +9,7 @@ from kformer.decoding.options import EXTRA_LENGTH
 from kformer.export.loading import saved_form
 from kformer.export.saved_model.versions import newest_version, read_report
 from kformer.export.tflite.report import report_path
+from kformer.json_files import read_json
 from kformer.pocket.metadata import kind_in, read_metadata
 from kformer.training.recipes.recipe import MONITORS
 
@@ -230,10 +229,9 @@ def _ids(metadata, side):
 
 def _report_beside(path):
     try:
-        report = json.loads(report_path(path).read_text("utf-8"))
+        return read_json(report_path(path), rule="")
     except (OSError, ValueError):
         return {}
-    return report if isinstance(report, dict) else {}
 
 
 def _search(found):

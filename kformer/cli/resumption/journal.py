@@ -11,13 +11,19 @@ import os
 import re
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from kformer.files import open_own
+from kformer.json_files import parse_json
 
 _FORMAT = 1
 _POINT = re.compile(rb"(\d+) (\d+) ([0-9a-f]{8})\n")
 _BLOCK = 2**20  # Bytes that are read at once.
+
+
+class _Header(TypedDict):
+    kformer_journal: int
+    settings: dict
 
 
 class Point(NamedTuple):
@@ -134,12 +140,12 @@ def whole_points(points: list[Point], output: Path) -> int:
 
 def _settings_in(line, path):
     try:
-        header = json.loads(line)
-        version, settings = header["kformer_journal"], header["settings"]
-    except (ValueError, TypeError, KeyError) as error:
+        header = parse_json(line, _Header)
+    except ValueError as error:
         raise ValueError(
-            f"The file must be a journal of `kformer translate`. Received: {str(path)!r}."
+            f"The file must be a journal of `kformer translate`. Received: {str(path)!r} ({error})."
         ) from error
+    version, settings = header["kformer_journal"], header["settings"]
     if version != _FORMAT:
         raise ValueError(
             f"This kformer reads journals of format {_FORMAT}. Received: {str(path)!r} of format "

@@ -10,11 +10,11 @@ Axes: U source vocabulary, V target vocabulary, E entries.
 
 import hashlib
 import io
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from kformer.archives import Archive
 from kformer.arguments import check_integer
 from kformer.files import check_file, replacing
 
@@ -100,18 +100,18 @@ class Shortlist:
         """
         check_file(path)
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
-                version = int(content["format"])
+            with Archive(path, "A shortlist is an .npz file.") as archive:
+                version = int(archive.array("format"))
                 if version == _FORMAT:
                     return cls(
-                        *(content[name] for name in _ARRAYS),
-                        *(int(content[name]) for name in ("always", "size")),
-                        tuple(map(str, content["vocabularies"])),
+                        *(archive.array(name) for name in _ARRAYS),
+                        *(int(archive.array(name)) for name in ("always", "size")),
+                        tuple(map(str, archive.array("vocabularies"))),
                     )
-        except (KeyError, ValueError, OSError, EOFError, TypeError, zipfile.BadZipFile) as error:
+        except (ValueError, TypeError) as error:
             raise ValueError(
                 "The file must hold a shortlist, as `kformer shortlist` writes it. "
-                f"Received: path={str(path)!r} ({type(error).__name__})."
+                f"Received: path={str(path)!r} ({error})."
             ) from error
         raise ValueError(
             f"The shortlist has a newer format: update kformer. Received: path={str(path)!r}, "

@@ -1,16 +1,21 @@
 """Runs a folder of `export_ctranslate2`, by CTranslate2 and SentencePiece alone."""
 
-import json
 from collections import defaultdict
 from pathlib import Path
+from typing import TypedDict
 
 import sentencepiece
 
 from kformer.decoding.options import EXTRA_LENGTH
 from kformer.export.ctranslate2.model import library
 from kformer.export.ctranslate2.writer import SIDES
+from kformer.json_files import read_json
 
 _BATCH = 32
+
+
+class _Config(TypedDict):
+    add_source_bos: bool
 
 
 class CTranslate2Translator:
@@ -25,7 +30,9 @@ class CTranslate2Translator:
     def __init__(self, folder: str | Path):
         folder = Path(folder)
         self._translator = library().Translator(str(folder))
-        config = json.loads((folder / "config.json").read_text("utf-8"))
+        config = read_json(
+            folder / "config.json", _Config, rule="Settings of CTranslate2 are needed."
+        )
         self._added = config["add_source_bos"] + 1  # Lengths count the end, also an ignored one.
         self._source, self._target = (
             sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in SIDES

@@ -1,7 +1,8 @@
 """The versions of a model in a folder, and their reports, read without TensorFlow."""
 
-import json
 from pathlib import Path
+
+from kformer.json_files import read_json
 
 _GRAPH = "saved_model.pb"
 NEWEST = "versions.json"  # Beside the versions: the highest number that was ever given.
@@ -44,16 +45,15 @@ def next_version(folder) -> int:
     A server, or who reads its metrics, would take a new version for the one that was deleted.
     """
     try:
-        newest = json.loads((folder / NEWEST).read_text("utf-8"))["newest"]
-    except (OSError, ValueError, TypeError, KeyError):
+        newest = read_json(folder / NEWEST, dict[str, int], rule="").get("newest", 0)
+    except (OSError, ValueError):
         newest = 0
-    return 1 + max((*versions_in(folder), newest if isinstance(newest, int) else 0), default=0)
+    return 1 + max((*versions_in(folder), newest), default=0)
 
 
 def read_report(version) -> dict:
     """Returns the export report in the folder of a version; {} if there is none."""
     try:
-        report = json.loads((Path(version) / REPORT).read_text("utf-8"))
+        return read_json(Path(version) / REPORT, rule="")
     except (OSError, ValueError):
         return {}
-    return report if isinstance(report, dict) else {}

@@ -4,10 +4,12 @@ A page needs two of the package's builds: the default one, and one for browsers 
 SIMD; LiteRT.js chooses.
 """
 
-import json
 import shutil
 from importlib import resources
 from pathlib import Path
+from typing import TypedDict
+
+from kformer.json_files import read_json
 
 PACKAGE = "@litertjs/core"
 TESTED = "2.5.3"
@@ -17,6 +19,13 @@ BUILDS = [
 ]
 _LOADER = "@litertjs/wasm-utils"  # The package that the script imports by name.
 _CHANGED = "// Changed by kformer export: the script beside this one is imported by its path.\n"
+
+
+class _Package(TypedDict):
+    """What is read of a package.json."""
+
+    name: str
+    version: str
 
 
 def find_litert_js(folder: str | Path | None = None) -> Path:
@@ -91,13 +100,8 @@ def _installed(package, here):
 
 
 def _name_and_version(about):
-    try:
-        said = json.loads(about.read_text("utf-8"))
-        return str(said["name"]), str(said["version"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(
-            f"An npm package has a name and a version. Received: {str(about)!r}, which lacks them."
-        ) from error
+    content = read_json(about, _Package, rule="An npm package has a name and a version.")
+    return content["name"], content["version"]
 
 
 def _sources(folder):

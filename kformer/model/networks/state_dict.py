@@ -1,21 +1,37 @@
 """State dicts: weights of PyTorch by name, from memory or a file, to be taken one by one."""
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
+from kformer.json_files import check_schema, parse_json, read_json
 from kformer.model.networks.torch_file import BFLOAT16, from_bfloat16, read_tensors
 
 _SAFETENSORS_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": BFLOAT16}
 _OF_TORCH = (".pt", ".pth", ".bin")
 _INDEX = ".index.json"  # The end of the name of the file that lists shards.
 _WRAPPED = ("state_dict", "model_state_dict", "model")  # Where training scripts put a state dict.
+_MOST_OF_HEADER = 100_000_000  # Bytes, as in the reader of the format's authors.
 _LAYER = re.compile(r"(?:.*\.)?layers\.\d+\.")
+
+
+class _Index(TypedDict):
+    """An index of shards."""
+
+    weight_map: dict[str, str]
+
+
+class _Tensor(TypedDict):
+    """An entry in the header of a `.safetensors` file."""
+
+    dtype: str
+    shape: list[int]
+    data_offsets: tuple[int, int]
 
 
 class StateDict:
@@ -142,16 +158,11 @@ def read_state_dict(state_dict) -> dict:
 
 def _read_shards(path):
     """Reads the files that an index lists: `weight_map`, from the name of a weight to its file."""
-    try:
-        places = json.loads(path.read_text("utf-8"))["weight_map"]
-        files = sorted({*places.values()})
-        if not files or not all(Path(file).name == file for file in files):
-            raise ValueError("files elsewhere")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            "The index of shards must be JSON with a `weight_map` from names of weights to files "
-            f"beside it. Received: {str(path)!r}."
-        ) from error
+    rule = "The index of shards must have a `weight_map` from names of weights to files beside it."
+    places = read_json(path, _Index, rule=rule)["weight_map"]
+    files = sorted({*places.values()})
+    if not files or not all(Path(file).name == file for file in files):
+        raise ValueError(f"{rule} Received: {str(path)!r}.")
     found = {}
     for file in files:
         shard = path.with_name(file)
@@ -192,16 +203,18 @@ def _read_safetensors(path):
     with path.open("rb") as file:
         start = 8 + int.from_bytes(file.read(8), "little")
         size = path.stat().st_size
-        content = file.read(max(0, min(start, size) - 8))
+        content = file.read(max(0, min(start, size, _MOST_OF_HEADER) - 8))
     try:
-        header = json.loads(content)
+        header = parse_json(content)
         header.pop("__metadata__", None)
-        _check_apart(path, header)
-        return {name: _safetensor(path, name, entry, start) for name, entry in header.items()}
-    except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
+        check_schema(header, dict[str, _Tensor], "the header")
+    except ValueError as error:
         raise ValueError(
-            f"A .safetensors file must begin with a header of tensors. Received: {path}."
+            "A .safetensors file must begin with a header of tensors. "
+            f"Received: {str(path)!r} ({error})."
         ) from error
+    _check_apart(path, header)
+    return {name: _safetensor(path, name, entry, start) for name, entry in header.items()}
 
 
 def _check_apart(path, header):
@@ -224,7 +237,11 @@ def _safetensor(path, name, entry, start):
     dtype = np.dtype(_SAFETENSORS_DTYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
     shape, there = tuple(entry["shape"]), path.stat().st_size - start
-    if not 0 <= begin <= end <= there or end - begin != dtype.itemsize * math.prod(shape):
+    if (
+        min(shape, default=0) < 0
+        or not 0 <= begin <= end <= there
+        or end - begin != dtype.itemsize * math.prod(shape)
+    ):
         raise ValueError(
             f"A .safetensors file must hold all bytes of its tensors. Received: {name!r} of shape "
             f"{entry['shape']} at bytes {begin} to {end} of {there}, in {path}."

@@ -9,7 +9,10 @@ There are two formats: a ZIP archive, since PyTorch 1.6; and before, five pickle
 other, and then the storages.
 """
 
+import io
+import math
 import pickle
+import pickletools
 import struct
 import zipfile
 from collections import OrderedDict
@@ -17,6 +20,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
+
+from kformer.archives import Archive
 
 BFLOAT16 = np.dtype("<u2")  # NumPy has no bfloat16: bits stand for it, until the end.
 _DTYPES = {
@@ -27,6 +32,9 @@ _DTYPES = {
     "LongStorage": "<i8",
     "IntStorage": "<i4",
 }
+_RULE = "A file of PyTorch must hold tensors, and nothing else."
+_MOST_VALUES = 10**7  # Of all that a file holds, where it names a value twice, twice.
+_MEMO_OPCODES = ("PUT", "BINPUT", "LONG_BINPUT", "GET", "BINGET", "LONG_BINGET")
 
 
 class Record:
@@ -54,19 +62,46 @@ def read_tensors(path: Path, packages: Collection[str] = ()):
     try:
         with path.open("rb") as file:
             read = _in_archive if zipfile.is_zipfile(file) else _in_pickles
-            return _as_numbers(read(file, packages))
-    except OSError:
+            found = read(file, packages)
+            _check_values(found, _MOST_VALUES + path.stat().st_size)
+            return _as_numbers(found)
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:  # Unpickling what is damaged can raise any.
         raise ValueError(
-            "A file of PyTorch must hold tensors, and nothing else. "
-            f"Received: {str(path)!r} ({type(error).__name__}: {error})."
+            f"{_RULE} Received: {str(path)!r} ({type(error).__name__}: {error})."
         ) from error
 
 
 def from_bfloat16(bits: np.ndarray) -> np.ndarray:
     """Returns float32 numbers: bfloat16 is the upper half of them."""
     return (bits.astype("<u4") << 16).view("<f4")
+
+
+def _check_values(value, most):
+    """Raises a ValueError if a file stands for more values than it can hold.
+
+    A pickle can name a value many times, and that one another, and so on: everything that walks
+    through it would never end.
+    """
+    sizes = {}  # Of lists and dicts by id; None while one is counted.
+
+    def size(value):
+        if isinstance(value, np.ndarray):
+            return value.size
+        if isinstance(value, Record):
+            value = vars(value)
+        if not isinstance(value, dict | list | tuple | set):
+            return 1
+        if id(value) not in sizes:
+            sizes[id(value)] = None
+            values = value.values() if isinstance(value, dict) else value
+            sizes[id(value)] = 1 + sum(map(size, values))
+        if sizes[id(value)] is None or sizes[id(value)] > most:
+            raise ValueError("a value that contains itself, or too many values")
+        return sizes[id(value)]
+
+    size(value)
 
 
 def _as_numbers(value):
@@ -77,8 +112,9 @@ def _as_numbers(value):
 
 
 def _in_archive(file, packages):
-    with zipfile.ZipFile(file) as archive:
-        [pickled] = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+    with Archive(file, _RULE, repr(file.name)) as archive:
+        archive.check_sizes()
+        [pickled] = [name for name in archive.names() if name.endswith("/data.pkl")]
         storages = {}
 
         def storage(dtype, key, size):
@@ -87,30 +123,65 @@ def _in_archive(file, packages):
                 storages[key] = np.frombuffer(content, dtype, size)
             return storages[key]
 
-        with archive.open(pickled) as content:
-            return _Unpickler(content, storage, packages).load()
+        return _unpickled(io.BytesIO(archive.read(pickled)), storage, packages)
 
 
 def _in_pickles(file, packages):
-    size_of_file = file.seek(0, 2)
-    file.seek(0)
+    content = _Bounded(file)
     storages = {}
 
     def storage(dtype, key, size):
         if key not in storages:
-            if size * np.dtype(dtype).itemsize > size_of_file:
+            there = sum(one.nbytes for one in storages.values())
+            if there + size * np.dtype(dtype).itemsize > content.size:
                 raise pickle.UnpicklingError(f"a storage of {size} numbers is not there")
             storages[key] = np.zeros(size, dtype)  # Filled below.
         return storages[key]
 
     for _ in ("magic number", "version", "system"):
-        _Unpickler(file, storage).load()
-    found = _Unpickler(file, storage, packages).load()
-    for key in _Unpickler(file, storage).load():
-        (size,) = struct.unpack("<q", file.read(8))
-        content = file.read(size * storages[key].itemsize)
-        storages[key][:] = np.frombuffer(content, storages[key].dtype, size)
+        _unpickled(content, storage)
+    found = _unpickled(content, storage, packages)
+    for key in _unpickled(content, storage):
+        (size,) = struct.unpack("<q", content.read(8))
+        if size != len(storages[key]):
+            raise pickle.UnpicklingError(f"a storage of {size} numbers, not {len(storages[key])}")
+        array = np.frombuffer(content.read(storages[key].nbytes), storages[key].dtype)
+        storages[key][:] = array
     return found
+
+
+class _Bounded:
+    """A file of which no more can be asked than there is: a pickle may ask for gigabytes.
+
+    Args:
+        file: Open, to be read from its beginning.
+    """
+
+    def __init__(self, file):
+        self._file, self.size = file, file.seek(0, io.SEEK_END)
+        self.seek(0)
+
+    def read(self, size):
+        return self._file.read(min(size, self.size - self.tell()))
+
+    def readline(self):
+        return self._file.readline()
+
+    def tell(self):
+        return self._file.tell()
+
+    def seek(self, place):
+        return self._file.seek(place)
+
+
+def _unpickled(content, storage, packages=()):
+    """Returns what the next pickle in `content` holds, after a look at what it asks for."""
+    start = content.tell()
+    for number, (opcode, argument, _) in enumerate(pickletools.genops(content), start=1):
+        if opcode.name in _MEMO_OPCODES and not 0 <= argument <= number:
+            raise pickle.UnpicklingError(f"place {argument} of a memo of at most {number}")
+    content.seek(start)
+    return _Unpickler(content, storage, packages).load()
 
 
 class _Unpickler(pickle.Unpickler):
@@ -148,7 +219,9 @@ class _RebuildTensor:
     def __call__(self, storage, offset, shape, strides, *_):
         """Returns a view of `storage`, within it."""
         last = offset + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
-        if min((offset, *shape, *strides)) < 0 or last >= len(storage) > 0:
+        if min((offset, *shape, *strides)) < 0 or not (
+            last < len(storage) >= math.prod(shape) or math.prod(shape) == 0
+        ):
             raise pickle.UnpicklingError(f"a tensor of shape {shape} is not in its storage")
         strides = [stride * storage.itemsize for stride in strides]
         return np.lib.stride_tricks.as_strided(storage[offset:], shape, strides, writeable=False)

@@ -140,6 +140,7 @@ def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transf
     for name in ("source", "target", "output", "bias"):
         if (array := getattr(network, name)) is not None:
             check_numbers(f"{name}, of the vocabulary", np.asarray(array))
+    _check_sizes(network)
     if bias is None and shared and unknown_ids:
         bias = np.zeros(len(ids.pieces))
     transformer = Transformer(
@@ -173,6 +174,39 @@ def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transf
             weights.fill_norm(stack.norm, f"{prefix}layer_norm.", stack.d_model)
     weights.check_all_taken()
     return transformer
+
+
+def _check_sizes(network):
+    """Raises a ValueError unless the weights are as many as the settings say.
+
+    The `Transformer` is built first, and takes time and memory by its settings, whatever a file
+    says there.
+    """
+    settings = network.settings
+    encoder_layers = settings["num_layers"]
+    decoder_layers = settings.get("num_decoder_layers")
+    decoder_layers = encoder_layers if decoder_layers is None else decoder_layers
+    for side, number in (("encoder", encoder_layers), ("decoder", decoder_layers)):
+        start = f"{network.prefix}{side}.layers."
+        there = {
+            name.removeprefix(start).partition(".")[0]
+            for name in network.layers
+            if name.startswith(start)
+        }
+        if len(there) != number:
+            raise ValueError(
+                f"The weights must have all layers that the settings name. Received: {number} "
+                f"layers of the {side} in the settings, {len(there)} in the weights."
+            )
+    d_model, d_ff = settings["d_model"], settings["d_ff"]
+    attentions = encoder_layers + 2 * decoder_layers
+    needed = 4 * d_model**2 * attentions + 2 * d_model * d_ff * (encoder_layers + decoder_layers)
+    have = sum(np.size(array) for array in network.layers.values())
+    if needed > have:
+        raise ValueError(
+            "The weights must fit the settings. Received: "
+            f"d_model={d_model}, d_ff={d_ff}, which need {needed:,} weights, and {have:,}."
+        )
 
 
 class _Reordered(StateDict):

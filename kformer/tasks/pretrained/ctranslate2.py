@@ -1,8 +1,9 @@
 """A translator from a folder of CTranslate2."""
 
-import json
 from pathlib import Path
+from typing import TypedDict
 
+from kformer.json_files import read_json
 from kformer.model.layer_norm import EPSILON
 from kformer.tasks.pretrained.assembly import assemble
 from kformer.tasks.pretrained.ctranslate2_file import read_variables
@@ -18,6 +19,18 @@ _PADDING = ("<pad>", "<blank>")
 _LONGEST = 512  # Ids of a source; CTranslate2 does not say how long those of the training were.
 _FIRST_WITH_CONFIG = 6  # Version of model.bin.
 _WHOSE = "A folder of CTranslate2"
+
+
+class _Config(TypedDict, total=False):
+    """What is read of a config.json."""
+
+    unk_token: str
+    eos_token: str
+    bos_token: str
+    decoder_start_token: str | None
+    add_source_bos: bool
+    add_source_eos: bool
+    layer_norm_epsilon: float | None
 
 
 def from_ctranslate2(
@@ -61,7 +74,8 @@ def from_ctranslate2(
     if model.version < _FIRST_WITH_CONFIG:
         config = take_config(variables)
     else:
-        config = _json(existing(folder, "config.json", _WHOSE), dict)
+        path = existing(folder, "config.json", _WHOSE)
+        config = read_json(path, _Config, rule="The file must hold a JSON object of settings.")
     weights = Weights(kind, variables, folder)
     _check(config, weights.starts_from_zero, folder)
     vocabularies = _vocabularies(folder, config)
@@ -162,20 +176,9 @@ def _vocabulary(folder, side, unknown):
             pieces = [piece[:-1] for piece in pieces]
     else:
         path = existing(folder, f"{side}_vocabulary.json", _WHOSE)
-        pieces = _json(path, list)
-    if not all(isinstance(piece, str) for piece in pieces) or len({*pieces}) < len(pieces):
+        pieces = read_json(path, list[str], rule="The file must hold a JSON array of pieces.")
+    if len({*pieces}) < len(pieces):
         raise ValueError(
             f"The pieces of a vocabulary must be strings that differ. Received: {str(path)!r}."
         )
     return pieces if unknown in pieces else [*pieces, unknown]
-
-
-def _json(path, kind):
-    try:
-        content = json.loads(path.read_text("utf-8"))
-    except ValueError:
-        content = None
-    if not isinstance(content, kind):
-        name = {dict: "object", list: "array"}[kind]
-        raise ValueError(f"The file must hold a JSON {name}. Received: {str(path)!r}.")
-    return content

@@ -1,8 +1,8 @@
 """The files of a folder of Hugging Face's MarianMTModel, as `save_pretrained` writes it."""
 
-import json
 from pathlib import Path
 
+from kformer.json_files import read_json
 from kformer.model.networks.state_dict import read_state_dict
 from kformer.tasks.pretrained.generation import forbidden_ids, search_of_transformers
 from kformer.tasks.pretrained.id_table import read_model, table_of
@@ -86,14 +86,7 @@ class MarianFolder:
         return self.path / name
 
     def _json(self, name):
-        path = self._file(name)
-        try:
-            content = json.loads(path.read_text("utf-8"))
-        except ValueError:
-            content = None
-        if not isinstance(content, dict):
-            raise ValueError(f"The file must hold a JSON object. Received: {str(path)!r}.")
-        return content
+        return read_json(self._file(name), rule="The file must hold a JSON object.")
 
     def _check_config(self):
         for name, needed in _NEEDED.items():

@@ -4,13 +4,12 @@ Its weights are named otherwise than those of Hugging Face's MarianMTModel, are 
 the padding id, whose vector, zeros, is where a translation starts.
 """
 
-import contextlib
 import re
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from kformer.archives import Archive
 from kformer.tasks.pretrained.generation import search_of_marian
 from kformer.tasks.pretrained.marian_vocabularies import Vocabularies
 from kformer.tasks.pretrained.yaml_text import read_yaml
@@ -64,8 +63,8 @@ class MarianNpz:
     def __init__(self, path: str | Path):
         self._weights = self._chosen(Path(path))
         self.path = self._weights.parent
-        with self._opened() as arrays:
-            self.config = self._read_config(arrays)
+        with self._opened() as archive:
+            self.config = self._read_config(archive)
         self._settings_beside = self._beside()
         names = self._settings_beside.get("vocabs", [])
         vocabularies = Vocabularies(self.path, names if isinstance(names, list) else [])
@@ -92,12 +91,12 @@ class MarianNpz:
     def arrays(self) -> dict:
         """Reads the weights under the names, and as, that MarianMTModel has them."""
         found = {}
-        with self._opened() as arrays:
-            for name in arrays.files:
-                if not name.startswith("special:") and name != "decoder_ff_logit_out_W":
-                    found |= self._renamed(name, arrays[name])
-                elif name == "decoder_ff_logit_out_W":
-                    found |= self._renamed("decoder_ff_logit_out_Wt", arrays[name].T)
+        with self._opened() as archive:
+            for name in archive.array_names():
+                if name == "decoder_ff_logit_out_W":
+                    found |= self._renamed("decoder_ff_logit_out_Wt", archive.array(name).T)
+                elif not name.startswith("special:"):
+                    found |= self._renamed(name, archive.array(name))
         return found
 
     @property
@@ -156,20 +155,11 @@ class MarianNpz:
             found["vocabs"] = read_yaml(training).get("vocabs", [])
         return found
 
-    @contextlib.contextmanager
     def _opened(self):
-        with self._weights.open("rb") as file:  # It is closed, too, if it is no such file.
-            try:
-                arrays = np.load(file, allow_pickle=False)
-            except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-                raise ValueError(
-                    "The weights of Marian must be an .npz file. "
-                    f"Received: {str(self._weights)!r} ({type(error).__name__})."
-                ) from error
-            yield arrays
+        return Archive(self._weights, "The weights of Marian must be an .npz file.")
 
-    def _read_config(self, arrays):
-        config = self._settings(arrays)
+    def _read_config(self, archive):
+        config = self._settings(archive)
         for name, among in _NEEDED.items():
             received = str(config.get(name, among[0])).lower()
             if received not in among:
@@ -195,10 +185,10 @@ class MarianNpz:
             )
         return {name: int(config[of_marian]) for name, of_marian in numbers.items()}
 
-    def _settings(self, arrays):
+    def _settings(self, archive):
         """Returns the settings of the network: in the file, or of older ones beside it."""
-        if _CONFIG in arrays.files:
-            text = arrays[_CONFIG].tobytes().rstrip(b"\0").decode("utf-8", "replace")
+        if _CONFIG in archive.array_names():
+            text = archive.array(_CONFIG).tobytes().rstrip(b"\0").decode("utf-8", "replace")
             return read_yaml(self._weights, text)
         beside = self._weights.with_name(f"{self._weights.name}.yml")
         if not beside.is_file():

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from kformer.json_files import MOST_BYTES
+
 # What YAML 1.1 takes for the end of a line, or refuses; YAML 1.2, which Marian writes, takes it for
 # a character like others. Other characters stand for it while YAML is read.
 _REPLACED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -16,12 +18,17 @@ def read_yaml(path: Path, text: str | None = None) -> dict:
     No tag is followed, so nothing from the file is run.
 
     Raises:
-        ValueError: It is no YAML, or no mapping.
+        ValueError: It is no YAML, or no mapping, has over 64 MiB, or repeats a list or mapping by
+            an alias: a few lines of aliases can stand for more values than memory holds.
     """
     import yaml  # Only an import needs it.
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # Without the C library, slow.
     if text is None:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(
+                f"YAML of at most {MOST_BYTES:,} bytes can be read. Received: {str(path)!r}."
+            )
         text = path.read_bytes().decode("utf-8", errors="replace").removeprefix("\ufeff")
     text = text.replace("\r\n", "\n")
     replaced = _REPLACED.search(text) is not None and _RESTORED.search(text) is None
@@ -29,13 +36,26 @@ def read_yaml(path: Path, text: str | None = None) -> dict:
         text = _REPLACED.sub(lambda match: chr(_PLACES + ord(match[0])), text)
     try:
         found = yaml.load(text, loader) or {}
+        _check_tree(found, set())
         if replaced:
             found = _restored(found)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError, TypeError):  # TypeError: a list as a name.
         found = None
     if not isinstance(found, dict):
         raise ValueError(f"YAML of names with values is needed. Received: {str(path)!r}.")
     return found
+
+
+def _check_tree(value, seen):
+    """Raises a YAMLError if a list or mapping occurs twice, because of an alias."""
+    import yaml
+
+    if isinstance(value, dict | list):
+        if id(value) in seen:
+            raise yaml.YAMLError
+        seen.add(id(value))
+        for one in value.values() if isinstance(value, dict) else value:
+            _check_tree(one, seen)
 
 
 def _restored(value):

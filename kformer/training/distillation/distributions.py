@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from kformer.decoding.scoring import BatchLikelihood
-from kformer.files import open_own, replacing, write_json
+from kformer.files import open_own, replacing
 from kformer.tasks.ensemble import Ensemble
 from kformer.tasks.translator import Translator
-from kformer.training.shards.manifest import MANIFEST, read_manifest
+from kformer.training.shards.manifest import read_manifest, save_manifest
 from kformer.training.shards.shard_file import (
     TEACHERS,
     UNITS,
@@ -58,7 +58,7 @@ def add_distributions(
             _write(path, open_shard(folder, entry["name"]), read, progress)
         shards.append({**entry, "sha256": {**entry["sha256"], TEACHERS: sha256(path)}})
     finished = dataclasses.replace(manifest, shards=shards, teacher_ids=read.number)
-    write_json(folder / MANIFEST, dataclasses.asdict(finished))
+    save_manifest(folder, finished)
 
 
 class _Reader:

@@ -4,18 +4,18 @@ A file is an uncompressed `.npz` of named arrays; one of them holds all other st
 name `epoch-0002-batch-000150.npz` means: two complete epochs and 150 batches of the third.
 """
 
-import io
 import json
 import os
 import re
 import sys
-import zipfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from kformer.archives import Archive
 from kformer.files import replacing
+from kformer.json_files import parse_json
 
 FORMAT = 1
 KEPT = 2  # If one is damaged, the other saves the run.
@@ -31,6 +31,13 @@ class Checkpoint(NamedTuple):
     batch: int  # Batches of the next epoch that are done.
     arrays: dict[str, np.ndarray]
     state: Any  # All other state, which must be JSON-serializable.
+
+
+class _Written(TypedDict):
+    format: int
+    epoch: int
+    batch: int
+    state: Any
 
 
 class NoWholeCheckpoint(ValueError):
@@ -94,7 +101,7 @@ def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
             break
         except (_NewerFormat, MemoryError, PermissionError):
             raise  # The file may be whole.
-        except Exception as error:  # zipfile, NumPy and JSON raise different ones.
+        except (ValueError, KeyError, OSError) as error:
             name = path.rename(path.with_name(f"{DAMAGED}{path.name}")).name
             aside.append(f"{path} is damaged ({type(error).__name__}: {error}) and is now {name}")
     for line in aside:
@@ -109,12 +116,10 @@ def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
 
 
 def _read(path):
-    arrays = {}
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            array = archive.read(name)  # Reading all of it verifies the checksum.
-            arrays[name.removesuffix(".npy")] = np.load(io.BytesIO(array))
-    content = json.loads(arrays.pop(_JSON).tobytes())
+    with Archive(path, "A checkpoint must be whole.") as archive:
+        names = archive.array_names()
+        arrays = {name: archive.array(name) for name in names}  # It verifies their checksums.
+    content = parse_json(arrays.pop(_JSON).tobytes(), _Written)
     if content["format"] > FORMAT:
         raise _NewerFormat(
             "The newest checkpoint was written by a newer kformer: update kformer. Received: "

@@ -1,10 +1,10 @@
 """Draws the learning curves of a run."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 
+from kformer.json_files import read_json
 from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.folder import HISTORY
 from kformer.training.run.run_config import read_run_config
@@ -40,13 +40,9 @@ def read_history(folder: Path) -> tuple[dict, str]:
         raise FileNotFoundError(
             f"The folder of a run has a {HISTORY}. Received: {str(folder)!r}, without one."
         )
-    try:
-        history = json.loads(path.read_text("utf-8"))
-        monitor = read_run_config(folder)["recipe"]["monitor"]
-        if not isinstance(history, dict) or monitor not in MONITORS:
-            raise ValueError
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"A run's history and its config must be as `train` writes them. Received: {folder}."
-        ) from error
+    rule = "A run's history and its config must be as `train` writes them."
+    history = read_json(path, dict[str, list], rule=rule)
+    monitor = read_run_config(folder).get("recipe", {}).get("monitor")
+    if monitor not in MONITORS:
+        raise ValueError(f"{rule} Received: {str(folder)!r}, with monitor={monitor!r:.99}.")
     return history, monitor

@@ -2,11 +2,11 @@
 
 import dataclasses
 import hashlib
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from kformer.files import check_file
+from kformer.json_files import read_json
 from kformer.text.documents import LINE
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.folder import RUN_CONFIG
@@ -19,6 +19,17 @@ CHANGEABLE = (
     *("learning_rate_scale", "warmup_steps", "precision"),
     *("validate_every", "keep_best", "average"),
 )  # Numbers of a recipe that may change when a run is resumed.
+
+
+class _RunConfig(TypedDict, total=False):
+    """What every version of a run config may hold."""
+
+    task: str
+    recipe: dict
+    options: dict
+    files: dict[str, list[str]]
+    sha256: dict[str, list[str]]
+    changes: list[dict]
 
 
 def run_config(recipe: Recipe, task: "Task") -> dict:
@@ -66,13 +77,7 @@ def read_run_config(folder: str | Path) -> dict:
     path = Path(folder) / RUN_CONFIG
     if not path.is_file():
         return {}
-    try:
-        config = json.loads(path.read_text("utf-8"))
-    except ValueError:
-        config = None
-    if not isinstance(config, dict):
-        raise ValueError(f"A run config must be as `train` writes it. Received: {path}.")
-    return config
+    return read_json(path, _RunConfig, rule="A run config must be as `train` writes it.")
 
 
 def difference(earlier: dict, config: dict) -> str | None:

@@ -1,12 +1,36 @@
 """The manifest of a folder of shards: what it holds, where it is from, and checksums."""
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
-FORMAT = 2
+from kformer.files import write_json
+from kformer.json_files import check_schema, read_json
+
+FORMAT = 3
+_FIRST_WITH_CHECKSUM = 3  # Of the manifest itself.
 MANIFEST = "manifest.json"
 TOKENIZERS = ("tokenizer.model", "target_tokenizer.model")  # The second only if it differs.
+
+
+_CHECKSUM = "sha256"
+_RULE = "A manifest must be as `kformer prepare` writes it."
+
+
+class ShardEntry(TypedDict):
+    """A shard in a manifest; see `Manifest.shards`."""
+
+    name: str
+    pairs: int
+    ids: list[int]
+    sha256: dict[str, str]
+
+
+class _Written(TypedDict):
+    format: int
+    sha256: NotRequired[str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,10 +55,10 @@ class Manifest:
     pairs: int
     counts: dict[str, int]
     tokenizers: dict[str, str]
-    vocab_sizes: dict[str, int]
+    vocab_sizes: dict[str, int | None]
     settings: dict
     files: dict[str, list[str]]
-    shards: list[dict]
+    shards: list[ShardEntry]
     teacher_ids: int = 0
 
     def __str__(self):
@@ -56,7 +80,7 @@ def read_manifest(folder: str | Path) -> Manifest:
 
     Raises:
         FileNotFoundError: There is no such folder, or it has no manifest.
-        ValueError: The manifest is damaged, or of a newer version of kformer.
+        ValueError: The manifest is damaged or was changed, or is of a newer version of kformer.
     """
     path = Path(folder) / MANIFEST
     if not path.is_file():
@@ -64,16 +88,33 @@ def read_manifest(folder: str | Path) -> Manifest:
             "Shards are a folder that `kformer prepare` wrote, with a manifest. "
             f"Received: {str(folder)!r}, without {MANIFEST!r}."
         )
-    try:
-        content = json.loads(path.read_text("utf-8"))
-        written = content["format"]
-        if written <= FORMAT:
-            return Manifest(**content)
-    except (ValueError, TypeError, KeyError) as error:
+    content = read_json(path, _Written, rule=_RULE)
+    written, checksum = content["format"], content.pop(_CHECKSUM, None)
+    if written > FORMAT:
         raise ValueError(
-            f"A manifest must be as `kformer prepare` writes it. Received: {str(path)!r}."
-        ) from error
-    raise ValueError(
-        "The shards were written by a newer kformer: update kformer. Received: "
-        f"{str(path)!r}, of format {written}; this kformer reads {FORMAT}."
-    )
+            "The shards were written by a newer kformer: update kformer. Received: "
+            f"{str(path)!r}, of format {written}; this kformer reads {FORMAT}."
+        )
+    try:
+        check_schema(content, Manifest)
+        if checksum != (_digest(content) if written >= _FIRST_WITH_CHECKSUM else None):
+            raise ValueError("its checksum is that of another manifest")
+        if other := [
+            one["name"] for one in content["shards"] if Path(one["name"]).name != one["name"]
+        ]:
+            raise ValueError(f"a shard must lie beside it, and {other[0]!r:.99} does not")
+    except ValueError as error:
+        raise ValueError(f"{_RULE} Received: {str(path)!r} ({error}).") from error
+    return Manifest(**content)
+
+
+def save_manifest(folder: Path, manifest: Manifest):
+    """Writes the manifest of a folder, completely or not at all."""
+    content = {**dataclasses.asdict(manifest), "format": FORMAT}
+    write_json(folder / MANIFEST, {**content, _CHECKSUM: _digest(content)})
+
+
+def _digest(content):
+    """Returns the SHA-256 of the content of a manifest, however the file writes it."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

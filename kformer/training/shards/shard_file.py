@@ -66,18 +66,47 @@ def write_shard(folder: Path, name: str, rows: Rows) -> dict[str, str]:
 
 
 def open_shard(folder: Path, name: str) -> Shard:
-    """Opens a shard without reading its ids."""
+    """Opens a shard without reading its ids.
+
+    Raises:
+        ValueError: Its files do not fit together, or one holds something else.
+    """
     paths = paths_of(folder, name)
     teachers = teachers_of(folder, name)
-    return Shard(
-        _mapped(paths["ids"]),
-        np.load(paths["groups"]),
-        _mapped(teachers) if teachers.exists() else None,
+    shard = Shard(
+        _mapped(paths["ids"], ndim=1),
+        np.array(_mapped(paths["groups"], ndim=2)),
+        _mapped(teachers, ndim=2) if teachers.exists() else None,
     )
+    if not _fits(shard):
+        raise ValueError(
+            "The files of a shard must be those that `kformer prepare` wrote together. "
+            f"Received: {str(paths['groups'])!r}, with other numbers of ids than its shard."
+        )
+    return shard
 
 
-def _mapped(path):
-    return np.asarray(np.load(path, mmap_mode="r"))  # A plain array is sliced faster.
+def _fits(shard):
+    """Returns whether the groups have as many ids as the shard; floats do not overflow."""
+    groups = shard.groups.astype(np.float64)
+    if groups.shape[1:] != (3,) or not (groups >= 0).all():
+        return False
+    source, target, pairs = groups.T
+    if ((source + target) * pairs).sum() != len(shard.ids):
+        return False
+    return shard.teachers is None or ((target + 1) * pairs).sum() == len(shard.teachers)
+
+
+def _mapped(path, ndim):
+    try:
+        array = np.asarray(np.load(path, mmap_mode="r"))  # A plain array is sliced faster.
+        if array.ndim != ndim or array.dtype.kind not in "iu":
+            raise ValueError
+        return array
+    except (ValueError, EOFError, TypeError, SyntaxError, OverflowError) as error:
+        raise ValueError(
+            f"A file of a shard must hold integers, in {ndim} axes. Received: {str(path)!r}."
+        ) from error
 
 
 def paths_of(folder: Path, name: str) -> dict[str, Path]:

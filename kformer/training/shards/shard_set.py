@@ -144,7 +144,7 @@ def check_some_are_left(
 ):
     """Raises ValueError if `PairFilter` of these limits drops all pairs; reads no ids."""
     groups = np.concatenate(
-        [np.load(paths_of(one.folder, name)["groups"]) for one in sets for name in one.names]
+        [open_shard(one.folder, name).groups for one in sets for name in one.names]
     )
     reasons = PairFilter(max_length, max_length_ratio)(*(groups[:, :2] + 1).T)
     counts = np.bincount(reasons, groups[:, 2], len(REASONS)).astype(int)

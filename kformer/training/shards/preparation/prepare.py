@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kformer.files import Publication, write_json
+from kformer.files import Publication
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.run.vocabularies import Vocabularies
-from kformer.training.shards.manifest import FORMAT, MANIFEST, TOKENIZERS, Manifest
+from kformer.training.shards.manifest import FORMAT, TOKENIZERS, Manifest, save_manifest
 from kformer.training.shards.preparation.cleaning import Cleaning, excluded_texts, none_left
 from kformer.training.shards.preparation.dropped import DroppedTable
 from kformer.training.shards.preparation.near_duplicates import NearDuplicates, bands
@@ -212,7 +212,7 @@ def write_manifest(
         },
         shards=shards,
     )
-    write_json(folder / MANIFEST, dataclasses.asdict(manifest))
+    save_manifest(folder, manifest)
     return manifest
 
 
