@@ -79,7 +79,7 @@ class Archive:
             if not isinstance(array, np.ndarray):  # An archive in the archive.
                 raise ValueError
             return array
-        except (ValueError, EOFError, OSError, MemoryError, TypeError, SyntaxError) as error:
+        except Exception as error:  # NumPy, zipfile and the parsers of a header raise many kinds.
             # NumPy's message would advise to run what the file says.
             raise self._broken(f"{name!r} is no array of numbers") from error
 

@@ -7,6 +7,7 @@ from operator import itemgetter
 
 import urllib3
 
+from kformer.json_files import parse_json
 from kformer.serving.address import Address, Model
 from kformer.serving.answers import NO_SIGNATURE, Signature, Tensor, VersionStatus
 from kformer.serving.deadline import Deadline

@@ -8,7 +8,7 @@ import numpy as np
 
 from kformer.archives import Archive
 from kformer.files import check_file
-from kformer.json_files import parse_json
+from kformer.json_files import check_schema, parse_json
 from kformer.text.vocabulary import ASSET
 
 KINDS_IN_WORDS = {
@@ -52,9 +52,8 @@ class _Classifier(TypedDict, total=False):
 
 
 class _Config(TypedDict):
-    """What is read of the config of a model of ours; the model itself checks the rest."""
+    """What is read of a config here; the model itself checks the rest."""
 
-    format: int
     about: NotRequired[dict | None]
     transformer: NotRequired[_Network]
     classifier: NotRequired[_Classifier]
@@ -66,9 +65,15 @@ class _Config(TypedDict):
     own_target_tokenizer: NotRequired[bool]
 
 
+class _Format(TypedDict):
+    format: int
+
+
 class _Held(TypedDict):
+    """The class of a model of ours, and its config."""
+
     registered_name: str
-    config: _Config
+    config: _Format
 
 
 def kind_in(path) -> str | None:
@@ -150,8 +155,10 @@ def encoder_config(path) -> dict:
 
 def search_defaults_in(path) -> dict:
     """Reads the search defaults of the model in a `.keras` file by name; {} if it holds none."""
-    held = _held(Path(path))
-    return dict(held["config"].get("search_defaults") or {}) if held else {}
+    if (kind := kind_in(path)) is None:
+        return {}
+    check_kind(path, kind)
+    return dict(_held(Path(path))["config"].get("search_defaults") or {})
 
 
 def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | None]:
@@ -206,6 +213,13 @@ def check_kind(path, kind: str):
             f"Received: path={str(path)!r}, which holds {other}."
         )
     check_format(held["config"]["format"])
+    try:
+        check_schema(held["config"], _Config, "its config")
+    except ValueError as error:
+        raise ValueError(
+            f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "
+            f"Received: path={str(path)!r} ({error})."
+        ) from error
 
 
 def check_sizes(path: Path):

@@ -14,6 +14,7 @@ from kformer.text.text_files import opened
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _SPACE = re.compile("[ \t\r\n]+")
 _BLOCK = 2**16  # Bytes that are parsed at once.
+_LONGEST_TAG = 2**22  # Bytes: the parser holds them, and reads them again for each block.
 _CODES = {"bpt", "ept", "it", "ph", "ut"}  # Elements that hold codes of a layout, not text.
 
 
@@ -33,20 +34,15 @@ def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterat
     """
     name, found = repr(str(file)), False
     seen = {}
-    try:
-        with opened(file) as content:
-            for texts in _units(content):
-                seen |= dict.fromkeys(texts)
-                if languages is None and len(texts) > 1:
-                    languages = [*texts][:2]
-                pair = [_of_language(texts, language) for language in languages or ()]
-                if pair and None not in pair:
-                    found = True
-                    yield tuple(pair)
-    except ElementTree.ParseError as error:
-        raise ValueError(f"A TMX file must be well-formed XML. Received: {name} ({error}).") from (
-            error
-        )
+    with opened(file) as content:
+        for texts in _units(content, name):
+            seen |= dict.fromkeys(texts)
+            if languages is None and len(texts) > 1:
+                languages = [*texts][:2]
+            pair = [_of_language(texts, language) for language in languages or ()]
+            if pair and None not in pair:
+                found = True
+                yield tuple(pair)
     if not found:
         raise ValueError(
             "A TMX file must have units with both languages; `columns` chooses them. Received: "
@@ -55,16 +51,29 @@ def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterat
         )
 
 
-def _units(content):
-    """Yields the texts of each unit, by language in lower case."""
+def _units(content, name):
+    """Yields the texts of each unit, by language in lower case; messages name the file."""
     units = _Units()
-    parser = ElementTree.XMLParser(target=units)
-    while block := content.read(_BLOCK):
-        parser.feed(block)
+    parser, waiting = ElementTree.XMLParser(target=units), 0
+    block = None
+    while block != b"":
+        block, before = content.read(_BLOCK), units.events
+        try:
+            if block:
+                parser.feed(block)
+            else:
+                parser.close()
+        except (ElementTree.ParseError, LookupError, ValueError) as error:  # Also of an encoding.
+            raise _malformed(name, error) from error
+        waiting = waiting + len(block) if units.events == before else 0
+        if waiting > _LONGEST_TAG:
+            raise _malformed(name, f"a tag of more than {_LONGEST_TAG:,} bytes")
         yield from units.found
         units.found.clear()
-    parser.close()
-    yield from units.found
+
+
+def _malformed(name, why):
+    return ValueError(f"A TMX file must be well-formed XML. Received: {name} ({why}).")
 
 
 class _Units:
@@ -72,10 +81,12 @@ class _Units:
 
     Attributes:
         found: Texts by language, of each unit.
+        events: Number of tags and texts that were read.
     """
 
     def __init__(self):
         self.found: list[dict[str, str]] = []
+        self.events = 0
         self._above: list[str] = []  # Tags.
         self._codes = 0  # How many of these hold codes.
         self._texts: dict[str, str] = {}  # Of a unit,
@@ -84,6 +95,7 @@ class _Units:
         self._size = 0
 
     def start(self, tag, attributes):
+        self.events += 1
         tag = _name(tag)
         if tag == "tu":
             self._texts = {}
@@ -95,11 +107,13 @@ class _Units:
         self._above.append(tag)
 
     def data(self, text):
+        self.events += 1
         if self._parts is not None and not self._codes and self._size <= LONGEST:
             self._parts.append(text)
             self._size += len(text.encode())
 
     def end(self, _tag):
+        self.events += 1
         tag = self._above.pop()
         self._codes -= tag in _CODES
         if tag == "seg" and self._parts is not None and self._above[-2:] == ["tu", "tuv"]:

@@ -30,9 +30,8 @@ class CTranslate2Translator:
     def __init__(self, folder: str | Path):
         folder = Path(folder)
         self._translator = library().Translator(str(folder))
-        config = read_json(
-            folder / "config.json", _Config, rule="Settings of CTranslate2 are needed."
-        )
+        rule = "A folder of CTranslate2 must have its settings."
+        config = read_json(folder / "config.json", _Config, rule=rule)
         self._added = config["add_source_bos"] + 1  # Lengths count the end, also an ignored one.
         self._source, self._target = (
             sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in SIDES

@@ -99,10 +99,9 @@ def read_manifest(folder: str | Path) -> Manifest:
         check_schema(content, Manifest)
         if checksum != (_digest(content) if written >= _FIRST_WITH_CHECKSUM else None):
             raise ValueError("its checksum is that of another manifest")
-        if other := [
-            one["name"] for one in content["shards"] if Path(one["name"]).name != one["name"]
-        ]:
-            raise ValueError(f"a shard must lie beside it, and {other[0]!r:.99} does not")
+        for shard in content["shards"]:
+            if Path(shard["name"]).name != shard["name"]:
+                raise ValueError(f"a shard must lie beside it, and {shard['name']!r:.99} does not")
     except ValueError as error:
         raise ValueError(f"{_RULE} Received: {str(path)!r} ({error}).") from error
     return Manifest(**content)
