@@ -222,7 +222,9 @@ def test_a_broken_tokenizer_is_refused(old, content):
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"format": "new"}', "\xff"])
 def test_broken_metadata_is_refused(old, content):
     old.with_suffix(".tflite.json").write_text(content, "latin-1")
-    with pytest.raises(ValueError, match=r"as the export wrote it. Received: '.*translator.tflite.js"):
+    with pytest.raises(
+        ValueError, match=r"as the export wrote it. Received: '.*translator.tflite.js"
+    ):
         PocketTranslator(old)
 
 
