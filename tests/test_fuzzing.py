@@ -89,9 +89,9 @@ def _write_pairs(folder):
 def _write_shards(folder, tokenizer):
     folder.mkdir()
     for name in ("source", "target"):
-        (folder / name).write_text("".join(f"{'ein haus ' * (i % 7 + 1)}\n" for i in range(60)))
+        (folder / name).write_text("".join(f"{i} {'ein haus ' * (i % 7 + 1)}\n" for i in range(60)))
     tokenizer.save(folder / "given.model")
-    options = PreparationOptions(min_letters=0, keep_identical=True, deduplicate=False)
+    options = PreparationOptions(min_letters=0, keep_identical=True, max_length_ratio=0)
     files = folder / "source", folder / "target"
     prepare_shards(folder / "shards", *files, tokenizer=folder / "given.model", options=options)
     for name in ("source", "target", "given.model"):

@@ -109,7 +109,8 @@ def search_of_marian(settings: Mapping, where: str) -> dict:
     ):
         try:
             numbers[name] = float(settings[name]) if name in settings else default
-        except (TypeError, ValueError):
+            int(numbers[name] or 0)  # Infinity and NaN are no numbers to search with.
+        except (TypeError, ValueError, OverflowError):
             numbers[name] = default
     found = {"max_length_ratio": numbers["max-length-factor"], "narrowing": True}
     if numbers["beam-size"]:

@@ -118,7 +118,8 @@ def read_model(model: bytes, name: str):
         proto = _PROTO.ModelProto.FromString(model)
     except DecodeError:
         proto = _PROTO.ModelProto()
-    if not proto.pieces:
+    # What is not UTF-8 is not a string.
+    if not proto.pieces or not all(isinstance(one.piece, str) for one in proto.pieces):
         raise ValueError(
             "The file must be a SentencePiece model. "
             f"Received: {name!r}, {len(model)} bytes that are none."

@@ -1,6 +1,7 @@
 """The files of a folder of Hugging Face's MarianMTModel, as `save_pretrained` writes it."""
 
 from pathlib import Path
+from typing import TypedDict
 
 from kformer.json_files import read_json
 from kformer.model.networks.state_dict import read_state_dict
@@ -25,6 +26,25 @@ _NEEDED = {  # What a `Transformer` computes, by the name in config.json.
 }
 
 
+class _Config(TypedDict, total=False):
+    """What may be in config.json or generation_config.json, beside what is checked by its value."""
+
+    activation_function: str
+    max_position_embeddings: int
+    num_beams: int | None
+    do_sample: bool | None
+    length_penalty: float | None
+    temperature: float | None
+    top_k: int | None
+    top_p: float | None
+    no_repeat_ngram_size: int | None
+    repetition_penalty: float | None
+    max_length: int | None
+    max_new_tokens: int | None
+    min_length: int | None
+    min_new_tokens: int | None
+
+
 class MarianFolder:
     """Reads the files of a folder, and checks that they belong together.
 
@@ -45,9 +65,9 @@ class MarianFolder:
         self.path = Path(path)
         if self.path.is_file():
             raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(path)!r}.")
-        self.config = self._json("config.json")
+        self.config = self._json("config.json", _Config)
         if (self.path / "generation_config.json").exists():
-            self.config |= self._json("generation_config.json")
+            self.config |= self._json("generation_config.json", _Config)
         self._check_config()
         self.models = [
             read_model(self._file(name).read_bytes(), str(self.path / name))
@@ -85,8 +105,8 @@ class MarianFolder:
             )
         return self.path / name
 
-    def _json(self, name):
-        return read_json(self._file(name), rule="The file must hold a JSON object.")
+    def _json(self, name, schema=dict):
+        return read_json(self._file(name), schema, rule="The file must hold a JSON object.")
 
     def _check_config(self):
         for name, needed in _NEEDED.items():

@@ -41,6 +41,7 @@ _NEEDED = {  # What a `Transformer` computes, by the name in the config: the fir
     "ulr": ("false",),
 }
 _CELL = "dec-cell"
+_NUMBER = re.compile("[0-9]{1,9}")
 _TABLES = {
     "Wemb": "model.shared.weight",
     "encoder_Wemb": "model.encoder.embed_tokens.weight",
@@ -67,7 +68,8 @@ class MarianNpz:
             self.config = self._read_config(archive)
         self._settings_beside = self._beside()
         names = self._settings_beside.get("vocabs", [])
-        vocabularies = Vocabularies(self.path, names if isinstance(names, list) else [])
+        names = [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
+        vocabularies = Vocabularies(self.path, names)
         self.models, self.tables = vocabularies.models, vocabularies.tables
         self._sizes = vocabularies.sizes
         self.config["pad_token_id"] = self.tables[0].pieces.index(self.tables[0].padding)
@@ -175,8 +177,10 @@ class MarianNpz:
             "encoder_attention_heads": "transformer-heads",
             "encoder_ffn_dim": "transformer-dim-ffn",
         }
-        lacking = [name for name in numbers.values() if not config.get(name, "").isdecimal()]
-        self._activation = _ACTIVATIONS.get(config.get("transformer-ffn-activation", "swish"))
+        lacking = [
+            name for name in numbers.values() if not _NUMBER.fullmatch(str(config.get(name)))
+        ]
+        self._activation = _ACTIVATIONS.get(str(config.get("transformer-ffn-activation", "swish")))
         if lacking or self._activation is None:
             raise ValueError(
                 f"The config of a model of Marian must hold numbers, and swish or relu. Received: "

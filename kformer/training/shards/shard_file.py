@@ -103,7 +103,9 @@ def _mapped(path, ndim):
         if array.ndim != ndim or array.dtype.kind not in "iu":
             raise ValueError
         return array
-    except (ValueError, EOFError, TypeError, SyntaxError, OverflowError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # NumPy's parsers of a header raise many kinds.
         raise ValueError(
             f"A file of a shard must hold integers, in {ndim} axes. Received: {str(path)!r}."
         ) from error

@@ -6,6 +6,7 @@ As those of OpenNMT-py, its sources have no end id: see `ignored_source_id` of
 Axes: D d_model, V vocabulary.
 """
 
+import math
 import re
 from pathlib import Path
 
@@ -122,7 +123,12 @@ def _read(path):
     """Returns the weights of the model by name, without those of the optimizer."""
     try:
         reader = tf.train.load_checkpoint(str(path))
-        names = [name for name in reader.get_variable_to_shape_map() if name.endswith(_END_OF_NAME)]
+        shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+        promised = sum(math.prod(shapes[name]) * dtypes[name].size for name in shapes)
+        there = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}.data-*"))
+        if promised > there:  # TensorFlow takes the memory before it reads.
+            raise ValueError(f"arrays of {promised:,} bytes in files of {there:,}")
+        names = [name for name in shapes if name.endswith(_END_OF_NAME)]
         found = {
             name.removeprefix("model/").removesuffix(_END_OF_NAME): reader.get_tensor(name)
             for name in names
