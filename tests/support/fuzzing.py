@@ -32,6 +32,7 @@ from kformer.training.resumption.checkpoint import newest_checkpoint
 from kformer.training.run.history_picture import read_history
 from kformer.training.shards.manifest import MANIFEST
 from kformer.training.shards.shard_set import shard_sets, vocabularies_of
+from support.training.shards import signed
 
 FORGE_MODELS = False
 HANGS = 60  # Seconds: none of these files takes one.
@@ -167,10 +168,7 @@ def _sign(folder):
                 for kind in shard["sha256"]:
                     file = path.parent / f"{shard['name']}.{kind}.npy"
                     shard["sha256"][kind] = hashlib.sha256(file.read_bytes()).hexdigest()
-            del content["sha256"]
-            text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-            signed = content | {"sha256": hashlib.sha256(text.encode()).hexdigest()}
-            path.write_text(json.dumps(signed), "utf-8")
+            path.write_text(json.dumps(signed(content)), "utf-8")
         except (ValueError, TypeError, KeyError, AttributeError, OSError):
             return
 

@@ -238,6 +238,41 @@ def test_weights_that_are_no_finite_numbers_are_an_error(change, message, transl
         kformer.load(path)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_layers": 100_000}, "weights must be as many as the settings say"),
+        ({"num_decoder_layers": 100_000}, "weights must be as many as the settings say"),
+        ({"d_model": 10**6}, "weights must be as many as the settings say"),
+        ({"d_ff": 10**9}, "weights must be as many as the settings say"),
+        ({"vocab_size": 10**10}, "weights must be as many as the settings say"),
+        ({"d_model": [16]}, r"its config\['transformer'\]\['d_model'\] must be an integer"),
+        ({"num_layers": None}, r"\['num_layers'\] must be an integer"),
+    ],
+)
+def test_a_network_that_its_file_does_not_hold_is_not_built(changes, message, translator, tmp_path):
+    translator.save(tmp_path / "t.keras")
+    path = with_config(
+        tmp_path / "t.keras", lambda config: config["config"]["transformer"].update(changes)
+    )
+    with pytest.raises(ValueError, match=rf"a whole translator.* Received: path=.*{message}"):
+        kformer.load(path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "assets/more", "model.weights.h5"])
+def test_a_member_that_would_fill_memory_or_disk_is_refused(name, translator, tmp_path):
+    translator.save(tmp_path / "t.keras")
+    path = forged(tmp_path / "t.keras", lambda one, content: None if one == name else content)
+    with (
+        zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open(name, "w") as one,
+    ):
+        for _ in range(70):
+            one.write(bytes(10**6))
+    with pytest.raises(ValueError, match=r"translator.* Received: path='.*t\.keras'"):
+        kformer.load(path)
+
+
 def test_a_tokenizer_of_another_size_is_an_error(translator, parallel_text, tmp_path):
     translator.save(tmp_path / "t.keras")
     other = Tokenizer.train(parallel_text["train.de"], 350).model

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import struct
 import sys
 import zipfile
 
@@ -102,6 +103,41 @@ def test_a_tensor_outside_of_its_storage_is_refused(offset, shape, strides, tmp_
 
     with pytest.raises(pickle.UnpicklingError, match="is not in its storage"):
         _RebuildTensor()(np.zeros(6, "float32"), offset, shape, strides)
+
+
+@pytest.mark.parametrize("archived", [True, False])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x80\x02}r\xff\xff\xff\x7f.", "place 2147483647 of a memo of at most"),
+        (b"\x80\x04\x8e" + struct.pack("<Q", 2**40) + b".", "only 1 remain"),
+        (b"\x80\x02]q\x00h\x00a.", "a value that contains itself, or too many"),
+        # Each list holds the one before it twice: 2^60 values.
+        (
+            b"\x80\x02]q\x00"
+            + b"".join(b"]q%c(h%ch%ce" % (i, i - 1, i - 1) for i in range(1, 60))
+            + b"h;.",
+            "a value that contains itself, or too many",
+        ),
+    ],
+)
+def test_a_pickle_that_asks_for_gigabytes_is_refused(content, message, archived, tmp_path):
+    path = tmp_path / "a.pt"
+    if archived:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a/data.pkl", content)
+    else:
+        path.write_bytes(3 * pickle.dumps(1, 2) + content + pickle.dumps([], 2))
+    with pytest.raises(ValueError, match=rf"nothing else. Received: .*{message}"):
+        read_state_dict(path)
+
+
+def test_a_tensor_larger_than_its_storage_is_refused(tmp_path):
+    """All its elements are there, each many times: by strides of zero."""
+    array = np.lib.stride_tricks.as_strided(np.ones(4, "float32"), (10**6, 4), (0, 4))
+    path = write_torch_file(tmp_path / "a.bin", {"weight": array})
+    with pytest.raises(ValueError, match="is not in its storage"):
+        read_state_dict(path)
 
 
 def test_pytorch_is_not_imported(tmp_path, monkeypatch):

@@ -47,6 +47,24 @@ def folder(network, tmp_path):
     return marian.write_folder(tmp_path / "marian", WORDS, network)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"encoder_layers": 100_000}, "100000 layers of the encoder in the settings, 2 in the wei"),
+        ({"decoder_layers": 1}, "1 layers of the decoder in the settings, . in the weights"),
+        ({"encoder_ffn_dim": 10**9, "decoder_ffn_dim": 10**9}, "d_ff=1000000000, which need"),
+        ({"num_beams": "4"}, r"config.json' \('num_beams' must be an integer or null"),
+        ({"activation_function": {}}, r"config.json' \('activation_function' must be a string"),
+    ],
+)
+def test_settings_that_the_weights_do_not_have_build_no_network(
+    changes, message, network, tmp_path
+):
+    path = marian.write_folder(tmp_path / "marian", WORDS, network, **changes)
+    with pytest.raises(ValueError, match=message):
+        kformer.from_marian(path)
+
+
 @pytest.mark.sample(6)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_weight_finds_its_place(shape, tmp_path):

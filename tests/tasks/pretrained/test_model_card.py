@@ -54,7 +54,7 @@ def test_a_folder_may_lack_a_card(tmp_path):
     assert read_card(tmp_path) == {}
 
 
-@pytest.mark.parametrize("head", ["a: [", "- a"])
+@pytest.mark.parametrize("head", ["a: [", "- a", "a: &a [b]\nlanguage: *a", "a: " + "[" * 9999])
 def test_a_head_that_is_no_yaml_is_refused(head, tmp_path):
     (tmp_path / "README.md").write_text(f"---\n{head}\n---\n", "utf-8")
     with pytest.raises(ValueError, match=r"YAML of names.*README\.md"):

@@ -3,12 +3,15 @@
 import json
 import warnings
 
+import numpy as np
 import pytest
 
 from kformer import Tokenizer
 from kformer.training import PreparationOptions, prepare_shards, shards_dataset
+from kformer.training.shards.shard_file import open_shard
 from kformer.training.shards.shard_set import shard_sets
 from support.training.pairs import many_pairs
+from support.training.shards import signed
 
 PAIRS = many_pairs(200)
 
@@ -24,9 +27,9 @@ def change(path):
     path.write_bytes(content)
 
 
-def rewrite(folder, **changes):
+def rewrite(folder, sign=signed, **changes):
     path = folder / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+    path.write_text(json.dumps(sign(json.loads(path.read_text("utf-8")) | changes)), "utf-8")
 
 
 def test_every_byte_of_a_shard_counts(folder):
@@ -75,15 +78,53 @@ def test_some_shard_must_be_whole(folder):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 3}, "newer kformer: update kformer.* of format 3; this kformer reads 2"),
-        ({"format": "one"}, "as `kformer prepare` writes it. Received: '.*manifest.json'"),
-        ({"more": 1}, "as `kformer prepare` writes it. Received: '.*manifest.json'"),
+        ({"format": 4}, "newer kformer: update kformer.* of format 4; this kformer reads 3"),
+        (
+            {"format": "one"},
+            r"writes it. Received: '.*manifest.json' \('format' must be an integer",
+        ),
+        ({"more": 1}, r"writes it. Received: '.*manifest.json' \(it must not have 'more'"),
+        ({"pairs": 1.5}, r"\('pairs' must be an integer"),
+        ({"shards": [{"name": "a", "pairs": 1}]}, r"'shards'\[0\] must have 'ids', 'sha256'"),
+        (
+            {"shards": [{"name": "../a", "pairs": 1, "ids": [1, 1], "sha256": {}}]},
+            r"must lie beside it, and '../a' does not",
+        ),
     ],
 )
 def test_a_manifest_of_another_kind_is_refused(folder, changes, message):
     rewrite(folder, **changes)
     with pytest.raises(ValueError, match=message):
         shard_sets(folder)
+
+
+def test_every_word_of_a_manifest_counts(folder):
+    text = (folder / "manifest.json").read_text("utf-8")
+    for old, new in (('"pairs": ', '"pairs": 1'), ('"min_letters": 0', '"min_letters": 1')):
+        assert old in text
+        (folder / "manifest.json").write_text(text.replace(old, new, 1), "utf-8")
+        with pytest.raises(ValueError, match=r"manifest.json' \(its checksum is that of another"):
+            shard_sets(folder)
+
+
+def test_a_manifest_of_an_older_format_has_no_checksum(folder):
+    def older(content):
+        return {name: value for name, value in content.items() if name != "sha256"}
+
+    rewrite(folder, older, format=2)
+    assert len(shard_sets(folder)[0].names) > 3
+    rewrite(folder, older, format=3)
+    with pytest.raises(ValueError, match="its checksum is that of another manifest"):
+        shard_sets(folder)
+
+
+@pytest.mark.parametrize("kind", ["ids", "groups"])
+def test_a_shard_whose_files_do_not_fit_is_refused(kind, folder):
+    path = folder / f"00001.{kind}.npy"
+    for array in (np.load(path)[:-1], np.load(path).astype("float32"), np.load(path)[None]):
+        np.save(path, array)
+        with pytest.raises(ValueError, match=r"Received: '.*00001"):
+            open_shard(folder, "00001")
 
 
 def test_what_is_no_folder_of_shards_is_named(folder, tmp_path):

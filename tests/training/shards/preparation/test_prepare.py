@@ -33,10 +33,10 @@ ALL = PreparationOptions(min_letters=0, max_length_ratio=0, keep_identical=True)
 
 
 def content(folder):
-    """All files of a folder by name, but for the manifest's paths."""
+    """All files of a folder by name, but for the manifest's paths and so its checksum."""
     found = {path.name: path.read_bytes() for path in folder.iterdir()}
     manifest = json.loads(found.pop("manifest.json"))
-    del manifest["files"]
+    del manifest["files"], manifest["sha256"]
     return manifest, found
 
 
