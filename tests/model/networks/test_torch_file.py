@@ -96,7 +96,8 @@ def test_a_damaged_file_is_refused(legacy, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("offset", "shape", "strides"), [(0, (7,), (1,)), (3, (4,), (1,)), (0, (2, 2), (-1, 1))]
+    ("offset", "shape", "strides"),
+    [(0, (7,), (1,)), (3, (4,), (1,)), (0, (2, 2), (-1, 1)), (0, (10**9, 2), (0, 1))],
 )
 def test_a_tensor_outside_of_its_storage_is_refused(offset, shape, strides, tmp_path):
     from kformer.model.networks.torch_file import _RebuildTensor
@@ -110,7 +111,7 @@ def test_a_tensor_outside_of_its_storage_is_refused(offset, shape, strides, tmp_
     ("content", "message"),
     [
         (b"\x80\x02}r\xff\xff\xff\x7f.", "place 2147483647 of a memo of at most"),
-        (b"\x80\x04\x8e" + struct.pack("<Q", 2**40) + b".", "only 1 remain"),
+        (b"\x80\x04\x8e" + struct.pack("<Q", 2**40) + b".", r"only \d+ remain"),
         (b"\x80\x02]q\x00h\x00a.", "a value that contains itself, or too many"),
         # Each list holds the one before it twice: 2^60 values.
         (
@@ -129,14 +130,6 @@ def test_a_pickle_that_asks_for_gigabytes_is_refused(content, message, archived,
     else:
         path.write_bytes(3 * pickle.dumps(1, 2) + content + pickle.dumps([], 2))
     with pytest.raises(ValueError, match=rf"nothing else. Received: .*{message}"):
-        read_state_dict(path)
-
-
-def test_a_tensor_larger_than_its_storage_is_refused(tmp_path):
-    """All its elements are there, each many times: by strides of zero."""
-    array = np.lib.stride_tricks.as_strided(np.ones(4, "float32"), (10**6, 4), (0, 4))
-    path = write_torch_file(tmp_path / "a.bin", {"weight": array})
-    with pytest.raises(ValueError, match="is not in its storage"):
         read_state_dict(path)
 
 
