@@ -100,7 +100,7 @@ def test_lone_surrogates_of_json_are_replaced(written):
         (
             "a.jsonl",
             '{"de": "a", "en": "b"}\n{"de": \n',
-            r"a\.jsonl', where line 2 is not \(not JSON: Exp",
+            r"line 2 is not \(not JSON: Exp",
         ),
         ("a.jsonl", '["a", "b"]\n', r"""line 1 is not \(it must be an object\): '\["a", "b"\]'"""),
         ("a.jsonl", '{"de": "a"}\n', r"column 'en'. .*a\.jsonl', line 1, whose columns are 'de'"),

@@ -57,9 +57,7 @@ def folder(network, tmp_path):
         ({"activation_function": {}}, r"config.json' \('activation_function' must be a string"),
     ],
 )
-def test_settings_that_the_weights_do_not_have_build_no_network(
-    changes, message, network, tmp_path
-):
+def test_settings_that_the_weights_lack_build_no_network(changes, message, network, tmp_path):
     path = marian.write_folder(tmp_path / "marian", WORDS, network, **changes)
     with pytest.raises(ValueError, match=message):
         kformer.from_marian(path)
