@@ -51,7 +51,7 @@ def folder(network, tmp_path):
     ("changes", "message"),
     [
         ({"encoder_layers": 100_000}, "100000 layers of the encoder in the settings, 2 in the wei"),
-        ({"decoder_layers": 1}, "1 layers of the decoder in the settings, . in the weights"),
+        ({"decoder_layers": 5}, "5 layers of the decoder in the settings, . in the weights"),
         ({"encoder_ffn_dim": 10**9, "decoder_ffn_dim": 10**9}, "d_ff=1000000000, which need"),
         ({"num_beams": "4"}, r"config.json' \('num_beams' must be an integer or null"),
         ({"activation_function": {}}, r"config.json' \('activation_function' must be a string"),
@@ -332,7 +332,9 @@ def test_a_vocabulary_that_does_not_fit_the_weights_is_refused(folder):
     (folder / "vocab.json").write_text(json.dumps({"a": 0}))
     assert "must hold <unk> and the special ids of config.json" in refused(folder)
     (folder / "vocab.json").write_text("[1]")
-    assert refused(folder) == "The file must hold a JSON object. Received: 'FOLDER/vocab.json'."
+    assert refused(folder) == (
+        "The file must hold a JSON object. Received: 'FOLDER/vocab.json' (it must be an object)."
+    )
 
 
 def test_damaged_weights_are_refused(folder):
