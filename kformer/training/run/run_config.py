@@ -115,7 +115,7 @@ def check_same(configs: list[dict]):
     """
     first = configs[0]
     for process, config in enumerate(configs):
-        differing = difference(first, config)
+        differing = difference(config, first)
         for name in ("versions", "tokenizer", "target_tokenizer"):
             if config[name] != first[name]:
                 differing = differing or f"with {name}={config[name]!r} instead of {first[name]!r}"

@@ -111,7 +111,7 @@ def config(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"recipe": {"epochs": 3, "seed": 1}}, "process 1 with seed=0 instead of 1"),
+        ({"recipe": {"epochs": 3, "seed": 1}}, "process 1 with seed=1 instead of 0"),
         ({"sha256": {"source": ["cd"]}}, "process 1 with other text in --source"),
         ({"versions": {"keras": "4"}}, r"process 1 with versions=\{'keras': '4'\} instead of"),
         ({"tokenizer": "ef"}, "process 1 with tokenizer='ef' instead of 'cd'"),
