@@ -20,7 +20,7 @@ LARGEST = 5_000_000  # Bytes of the files that are changed.
 SEED = 49
 COUNTS = {  # About ten minutes together.
     "keras": 150,
-    "tflite": 150,
+    "tflite": 1000,
     "shards": 600,
     "pairs": 3000,
     "shortlist": 1000,

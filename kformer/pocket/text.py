@@ -117,7 +117,7 @@ class TextBeside:
 
 def text_in(translation) -> str:
     """Returns the text in `translation`, uint8 (capacity,): UTF-8, ended by a zero."""
-    return translation.tobytes().partition(b"\0")[0].decode("utf-8")
+    return translation.tobytes().partition(b"\0")[0].decode("utf-8", "replace")
 
 
 def _over(count, unit, limit, kept, did):

@@ -38,7 +38,8 @@ class InterpreterWorker:
         signature: A signature that it must have.
 
     Raises:
-        ValueError: The file is no TFLite model with this signature.
+        ValueError: The file is no TFLite model with this signature. Calls raise it, too, where the
+            graph cannot be run.
     """
 
     usable = True
@@ -59,7 +60,7 @@ class InterpreterWorker:
 
     def __call__(self, signature, **inputs):
         is_plain = signature in _TEXT
-        with self._locks[is_plain]:
+        with self._locks[is_plain], self._refused():
             if signature not in self._runners:
                 interpreter = self._plain if is_plain else self._loaded
                 self._runners[signature] = interpreter.get_signature_runner(signature)
@@ -73,7 +74,19 @@ class InterpreterWorker:
 
     def load(self):
         """Loads the interpreter now; LiteRT then writes to stderr."""
-        return self._loaded
+        with self._refused():
+            return self._loaded
+
+    @contextlib.contextmanager
+    def _refused(self):
+        """Has what LiteRT finds wrong in a graph raised as the fault of the file."""
+        try:
+            yield
+        except (RuntimeError, ValueError) as error:
+            raise ValueError(
+                "The graph of a .tflite file must be one that LiteRT runs. "
+                f"Received: {str(self._path)!r} ({str(error).splitlines()[0]:.200})."
+            ) from error
 
 
 class ProcessWorker:

@@ -34,7 +34,6 @@ from kformer.training.shards.manifest import MANIFEST
 from kformer.training.shards.shard_set import shard_sets, vocabularies_of
 from support.training.shards import signed
 
-FORGE_MODELS = False
 HANGS = 60  # Seconds: none of these files takes one.
 _ARCHIVES = (".keras", ".npz", ".pt", ".zip")
 _NUMBERS = (0, 1, -1, 255, 2**16, 2**24, 2**31 - 1, 2**32 - 1, 2**53, 10**7, 10**12, 10**40)
@@ -148,7 +147,7 @@ def _changed_tflite(chance, content):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         metadata = json.loads(archive.read(METADATA))
     model = content[: metadata["model_bytes"]]
-    if FORGE_MODELS and chance.random() < 0.5:
+    if chance.random() < 0.5:
         model = changed_bytes(chance, model)
         metadata |= {"model_bytes": len(model), "sha256": hashlib.sha256(model).hexdigest()}
     else:

@@ -349,5 +349,6 @@ def test_damaged_files_are_refused(folder):
     assert "The source vocabulary must fit the weights: " in refused(folder)
     (folder / "shared_vocabulary.json").write_text("{}")
     assert refused(folder) == (
-        "The file must hold a JSON array. Received: 'FOLDER/shared_vocabulary.json'."
+        "The file must hold a JSON array of pieces. "
+        "Received: 'FOLDER/shared_vocabulary.json' (it must be an array)."
     )
