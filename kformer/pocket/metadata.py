@@ -93,11 +93,16 @@ def read_metadata(path: Path) -> dict:
         content = _beside(path, place)
     try:
         metadata = parse_json(content)
-        if REPORT_KEY in metadata:
-            raise ValueError("its end, with the metadata, is missing")
-        check_schema(metadata, _Any)
+        truncated = REPORT_KEY in metadata
+        if not truncated:
+            check_schema(metadata, _Any)
     except ValueError as error:
         raise ValueError(f"{_RULE} Received: {str(place)!r} ({error}).") from error
+    if truncated:
+        raise ValueError(
+            "The .tflite file is not whole: its end, with the metadata, is missing. "
+            f"Received: {str(path)!r}."
+        )
     version, kind = metadata["format"], kind_in(metadata)
     if version > FORMAT or kind not in READERS:
         raise ValueError(

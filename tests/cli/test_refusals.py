@@ -200,8 +200,8 @@ def test_a_damaged_run_config_is_named(refused, toy_keras, training, tmp_path, c
     path.write_text(config)
     alone = shutil.copy(toy_keras, tmp_path / "run")
     message = refused("export", alone, "--tflite", tmp_path / "x.tflite")
-    assert f"as `train` writes it. Received: {path}" in message
-    assert f"as `train` writes it. Received: {path}" in refused(*training, "--overwrite")
+    assert f"as `train` writes it. Received: '{path}' (" in message
+    assert f"as `train` writes it. Received: '{path}' (" in refused(*training, "--overwrite")
 
 
 @pytest.mark.sample(3)

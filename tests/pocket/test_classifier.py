@@ -130,7 +130,7 @@ def test_each_kind_says_which_class_runs_the_other(exported, short_tflite):
     ("changes", "rule"),
     [
         ({"kind": "poet"}, "format 2; update it. Received: format=2 in '.*', of a poet"),
-        ({"labels": None}, "without labels"),
+        ({"labels": None}, r"c.tflite.json' \(it must have 'labels'"),
     ],
 )
 def test_metadata_of_another_kind_or_without_labels_is_refused(exported, written, changes, rule):

@@ -143,8 +143,8 @@ def test_without_the_package_the_message_has_the_command_to_install_it(
     [
         ({"name": "@litertjs/core", "version": "3.0.0"}, "@litertjs/core 3.0.0 in"),
         ({"name": "litert", "version": "2.5.3"}, "litert 2.5.3 in"),
-        ({"name": "@litertjs/core"}, "package.json', which lacks them"),
-        ([], "package.json', which lacks them"),
+        ({"name": "@litertjs/core"}, r"package.json' \(it must have 'version'"),
+        ([], r"package.json' \(it must be an object"),
     ],
 )
 def test_another_package_is_refused(package, about, received):
