@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 LONGEST = 2**20  # Bytes of a line without its end.
 TOO_LONG = "?" * (LONGEST + 1)  # Stands for a text that was not read.
-_BLOCK = 2**18  # Bytes that are read at once.
+_BLOCK = 2**16  # Bytes that are read at once.
 _IN_CHARACTER = 3  # Bytes of a character in UTF-8, at most, behind its first one.
 
 
