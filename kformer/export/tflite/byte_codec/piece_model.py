@@ -70,7 +70,10 @@ def _check(proto):
         "have their spaces before the words": (
             "treat_whitespace_as_suffix" if proto.trainer_spec.treat_whitespace_as_suffix else ""
         ),
-        "have a piece for the space alone": "" if SPACE in usable else "none",
+        # A space without one would be three bytes, those of U+2581.
+        "have a piece for the space alone, or no byte fallback": (
+            "" if SPACE in usable or not proto.trainer_spec.byte_fallback else "none"
+        ),
         "have no rules for what they say (denormalizer)": (
             "some" if proto.denormalizer_spec.precompiled_charsmap else ""
         ),

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from kformer.export.tflite.byte_codec import charsmap, double_array, reference
 from kformer.export.tflite.byte_codec.piece_model import read_piece_model
 from kformer.export.tflite.byte_codec.tables import UTF8, as_integers, tables_of
+from kformer.tasks.pretrained.id_table import IdTable, with_ids_of
+from kformer.tasks.pretrained.plain_vocabularies import plain_model
 from support import codec_models, odd_text
 from support.codec_models import SETTINGS
 
+SPECIAL = ["<blank>", "<unk>", "<s>", "</s>"]
 WORDS = " ".join(codec_models.sentences()[:50]).split()
 
 
@@ -53,6 +56,19 @@ def test_the_text_of_any_ids_is_that_of_the_library(name):
     for ids in odd_text.rows(700, library.get_piece_size()):
         expected = library.decode(ids).replace("\0", "").encode()
         assert reference.detokenize(tables.spellings, ids) == expected, ids
+
+
+@pytest.mark.parametrize("pieces", [[*"abcdeعر"], ["HH", "H", "AH0", "L", "ein", "bier"]])
+def test_a_space_needs_no_piece_of_its_own(pieces):
+    """Characters, or words, of models that were not split by SentencePiece."""
+    proto, named = plain_model([*SPECIAL, *pieces], SPECIAL, "here")
+    padding, unknown, start, end = SPECIAL
+    table = IdTable(named, padding=padding, unknown=unknown, start=start, end=end)
+    model = with_ids_of(proto, table)
+    tables, library = tables_of(model), sentencepiece.SentencePieceProcessor(model_proto=model)
+    words = [*pieces, "x", "HHx", "", " "]
+    for text in [*odd_text.texts(200, WORDS), *odd_text.texts(200, words)]:
+        assert reference.tokenize(tables, text) == library.encode(text), text
 
 
 def test_zeros_at_the_end_do_not_count_and_others_are_characters():
@@ -177,3 +193,14 @@ def test_scores_become_integers_and_back():
 def test_scores_too_far_apart_are_refused():
     with pytest.raises(ValueError, match=r"powers of two. Received: 0.125\d* and 99"):
         as_integers(np.array([0, -0.125, -99], np.float32) * np.float32(1 + 2**-22))
+
+
+def test_with_byte_fallback_a_space_needs_a_piece():
+    from sentencepiece import sentencepiece_model_pb2
+
+    proto = sentencepiece_model_pb2.ModelProto.FromString(codec_models.trained())
+    assert proto.trainer_spec.byte_fallback
+    [space] = [one for one in proto.pieces if one.piece == "\u2581"]
+    space.piece = "<none>"
+    with pytest.raises(ValueError, match="space alone, or no byte fallback. Received: none"):
+        read_piece_model(proto.SerializeToString())
