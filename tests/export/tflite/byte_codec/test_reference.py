@@ -202,5 +202,5 @@ def test_with_byte_fallback_a_space_needs_a_piece():
     assert proto.trainer_spec.byte_fallback
     [space] = [one for one in proto.pieces if one.piece == "\u2581"]
     space.piece = "<none>"
-    with pytest.raises(ValueError, match="space alone, or no byte fallback. Received: none"):
+    with pytest.raises(ValueError, match=r"or no byte fallback\. Received: none"):
         read_piece_model(proto.SerializeToString())
