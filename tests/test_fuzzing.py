@@ -61,7 +61,7 @@ def good(request, tmp_path):
         elif form == "shards":
             _write_shards(folder, request.getfixturevalue("tokenizer"))
         elif form == "run":
-            _write_run(folder, request.getfixturevalue("tiny_run"))
+            _write_run(folder, request.getfixturevalue("tiny_run")[0])
         else:
             _write_pretrained(form, folder)
         assert all(one.stat().st_size < LARGEST for one in folder.rglob("*"))

@@ -178,7 +178,8 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     """Reads a SentencePiece model, and checks that a Transformer can be trained with it.
 
     Raises:
-        ValueError: The bytes are not a SentencePiece model, or it lacks a special id.
+        ValueError: The bytes are not a SentencePiece model, it lacks a special id, or a piece has a
+            NUL character.
     """
     library = sentencepiece.SentencePieceProcessor()
     try:
@@ -188,6 +189,12 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
             "A tokenizer needs the bytes of a SentencePiece model. "
             f"Received: {len(model)} bytes that are none."
         ) from error
+    if "\0" in "".join(library.IdToPiece([*range(library.GetPieceSize())])):
+        # The library that TensorFlow has would end the process.
+        raise ValueError(
+            "No piece of a SentencePiece model may have a NUL character. "
+            f"Received: a model of {len(model)} bytes with one."
+        )
     special = {
         "padding": library.pad_id(),
         "unknown": library.unk_id(),
