@@ -9,6 +9,7 @@ import sentencepiece
 import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
+from sentencepiece import sentencepiece_model_pb2
 
 from kformer import Tokenizer
 
@@ -213,3 +214,12 @@ def test_decode_drops_the_prefix_at_the_beginning_alone(tokenizer):
 def test_what_are_no_rows_of_ids_is_refused(tokenizer, ids, error, message):
     with pytest.raises(error, match=message):
         tokenizer.decode(ids)
+
+
+def test_a_piece_with_a_nul_is_refused(tokenizer):
+    """SentencePiece takes some, and the one in TensorFlow then ends the process."""
+    proto = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
+    for piece in ("\0", "a\0", "a\0b"):
+        proto.pieces[-1].piece = piece
+        with pytest.raises(ValueError, match=r"SentencePiece model.* Received: .* bytes"):
+            Tokenizer(proto.SerializeToString())
