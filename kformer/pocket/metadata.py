@@ -25,7 +25,7 @@ _RULE = "The metadata of a .tflite file must be as the export wrote it."
 
 
 class _Any(TypedDict):
-    """What the metadata of every format and kind has; that of an export report, and more."""
+    """The fields that tell the format and the kind."""
 
     format: int
     kind: NotRequired[str]

@@ -52,7 +52,7 @@ class _Classifier(TypedDict, total=False):
 
 
 class _Config(TypedDict):
-    """What is read of a config here; the model itself checks the rest."""
+    """The fields of a config that this module uses; the model checks the others."""
 
     about: NotRequired[dict | None]
     transformer: NotRequired[_Network]
@@ -223,7 +223,7 @@ def check_kind(path, kind: str):
 
 
 def check_sizes(path: Path):
-    """Raises a ValueError unless a file holds the numbers that its settings promise.
+    """Raises a ValueError if a file has fewer weights than the network in its config.
 
     A network is built, and a member unpacked, before anything shows that the rest is missing: a
     small file could take all memory.

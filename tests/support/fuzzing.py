@@ -96,7 +96,7 @@ def changed_bytes(chance, content):
 
 
 def changed_value(chance, value):
-    """Returns a value of JSON, one part of which is another, is missing or is there twice."""
+    """Returns a copy of a JSON value in which one part is replaced, removed or repeated."""
     if isinstance(value, dict) and value and chance.random() < 0.9:
         name = chance.choice([*value])
         if chance.random() < 0.15:

@@ -22,7 +22,7 @@ _CHANGED = "// Changed by kformer export: the script beside this one is imported
 
 
 class _Package(TypedDict):
-    """What is read of a package.json."""
+    """The fields of a package.json that are used here."""
 
     name: str
     version: str

@@ -237,8 +237,8 @@ def _safetensor(path, name, entry, start):
     dtype = np.dtype(_SAFETENSORS_DTYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
     shape, there = tuple(entry["shape"]), path.stat().st_size - start
-    there_is = 0 <= begin <= end <= there and min(shape, default=0) >= 0
-    if not there_is or end - begin != dtype.itemsize * math.prod(shape):
+    is_inside = 0 <= begin <= end <= there and min(shape, default=0) >= 0
+    if not is_inside or end - begin != dtype.itemsize * math.prod(shape):
         raise ValueError(
             f"A .safetensors file must hold all bytes of its tensors. Received: {name!r} of shape "
             f"{entry['shape']} at bytes {begin} to {end} of {there}, in {path}."

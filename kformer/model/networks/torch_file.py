@@ -62,9 +62,9 @@ def read_tensors(path: Path, packages: Collection[str] = ()):
     try:
         with path.open("rb") as file:
             read = _in_archive if zipfile.is_zipfile(file) else _in_pickles
-            found = read(file, packages)
-            _check_values(found, _MOST_VALUES + path.stat().st_size)
-            return _as_numbers(found)
+            content = read(file, packages)
+            _check_values(content, _MOST_VALUES + path.stat().st_size)
+            return _as_numbers(content)
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:  # Unpickling what is damaged can raise any.
@@ -132,22 +132,22 @@ def _in_pickles(file, packages):
 
     def storage(dtype, key, size):
         if key not in storages:
-            there = sum(one.nbytes for one in storages.values())
-            if there + size * np.dtype(dtype).itemsize > content.size:
+            allocated = sum(array.nbytes for array in storages.values())
+            if allocated + size * np.dtype(dtype).itemsize > content.size:
                 raise pickle.UnpicklingError(f"a storage of {size} numbers is not there")
             storages[key] = np.zeros(size, dtype)  # Filled below.
         return storages[key]
 
     for _ in ("magic number", "version", "system"):
         _unpickled(content, storage)
-    found = _unpickled(content, storage, packages)
+    state = _unpickled(content, storage, packages)
     for key in _unpickled(content, storage):
         (size,) = struct.unpack("<q", content.read(8))
         if size != len(storages[key]):
             raise pickle.UnpicklingError(f"a storage of {size} numbers, not {len(storages[key])}")
         array = np.frombuffer(content.read(storages[key].nbytes), storages[key].dtype)
         storages[key][:] = array
-    return found
+    return state
 
 
 class _Bounded:

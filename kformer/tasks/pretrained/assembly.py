@@ -188,15 +188,15 @@ def _check_sizes(network):
     decoder_layers = encoder_layers if decoder_layers is None else decoder_layers
     for side, number in (("encoder", encoder_layers), ("decoder", decoder_layers)):
         start = f"{network.prefix}{side}.layers."
-        there = {
+        layers = {
             name.removeprefix(start).partition(".")[0]
             for name in network.layers
             if name.startswith(start)
         }
-        if len(there) < number:
+        if len(layers) < number:
             raise ValueError(
                 f"The weights must have all layers that the settings name. Received: {number} "
-                f"layers of the {side} in the settings, {len(there)} in the weights."
+                f"layers of the {side} in the settings, {len(layers)} in the weights."
             )
     d_model, d_ff = settings["d_model"], settings["d_ff"]
     attentions = encoder_layers + 2 * decoder_layers

@@ -22,7 +22,7 @@ _WHOSE = "A folder of CTranslate2"
 
 
 class _Config(TypedDict, total=False):
-    """What is read of a config.json."""
+    """The fields of a config.json that are used here."""
 
     unk_token: str
     eos_token: str

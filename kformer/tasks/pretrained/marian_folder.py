@@ -27,7 +27,7 @@ _NEEDED = {  # What a `Transformer` computes, by the name in config.json.
 
 
 class _Config(TypedDict, total=False):
-    """What may be in config.json or generation_config.json, beside what is checked by its value."""
+    """The optional fields of config.json and generation_config.json, with their types."""
 
     activation_function: str
     max_position_embeddings: int

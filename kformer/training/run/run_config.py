@@ -22,7 +22,7 @@ CHANGEABLE = (
 
 
 class _RunConfig(TypedDict, total=False):
-    """What every version of a run config may hold."""
+    """The fields of a run config; early versions lack some."""
 
     task: str
     recipe: dict

@@ -125,9 +125,9 @@ def _read(path):
         reader = tf.train.load_checkpoint(str(path))
         shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
         promised = sum(math.prod(shapes[name]) * dtypes[name].size for name in shapes)
-        there = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}.data-*"))
-        if promised > there:  # TensorFlow takes the memory before it reads.
-            raise ValueError(f"arrays of {promised:,} bytes in files of {there:,}")
+        stored = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}.data-*"))
+        if promised > stored:  # TensorFlow takes the memory before it reads.
+            raise ValueError(f"arrays of {promised:,} bytes in files of {stored:,}")
         names = [name for name in shapes if name.endswith(_END_OF_NAME)]
         found = {
             name.removeprefix("model/").removesuffix(_END_OF_NAME): reader.get_tensor(name)
