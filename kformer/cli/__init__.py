@@ -32,9 +32,9 @@ def main():
             code = app_for(sys.argv[1:])(standalone_mode=False)
             sys.stdout.flush()
     except typer.TyperException as error:
-        code = _complain(usage_errors.in_our_form(error))
+        code = _complain(usage_errors.usage_error_line(error))
     except OSError as error:
-        code = _complain(system_errors.in_our_form(error))
+        code = _complain(system_errors.system_error_line(error))
     except (ValueError, FloatingPointError) as error:
         code = _complain(error)
     except (KeyboardInterrupt, typer.Abort):

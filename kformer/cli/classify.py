@@ -89,10 +89,10 @@ def train(
     numbers = Recipe.named(recipe, "classifier", **changes)
     options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     options["columns"] = _names(columns)
-    from kformer.training.classification.task import prepare  # Imports NumPy.
+    from kformer.training.classification.task import prepare_classifier  # Imports NumPy.
 
     train_as_prepared(
-        lambda folder: prepare(numbers, train, folder, valid, **options), output, flags
+        lambda folder: prepare_classifier(numbers, train, folder, valid, **options), output, flags
     )
 
 

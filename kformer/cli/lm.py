@@ -77,11 +77,13 @@ def train(
     """
     flags, changes = Flags.among(given)
     numbers, options = Recipe.named(recipe, _KIND, **changes), flags.options(changes)
-    from kformer.training.language.task import prepare  # Imports NumPy.
+    from kformer.training.language.task import prepare_language_model  # Imports NumPy.
 
     options["documents"] = documents.value
     train_as_prepared(
-        lambda folder: prepare(numbers, text, folder, valid_text, **options), output, flags
+        lambda folder: prepare_language_model(numbers, text, folder, valid_text, **options),
+        output,
+        flags,
     )
 
 

@@ -17,7 +17,7 @@ from kformer.training.translation import learner
 def error_of(work):
     with pytest.raises(OSError) as caught:
         work()
-    return system_errors.in_our_form(caught.value)
+    return system_errors.system_error_line(caught.value)
 
 
 def test_what_python_raises_is_put_in_our_form(tmp_path):
@@ -50,12 +50,15 @@ def test_what_python_raises_is_put_in_our_form(tmp_path):
 )
 def test_what_a_test_cannot_bring_about_has_its_rule(number, rule):
     error = OSError(number, os.strerror(number), "a.txt")
-    assert system_errors.in_our_form(error) == f"{rule} Received: 'a.txt'."
-    assert system_errors.in_our_form(OSError(number, os.strerror(number))) == rule
+    assert system_errors.system_error_line(error) == f"{rule} Received: 'a.txt'."
+    assert system_errors.system_error_line(OSError(number, os.strerror(number))) == rule
 
 
 def test_our_own_errors_stay_as_they_are():
-    assert system_errors.in_our_form(FileExistsError("Rule. Received: x.")) == "Rule. Received: x."
+    assert (
+        system_errors.system_error_line(FileExistsError("Rule. Received: x."))
+        == "Rule. Received: x."
+    )
 
 
 @pytest.mark.parametrize("option", ["--source", "--target", "--warm-start", "--tokenizer"])

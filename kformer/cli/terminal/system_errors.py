@@ -21,7 +21,7 @@ _RULES = {
 _IN_TENSORFLOW = re.compile(r"^(?:\{\{.*\}\} )?(.+?); ([A-Z][\w -]+?)(?: \[Op:.*)?$", re.MULTILINE)
 
 
-def in_our_form(error: OSError) -> str:
+def system_error_line(error: OSError) -> str:
     """Returns what an error says; in our form, where it has the system's."""
     if error.errno is None:  # One of ours.
         return str(error)

@@ -19,7 +19,7 @@ _CHOICE = re.compile(r"'.*' is not one of (.*)\.", re.DOTALL)
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 
 
-def in_our_form(error: typer.TyperException) -> str:
+def usage_error_line(error: typer.TyperException) -> str:
     """Returns the message of an error in what was typed."""
     cause = error.__cause__
     if hasattr(cause, "errors") and getattr(error, "param", None) is not None:

@@ -101,7 +101,7 @@ def distill(
     if translate_only:
         _print_files(texts, shards)
         return
-    from kformer.training.translation.preparation import prepare
+    from kformer.training.translation.preparation import prepare_translation
 
     sides = _sides(texts)
     training = {**flags.options(others), "tokenizer": flags.tokenizer or teachers[0]}
@@ -111,7 +111,9 @@ def distill(
     if shards is not None:
         sides, training["shards"] = (None, None), [shards]
     train_as_prepared(
-        lambda output: prepare(numbers, *sides, output, valid_source, valid_target, **training),
+        lambda output: prepare_translation(
+            numbers, *sides, output, valid_source, valid_target, **training
+        ),
         *(output, flags),
     )
 

@@ -99,9 +99,9 @@ def train(
         "skip_damaged": skip_damaged,
         "columns": None if columns is None else columns.split(","),
     }
-    from kformer.training.translation.preparation import prepare  # Imports NumPy.
+    from kformer.training.translation.preparation import prepare_translation  # Imports NumPy.
 
     train_as_prepared(
-        lambda folder: prepare(numbers, source, target, folder, *validation, **options),
+        lambda folder: prepare_translation(numbers, source, target, folder, *validation, **options),
         *(output, flags),
     )

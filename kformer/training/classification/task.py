@@ -101,7 +101,7 @@ class ClassificationTask(OneTextTask):
         return TextClassifier.load
 
 
-def prepare(recipe: Recipe, train, output, valid=None, **options) -> Prepared:
+def prepare_classifier(recipe: Recipe, train, output, valid=None, **options) -> Prepared:
     """Checks a run and provides its vocabulary, as `kformer.training.run.preparation.prepare`.
 
     The arguments and errors are those of `kformer.training.train_classifier`; `options` are the

@@ -6,7 +6,7 @@ from pathlib import Path
 import keras
 
 from kformer.tasks.text_classifier import TextClassifier
-from kformer.training.classification.task import prepare
+from kformer.training.classification.task import prepare_classifier
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
 from kformer.training.run.folder import run_folder
@@ -63,7 +63,7 @@ def train_classifier(
             or a label in `valid` that is not in `train`.
     """
     with run_folder(output) as folder:
-        prepared = prepare(
+        prepared = prepare_classifier(
             *(recipe, train, folder, valid),
             columns=columns,
             pooling=pooling,

@@ -91,7 +91,7 @@ class LanguageTask(OneTextTask):
         return LanguageModel.load
 
 
-def prepare(recipe: Recipe, text, output, valid_text=None, **options) -> Prepared:
+def prepare_language_model(recipe: Recipe, text, output, valid_text=None, **options) -> Prepared:
     """Checks a run and provides its vocabulary, as `kformer.training.run.preparation.prepare`.
 
     The arguments and errors are those of `kformer.training.train_language_model`; `options` are the

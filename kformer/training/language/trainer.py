@@ -7,7 +7,7 @@ import keras
 
 from kformer.tasks.language_model import LanguageModel
 from kformer.text.documents import LINE
-from kformer.training.language.task import prepare
+from kformer.training.language.task import prepare_language_model
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
 from kformer.training.run.folder import run_folder
@@ -61,7 +61,7 @@ def train_language_model(
             Interrupted: See `train`.
     """
     with run_folder(output) as folder:
-        prepared = prepare(
+        prepared = prepare_language_model(
             *(recipe, text, folder, valid_text),
             documents=documents,
             warm_start=warm_start,

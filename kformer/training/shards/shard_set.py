@@ -139,7 +139,7 @@ def vocabularies_of(one: ShardSet) -> Vocabularies:
     return Vocabularies(*models)
 
 
-def check_some_are_left(
+def check_shards_are_left(
     sets: Sequence[ShardSet], max_length: int, max_length_ratio: float | None = None
 ):
     """Raises ValueError if `PairFilter` of these limits drops all pairs; reads no ids."""

@@ -8,7 +8,7 @@ from kformer.training.translation.shards_task import ShardsOptions, ShardsTask
 from kformer.training.translation.task import TranslationOptions, TranslationTask
 
 
-def prepare(
+def prepare_translation(
     recipe: Recipe,
     source,
     target,

@@ -9,7 +9,7 @@ from kformer.training.data.pairs import ParallelText
 from kformer.training.data.parallel_files import check_parallel
 from kformer.training.run.vocabularies import read_vocabularies
 from kformer.training.shards.manifest import MANIFEST
-from kformer.training.shards.shard_set import check_some_are_left, shard_sets, vocabularies_of
+from kformer.training.shards.shard_set import check_shards_are_left, shard_sets, vocabularies_of
 from kformer.training.translation.task import TranslationOptions, TranslationTask
 
 
@@ -80,5 +80,5 @@ class ShardsTask(TranslationTask):
         return found
 
     def check_some_are_left(self, recipe, vocabularies):
-        check_some_are_left(self.sets, recipe.max_length, recipe.max_length_ratio or None)
+        check_shards_are_left(self.sets, recipe.max_length, recipe.max_length_ratio or None)
         super().check_some_are_left(recipe, vocabularies)

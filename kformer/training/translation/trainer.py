@@ -10,7 +10,7 @@ from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
 from kformer.training.run.folder import run_folder
-from kformer.training.translation.preparation import prepare
+from kformer.training.translation.preparation import prepare_translation
 
 Paths = str | Path | list[str | Path]
 Pairs = str | Path | Iterable[Any]
@@ -106,7 +106,7 @@ def train(
     if output is None:
         raise TypeError(f"A run needs a folder to write to. Received: {output=}.")
     with run_folder(output) as folder:
-        prepared = prepare(
+        prepared = prepare_translation(
             *(recipe, source, target, folder, valid_source, valid_target),
             pairs=pairs,
             valid_pairs=valid_pairs,

@@ -12,7 +12,7 @@ from kformer.phrasebook import reviews
 from kformer.text.class_scores import class_scores
 from kformer.training import Recipe, train, train_classifier
 from kformer.training.classification.report import labelled_report
-from kformer.training.classification.task import prepare
+from kformer.training.classification.task import prepare_classifier
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run
 
@@ -141,7 +141,7 @@ def test_a_run_of_another_kind_is_not_resumed(run, recipe, parallel_text, tmp_pa
 def test_what_does_not_fit_a_classifier_is_refused(files, tmp_path, changes, options, said):
     recipe = Recipe.named("quick", **changes)
     with pytest.raises(ValueError, match=said):
-        prepare(recipe, files["train"], tmp_path / "run", files["valid"], **options)
+        prepare_classifier(recipe, files["train"], tmp_path / "run", files["valid"], **options)
     assert not (tmp_path / "run").exists()
 
 
@@ -149,15 +149,17 @@ def test_the_recipe_for_real_text_trains_without_validation_text_too(files, tmp_
     """It chooses by accuracy, as the loss rises while more texts are right; see the guide."""
     recipe = Recipe.named("texts")
     assert recipe.monitor == "accuracy"
-    assert prepare(recipe, files["train"], tmp_path / "run").recipe.monitor == "accuracy"
+    assert prepare_classifier(recipe, files["train"], tmp_path / "run").recipe.monitor == "accuracy"
     with pytest.raises(ValueError, match=r"need validation text\. Received: patience=1"):
-        prepare(dataclasses.replace(recipe, patience=1), files["train"], tmp_path / "run")
+        prepare_classifier(
+            dataclasses.replace(recipe, patience=1), files["train"], tmp_path / "run"
+        )
 
 
 def test_an_encoder_of_another_width_does_not_fit(files, run, tmp_path):
     options = {"warm_start": run[0] / "classifier.keras", "exact_sizes": {"d_model"}}
     with pytest.raises(ValueError, match="d_model=64 instead of 16"):
-        prepare(Recipe.named("quick"), files["train"], tmp_path / "run", **options)
+        prepare_classifier(Recipe.named("quick"), files["train"], tmp_path / "run", **options)
 
 
 def test_the_report_counts_texts_and_warns(written, recipe, tokenizer):

@@ -15,7 +15,7 @@ from kformer.training import Recipe, language_dataset, train_language_model
 from kformer.training.language.bits import BitsPerByte
 from kformer.training.language.learner import new_language_model
 from kformer.training.language.report import text_report
-from kformer.training.language.task import prepare
+from kformer.training.language.task import prepare_language_model
 from kformer.training.run.run_config import difference
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run
@@ -108,7 +108,9 @@ def test_perplexity_in_training_is_that_of_scores(parallel_text, recipe, tokeniz
 def test_what_does_not_fit_a_language_model_is_refused(parallel_text, tmp_path, changes, said):
     recipe = Recipe.named("quick", **changes)
     with pytest.raises(ValueError, match=said):
-        prepare(recipe, parallel_text["train.en"], tmp_path / "run", parallel_text["valid.en"])
+        prepare_language_model(
+            recipe, parallel_text["train.en"], tmp_path / "run", parallel_text["valid.en"]
+        )
     assert not (tmp_path / "run").exists()
 
 
@@ -116,9 +118,11 @@ def test_blank_text_and_models_of_other_kinds_are_refused(written, tiny_run, tmp
     blank, recipe = written("blank.txt", "\n \n"), Recipe.named("quick")
     path = tiny_run[0] / "translator.keras"
     with pytest.raises(ValueError, match="Some text must be left"):
-        prepare(recipe, blank, tmp_path / "run", tokenizer=path)
+        prepare_language_model(recipe, blank, tmp_path / "run", tokenizer=path)
     with pytest.raises(ValueError, match=r"A language model is a \.keras file.*holds a translator"):
-        prepare(recipe, written("text.txt", "wir\n"), tmp_path / "run", warm_start=path)
+        prepare_language_model(
+            recipe, written("text.txt", "wir\n"), tmp_path / "run", warm_start=path
+        )
 
 
 def test_the_report_counts_documents_and_warns(written, recipe, tokenizer):
@@ -137,7 +141,10 @@ def test_the_report_counts_documents_and_warns(written, recipe, tokenizer):
 def test_what_a_document_is_belongs_to_the_run(written, recipe, tokenizer, tmp_path):
     text = written("text.txt", "der hund\n  bellt\n\nwir\nschlafen\n" * 50)
     small = dataclasses.replace(recipe, vocab_size=290)
-    runs = {kind: prepare(small, text, tmp_path / "run", documents=kind) for kind in DOCUMENTS}
+    runs = {
+        kind: prepare_language_model(small, text, tmp_path / "run", documents=kind)
+        for kind in DOCUMENTS
+    }
     counts = [run.config.get("documents", run.config["lines"]) for run in runs.values()]
     assert counts == [250, 51, 1]
     assert runs["file"].config["options"]["documents"] == "file"
@@ -150,9 +157,11 @@ def test_what_a_document_is_belongs_to_the_run(written, recipe, tokenizer, tmp_p
     assert difference(early, runs["file"].config) == "with documents='line' instead of 'file'"
     tokenizer.save(tmp_path / "model")
     with pytest.raises(ValueError, match=r"keeps line breaks.*documents='file'"):
-        prepare(small, text, tmp_path / "run", documents="file", tokenizer=tmp_path / "model")
+        prepare_language_model(
+            small, text, tmp_path / "run", documents="file", tokenizer=tmp_path / "model"
+        )
     with pytest.raises(ValueError, match="`documents` must be one of line, blank-line, file"):
-        prepare(small, text, tmp_path / "run", documents="page")
+        prepare_language_model(small, text, tmp_path / "run", documents="page")
 
 
 def test_the_report_counts_documents_of_several_lines(written, recipe):

@@ -11,7 +11,7 @@ from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
 from kformer.training import Recipe
 from kformer.training.run.run_config import difference
-from kformer.training.translation.preparation import prepare
+from kformer.training.translation.preparation import prepare_translation
 from support import toy
 from support.processes import run_python
 from support.training import pairs
@@ -30,7 +30,7 @@ def size_of(model):
 
 
 def test_a_small_text_gets_the_vocabulary_that_it_supports(files, tmp_path):
-    prepared = prepare(RECIPE, *files, tmp_path / "run")
+    prepared = prepare_translation(RECIPE, *files, tmp_path / "run")
     [model] = prepared.vocabularies.models
     size = size_of(model)
     assert 260 < size < 8000
@@ -41,12 +41,12 @@ def test_a_small_text_gets_the_vocabulary_that_it_supports(files, tmp_path):
     ]
     assert prepared.config["vocab_sizes"] == {"vocab_size": size, "target_vocab_size": 0}
     with pytest.raises(ValueError, match=f"at most {size},.* Received: vocab_size=8000"):
-        prepare(RECIPE, *files, tmp_path / "run", exact_sizes=["vocab_size"])
+        prepare_translation(RECIPE, *files, tmp_path / "run", exact_sizes=["vocab_size"])
 
 
 def test_a_vocabulary_that_fits_needs_no_note(files, tmp_path):
     recipe = dataclasses.replace(RECIPE, vocab_size=290)
-    prepared = prepare(recipe, *files, tmp_path / "run")
+    prepared = prepare_translation(recipe, *files, tmp_path / "run")
     assert (prepared.origin, prepared.notes()) == ("learned", [])
     assert prepared.vocabularies.models == (Tokenizer.train(files, 290).model,)
 
@@ -54,13 +54,13 @@ def test_a_vocabulary_that_fits_needs_no_note(files, tmp_path):
 def test_the_options_of_a_vocabulary_are_those_of_the_recipe(files, tmp_path):
     options = {"character_coverage": 0.98, "normalization": "identity", "split_digits": True}
     recipe = dataclasses.replace(RECIPE, vocab_size=285, **options)
-    [model] = prepare(recipe, *files, tmp_path / "run").vocabularies.models
+    [model] = prepare_translation(recipe, *files, tmp_path / "run").vocabularies.models
     assert model == Tokenizer.train(files, 285, **options).model
     assert model != Tokenizer.train(files, 285).model
 
 
 def test_a_run_of_an_older_version_goes_on_without_the_newer_options(files, tmp_path):
-    prepared = prepare(RECIPE, *files, tmp_path / "run")
+    prepared = prepare_translation(RECIPE, *files, tmp_path / "run")
     earlier = {**prepared.config, "recipe": dict(prepared.config["recipe"])}
     for name in ("character_coverage", "normalization", "split_digits"):
         del earlier["recipe"][name]
@@ -73,7 +73,7 @@ def test_a_run_of_an_older_version_goes_on_without_the_newer_options(files, tmp_
 
 def test_a_vocabulary_for_each_side_is_learned_from_that_side(files, tmp_path):
     recipe = dataclasses.replace(RECIPE, vocab_size=285, target_vocab_size=8000)
-    prepared = prepare(recipe, *files, tmp_path / "run")
+    prepared = prepare_translation(recipe, *files, tmp_path / "run")
     source, target = prepared.vocabularies
     assert source == Tokenizer.train(files[0], 285).model
     assert target == Tokenizer.train(files[1], size_of(target)).model
@@ -81,7 +81,7 @@ def test_a_vocabulary_for_each_side_is_learned_from_that_side(files, tmp_path):
         f"target_vocab_size={size_of(target)} instead of 8000."
     ]
     with pytest.raises(ValueError, match=r"`target_vocab_size` must .*: target_vocab_size=8000"):
-        prepare(recipe, *files, tmp_path / "run", exact_sizes=["target_vocab_size"])
+        prepare_translation(recipe, *files, tmp_path / "run", exact_sizes=["target_vocab_size"])
 
 
 @pytest.mark.parametrize("two", [False, True])
@@ -90,15 +90,17 @@ def test_the_vocabularies_of_a_translator_are_used_unchanged(files, tmp_path, tw
     transformer = Transformer(285, 1, 4, 2, 8, target_vocab_size=286 if two else None)
     path = tmp_path / "model.keras"
     Translator(tokenizers[0], transformer, *tokenizers[1:]).save(path)
-    prepared = prepare(RECIPE, *files, tmp_path / "run", tokenizer=path)
+    prepared = prepare_translation(RECIPE, *files, tmp_path / "run", tokenizer=path)
     assert prepared.vocabularies.models == tuple(side.model for side in tokenizers)
     assert prepared.origin == "given"
     assert tokenizer_models(path) == prepared.vocabularies
-    warm = prepare(RECIPE, *files, tmp_path / "run", warm_start=path)
+    warm = prepare_translation(RECIPE, *files, tmp_path / "run", warm_start=path)
     assert warm.vocabularies == prepared.vocabularies
     [note] = warm.notes()
     assert "d_model=4 instead of 128" in note and "vocab_size=285 instead of 8000" in note
-    new = prepare(RECIPE, *files, tmp_path / "run", warm_start=path, new_vocabulary=True)
+    new = prepare_translation(
+        RECIPE, *files, tmp_path / "run", warm_start=path, new_vocabulary=True
+    )
     sizes, supported = new.notes()
     assert "d_model=4 instead of 128" in sizes and supported.startswith("The text supports ")
 
@@ -107,7 +109,7 @@ def test_a_model_file_for_each_side_is_used_for_that_side(files, tmp_path):
     models = [tmp_path / "a.model", tmp_path / "b.model"]
     for path, text in zip(models, files, strict=True):
         Tokenizer.train(text, 285).save(path)
-    prepared = prepare(
+    prepared = prepare_translation(
         RECIPE, *files, tmp_path / "run", tokenizer=models[0], target_tokenizer=models[1]
     )
     assert prepared.vocabularies == tuple(path.read_bytes() for path in models)
@@ -124,17 +126,17 @@ def test_vocabularies_that_do_not_fit_together_are_refused(files, tmp_path):
     )
     run = (RECIPE, *files, tmp_path / "run")
     with pytest.raises(ValueError, match=rf"padding ids 0 and 3, of '{ours}' and '{other}'"):
-        prepare(*run, tokenizer=ours, target_tokenizer=other)
+        prepare_translation(*run, tokenizer=ours, target_tokenizer=other)
     with pytest.raises(ValueError, match=r"needs one of the source.* target_tokenizer='.*a.model"):
-        prepare(*run, target_tokenizer=ours)
+        prepare_translation(*run, target_tokenizer=ours)
     with pytest.raises(ValueError, match=r"none is learned.* target_vocab_size=300"):
         recipe = dataclasses.replace(RECIPE, target_vocab_size=300)
-        prepare(recipe, *run[1:], tokenizer=ours)
+        prepare_translation(recipe, *run[1:], tokenizer=ours)
     with pytest.raises(FileNotFoundError, match=r"'missing\.model'"):
-        prepare(*run, tokenizer="missing.model")
+        prepare_translation(*run, tokenizer="missing.model")
     (tmp_path / "c.model").write_bytes(b"junk")
     with pytest.raises(ValueError, match=r"4 bytes that are none. Received: path='.*c.model'"):
-        prepare(*run, tokenizer=tmp_path / "c.model")
+        prepare_translation(*run, tokenizer=tmp_path / "c.model")
 
 
 def test_text_without_a_usable_pair_is_refused_with_the_reasons(files, tmp_path):
@@ -144,7 +146,7 @@ def test_text_without_a_usable_pair_is_refused_with_the_reasons(files, tmp_path)
     recipe = dataclasses.replace(RECIPE, max_length=4, max_length_ratio=2.0)
     message = "1 have a blank side, 2 are too long, 0 are of unlike.* max_length=4, .*=2.0, .*a.de"
     with pytest.raises(ValueError, match=message):
-        prepare(recipe, *files, tmp_path / "run")
+        prepare_translation(recipe, *files, tmp_path / "run")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def small_translator(tmp_path_factory):
 def test_a_warm_start_has_the_sizes_of_its_translator_and_reports_them(
     files, small_translator, tmp_path
 ):
-    prepared = prepare(RECIPE, *files, tmp_path / "run", warm_start=small_translator)
+    prepared = prepare_translation(RECIPE, *files, tmp_path / "run", warm_start=small_translator)
     own = {"vocab_size": 300, "num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 24}
     assert {name: prepared.config["recipe"][name] for name in own} == own
     [said] = prepared.notes()
@@ -215,14 +217,14 @@ def test_a_warm_start_has_the_sizes_of_its_translator_and_reports_them(
     assert "num_layers=1 instead of 4" in said
     exact = {"exact_sizes": ["num_layers"], "warm_start": small_translator}
     recipe = dataclasses.replace(RECIPE, num_layers=1)
-    assert prepare(recipe, *files, tmp_path / "run", **exact).recipe.num_layers == 1
+    assert prepare_translation(recipe, *files, tmp_path / "run", **exact).recipe.num_layers == 1
     with pytest.raises(ValueError, match=r"Received: num_layers=4 instead of 1, for '.*small"):
-        prepare(RECIPE, *files, tmp_path / "run", **exact)
+        prepare_translation(RECIPE, *files, tmp_path / "run", **exact)
 
 
 def test_the_file_of_a_warm_start_is_checked_first(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"Received: 'none.keras'"):
-        prepare(
+        prepare_translation(
             dataclasses.replace(RECIPE, patience=1),  # For which there is no text, either.
             *("no.de", "no.en", tmp_path / "run"),
             warm_start="none.keras",

@@ -6,7 +6,7 @@ import pytest
 
 from kformer.training import PreparationOptions, prepare_shards, train
 from kformer.training.run.run_config import difference
-from kformer.training.translation.preparation import prepare
+from kformer.training.translation.preparation import prepare_translation
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run, read
 
@@ -69,16 +69,18 @@ def test_a_run_resumes_without_the_same_shards(
     shards = tmp_path / "shards"
     prepare_shards(shards, *files, tokenizer=tmp_path / "given.model")
     given = {"shards": shards, "output": tmp_path / "run", "skip_damaged": True}
-    whole = prepare(tiny_recipe, None, None, **given).config
+    whole = prepare_translation(tiny_recipe, None, None, **given).config
     (shards / "00001.ids.npy").unlink()
     with pytest.warns(UserWarning, match="is missing"):
-        found = prepare(tiny_recipe, None, None, **given).config
+        found = prepare_translation(tiny_recipe, None, None, **given).config
     assert whole["options"]["left_out"] == []
     assert difference(whole, found) == f"with left_out=[] instead of ['{shards / '00001'}']"
 
 
 def test_the_report_counts_what_is_trained_on(arguments, tiny_recipe):
-    prepared = prepare(dataclasses.replace(tiny_recipe, max_length=20), None, None, **arguments)
+    prepared = prepare_translation(
+        dataclasses.replace(tiny_recipe, max_length=20), None, None, **arguments
+    )
     report = prepared.task.report(prepared)
     pairs = prepared.config["pairs"]
     assert f"300 pairs were read, {pairs} are in 1 shard, with" in report
@@ -107,11 +109,11 @@ def test_what_does_not_fit_shards_is_refused(
         changes = {"tokenizer": tmp_path / "other.model"}
     given = {"source": None, "target": None, **arguments, **changes}
     with pytest.raises((ValueError, FileNotFoundError), match=message):
-        prepare(tiny_recipe, **given)
+        prepare_translation(tiny_recipe, **given)
 
 
 def test_where_the_recipe_leaves_no_pair_the_counts_say_so(arguments, tiny_recipe):
     with pytest.raises(
         ValueError, match=r"\d+ are too long, 0 are of unlike lengths. Received: max"
     ):
-        prepare(dataclasses.replace(tiny_recipe, max_length=2), None, None, **arguments)
+        prepare_translation(dataclasses.replace(tiny_recipe, max_length=2), None, None, **arguments)

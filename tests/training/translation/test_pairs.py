@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kformer.training import train
-from kformer.training.translation.preparation import prepare
+from kformer.training.translation.preparation import prepare_translation
 from support.disturbances import PowerCut
 from support.training.same_run import read, weights_of
 
@@ -43,7 +43,7 @@ def test_tables_are_recorded_and_named_in_the_report(pairs, tiny_recipe, paralle
     table = tmp_path / "pairs.csv"
     table.write_text("en,de\n" + "".join(f'"{en}","{de}"\n' for de, en in pairs[0]), "utf-8")
     files = [parallel_text[f"valid.{name}"] for name in ("de", "en")]
-    prepared = prepare(
+    prepared = prepare_translation(
         *(tiny_recipe, None, None, tmp_path / "run", *files),
         pairs=table,
         columns=["de", "en"],
@@ -62,7 +62,7 @@ def test_tables_are_recorded_and_named_in_the_report(pairs, tiny_recipe, paralle
 
 def test_of_pairs_without_text_none_is_left(tiny_recipe, tmp_path):
     with pytest.raises(ValueError, match=r"3 have a blank side.* source text \['the pairs'\]"):
-        prepare(tiny_recipe, None, None, tmp_path / "run", pairs=[("ein haus", "")] * 3)
+        prepare_translation(tiny_recipe, None, None, tmp_path / "run", pairs=[("ein haus", "")] * 3)
 
 
 def test_a_run_needs_a_folder(tiny_recipe, pairs):
