@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 	tests/training/objective tests/training/callbacks tests/decoding/search
-SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" --ignore tests/model/networks --ignore tests/model/test_dense.py
+SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
+SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
 .PHONY: help demo test test-jax prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 

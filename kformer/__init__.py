@@ -2,13 +2,16 @@
 
     text -> ids -> vectors -> encoder -> memory -> decoder -> logits -> search -> ids -> text
 
-- `model`: the paper's layers. `decoding`: the decoder step by step, search and scores.
-- `text`: tokenizer and scores. `tasks`: a model with its tokenizers.
-- `kformer.training`, `kformer.export`: from text files to a translator, and on to a server and a
-  phone.
-- `kformer.scale`: preparing and translating text of any size, on Apache Beam.
-- `kformer.pocket`, `kformer.serving`: run a `.tflite` file, and ask a server, without TensorFlow.
-- `kformer.phrasebook`: the built-in corpus. `cli`: the `kformer` command.
+- `model`: the paper's layers and networks. `decoding`: the decoder step by step, search and scores.
+- `text`: tokenizer and scores. `tasks`: a network with its tokenizers.
+- `imports`: models that other toolkits trained.
+- `training`, `export`: from text files to a translator, and on to a server and a phone.
+- `scale`: preparing and translating text of any size, on Apache Beam.
+- `pocket`, `serving`: run a `.tflite` file, and ask a server, without TensorFlow.
+- `plot`: pictures. `phrasebook`: the built-in corpus. `cli`: the `kformer` command.
+- `backend`, `threads`: Keras's backend; threads and batches of equal lengths.
+- `arguments`, `files`, `archives`, `json_files`: checks of arguments; files written at once or not
+  at all; bounded readers of ZIP files and JSON.
 
 The public names are in `__init__.pyi`. Each is imported when it is first used, so that
 `import kformer` costs milliseconds.

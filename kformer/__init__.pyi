@@ -1,29 +1,29 @@
-from .decoding.options import SearchOptions
 from .decoding.scoring import Scored, perplexity
 from .decoding.search.beam import Beam
 from .decoding.search.greedy import Greedy
 from .decoding.search.sampling import Sample
-from .decoding.shortlist.table import Shortlist
+from .decoding.search_options import SearchOptions
+from .decoding.shortlist import Shortlist
 from .export.loading import SavedTranslator, load
+from .imports.ctranslate2 import from_ctranslate2
+from .imports.fairseq import from_fairseq
+from .imports.from_torch import from_torch
+from .imports.marian import from_marian
+from .imports.opennmt import from_opennmt
+from .imports.opennmt_tf import from_opennmt_tf
 from .model.attention import MultiHeadAttention, scaled_dot_product_attention
 from .model.decoder import Decoder, DecoderLayer
 from .model.embedding import PositionalEncoding, TokenEmbedding
 from .model.encoder import Encoder, EncoderLayer
 from .model.feed_forward import FeedForward
 from .model.masks import causal_mask, padding_mask
-from .model.networks.from_torch import from_torch
-from .model.networks.sequence_classifier import SequenceClassifier
-from .model.networks.transformer import Transformer
-from .model.networks.transformer_decoder import TransformerDecoder
-from .model.networks.transformer_encoder import TransformerEncoder
+from .model.sequence_classifier import SequenceClassifier
+from .model.transformer import Transformer
+from .model.transformer_decoder import TransformerDecoder
+from .model.transformer_encoder import TransformerEncoder
 from .plot import attention_page, plot_attention, plot_history, plot_positions, plot_schedules
 from .tasks.ensemble import Ensemble
 from .tasks.language_model import Generation, LanguageModel
-from .tasks.pretrained.checkpoints.fairseq import from_fairseq
-from .tasks.pretrained.checkpoints.opennmt import from_opennmt
-from .tasks.pretrained.checkpoints.opennmt_tf import from_opennmt_tf
-from .tasks.pretrained.ctranslate2 import from_ctranslate2
-from .tasks.pretrained.marian import from_marian
 from .tasks.text_classifier import TextClassifier
 from .tasks.text_encoder import TextEncoder
 from .tasks.translation import Translation

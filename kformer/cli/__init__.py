@@ -1,4 +1,17 @@
-"""The `kformer` command: one file for each subcommand, errors in one line.
+"""The `kformer` command: one module for each subcommand, errors in one line.
+
+- `train`, `distill`, `classify`, `lm`, `prepare`, `shortlist_command`: train models, and make the
+  data that they are trained on. `run_flags`: the flags that every run shares.
+- `translate`, `encode`, `score`, `align`, `evaluate`, `request`: use models.
+- `export`, `importing`: other forms of a model, and models of others. `export_options`,
+  `export_writing`: shared with the demos.
+- `inspect`, `attention_command`, `plot_command`: look into models and runs.
+- `demos`: `kformer demo`, the whole way on the built-in text.
+- `commands`: the table of subcommands. `command_options`, `common_models`: options and models that
+  several subcommands share. `on_runner`: subcommands on Apache Beam.
+- `unfinished`, `journal`: a translation of a large file that continues after its process was
+  killed.
+- `terminal`: standard input, output and errors.
 
 The subcommands check their arguments before they import anything heavy.
 """
@@ -15,8 +28,9 @@ import typer
 
 import kformer
 from kformer.cli.commands import app_for
-from kformer.cli.terminal import system_errors, usage_errors
-from kformer.cli.terminal.remarks import remark, remark_on_the_others
+from kformer.cli.terminal import command_errors as system_errors
+from kformer.cli.terminal import command_errors as usage_errors
+from kformer.cli.terminal.streams import remark, remark_on_the_others
 from kformer.serving.errors import printable
 
 PACKAGE = Path(kformer.__file__).parent

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, open_able_to
-from kformer.cli.options import with_options_of
-from kformer.cli.terminal.lines import (
+from kformer.cli.command_options import with_options_of
+from kformer.cli.common_models import AnyModel, open_able_to
+from kformer.cli.run_flags import Flags, train_as_prepared
+from kformer.cli.terminal.line_streams import (
     Output,
     check_output,
     file_or_standard,
@@ -18,11 +19,10 @@ from kformer.cli.terminal.lines import (
     lines_to_translate,
     writing,
 )
-from kformer.cli.terminal.quiet import quiet
-from kformer.cli.training.runs import Flags, train_as_prepared
+from kformer.cli.terminal.streams import quiet
 from kformer.export.loading import saved_form
 from kformer.files import check_writable
-from kformer.training.classification.labelled_files import read_labelled
+from kformer.training.kinds.labelled_files import read_labelled
 from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
 _NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
@@ -89,7 +89,7 @@ def train(
     numbers = Recipe.named(recipe, "classifier", **changes)
     options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     options["columns"] = _names(columns)
-    from kformer.training.classification.task import prepare_classifier  # Imports NumPy.
+    from kformer.training.kinds.classification_task import prepare_classifier  # Imports NumPy.
 
     train_as_prepared(
         lambda folder: prepare_classifier(numbers, train, folder, valid, **options), output, flags
@@ -145,7 +145,7 @@ def evaluate(
     found = in_chunks(_labels_of(classifier), texts, len(texts), label="Classifying")
     predicted = [label for label, _ in found]
 
-    from kformer.text.class_scores import class_scores
+    from kformer.text.labels import class_scores
 
     scores = class_scores(classifier.labels, [example.label for example in examples], predicted)
     show_scores(scores)

@@ -8,27 +8,27 @@ import kformer
 from kformer.cli.on_runner import RunnerCommand
 
 _COMMANDS = {  # The module of each, which has a function of the same name.
-    "prepare": "training.prepare",
-    "train": "training.train",
-    "distill": "training.distill",
-    "shortlist": "training.shortlist",
+    "prepare": "prepare",
+    "train": "train",
+    "distill": "distill",
+    "shortlist": "shortlist_command",
     "translate": "translate",
     "evaluate": "evaluate",
     "score": "score",
     "encode": "encode",
-    "align": "insight.align",
-    "inspect": "insight.inspect",
+    "align": "align",
+    "inspect": "inspect",
     "export": "export",
     "request": "request",
-    "attention": "insight.attention",
-    "demo": "demos.demo",
+    "attention": "attention_command",
+    "demo": "demos",
 }
 _ON_RUNNERS = ("prepare", "translate")
 _GROUPS = {  # The module of each, which has the group as its `app`.
     "classify": "classify",
     "lm": "lm",
     "import": "importing",
-    "plot": "insight.plot",
+    "plot": "plot_command",
 }
 
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import AnyModel, TargetLanguage, open_able_to
-from kformer.cli.terminal.lines import (
+from kformer.cli.common_models import AnyModel, TargetLanguage, open_able_to
+from kformer.cli.terminal.line_streams import (
     check_output,
     file_or_standard,
     in_chunks,

@@ -5,14 +5,20 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import Others, ShortlistTable, a_file_of, check_has_options, open_ensemble
-from kformer.cli.options import Tokenize, with_options_of
-from kformer.cli.terminal.lines import check_output, translate_lines, writing
-from kformer.decoding.options import SearchOptions
+from kformer.cli.command_options import Tokenize, with_options_of
+from kformer.cli.common_models import (
+    Others,
+    ShortlistTable,
+    a_file_of,
+    check_has_options,
+    open_ensemble,
+)
+from kformer.cli.terminal.line_streams import check_output, translate_lines, writing
+from kformer.decoding.search_options import SearchOptions
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.long_lines import check_whole
 from kformer.text.text_files import read_lines
-from kformer.training.data.parallel_files import check_parallel
+from kformer.training.data.pairs import check_parallel
 
 
 @with_options_of(SearchOptions, "Search, for a .keras file", ["beam_size", "length_penalty"])
@@ -174,7 +180,7 @@ def _show(systems, references, metrics, confidence):
 def _scores(metric, systems, references, confidence):
     """Returns the scores of systems as text, and their signature."""
     if confidence:
-        from kformer.text.significance import bootstrap
+        from kformer.text.scores import bootstrap
 
         estimates, signature = bootstrap(metric, [*systems], references)
         cells = [_estimate(one) for one in estimates]

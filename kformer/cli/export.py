@@ -7,15 +7,13 @@ from typing import Annotated
 import typer
 
 import kformer
-from kformer.cli.exporting.held_out import beginnings, held_out
-from kformer.cli.exporting.options import Exports
-from kformer.cli.exporting.report_table import show_reports
-from kformer.cli.exporting.writing import write_exports
-from kformer.cli.model import KerasModel, check_is_keras
-from kformer.cli.options import with_options_of
-from kformer.cli.terminal.quiet import quiet
+from kformer.cli.command_options import with_options_of
+from kformer.cli.common_models import KerasModel, check_is_keras
+from kformer.cli.export_options import Exports, beginnings, held_out
+from kformer.cli.export_writing import show_reports, write_exports
+from kformer.cli.terminal.streams import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
-from kformer.export.tflite.report import report_path
+from kformer.export.tflite.tflite_writer import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words

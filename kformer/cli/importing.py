@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import kformer
-from kformer.cli.terminal.quiet import quiet
+from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable
 
 _Output = Annotated[Path, typer.Option(help="The .keras file to write.")]

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import (
+from kformer.cli.command_options import with_options_of
+from kformer.cli.common_models import (
     AnyModel,
     KerasModel,
     check_is_keras,
@@ -15,9 +16,9 @@ from kformer.cli.model import (
     open_able_to,
     search_options,
 )
-from kformer.cli.options import with_options_of
+from kformer.cli.run_flags import Flags, train_as_prepared
 from kformer.cli.score import write_scores
-from kformer.cli.terminal.lines import (
+from kformer.cli.terminal.line_streams import (
     Output,
     check_output,
     file_or_standard,
@@ -25,9 +26,8 @@ from kformer.cli.terminal.lines import (
     lines_to_translate,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
-from kformer.cli.training.runs import Flags, train_as_prepared
 from kformer.cli.translate import SEARCH
-from kformer.decoding.options import SearchOptions
+from kformer.decoding.search_options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, read_documents
 from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
@@ -77,7 +77,7 @@ def train(
     """
     flags, changes = Flags.among(given)
     numbers, options = Recipe.named(recipe, _KIND, **changes), flags.options(changes)
-    from kformer.training.language.task import prepare_language_model  # Imports NumPy.
+    from kformer.training.kinds.language_task import prepare_language_model  # Imports NumPy.
 
     options["documents"] = documents.value
     train_as_prepared(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 import typer.core
 
-from kformer.cli.terminal.quiet import quiet
+from kformer.cli.terminal.streams import quiet
 
 Runner = Annotated[
     str | None,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import TargetLanguage
-from kformer.cli.terminal.lines import (
+from kformer.cli.common_models import TargetLanguage
+from kformer.cli.terminal.line_streams import (
     Input,
     Output,
     Text,
@@ -17,13 +17,13 @@ from kformer.cli.terminal.lines import (
     one_line,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
-from kformer.cli.terminal.paragraphs import (
+from kformer.cli.terminal.paragraph_lines import (
     Paragraphs,
     SourceLanguage,
     check_paragraphs,
     translate_paragraphs,
 )
-from kformer.cli.terminal.quiet import quiet
+from kformer.cli.terminal.streams import quiet
 from kformer.serving.address import MODEL
 from kformer.serving.errors import printable
 

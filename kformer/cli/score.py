@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import KerasModel, TargetLanguage, check_is_keras, open_translator
-from kformer.cli.terminal.lines import Output, check_output, in_chunks, writing
+from kformer.cli.common_models import KerasModel, TargetLanguage, check_is_keras, open_translator
+from kformer.cli.terminal.line_streams import Output, check_output, in_chunks, writing
 from kformer.text.text_files import read_lines
-from kformer.training.data.parallel_files import check_parallel
+from kformer.training.data.pairs import check_parallel
 
 _CHUNK = 500  # Pairs of lines in memory at once.
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kformer.cli.model import (
+from kformer.cli.command_options import with_options_of
+from kformer.cli.common_models import (
     AnyModel,
     Others,
     ShortlistTable,
@@ -18,11 +19,9 @@ from kformer.cli.model import (
     open_translator,
     search_options,
 )
+from kformer.cli.journal import settings_of
 from kformer.cli.on_runner import Runner, translate_on_runner
-from kformer.cli.options import with_options_of
-from kformer.cli.resumption.resume import check_resumable, write_resumably
-from kformer.cli.resumption.settings import settings_of
-from kformer.cli.terminal.lines import (
+from kformer.cli.terminal.line_streams import (
     Input,
     Output,
     check_output,
@@ -30,16 +29,17 @@ from kformer.cli.terminal.lines import (
     lines_to_translate,
 )
 from kformer.cli.terminal.output_format import OutputFormat, check_format, write_answers
-from kformer.cli.terminal.paragraphs import (
+from kformer.cli.terminal.paragraph_lines import (
     Paragraphs,
     SourceLanguage,
     check_paragraphs,
     translate_paragraphs,
 )
-from kformer.decoding.options import SearchOptions
+from kformer.cli.unfinished import check_resumable, write_resumably
+from kformer.decoding.search_options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.text.text_files import read_lines
-from kformer.training.data.parallel_files import check_parallel
+from kformer.training.data.pairs import check_parallel
 
 SEARCH = "Search, for a .keras file"
 _DETAILED = 200  # Lines in memory at once, where all of their attention is.

@@ -1,24 +1,49 @@
 """Decodes any number of rows of ids, in batches.
 
 Axes: B batch, N sequences of a row, T target length.
+
+TensorFlow functions whose operations run one after another.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import tensorflow as tf
 from keras import ops
 
 from kformer.backend import is_tensorflow
-from kformer.decoding.inputs import SIGNATURE, Inputs, make_inputs, make_jobs
-from kformer.decoding.options import SearchOptions
-from kformer.decoding.parallel import batches_by_length
+from kformer.decoding.decoder_inputs import SIGNATURE, Inputs, make_inputs, make_jobs
 from kformer.decoding.runtime import each_batch
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids, search_of_options
-from kformer.decoding.sequential import sequential
-from kformer.decoding.shortlist.selection import Selection
-from kformer.decoding.shortlist.table import Shortlist
+from kformer.decoding.search_options import SearchOptions
+from kformer.decoding.shortlist import Selection, Shortlist
 from kformer.model.dense import form_of
+from kformer.threads import batches_by_length
+
+
+def sequential(function: Callable, input_signature: list | None = None) -> Callable:
+    """Returns `function`, of tensors, as a `tf.function` for the loop of a search.
+
+    TensorFlow's usual executor looks for operations that can run side by side, and turns a loop
+    into several operations for each of its variables. A step of the decoder is a chain of small
+    operations: with the simple executor a tiny model takes two thirds of the time, and less where
+    there are several threads. Large operations still use all threads.
+
+    The result may be called in another function that is traced, and saved with it.
+    """
+    graph = tf.function(  # Inlined, it would run on its caller's executor.
+        function,
+        input_signature=input_signature,
+        autograph=False,  # Takes longer than all the rest, and finds nothing to convert.
+        experimental_attributes={"_noinline": True},
+    )
+
+    def call(*inputs):
+        with tf.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
+            return graph(*inputs)
+
+    return call
 
 
 class Hypothesis(NamedTuple):

@@ -1,4 +1,4 @@
-"""One decoder layer for one position; `kformer.decoding.step` calls one after the other.
+"""One decoder layer for one position; `kformer.decoding.decoder_step` calls one after the other.
 
 It computes what `kformer.model.decoder.DecoderLayer.attend` computes. What does not change between
 steps is computed once, when a `LayerStep` is made: one matrix for query, key and value, with the
@@ -162,7 +162,7 @@ def _read_once(variable, dtype):
 
 
 class FusedNorm:
-    """A `LayerNorm` of rows (M, D); its reference is `kformer.model.layer_norm`."""
+    """A `LayerNorm` of rows (M, D); its reference is `kformer.model.residual`."""
 
     def __init__(self, norm):
         self._gamma, self.beta = (precise(_read_once(p, p.dtype)) for p in (norm.gamma, norm.beta))

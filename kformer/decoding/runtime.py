@@ -1,31 +1,88 @@
-"""How decoding differs between runtimes, and nothing else."""
+"""How decoding differs between runtimes, and nothing else.
+
+Buffers of keys and values: how each runtime writes into them.
+
+Axes: B batch, H heads, N slots, R slots that are written at once, W width of a head.
+"""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keras import ops
 
 from kformer.backend import check_process, is_tensorflow
-from kformer.decoding.buffers import InPlaceBuffers, SliceBuffers
-from kformer.decoding.parallel import available_cores, in_parallel
-from kformer.decoding.search.columns import select_column, update_column
 from kformer.decoding.search.compaction import compact_at_half
+from kformer.decoding.search.search_loop import select_column, update_column
 from kformer.decoding.search.top_k import (
     log_sum_exp_in_chunks,
     log_sum_exp_of_graph,
     top_k_in_chunks,
     top_k_of_graph,
 )
+from kformer.threads import available_cores, in_parallel
+
+
+class SliceBuffers:
+    """Writes a slice, in one operation of LiteRT, XLA and JAX, which TF Serving does not have."""
+
+    def empty(self, shape: tuple, any_number: Any) -> Any:
+        """Returns a new buffer of `shape` (B, H, N, W), whose values have no meaning.
+
+        It is filled with `any_number`, a float scalar tensor that is computed when the graph runs:
+        an exported file would store every zero of a constant buffer.
+        """
+        if is_tensorflow():
+            import tensorflow as tf  # LiteRT broadcasts one number at a time.
+
+            return tf.fill(shape, any_number)
+        return ops.broadcast_to(any_number, shape)
+
+    def index(self, buffer: Any, start: Any, size: int) -> Any:
+        """Returns the index to `write` `size` slots at `start`, a multiple of `size`."""
+        return ops.stack([0, 0, start, 0])
+
+    def write(self, buffer: Any, rows: Any, index: Any) -> Any:
+        """Returns `buffer` (B, H, N, W) with `rows` (B, H, R, W) at `index`; N % R is 0."""
+        return ops.slice_update(buffer, index, rows)
+
+
+class InPlaceBuffers:
+    """Writes into the buffer itself, with operations that only TensorFlow has.
+
+    Other ways copy the whole buffer at every step, which takes most of its time with 32 rows. The
+    old buffer must not be read again. Steps ensure that, because what a step writes depends on all
+    that the last one read; blocks do not, so they need `SliceBuffers`. See there for the methods.
+    """
+
+    def empty(self, shape: tuple, any_number: Any) -> Any:
+        import tensorflow as tf  # On this backend alone.
+
+        # A stateful operation: no optimizer merges two buffers into one.
+        return tf.raw_ops.Empty(shape=ops.stack(shape), dtype=any_number.dtype, init=True)
+
+    def index(self, buffer: Any, start: Any, size: int) -> Any:
+        batch, heads, slots, _ = ops.shape(buffer)
+        # The buffer as a matrix, whose rows hold `size` slots each.
+        return ops.arange(batch * heads) * (slots // size) + start // size
+
+    def write(self, buffer: Any, rows: Any, index: Any) -> Any:
+        import tensorflow as tf
+
+        row = rows.shape[2] * rows.shape[3]
+        updated = tf.raw_ops.InplaceUpdate(
+            x=ops.reshape(buffer, (-1, row)), i=index, v=ops.reshape(rows, (-1, row))
+        )
+        return tf.reshape(updated, tf.shape(buffer))
 
 
 class Runtime(NamedTuple):
     """The fastest way to decode on a runtime.
 
     Attributes:
-        buffers: How keys and values are cached, see `kformer.decoding.buffers`.
+        buffers: How keys and values are cached, see `kformer.decoding.runtime`.
         top_k: (values, count) -> (highest, indices), see `kformer.decoding.search.top_k`.
         log_sum_exp: (values, highest) -> logarithms, see there.
-        write: (values, new, position) -> values, see `kformer.decoding.search.columns`.
+        write: (values, new, position) -> values, see `kformer.decoding.search.search_loop`.
         block: Positions that are written into small buffers, before all of them are flushed to the
             main ones at once: where a loop copies what it changes, that should be small. None for
             no such buffers.

@@ -14,12 +14,12 @@ import tensorflow as tf
 from keras import ops
 
 from kformer.backend import is_tensorflow
-from kformer.decoding.inputs import padded
-from kformer.decoding.parallel import longest_first
+from kformer.decoding.decoder_inputs import padded
 from kformer.decoding.runtime import each_batch
 from kformer.model.dense import form_of
 from kformer.model.encoder import Encoder
 from kformer.model.masks import causal_mask
+from kformer.threads import longest_first
 
 _MAX_LOGITS = 2**24  # Of a batch, 64 MiB: rows x T x V, unless a single row has more.
 _MAX_ROWS = 64

@@ -10,16 +10,21 @@ import numpy as np
 from keras import ops
 
 from kformer.backend import gather
-from kformer.decoding.options import EXTRA_LENGTH, SearchOptions
+from kformer.decoding.decoder_step import DecoderStep, start_decoding
 from kformer.decoding.runtime import GRAPH, Runtime
 from kformer.decoding.search.beam import Beam
-from kformer.decoding.search.constraints import MinLength, NoRepeat, Prefix, RepetitionPenalty
-from kformer.decoding.search.ensemble import EnsembleStep
+from kformer.decoding.search.constraints import (
+    MinLength,
+    NoRepeat,
+    Prefix,
+    RepetitionPenalty,
+    Spelling,
+)
+from kformer.decoding.search.ensemble_step import EnsembleStep
 from kformer.decoding.search.greedy import Greedy
-from kformer.decoding.search.loop import SearchOutput
 from kformer.decoding.search.sampling import Sample
-from kformer.decoding.search.spelling import Spelling
-from kformer.decoding.step import DecoderStep, start_decoding
+from kformer.decoding.search.search_loop import SearchOutput
+from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 
 
 def search_ids(

@@ -1,8 +1,9 @@
 """Export: a folder for TF Serving, a file for LiteRT, a web page, and checks that they agree.
 
-- `saved_model`, `tflite`, `web`: the three forms. `ctranslate2`: a folder for that library.
-- `verify`: compares them with Python.
-- `loading`: `kformer.load`, for every form, and `SavedTranslator`, what all forms can do.
+- `saved_model`, `tflite`, `web`: the three forms. `ctranslate2_folder`: a folder for CTranslate2.
+- `byte_codec`: the tokenizer of a `.tflite` file. `tflite_graph`: changes to its graph.
+- `verify`: compares the forms with Python.
+- `loading`: `kformer.load`, for every form, and `SavedTranslator`, the methods that all forms have.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kformer.arguments import check_choice
-from kformer.export.saved_model.versions import holds_saved_model, newest_version, read_report
+from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.tasks.run_file import MODEL_FILES, model_file
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.

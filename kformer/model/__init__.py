@@ -6,9 +6,14 @@ In the order of the paper, [Vaswani et al., 2017](https://arxiv.org/abs/1706.037
 - `masks`: which positions may attend to which.
 - `attention`: scaled dot-product and multi-head attention (section 3.2).
 - `feed_forward`: the position-wise feed-forward network (section 3.3).
-- `residual`, `layer_norm`, `dropout`, `dense`, `freezing`, `stack`: what surrounds each sub-layer.
-- `encoder`, `decoder`: layers and stacks (section 3.1).
-- `networks`: whole networks, `Transformer` among them.
+- `residual`: residual connections, layer normalization and dropout around each sub-layer.
+- `encoder`, `decoder`: layers and stacks (section 3.1). `stack`: what both stacks share. `dense`:
+  the Dense layers of a network, their weights, and which are frozen.
+- `transformer`: `Transformer`, encoder and decoder: ids in, logits out (section 3).
+- `transformer_encoder`: `TransformerEncoder`, the encoder alone: ids in, vectors out.
+- `transformer_decoder`: `TransformerDecoder`, the decoder alone: ids in, logits out.
+- `sequence_classifier`: `SequenceClassifier`, an encoder with a head: a logit for each class.
+- `network`: `Network`, what all networks share, and a float32 copy of one for export.
 
 These layers are also the reference for `kformer.decoding`, which computes the same for one
 position at a time.

@@ -1,6 +1,6 @@
 """The decoder: self-attention, attention over the memory and feed-forward networks.
 
-It runs on whole sequences; `kformer.decoding.step` runs it one position at a time.
+It runs on whole sequences; `kformer.decoding.decoder_step` runs it one position at a time.
 Axes: B batch, T target length, S source length, H heads, D d_model, L layers.
 """
 

@@ -7,8 +7,7 @@ from kformer.arguments import check_integer
 from kformer.model.attention import MultiHeadAttention
 from kformer.model.dense import HoldsDense
 from kformer.model.feed_forward import FeedForward
-from kformer.model.layer_norm import EPSILON, LayerNorm
-from kformer.model.residual import Residual
+from kformer.model.residual import EPSILON, LayerNorm, Residual
 
 # Of a stack: far more than anybody trains, and about half a minute to build. A file that asks for
 # more is refused before it takes hours.

@@ -1,10 +1,8 @@
-from .attention import plot_attention
 from .attention_page import attention_page
-from .confusion import plot_confusion
+from .attention_plot import plot_attention
+from .curve_plots import plot_confusion, plot_positions, plot_schedules
 from .figures import check_picture, save_figure
-from .history import plot_history
-from .positions import plot_positions
-from .schedules import plot_schedules
+from .history_plot import plot_history
 
 __all__ = [
     "attention_page",

@@ -1,8 +1,9 @@
 """Runs `.tflite` files with NumPy and ai-edge-litert alone, without TensorFlow.
 
-- `translator`, `classifier`: `PocketTranslator`, `PocketClassifier`. `model`: what both share.
-- `text`: strings to the bytes of a file's inputs, and back.
-- `team`, `workers`, `process`: interpreters in threads and in processes of their own.
+- `pocket_translator`, `pocket_classifier`, `pocket_language_model`: a class for each kind of model.
+  `pocket_model`: what they share.
+- `pocket_text`: strings to the bytes of a file's inputs, and back.
+- `worker_team`, `workers`, `worker_process`: interpreters in threads and in processes of their own.
 - `metadata`: the JSON metadata of a file.
 """
 

@@ -22,7 +22,7 @@ _TEXT = ("tokenize", "detokenize")  # Signatures without matrix products.
 # Of Python's isolated mode: neither the working folder nor the environment changes what it imports.
 _PROCESS = (
     "import sys; path, *folders = sys.argv[1:]; sys.path += folders;"
-    "from kformer.pocket.process import main; main(path)"
+    "from kformer.pocket.worker_process import main; main(path)"
 )
 
 
@@ -90,7 +90,7 @@ class InterpreterWorker:
 
 
 class ProcessWorker:
-    """A process of `kformer.pocket.process`, which ends with this object or this process.
+    """A process of `kformer.pocket.worker_process`, which ends with this object or this process.
 
     It is for one thread at a time. If a call is interrupted, the process ends: its answer would be
     taken for that of the next call.

@@ -1,9 +1,9 @@
 """The work on large text as Apache Beam pipelines: on a laptop, on Dataflow, Flink or Spark.
 
-- `preparation`, `deduplication`, `pairs`: `prepare_shards`, from text files to shards.
-- `translation`, `models`: `Translate`, a transform for any pipeline, and `translate_text`, a whole
-  file.
-- `blocks`, `addresses`: parts of text files, on any file system of Beam.
+- `shard_preparation`, `deduplication`: `prepare_shards`, from text files to shards.
+- `file_translation`, `worker_models`: `Translate`, a transform for any pipeline, and
+  `translate_text`, a whole file.
+- `line_blocks`, `addresses`: parts of text files, on any file system of Beam.
 - `runner`: options of Beam, and errors in one line.
 
 Beam, the extra `beam`, is imported when one of the public names is first used.

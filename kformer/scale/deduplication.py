@@ -1,21 +1,31 @@
 """Different pairs in the order of their hashes, from pairs in any order: transforms for `Packed`.
 
 A pair is in one of 256 groups, by the first bits of its hash; one worker has a group in memory.
-The rules are those of `kformer.training.shards.preparation`: of equal pairs one stays, whichever,
+The rules are those of `kformer.training.preparation`: of equal pairs one stays, whichever,
 and of near-duplicates that of the smallest hash, so the order of the text does not matter.
 
 Axes: N pairs.
+
+Files of pairs as batches of pairs, read by many workers.
+
+Plain parallel text is read in blocks, each by any worker. Other files are read whole, one after
+another by several workers: compressed ones, tables, TMX and archives.
 """
 
+import contextlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import apache_beam as beam
 import numpy as np
 
-from kformer.training.shards.preparation.near_duplicates import not_smallest
-from kformer.training.shards.preparation.spill import different, group_of
-from kformer.training.shards.rows import Rows
+from kformer.scale.addresses import local_copy
+from kformer.scale.line_blocks import Lines, Table, blocks_of, count, is_compressed, read
+from kformer.scale.runner import errors_of_users
+from kformer.training.preparation.near_duplicates import not_smallest
+from kformer.training.preparation.raw_pairs import PairFiles, in_batches, read_batches
+from kformer.training.preparation.spill import different, group_of
+from kformer.training.shards.shard_file import Rows
 
 _PIECE = 50_000  # Pairs of an element: runners do not take elements of any size.
 
@@ -110,7 +120,7 @@ class _Different(beam.DoFn):
 def parts_of(sizes: dict[int, int], pairs: int) -> dict[int, int]:
     """Returns the part to which each group belongs; a part has at least so many `pairs`.
 
-    The parts are those of `kformer.training.shards.preparation.spill.Spill.parts`.
+    The parts are those of `kformer.training.preparation.spill.Spill.parts`.
     """
     parts, part, found = {}, 0, 0
     for group, size in sorted(sizes.items()):
@@ -124,3 +134,90 @@ def parts_of(sizes: dict[int, int], pairs: int) -> dict[int, int]:
 def in_order(pieces: Iterable[Packed], dtype) -> list[Rows]:
     """Returns the pairs of several elements in the order of their hashes."""
     return [one.rows(dtype) for one in sorted(pieces, key=lambda one: one[:2])]
+
+
+class ReadPairs(beam.PTransform):
+    """Begins a pipeline with the pairs of all files: `Pairs`, some thousand each.
+
+    Args:
+        files: `PairFiles`.
+    """
+
+    def __init__(self, files: PairFiles):
+        super().__init__()
+        parallel = [*zip(files.source, files.target, strict=True)]
+        self._split = [pair for pair in parallel if not any(map(is_compressed, pair))]
+        self._whole = [
+            files._replace(source=[source], target=[target], pairs=[])
+            for source, target in parallel
+            if (source, target) not in self._split
+        ]
+        self._whole += [files._replace(source=[], target=[], pairs=[one]) for one in files.pairs]
+
+    def expand(self, begin):
+        found = []
+        if self._split:
+            blocks = [
+                (pair, side, block)
+                for pair in self._split
+                for side, file in enumerate(pair)
+                for block in blocks_of(file)
+            ]
+            found.append(
+                begin
+                | "Blocks" >> beam.Create(blocks)
+                | "SpreadBlocks" >> beam.Reshuffle()
+                | "CountLines" >> beam.Map(_counted)
+                | "ByFiles" >> beam.GroupByKey()
+                | "Divide" >> beam.FlatMapTuple(_parts)
+                | "SpreadParts" >> beam.Reshuffle()
+                | "ReadParts" >> beam.FlatMap(_read_part)
+            )
+        if self._whole:
+            found.append(
+                begin
+                | "Files" >> beam.Create(self._whole)
+                | "SpreadFiles" >> beam.Reshuffle()
+                | "ReadFiles" >> beam.FlatMap(_read_whole)
+            )
+        return found | beam.Flatten()
+
+
+class _Part(NamedTuple):
+    """Lines of both files of a pair."""
+
+    source: Lines
+    target: Lines
+
+
+def _counted(one):
+    files, side, block = one
+    return files, (side, count(block))
+
+
+def _parts(files, counted):
+    """Yields parts of two files with the same lines; the source's blocks are the measure."""
+    counted = [*counted]
+    source, target = (Table(one for side, one in counted if side == which) for which in (0, 1))
+    with errors_of_users():
+        if source.number != target.number:
+            raise ValueError(
+                "Parallel files must have as many lines. "
+                f"Received: {source.number} in {files[0]!r}, {target.number} in {files[1]!r}."
+            )
+    for part in source.parts(files[0]):
+        yield _Part(part, target.find(files[1], part.first, part.number))
+
+
+def _read_part(part):
+    with errors_of_users():
+        yield from in_batches(zip(read(part.source), read(part.target), strict=True))
+
+
+def _read_whole(files):
+    with errors_of_users(), contextlib.ExitStack() as copies:
+        lists = [
+            [str(copies.enter_context(local_copy(address))) for address in addresses]
+            for addresses in (files.source, files.target, files.pairs)
+        ]
+        yield from read_batches(PairFiles(*lists, files.columns, files.named))

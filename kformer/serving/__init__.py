@@ -1,5 +1,11 @@
 """A client of TensorFlow Serving for SavedModels of `kformer.export`, over REST or gRPC.
 
+- `client`: `Client`, what a server can be asked. `answers`: its answers.
+- `address`: the address of a server. `request_rows`: texts as the rows of requests.
+- `rest`, `connection`: requests over HTTP. `rpc`: requests over gRPC.
+- `deadline`: an end to the time that a request may take, retries included.
+- `errors`: `ServerError`, and text of a server made safe for a terminal.
+
 Over REST, `Client` needs neither TensorFlow nor Keras.
 """
 

@@ -14,7 +14,7 @@ from kformer.serving.answers import (
     VersionStatus,
 )
 from kformer.serving.connection import Connection
-from kformer.serving.rows import (
+from kformer.serving.request_rows import (
     read_best,
     read_class,
     read_generation,
@@ -30,7 +30,7 @@ from kformer.text.paragraphs.split_translation import (
     check_split,
     translate_split,
 )
-from kformer.text.prompts import check_prompts
+from kformer.text.text_rows import check_prompts
 
 
 class Client:

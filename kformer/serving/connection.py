@@ -6,7 +6,7 @@ from kformer.arguments import check_integer
 from kformer.serving.address import check_headers, read_address, read_model
 from kformer.serving.deadline import Deadline, at_once, patiently
 from kformer.serving.errors import MalformedAnswer
-from kformer.serving.rows import checked, rows_from_columns
+from kformer.serving.request_rows import checked, rows_from_columns
 
 
 class Connection:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import keras
 import numpy as np
 
-from kformer.model.networks.transformer import Attention
+from kformer.model.transformer import Attention
 
 
 class View(NamedTuple):
@@ -32,7 +32,7 @@ class AttentionMaps(NamedTuple):
         source: S pieces that the encoder reads, the end id's last; of a language model none.
         target: T pieces that the decoder reads, the start id's first; of an encoder none.
         written: T pieces that the decoder writes after each of these, the end id's last.
-        attention: `kformer.model.networks.transformer.Attention` for a batch of 1; its tuples are
+        attention: `kformer.model.transformer.Attention` for a batch of 1; its tuples are
             empty where the model has no such attention.
     """
 

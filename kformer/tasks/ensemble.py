@@ -10,8 +10,9 @@ import numpy as np
 
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored, TokenScores
+from kformer.tasks.kinds import check_is_translator
 from kformer.tasks.translation import Translation
-from kformer.tasks.translator import Translator, check_is_translator
+from kformer.tasks.translator import Translator
 from kformer.tasks.word_alignment import index_of
 from kformer.text.paragraphs.split_translation import SplitTranslation
 

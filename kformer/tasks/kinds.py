@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 
-from kformer.decoding.options import SearchOptions, given_options, with_defaults
+from kformer.decoding.search_options import SearchOptions, given_options, with_defaults
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import Translator
@@ -73,3 +73,12 @@ def of_kind(model, options: SearchOptions, of_translator, of_classifier, of_lang
             f"beam_size={options.beam_size}, length_penalty={options.length_penalty}."
         )
     return of_classifier
+
+
+def check_is_translator(name, value):
+    """Refuses other forms with a TypeError, where the whole model of a `.keras` file is needed."""
+    if not isinstance(value, Translator):
+        raise TypeError(
+            f"`{name}` must be a kformer.Translator, which only a .keras file holds. "
+            f"Received: {name}={value!r:.99}."
+        )

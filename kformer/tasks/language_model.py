@@ -12,16 +12,16 @@ import keras
 
 from kformer.arguments import as_texts, check_integer
 from kformer.decoding.batch_decoder import BatchDecoder
-from kformer.decoding.options import MAX_LENGTH, SearchOptions, with_defaults
 from kformer.decoding.scoring import BatchLikelihood, Scored
-from kformer.model.networks.network import PredictsTokens
-from kformer.model.networks.transformer_decoder import TransformerDecoder
-from kformer.tasks.distinct_answers import distinct_answers
+from kformer.decoding.search_options import MAX_LENGTH, SearchOptions, with_defaults
+from kformer.model.network import PredictsTokens
+from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_model import TextModel, check_kinds
+from kformer.tasks.translation import distinct_answers
 from kformer.text.degenerate import degenerate_flags
-from kformer.text.rows import cut_flags, read_texts, write_texts
+from kformer.text.text_rows import cut_flags, read_texts, write_texts
 from kformer.text.tokenizer import Tokenizer
 
 

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from kformer.decoding.options import SearchOptions, with_defaults
+from kformer.decoding.search_options import SearchOptions, with_defaults
 
 # The number of answers is the choice of the caller.
 _NAMES = [field.name for field in dataclasses.fields(SearchOptions) if field.name != "n_best"]

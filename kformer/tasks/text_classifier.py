@@ -6,7 +6,7 @@ Axes: B batch, S length in ids, N texts, C classes.
 import keras
 import numpy as np
 
-from kformer.model.networks.sequence_classifier import SequenceClassifier
+from kformer.model.sequence_classifier import SequenceClassifier
 from kformer.model.stack import DROPOUT
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.text_model import TextModel

@@ -2,7 +2,7 @@
 
 import keras
 
-from kformer.model.networks.transformer_encoder import TransformerEncoder
+from kformer.model.transformer_encoder import TransformerEncoder
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.text.tokenizer import Tokenizer

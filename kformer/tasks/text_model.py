@@ -1,28 +1,52 @@
 """What every task shares: a tokenizer and a network in one `.keras` file, and vectors of texts.
 
 Axes: N texts, S length in ids, D d_model.
+
+Features: the encoder's vectors of rows of ids, one for each id or one for each row.
+
+Axes: B batch, S length, D d_model.
 """
 
 import warnings
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import keras
 import numpy as np
+from keras import ops
 
 from kformer.arguments import as_texts, check_integer, check_text
 from kformer.backend import check_backend
 from kformer.files import replacing
-from kformer.model.networks.copying import weights_copy
-from kformer.model.networks.network import KeepsOptimizer
-from kformer.model.networks.transformer import Attention
+from kformer.model.network import KeepsOptimizer, weights_copy
+from kformer.model.sequence_classifier import pool
+from kformer.model.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
-from kformer.tasks.batches import InBatches
-from kformer.tasks.features import sentence_vectors, token_vectors
 from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind, check_sizes, check_weights
 from kformer.tasks.run_file import model_file
-from kformer.text.rows import read_texts
+from kformer.tasks.text_batches import InBatches
+from kformer.text.text_rows import read_texts
 from kformer.text.tokenizer import Tokenizer
+
+
+def token_vectors(network, source) -> Any:
+    """Returns the encoder's vector of each id, float32 (B, S, D).
+
+    Args:
+        network: `kformer.Transformer`, or another network with an encoder.
+        source: int32 tensor (B, S), padded.
+    """
+    return ops.cast(network.encode(source), "float32")
+
+
+def sentence_vectors(network, source) -> Any:
+    """Returns a vector for each row, float32 (B, D): the mean of those of its ids.
+
+    Args:
+        network: `kformer.Transformer`, or another network with an encoder.
+        source: int32 tensor (B, S), padded; each row has at least its end id.
+    """
+    return pool(network.encode(source), source, network.padding_id)
 
 
 class TextModel(KeepsOptimizer, keras.Model):

@@ -1,14 +1,22 @@
-"""The translation of a sentence, with all that is known of it.
+"""The translation of a sentence with its scores and flags; distinct answers of a search.
+
+A search compares sequences of ids: "dogs" and "dog" + "s" are two sequences and one text. The
+search keeps only one of them (`kformer.decoding.search.constraints`), but a tokenizer also drops
+characters, such as a space before the first word, so answers with equal texts are removed here.
 
 Axes: S source length, T target length.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
+from kformer.decoding.batch_decoder import Hypothesis
+from kformer.decoding.search_options import SearchOptions
 from kformer.text.alignment import align_words
 from kformer.text.degenerate import degenerate_flags
+from kformer.text.text_rows import write_texts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,3 +73,33 @@ def found_flags(source, found) -> tuple[str, ...]:
     if found.ended:
         return degenerate_flags(source[:-1], found.ids[:-1])
     return ("length limit", *degenerate_flags(source[:-1], found.ids))
+
+
+def distinct_answers(
+    tokenizer,
+    found: list[list[Hypothesis]],
+    options: SearchOptions,
+    prompts: Sequence[list[int]] | None = None,
+) -> list[list[Hypothesis]]:
+    """Returns for each row the best `options.n_best` hypotheses that differ in their texts.
+
+    Samples stay as they were drawn.
+
+    Args:
+        tokenizer: `kformer.Tokenizer` of the answers.
+        found: For each row a list of `Hypothesis`, best first.
+        options: `kformer.SearchOptions` of the search.
+        prompts: The ids that each row continues, without the start id; None for translations.
+    """
+    if options.sample or options.n_best == 1:
+        return found
+    before = prompts or [[]] * len(found)
+    whole = [[*ids, *one.ids] for ids, row in zip(before, found, strict=True) for one in row]
+    texts = iter(write_texts(tokenizer, whole))
+    results = []
+    for row in found:
+        of_texts: dict[str, Hypothesis] = {}
+        for one in row:
+            of_texts.setdefault(next(texts), one)
+        results.append([*of_texts.values()][: options.n_best])
+    return results

@@ -7,42 +7,40 @@ from collections.abc import Mapping
 from typing import Any
 
 import keras
-import tensorflow as tf
 
-from kformer.arguments import as_texts, check_as_many, check_integer, check_text
+from kformer.arguments import as_texts, check_as_many, check_integer
 from kformer.decoding.batch_decoder import BatchDecoder
-from kformer.decoding.options import EXTRA_LENGTH, SearchOptions, given_options, with_defaults
-from kformer.decoding.scoring import BatchLikelihood, Scored
-from kformer.decoding.shortlist.table import Shortlist, digest_of
-from kformer.model.networks.transformer import Transformer
-from kformer.tasks.attention_maps import AttentionMaps
-from kformer.tasks.batches import InBatches
-from kformer.tasks.distinct_answers import distinct_answers
+from kformer.decoding.scoring import BatchLikelihood
+from kformer.decoding.search_options import (
+    SearchOptions,
+    given_options,
+    with_defaults,
+)
+from kformer.decoding.shortlist import Shortlist, digest_of
+from kformer.model.transformer import Transformer
+from kformer.tasks.given_translations import GivenTranslations
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.search_defaults import SearchDefaults
+from kformer.tasks.text_batches import InBatches
 from kformer.tasks.text_model import TextModel, check_kinds
-from kformer.tasks.translation import Translation, found_flags
+from kformer.tasks.translation import Translation, distinct_answers, found_flags
 from kformer.tasks.word_alignment import (
-    HeadScore,
-    align,
     check_head,
     index_of,
-    read_pairs,
-    score_heads,
 )
-from kformer.text.alignment import AlignmentHead, WordAlignment
+from kformer.text.alignment import AlignmentHead
 from kformer.text.paragraphs.split_translation import (
     SentenceTranslation,
     SplitTranslation,
     check_split,
     translate_split,
 )
-from kformer.text.rows import cut_flags, read_texts, write_texts
+from kformer.text.text_rows import cut_flags, write_texts
 from kformer.text.tokenizer import Tokenizer
 
 
 @keras.saving.register_keras_serializable(package="kformer")
-class Translator(SearchDefaults, TextModel):
+class Translator(GivenTranslations, SearchDefaults, TextModel):
     """A tokenizer, a Transformer and a search.
 
     Args:
@@ -316,83 +314,6 @@ class Translator(SearchDefaults, TextModel):
         into = self.into(target_language)
         return into._split(texts, options, source_language, batch_size, progress)
 
-    def score(self, sources, targets, progress=None, target_language=None) -> list[Scored]:
-        """Tells how likely the model finds given translations; in batches of about one length.
-
-        Args:
-            sources: list of strings, or another iterable of them, as for `translate`.
-            targets: as many strings, their translations.
-            progress: Called with the number of pairs done, after each batch.
-            target_language: That of the translations, as for `translate`.
-
-        Returns:
-            list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
-
-        Warns:
-            UserWarning: A source was over `max_source_length` ids, or a target over 50 more; only
-                the beginning was scored.
-        """
-        sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
-        check_as_many(sources=sources, targets=targets)
-        read = self._read(sources, "Source of sentence", "scored", 0, target_language)
-        said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
-        return [
-            Scored(
-                float(one.log_probabilities.sum(dtype="float64")),
-                tuple(self.target_tokenizer.pieces(said.ids[i])),
-                tuple(one.log_probabilities.tolist()),
-                cut_flags(i, source=read, target=said),
-            )
-            for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
-        ]
-
-    def align(self, sources, targets, head=None, progress=None) -> list[WordAlignment]:
-        """Links the words of given translations to those of their sources, by attention.
-
-        Each word of a target is linked to the word of its source that the model looked at most
-        when it chose the word's pieces.
-
-        Args:
-            sources: list of strings, or another iterable of them, as for `translate`.
-            targets: as many strings, their translations.
-            head: `kformer.AlignmentHead` or (layer, head) to use instead of `alignment_head`.
-            progress: Called with the number of pairs done, after each batch.
-
-        Returns:
-            list of as many `kformer.WordAlignment`.
-
-        Raises:
-            TypeError, ValueError: As `score`; or the model does not have that head.
-
-        Warns:
-            UserWarning: As `score`.
-        """
-        head = check_head(self, self.alignment_head if head is None else head)
-        return align(self, self._likelihood, read_pairs(self, sources, targets), head, progress)
-
-    def choose_alignment_head(self, sources, targets, gold=None, progress=None) -> list[HeadScore]:
-        """Finds the layer and head that align words best, and sets `alignment_head`.
-
-        Args:
-            sources, targets: As for `align`; a few hundred pairs that the model was not trained on.
-            gold: as many `kformer.GoldLinks`, the alignments by hand. By default the best head is
-                the one whose links from source to target agree most with those from target to
-                source.
-            progress: Called with the number of pairs done, after each batch.
-
-        Returns:
-            list of `kformer.HeadScore` of each head, and of the mean of each layer, best first.
-
-        Raises:
-            TypeError, ValueError: As `score`; or there is no text.
-        """
-        pairs = read_pairs(self, sources, targets)
-        if gold is not None:
-            check_as_many(sources=pairs.sources, gold=gold)
-        scores = score_heads(self, self._likelihood, pairs, gold, progress)
-        self.alignment_head = scores[0].head
-        return scores
-
     def _split(self, texts, options, source_language, batch_size, progress):
         check_integer("batch_size", batch_size, least=1)
 
@@ -434,37 +355,6 @@ class Translator(SearchDefaults, TextModel):
         )
         return sources, forced, distinct_answers(self.target_tokenizer, found, options)
 
-    def _read(self, texts, name, did, stacklevel=0, target_language=None):
-        tokenizer = self.tokenizer.into(target_language)
-        return read_texts(tokenizer, texts, self.max_source_length, name, did, stacklevel + 4)
-
-    def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
-        most = self.max_source_length + extra_length
-        return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)
-
-    def attend(self, text, target=None) -> AttentionMaps:
-        """Returns the attention of every layer and head for one sentence.
-
-        Args:
-            text: The source sentence.
-            target: Its translation; by default what `translate` gives.
-
-        Returns:
-            `AttentionMaps`, of the self-attention of encoder and decoder, and of the attention from
-            the decoder to the source.
-        """
-        check_text("text", text)
-        target = self.translate([text])[0] if target is None else check_text("target", target)
-        source, tokenizer = self.source_rows([text]), self.target_tokenizer
-        ids = tokenizer.tokenize([target])
-        read, written = tokenizer.with_start(ids), tokenizer.with_end(ids)
-        return AttentionMaps(
-            self.tokenizer.pieces(source[0]),
-            tokenizer.pieces(read[0].numpy()),
-            tokenizer.pieces(written[0].numpy()),
-            self.transformer.attend((tf.constant(source), read.to_tensor())),
-        )
-
     def _with(self, transformer):
         return self._of(self.tokenizer, transformer)
 
@@ -505,13 +395,4 @@ class Translator(SearchDefaults, TextModel):
             config.get("alignment_head"),  # Early files lack it, and the next.
             config.get("about"),
             config.get("search_defaults"),
-        )
-
-
-def check_is_translator(name, value):
-    """Refuses other forms with a TypeError, where the whole model of a `.keras` file is needed."""
-    if not isinstance(value, Translator):
-        raise TypeError(
-            f"`{name}` must be a kformer.Translator, which only a .keras file holds. "
-            f"Received: {name}={value!r:.99}."
         )

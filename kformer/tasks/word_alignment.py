@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kformer.arguments import as_texts, check_as_many, check_integer
-from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.text.alignment import (
     AlignmentHead,
     GoldLinks,
@@ -19,7 +19,7 @@ from kformer.text.alignment import (
     alignment_error_rate,
     check_gold,
 )
-from kformer.text.rows import read_texts
+from kformer.text.text_rows import read_texts
 
 
 class HeadScore(NamedTuple):

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from kformer.arguments import check_choice
 from kformer.files import check_file
-from kformer.text.columns import temporary_folder
 from kformer.text.long_lines import LONGEST
+from kformer.text.tables import temporary_folder
 from kformer.text.text_files import read_lines
 
 DOCUMENTS = LINE, BLANK_LINE, FILE = ("line", "blank-line", "file")

@@ -1,12 +1,14 @@
 """Training: from text files to a translator, a classifier or a language model.
 
+- `trainers`: `train`, `train_classifier`, `train_language_model`: whole runs.
+- `recipes`: all numbers of a run. `run`: a run of any kind. `kinds`: what each kind has of its own.
 - `data`: text files to batches. `objective`: loss, metrics, optimizer, schedule.
 - `callbacks`: for any `model.fit`. `resumption`: a `fit` that can be resumed exactly.
-- `run`: a whole run, of any kind. `translation`, `classification`, `language`: what is a kind's
-  own.
-- `distillation`: students that learn from the translations of teachers.
-- `shards`: pairs as ids on disk, for text of any size.
-- `recipes`: all numbers of a run.
+- `preparation`: text files to shards. `shards`: pairs as ids on disk, for text of any size.
+- `parallel`: several devices and processes.
+- `distillation`, `distributions`: students that learn from translations of teachers, and from the
+  probabilities of their words.
+- `shortlist_learning`: learns a `kformer.Shortlist` from text.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.
 """

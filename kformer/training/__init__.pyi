@@ -1,39 +1,32 @@
 from .callbacks.best_model import KeepBest
-from .callbacks.divergence import StopWhenDiverged
-from .callbacks.early_stopping import StopWithoutImprovement
-from .callbacks.history import KeepHistory
-from .callbacks.progress import Progress
-from .callbacks.speed import TokensPerSecond
-from .callbacks.tensorboard import TensorBoardLogs
+from .callbacks.stopping import StopWhenDiverged, StopWithoutImprovement
+from .callbacks.training_log import KeepHistory, TensorBoardLogs, TokensPerSecond
+from .callbacks.training_progress import Progress
 from .callbacks.translation_scores import TranslationScores
-from .classification.dataset import classification_dataset
-from .classification.trainer import train_classifier
+from .callbacks.weight_average import WithAverage
 from .data.corpus_report import CorpusReport
-from .data.dataset import translation_dataset
 from .data.dropped_pairs import DroppedPairs
-from .data.pairs import split_pairs
-from .data.parallel_files import check_parallel
+from .data.pairs import check_parallel, split_pairs
 from .data.preflight import check_corpus, count_dropped_pairs
-from .language.dataset import language_dataset
-from .language.trainer import train_language_model
-from .objective.average import WithAverage
+from .data.translation_dataset import translation_dataset
+from .kinds.classification_learner import classification_dataset
+from .kinds.language_learner import language_dataset
 from .objective.loss import MaskedCrossEntropy
 from .objective.metrics import MaskedAccuracy, Perplexity, Tokens
-from .objective.optimizer import AveragedAdam
-from .objective.schedule import WarmupSchedule
+from .objective.optimizer import AveragedAdam, WarmupSchedule
 from .parallel.devices import distribute
 from .parallel.hosts import join_processes
+from .preparation.preparation_options import PreparationOptions
+from .preparation.shards_writer import prepare_shards
 from .recipes.cost import TrainingCost, training_cost
 from .recipes.recipe import Recipe
 from .resumption.interruption import Interrupted
-from .resumption.resume import resumable_fit
+from .resumption.resumable_fit import resumable_fit
 from .run.fine_tuning import warm_start
-from .shards.dataset import shards_dataset
 from .shards.manifest import Manifest
-from .shards.preparation.options import PreparationOptions
-from .shards.preparation.prepare import prepare_shards
-from .shortlist.learning import learn_shortlist
-from .translation.trainer import train
+from .shards.shards_dataset import shards_dataset
+from .shortlist_learning import learn_shortlist
+from .trainers import train, train_classifier, train_language_model
 
 __all__ = [
     "AveragedAdam",

@@ -20,8 +20,8 @@ from benchmarks.decoding.write_models import (
 )
 from benchmarks.sizes import MODEL_SIZES, ModelSize
 from kformer import Translator
-from kformer.decoding.options import EXTRA_LENGTH
 from kformer.decoding.search_ids import search_ids
+from kformer.decoding.search_options import EXTRA_LENGTH
 
 SMALL = ModelSize(num_layers=2, d_model=22, d_ff=13, num_heads=11)
 VOCAB_SIZE = 97

@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from browser.chromium import served
-from kformer.export.web.offline import SERVICE_WORKER, write_service_worker
+from kformer.export.web.page_writer import SERVICE_WORKER, write_service_worker
 from support import toy
 
 ALLOWED = {"serviceWorkers": "allow"}
@@ -45,7 +45,7 @@ def test_a_newer_version_comes_whole_with_the_next_load(browser, copy):
         [version] = browser("versions")
         change(copy / "index.html", "What you type stays here", "Newer")
         change(copy / "facts.js", "greedy search", "newer", seconds=-10)  # To the server, older.
-        original = resources.files("kformer.export.web") / "page"
+        original = resources.files("kformer.export.web")
         template = (original / SERVICE_WORKER).read_text("utf-8")
         (copy / SERVICE_WORKER).unlink()
         write_service_worker(copy, template)

@@ -17,10 +17,10 @@ import kformer
 from kformer import SearchOptions
 from kformer.cli import main
 from kformer.cli.commands import app_for
-from kformer.cli.terminal import lines
-from kformer.decoding.parallel import available_cores
+from kformer.cli.terminal import line_streams as lines
 from kformer.pocket import PocketTranslator
 from kformer.text.scores import bleu, chrf, exact
+from kformer.threads import available_cores
 from kformer.training import Recipe
 from support import toy
 from support.processes import printed_by

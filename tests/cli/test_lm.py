@@ -54,7 +54,7 @@ def test_prompts_without_text_or_room_are_refused(refused, saved, tmp_path, prom
 
 @pytest.mark.prove
 def test_the_number_of_a_line_counts_from_the_first(command, saved, monkeypatch):
-    monkeypatch.setattr("kformer.cli.terminal.lines.CHUNK", 2)
+    monkeypatch.setattr("kformer.cli.terminal.line_streams.CHUNK", 2)
     stdin = b"a\nb\nc\n" + b"wir " * 40
     result = command("lm", "generate", saved, "--output", saved.with_name("o"), stdin=stdin)
     assert result.returncode == 2 and not saved.with_name("o").exists()

@@ -11,7 +11,7 @@ import keras
 import pytest
 
 from kformer.training import Recipe
-from kformer.training.run.folder import locked
+from kformer.training.run.run_folder import locked
 from support import toy
 
 SENTENCE = "der hund ruft uns ."
@@ -129,7 +129,9 @@ def test_a_run_is_not_overwritten_unasked(refused, training, tmp_path):
 
 def test_a_folder_where_another_process_trains_is_left_alone(refused, training, tmp_path):
     (tmp_path / "run").mkdir()
-    hold = "import sys; from kformer.training.run.folder import locked\nwith locked(sys.argv[1]): "
+    hold = (
+        "import sys; from kformer.training.run.run_folder import locked\nwith locked(sys.argv[1]): "
+    )
     hold += "print('held', flush=True); sys.stdin.read()"
     holder = subprocess.Popen(
         [sys.executable, "-c", hold, tmp_path / "run"],

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.cli.terminal.lines import in_chunks, lines_to_translate
-from kformer.cli.terminal.stream import Stream
+from kformer.cli.terminal.line_streams import in_chunks, lines_to_translate
+from kformer.cli.terminal.streams import Stream
 from support import toy
 
 

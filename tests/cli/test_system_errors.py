@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 from kformer import cli
-from kformer.cli.terminal import system_errors
-from kformer.training.translation import learner
+from kformer.cli.terminal import command_errors as system_errors
+from kformer.training.kinds import translation_learner as learner
 
 
 def error_of(work):

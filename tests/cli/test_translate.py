@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kformer import Ensemble, SearchOptions, Transformer, Translator, perplexity
-from kformer.cli.terminal import lines
+from kformer.cli.terminal import line_streams as lines
 from kformer.export import export_saved_model, export_tflite
 from support import toy
 from support.reference import perturbed

@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 from kformer import Transformer
+from kformer.decoding.decoder_step import start_decoding
 from kformer.decoding.runtime import GRAPH, XLA
-from kformer.decoding.step import start_decoding
 from support.reference import perturbed
 
 B, S, T, H, D, K, L = 2, 7, 5, 3, 18, 4, 2

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from kformer.decoding.parallel import in_parallel
+from kformer.threads import in_parallel
 
 workers = pytest.mark.parametrize("workers", [1, 2, 5])
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kformer import Beam, Greedy, Sample, TransformerDecoder
+from kformer.decoding.decoder_step import start_decoding
 from kformer.decoding.runtime import GRAPH, LITERT, XLA
 from kformer.decoding.search_ids import search_ids
-from kformer.decoding.step import start_decoding
 from support.reference import perturbed
 
 V, T, START, END = 7, 4, 2, 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kformer import SearchOptions, Transformer
-from kformer.cli.terminal.lines import one_line
+from kformer.cli.terminal.line_streams import one_line
 from kformer.decoding.batch_decoder import BatchDecoder
 from support import toy
 from support.reference import perturbed

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from kformer import Scored, SearchOptions, Transformer, Translator, perplexity
 from kformer.decoding import scoring as module
+from kformer.decoding.decoder_step import start_decoding
 from kformer.decoding.scoring import BatchLikelihood, likelihood
-from kformer.decoding.step import start_decoding
 from support import reference
 from support.reference import perturbed
 

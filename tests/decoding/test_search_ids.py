@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 from kformer import Beam, Greedy, Transformer
+from kformer.decoding.decoder_step import start_decoding
 from kformer.decoding.runtime import GRAPH, XLA
-from kformer.decoding.step import start_decoding
 
 START, END, V = 2, 3, 11
 SOURCE = np.array([[4, 9, 6, 8, 5, 7, 3], [9, 6, 3, 0, 0, 0, 0], [5, 5, 9, 8, 3, 0, 0]], "int32")

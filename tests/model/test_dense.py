@@ -10,7 +10,7 @@ from keras import ops
 
 import kformer
 from kformer import Transformer, Translator
-from kformer.decoding.step import start_decoding
+from kformer.decoding.decoder_step import start_decoding
 from kformer.export import ServedTranslator, Verifier, export_saved_model, export_tflite
 from kformer.model.dense import HoldsDense, dense_layers
 from kformer.pocket import PocketTranslator

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from kformer.model.dropout import Dropout
+from kformer.model.residual import Dropout
 from support.backend import value_and_gradients
 
 N, D = 500, 34

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from keras import ops
 
-from kformer.model.layer_norm import EPSILON, LayerNorm
+from kformer.model.residual import EPSILON, LayerNorm
 from support.backend import value_and_gradients
 
 B, T, D = 3, 5, 14

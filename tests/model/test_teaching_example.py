@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kformer import Greedy, Transformer, plot_attention
-from kformer.decoding.step import start_decoding
+from kformer.decoding.decoder_step import start_decoding
 from kformer.plot import save_figure
 
 SOURCE_IDS = {"P": 0, "ich": 1, "mochte": 2, "ein": 3, "bier": 4}

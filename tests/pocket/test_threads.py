@@ -22,7 +22,7 @@ def path(short_tflite):
 @pytest.fixture
 def translator(path, large, monkeypatch):
     if large:
-        monkeypatch.setattr("kformer.pocket.team._LARGE", 0)
+        monkeypatch.setattr("kformer.pocket.worker_team._LARGE", 0)
     return PocketTranslator(path, workers=2)
 
 
@@ -84,9 +84,9 @@ def test_an_interrupted_call_leaves_no_answer_to_the_next_one(translator, expect
 
 _FORK = """
 import os, sys
-import kformer.pocket.team
+import kformer.pocket.worker_team
 from kformer.pocket import PocketTranslator
-kformer.pocket.team._LARGE = int(sys.argv[2])
+kformer.pocket.worker_team._LARGE = int(sys.argv[2])
 translator = PocketTranslator(sys.argv[1], workers=2)
 first = translator.translate(sys.argv[3:])
 if not os.fork():
@@ -108,8 +108,8 @@ def test_a_fork_has_workers_of_its_own(path, tmp_path, least):
 
 _TRANSLATE = """
 import sys
-import kformer.pocket.team
-kformer.pocket.team._LARGE = 0
+import kformer.pocket.worker_team
+kformer.pocket.worker_team._LARGE = 0
 print(*kformer.pocket.PocketTranslator(sys.argv[1]).translate([sys.argv[2]]))
 """
 

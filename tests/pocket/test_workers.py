@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kformer.pocket import PocketTranslator
-from kformer.pocket import process as module
+from kformer.pocket import worker_process as module
 from kformer.pocket.workers import InterpreterWorker, ProcessWorker
 from support import toy
 
@@ -83,7 +83,7 @@ def test_a_process_that_has_ended_is_an_error(path):
 
 
 def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(path, monkeypatch):
-    monkeypatch.setattr("kformer.pocket.team._LARGE", 0)
+    monkeypatch.setattr("kformer.pocket.worker_team._LARGE", 0)
     started = []
 
     class Noted(ProcessWorker):
@@ -91,7 +91,7 @@ def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(
             super().__init__(path)
             started.append(self._process)
 
-    monkeypatch.setattr("kformer.pocket.team.ProcessWorker", Noted)
+    monkeypatch.setattr("kformer.pocket.worker_team.ProcessWorker", Noted)
     translator = PocketTranslator(path, workers=2)
     assert not started
     few = translator.translate(toy.SOURCES[:3])
@@ -114,5 +114,5 @@ def test_a_large_file_is_translated_in_processes_that_end_with_their_translator(
 
 def test_a_large_file_is_translated_as_a_small_one(path, monkeypatch):
     expected = PocketTranslator(path, workers=1).translations(toy.SOURCES)
-    monkeypatch.setattr("kformer.pocket.team._LARGE", 0)
+    monkeypatch.setattr("kformer.pocket.worker_team._LARGE", 0)
     assert PocketTranslator(path, workers=1).translations(toy.SOURCES) == expected

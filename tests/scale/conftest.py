@@ -23,6 +23,6 @@ def model(tokenizer, tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Has workers read files in blocks of 997 bytes."""
-    from kformer.scale import blocks
+    from kformer.scale import line_blocks as blocks
 
     monkeypatch.setattr(blocks.blocks_of, "__defaults__", (997,))

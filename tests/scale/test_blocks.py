@@ -19,7 +19,7 @@ LINES = st.lists(st.sampled_from(["", "a", "zwei", "дрей", "a\rb", "\u2028",
 @example(["", ""], 1, "\n", True, None)
 @example(["a"], 1, "\n", False, None)
 def test_the_parts_of_two_files_are_their_lines(tmp_path, lines, size, end, ended, rng):
-    from kformer.scale.blocks import Table, blocks_of, count, read
+    from kformer.scale.line_blocks import Table, blocks_of, count, read
 
     if not ended and not lines[-1]:
         lines = [*lines, "last"]
@@ -42,7 +42,7 @@ def test_the_parts_of_two_files_are_their_lines(tmp_path, lines, size, end, ende
 
 
 def test_an_error_has_the_number_of_the_line_in_the_file(tmp_path):
-    from kformer.scale.blocks import Table, blocks_of, count, read
+    from kformer.scale.line_blocks import Table, blocks_of, count, read
 
     path = tmp_path / "text"
     path.write_bytes(b"one\n" * 100 + b"\xff\n" + b"two\n" * 100)
@@ -54,7 +54,7 @@ def test_an_error_has_the_number_of_the_line_in_the_file(tmp_path):
 
 
 def test_an_empty_file_is_refused(tmp_path):
-    from kformer.scale.blocks import blocks_of
+    from kformer.scale.line_blocks import blocks_of
 
     (tmp_path / "empty").touch()
     with pytest.raises(ValueError, match=r"must not be empty. Received: '.*empty'"):

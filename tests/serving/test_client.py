@@ -204,7 +204,7 @@ def test_a_batch_over_the_servers_limit_is_refused_in_its_words(tmp_path):
 
 
 def test_another_model_is_no_kformer_export(scripted, monkeypatch):
-    from kformer.serving import rows
+    from kformer.serving import request_rows as rows
 
     client = scripted.client(model="a b/c")
     monkeypatch.setitem(rows.NEEDED, "serving_default", ("vector",))

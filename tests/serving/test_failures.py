@@ -10,7 +10,7 @@ import time
 import pytest
 
 from kformer.serving import Client, ServedTranslation, ServerError, deadline
-from kformer.serving.rows import read_several
+from kformer.serving.request_rows import read_several
 from support.processes import run_python
 from support.serving.script import SERVERS, Script
 

@@ -9,7 +9,7 @@ import numpy as np
 from keras import ops
 
 from kformer.decoding.runtime import GRAPH
-from kformer.decoding.search.step import Step, StepOutput
+from kformer.decoding.search.search_loop import Step, StepOutput
 
 START, END, V, T = 2, 3, 4, 4  # Ids 0 and 1 are words, and so is START, once it has been read.
 

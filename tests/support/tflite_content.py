@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ai_edge_litert import schema_py_generated as schema
 
-from kformer.export.tflite.flatbuffer import merge_buffers, shrink, write_model
+from kformer.export.tflite_graph.flatbuffer import merge_buffers, shrink, write_model
 
 
 def shrunk(content, first, change=None):

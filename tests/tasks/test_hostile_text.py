@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer import Tokenizer, Transformer, Translator
-from kformer.text.rows import MAX_CHARACTERS, read_texts
+from kformer.text.text_rows import MAX_CHARACTERS, read_texts
 from support.reference import perturbed
 
 HOSTILE = [

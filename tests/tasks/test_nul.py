@@ -8,8 +8,8 @@ from ai_edge_litert.interpreter import Interpreter
 
 from kformer import SearchOptions, Transformer, Translator
 from kformer.export import export_tflite
-from kformer.export.saved_model.batch_limits import batch_limits
-from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
+from kformer.export.saved_model.saved_translator import TranslatorSignatures
+from kformer.export.saved_model.warmup import batch_limits
 from kformer.pocket import PocketTranslator
 from support.native.answer_in_a_runtime import outputs_of
 from support.native.native_program import answers, compiled_program

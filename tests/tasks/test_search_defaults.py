@@ -4,7 +4,7 @@ import pytest
 
 import kformer
 from kformer import SearchOptions
-from kformer.decoding.options import with_defaults
+from kformer.decoding.search_options import with_defaults
 from support import toy
 
 OWN = {"beam_size": 3, "length_penalty": 1.0, "length_offset": 0.0, "max_length": 6}

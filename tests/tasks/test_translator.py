@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from kformer import SearchOptions, Tokenizer, Transformer, Translator
 from kformer.decoding.batch_decoder import Hypothesis
-from kformer.decoding.options import EXTRA_LENGTH
-from kformer.decoding.parallel import batches_by_length
 from kformer.decoding.search_ids import search_ids, search_of_options
+from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.threads import batches_by_length
 from kformer.training import MaskedCrossEntropy, translation_dataset
 from support.reference import perturbed
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Tokenizer
-from kformer.export.tflite.byte_codec import reference
-from kformer.export.tflite.byte_codec.tables import tables_of
+from kformer.export.byte_codec.codec_tables import tables_of
 from kformer.text import vocabulary
+from support import codec_reference as reference
 from support import toy
 
 CODE = "def f(x):\n    if x:\n\treturn  x\n\n    return y\n    for z in x:\n        print(z)\n"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Tokenizer
-from kformer.export.tflite.byte_codec import reference
-from kformer.export.tflite.byte_codec.tables import tables_of
+from kformer.export.byte_codec.codec_tables import tables_of
 from kformer.text import normalization, vocabulary
 from support import charsmaps
+from support import codec_reference as reference
 
 VISIBLE_FORMATS = (  # Of category Cf, but signs that are seen.
     *(range(0x600, 0x606), (0x6DD, 0x70F, 0x8E2, 0x110BD, 0x110CD)),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer import Tokenizer
-from kformer.export.tflite.byte_codec.tables import tables_of
+from kformer.export.byte_codec.codec_tables import tables_of
 from kformer.text import vocabulary
 
 LINES = ["am 3. mai 1998", "das haus ist alt", "das haus , das wir kennen", "21.12.2004"] * 5

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from kformer.text.scores import bleu_metric, chrf_metric, moses_metric, score_with
-from kformer.text.significance import bootstrap
+from kformer.text.scores import bleu_metric, bootstrap, chrf_metric, moses_metric, score_with
 from support import toy
 
 REFERENCES = toy.TARGETS[:30]

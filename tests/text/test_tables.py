@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.text.columns import write_columns
-from kformer.text.tables import read_table
+from kformer.text.tables import read_table, write_columns
 
 ROWS = [("ein haus", "a house"), ("", "nothing"), ("größe 5", "size 5 , \"five\" 'é'")]
 COLUMNS = "de", "en"

@@ -1,11 +1,9 @@
 """Standard input, output and errors of the command.
 
-- `lines`: lines of text in and out, while they come.
+- `line_streams`: lines of text in and out, as they arrive.
 - `output_format`: text, n-best lists and JSON lines.
-- `paragraphs`: lines of many sentences in and out.
-- `progress`: how far a command is, and how long it will take.
-- `quiet`: keeps TensorFlow's messages away.
-- `stream`: lines of a pipe or a terminal.
-- `system_errors`: errors of the operating system in one line.
-- `usage_errors`: errors in what was typed, in one line.
+- `paragraph_lines`: lines of many sentences in and out.
+- `progress_line`: the share of the work that is done, and the time left.
+- `streams`: lines of a pipe or a terminal, TensorFlow's messages suppressed, remarks on stderr.
+- `command_errors`: errors of usage and of the operating system in one line.
 """

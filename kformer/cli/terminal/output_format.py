@@ -3,8 +3,8 @@
 import json
 from enum import StrEnum
 
-from kformer.cli.terminal.lines import one_line, writing
-from kformer.cli.terminal.remarks import remark
+from kformer.cli.terminal.line_streams import one_line, writing
+from kformer.cli.terminal.streams import remark
 
 _WHAT_FLAGS_SAY = {
     "length limit": "was cut at its largest length",

@@ -10,10 +10,9 @@ from keras import ops
 
 from kformer.arguments import check_flag, check_integer, check_number
 from kformer.decoding.search.compaction import initial_rows, remaining, where_rows
+from kformer.decoding.search.constraints import Spelling, without_repeats
 from kformer.decoding.search.continuations import NEG_INF, best_continuations, pick
-from kformer.decoding.search.loop import SearchOutput, is_single_row, loop
-from kformer.decoding.search.spelling import Spelling, without_repeats
-from kformer.decoding.search.step import Step
+from kformer.decoding.search.search_loop import SearchOutput, Step, is_single_row, loop
 
 _NO_SLOT = -1  # At positions that are still to come.
 
@@ -38,8 +37,8 @@ class Beam:
         length_offset: The offset; 0 divides by length^length_penalty, as Marian does.
         narrowing: Whether each sequence that ends leaves one beam less for the others, so that a
             row ends with its last beam, as in Marian.
-        spelling: `kformer.decoding.search.spelling.Spelling` of the ids: of several sequences with
-            the same text only the best is returned. None if sequences are what is asked for.
+        spelling: `constraints.Spelling` of the ids: of several sequences with the same text only
+            the best is returned. None if sequences are what is asked for.
         start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 

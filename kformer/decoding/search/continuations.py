@@ -8,7 +8,7 @@ from typing import Any
 from keras import ops
 
 from kformer.backend import gather
-from kformer.decoding.search.step import Step, StepOutput
+from kformer.decoding.search.search_loop import Step, StepOutput
 
 # The score of what must not be chosen: finite, so that sums of it stay finite. A score over half of
 # it is that of a real sequence.

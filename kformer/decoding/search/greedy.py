@@ -9,8 +9,7 @@ from keras import ops
 
 from kformer.decoding.search.compaction import initial_rows, remaining
 from kformer.decoding.search.continuations import best_continuations
-from kformer.decoding.search.loop import SearchOutput, is_single_row, loop
-from kformer.decoding.search.step import Step
+from kformer.decoding.search.search_loop import SearchOutput, Step, is_single_row, loop
 
 
 class Greedy:

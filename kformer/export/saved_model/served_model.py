@@ -8,11 +8,11 @@ import tensorflow_text  # noqa: F401  Registers the tokenizer's ops, for loading
 
 from kformer.arguments import check_integer
 from kformer.backend import check_process
-from kformer.decoding.parallel import batches_by_length
 from kformer.decoding.runtime import each_batch
-from kformer.export.saved_model.graph.signatures import MAX_TEXTS
-from kformer.export.saved_model.versions import newest_version, read_report
-from kformer.serving.rows import checked, read_vector, rows_from_columns, warn_of_cut
+from kformer.export.saved_model.serving_files import newest_version, read_report
+from kformer.export.saved_model.serving_signatures import MAX_TEXTS
+from kformer.serving.request_rows import checked, read_vector, rows_from_columns, warn_of_cut
+from kformer.threads import batches_by_length
 
 
 class ServedModel:

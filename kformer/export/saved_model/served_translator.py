@@ -1,18 +1,29 @@
-"""Runs a translator's SavedModel in Python."""
+"""Runs a translator's SavedModel in Python.
+
+Runs a classifier's SavedModel in Python.
+
+Runs a language model's SavedModel in Python.
+"""
 
 import copy
+import functools
 from pathlib import Path
 from typing import Self
+
+import numpy as np
 
 from kformer.arguments import check_target_language
 from kformer.export.saved_model.served_model import ServedModel
 from kformer.serving import ServedTranslation
-from kformer.serving.rows import read_best, warn_of_cut
+from kformer.serving.answers import ServedGeneration
+from kformer.serving.request_rows import read_best, read_class, read_generation, warn_of_cut
+from kformer.text.labels import Predictions
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
     translate_split,
 )
+from kformer.text.text_rows import check_prompts
 
 
 class ServedTranslator(ServedModel):
@@ -109,4 +120,65 @@ class ServedTranslator(ServedModel):
     def _translations(self, texts, batch_size, progress):
         found = self._best(texts, batch_size, progress)
         warn_of_cut([best.flags for [best] in found], "translated", stacklevel=4)
+        return found
+
+
+class ServedClassifier(ServedModel):
+    """Runs the SavedModel of a classifier in Python, through its signatures.
+
+    Args:
+        path: The folder of a version, or of all versions, of which it loads the newest.
+
+    Attributes:
+        max_batch_size: Maximum number of texts per call of a signature.
+        signatures: dict of the model's signatures by name.
+
+    Raises:
+        ValueError: The folder holds no such model.
+    """
+
+    _outputs = ("label", "probabilities", "labels")
+
+    @functools.cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of the probabilities."""
+        [answer] = self._answers("classify", read_class, [""], 1, None)
+        return tuple(answer.probabilities)
+
+    def predict(self, texts, batch_size: int = 32, progress=None) -> Predictions:
+        """See `kformer.TextClassifier.predict`."""
+        found = self._answers("classify", read_class, texts, batch_size, progress)
+        warn_of_cut([answer.flags for answer in found], "classified")
+        rows = [[*answer.probabilities.values()] for answer in found]
+        classes = self.signatures["classify"].structured_outputs["probabilities"].shape[-1]
+        probabilities = np.array(rows, np.float32).reshape(-1, classes)
+        return Predictions([answer.label for answer in found], probabilities)
+
+
+class ServedLanguageModel(ServedModel):
+    """Runs the SavedModel of a language model in Python, through its signatures.
+
+    Args:
+        path: The folder of a version, or of all versions, of which it loads the newest.
+
+    Attributes:
+        max_batch_size: Maximum number of prompts per call of a signature.
+        signatures: dict of the model's signatures by name.
+
+    Raises:
+        ValueError: The folder holds no such model.
+    """
+
+    _outputs = ("generation", "score")
+
+    def generate(self, prompts, batch_size: int = 32, progress=None) -> list[str]:
+        """See `kformer.LanguageModel.generate`; the export chose the search."""
+        return [best.text for [best] in self.generations(prompts, batch_size, progress)]
+
+    def generations(
+        self, prompts, batch_size: int = 32, progress=None
+    ) -> list[list[ServedGeneration]]:
+        """As `generate`, but with scores and flags: for each prompt a list of its best one."""
+        found = self._answers("generate", read_generation, prompts, batch_size, progress)
+        check_prompts(best.flags for [best] in found)
         return found

@@ -1,6 +1,8 @@
 """Files beside the versions of a served model: settings of the server and a README.
 
 A server loads only folders with numeric names, and ignores other files.
+
+The versions of a model in a folder, and their reports, read without TensorFlow.
 """
 
 import json
@@ -13,9 +15,11 @@ from string import Template
 
 import kformer
 from kformer.files import check_writable
+from kformer.json_files import read_json
 
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
 NAMES = ("models.config", "batching.config", "monitoring.config", "compose.yaml", "README.md")
+_README = "folder_readme.md"  # The template of README.md, which is no guide of this package.
 IMAGE_TAG = "2.20.0"  # Of tensorflow/serving: the newest release when this was written.
 CORES = 2  # Of the server in compose.yaml, and threads in batching.config.
 _GIB = 2**30
@@ -60,7 +64,8 @@ def check_serving_folder(folder):
 
 def _filled(name, values):
     """Returns the text of a template."""
-    templates = resources.files("kformer.export.saved_model") / "templates"
+    templates = resources.files("kformer.export.saved_model")
+    name = _README if name == "README.md" else name
     return Template((templates / name).read_text("utf-8")).substitute(values)
 
 
@@ -167,3 +172,58 @@ def _shortened(text):
     number = r"-?[\d.]+(?:e-?\d+)?"
     long_list = rf"\[((?:{number}, ){{{_SHOWN}}})(?:{number}, ){{{_SHOWN},}}{number}\]"
     return re.sub(long_list, r"[\1...]", text)
+
+
+_GRAPH = "saved_model.pb"
+NEWEST = "versions.json"  # Beside the versions: the highest number that was ever given.
+REPORT = "assets.extra/kformer.json"  # In the folder of a version.
+
+
+def newest_version(path) -> Path:
+    """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number.
+
+    Raises:
+        ValueError: There is none.
+    """
+    path = Path(path)
+    if (path / _GRAPH).is_file():
+        return path
+    versions = versions_in(path)
+    if not versions:
+        raise ValueError(
+            "A SavedModel folder holds saved_model.pb, or numbered versions. "
+            f"Received: path={str(path)!r}."
+        )
+    return path / str(max(versions))
+
+
+def holds_saved_model(path) -> bool:
+    """Returns whether `newest_version` finds one."""
+    return (Path(path) / _GRAPH).is_file() or bool(versions_in(Path(path)))
+
+
+def versions_in(folder) -> list[int]:
+    """Returns the numbers of the versions in the folder of all versions, if there is one."""
+    if not folder.is_dir():
+        return []
+    return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]
+
+
+def next_version(folder) -> int:
+    """Returns a number that no version in the folder has or had.
+
+    A server, or who reads its metrics, would take a new version for the one that was deleted.
+    """
+    try:
+        newest = read_json(folder / NEWEST, dict[str, int], rule="").get("newest", 0)
+    except (OSError, ValueError):
+        newest = 0
+    return 1 + max((*versions_in(folder), newest), default=0)
+
+
+def read_report(version) -> dict:
+    """Returns the export report in the folder of a version; {} if there is none."""
+    try:
+        return read_json(Path(version) / REPORT, rule="")
+    except (OSError, ValueError):
+        return {}

@@ -3,6 +3,11 @@
 They are a TFRecord of `PredictionLog`s in `assets.extra/tf_serving_warmup_requests`. Only a few
 fields of these messages are needed, all of them length-delimited, so they are encoded here and no
 package of the server needs to be installed.
+
+Limits of requests to a server, which bound the work of one request.
+
+A server may merge several requests into one batch, and the graph sees only the batch. So the limits
+fit the largest batch that it merges, whatever its texts.
 """
 
 from pathlib import Path
@@ -11,8 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from kformer.export.saved_model.graph.compiled import shapes
+from kformer.arguments import check_integer
+from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.export.saved_model.graph_search import BATCH_CLASSES, shapes
 from kformer.text import vocabulary
+from kformer.text.text_rows import MAX_CHARACTERS
 
 FILE = "assets.extra/tf_serving_warmup_requests"
 EXAMPLES = 8  # Maximum number of example sentences.
@@ -74,7 +82,7 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
         inputs: dict signature -> names of its inputs.
         examples: dict name of an input -> `Examples`.
         max_source_length: Maximum number of ids of a text.
-        max_ids: Maximum of a batch; see `kformer.export.saved_model.graph.compiled.shapes`.
+        max_ids: Maximum of a batch; see `kformer.export.saved_model.graph_search.shapes`.
         xla: Whether to include every shape, because each is compiled.
         max_batch_size: Maximum number of texts of a request.
     """
@@ -124,3 +132,54 @@ def _field(number, content):
 def _varint(value):
     low, rest = value & 0x7F, value >> 7
     return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
+
+
+BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)  # Sizes of merged batches without XLA.
+
+
+class BatchLimits(NamedTuple):
+    """Maximum size of a request, or of a batch merged from several."""
+
+    tokens: int  # Ids of all texts without padding; `score` counts sources and targets.
+    batch_sizes: tuple[int, ...]  # Allowed sizes of merged batches, ascending.
+
+    @property
+    def batch_size(self) -> int:
+        """Maximum number of texts in a merged batch; it fits `tokens`, however long they are."""
+        return self.batch_sizes[-1]
+
+    @property
+    def characters(self) -> int:
+        """Maximum number of characters that are tokenized, of sources or of targets."""
+        return self.batch_size * MAX_CHARACTERS
+
+
+def batch_limits(
+    max_source_length: int,
+    max_batch_tokens: int | None = None,
+    xla: bool = False,
+    targets: bool = True,
+) -> BatchLimits:
+    """Returns the limits of an export.
+
+    Args:
+        max_source_length: Maximum number of ids of a text that the model reads.
+        max_batch_tokens: Maximum number of ids of a request; by default those of 64 of the longest
+            texts, and of their targets.
+        xla: Whether the graph is compiled, so that only a few batch sizes are allowed.
+        targets: Whether texts have targets, as those of a translator.
+
+    Raises:
+        ValueError: One text and its target can exceed `max_batch_tokens`.
+    """
+    longest = 2 * max_source_length + EXTRA_LENGTH if targets else max_source_length
+    sizes = BATCH_CLASSES if xla else BATCH_SIZES
+    tokens = sizes[-1] * longest if max_batch_tokens is None else max_batch_tokens
+    check_integer("max_batch_tokens", tokens)
+    if tokens < longest:
+        raise ValueError(
+            f"`max_batch_tokens` must be at least {longest}, the ids of the longest "
+            f"{'source and its target' if targets else 'text'}. Received: "
+            f"max_batch_tokens={tokens}."
+        )
+    return BatchLimits(tokens, tuple(size for size in sizes if size * longest <= tokens))

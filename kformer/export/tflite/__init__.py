@@ -1,11 +1,10 @@
 """One `.tflite` file with tokenizer and model, in built-in operations only.
 
-- `writer`: `export_tflite`. `translator_export`, `classifier_export`: what each kind of model has
-  of its own.
-- `signatures`: the graphs, from UTF-8 bytes; `translator_signatures`, `classifier_signatures`:
-  those of each kind. `limits`: their static sizes.
-- `constants/`: weights and tables, which go around the converter.
-- `byte_codec/`: SentencePiece in built-in operations.
-- `float16_weights`, `int4_weights`, `quantized_embedding`, `flatbuffer`: smaller weights.
-- `report`: the export report.
+- `tflite_writer`: `export_tflite`, and the export report.
+- `tflite_translator`, `tflite_classifier`, `tflite_language_model`: the signatures of each kind of
+  model, from UTF-8 bytes. `tflite_signatures`: the signatures that all kinds share, and their
+  sizes.
+- `rounded_weights`, `quantized_embedding`: weights in float16, int4 and int8.
+
+`kformer.export.byte_codec` is the tokenizer, `kformer.export.tflite_graph` changes the graph.
 """

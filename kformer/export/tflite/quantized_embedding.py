@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-from kformer.export.tflite.constants.int8_weights import quantized_rows
-from kformer.export.tflite.int4_weights import STEP, packed_int4
+from kformer.export.tflite.rounded_weights import STEP, packed_int4
+from kformer.export.tflite_graph.int8_weights import quantized_rows
 
 # What a byte of two int4 stands for: float32 (256, 2), the number in the lower bits first.
 _PAIRS = ((np.arange(256)[:, None] >> [0, 4]) + 8 & 15).astype(np.float32) - 8

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kformer.export.verify.agreement import encoder_agreement
-from kformer.text.class_scores import class_scores
+from kformer.text.labels import class_scores
 
 TOLERANCE = 1e-4  # Of probabilities: float32 sums differ by less between runtimes.
 

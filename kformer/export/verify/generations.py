@@ -4,8 +4,8 @@ import dataclasses
 
 import tensorflow as tf
 
-from kformer.decoding.options import SearchOptions
 from kformer.decoding.search_ids import FixedSearch
+from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import OfSearch, search_agreement
 from kformer.export.verify.translations import Translations, ids_found
 from kformer.tasks.kinds import of_several

@@ -4,11 +4,11 @@ import dataclasses
 
 import tensorflow as tf
 
-from kformer.decoding.options import SearchOptions
+from kformer.decoding.batch_decoder import sequential
+from kformer.decoding.decoder_step import DecoderStep
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.sequential import sequential
-from kformer.decoding.shortlist.selection import Selection
-from kformer.decoding.step import DecoderStep
+from kformer.decoding.search_options import SearchOptions
+from kformer.decoding.shortlist import Selection
 from kformer.export.verify.agreement import TIE, OfSearch, search_agreement
 from kformer.tasks.kinds import of_several
 from kformer.text.scores import bleu_metric, score_with

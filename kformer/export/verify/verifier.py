@@ -6,12 +6,12 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-from kformer.export.tflite.byte_codec.ties import are_tied
+from kformer.export.byte_codec.segment import are_tied
 from kformer.export.verify.agreement import check_vectors
 from kformer.export.verify.classifications import Classifications
 from kformer.export.verify.generations import Generations
 from kformer.export.verify.translations import Translations
-from kformer.model.networks.copying import is_float32
+from kformer.model.network import is_float32
 from kformer.tasks.kinds import export_options, of_kind
 
 
@@ -84,7 +84,7 @@ class Verifier:
         Args:
             exact: Whether it must say what Python says. A model of rounded weights need not.
             tokenize: How it splits a text, str -> (ids, whether they are all), if not by
-                tensorflow-text; see `kformer.export.tflite.byte_codec.ties`.
+                tensorflow-text; see `kformer.export.byte_codec.segment`.
 
         Raises:
             ValueError: A sentence differs, and Python was not undecided about it.

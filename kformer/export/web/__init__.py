@@ -1,7 +1,7 @@
 """A web page that translates in the browser, offline, with LiteRT.js.
 
-- `writer`: `export_web_page`.
+- `page_writer`: `export_web_page`, with the service worker's list of files.
 - `litert_js`: finds LiteRT.js where npm installed it.
-- `offline`: the service worker's list of files.
-- `page/`: HTML, CSS and JavaScript of the page.
+
+The HTML, CSS and JavaScript files beside them are the page.
 """

@@ -130,5 +130,5 @@ def _copy_licence(folder, into):
     for path in own:
         shutil.copyfile(path, into / path.name)
     if not own:
-        text = (resources.files("kformer.export.web") / "page" / "LICENSE").read_text("utf-8")
+        text = (resources.files("kformer.export.web") / "LICENSE").read_text("utf-8")
         (into / "LICENSE").write_text(text, "utf-8")

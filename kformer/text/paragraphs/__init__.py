@@ -1,9 +1,9 @@
 """Texts of many sentences: split, translated sentence by sentence, and put together again.
 
-- `sentences`: splits a text into sentences with the library sentencex.
+- `sentences`: splits a text into sentences with the library sentencex, and a sentence that is too
+  long for a model into clauses.
 - `abbreviations`: where a sentence goes on after a full stop, in 28 languages.
 - `marks`: list marks, emoji and what has no letter, which are kept as they are.
-- `clauses`: splits a sentence that is too long for a model.
 - `joining`: translations in the place of their sources, with the white space between them.
 - `split_translation`: the whole way, for every form of a translator.
 """

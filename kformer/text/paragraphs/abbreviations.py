@@ -10,7 +10,7 @@ the full stop at their end and the space of "z. B.":
   write these with a full stop. "május-" stands for all words that begin so;
 - "before_ordinals": words that make the number after them an ordinal, as "der 1.".
 
-The web page does the same in `kformer/export/web/page/abbreviations.js`, from the same data.
+The web page does the same in `kformer/export/web/abbreviations.js`, from the same data.
 """
 
 import functools

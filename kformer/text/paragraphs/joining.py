@@ -1,6 +1,6 @@
 """Puts translations into the places of their sources, with what is around and between these.
 
-The web page does the same in `kformer/export/web/page/joining.js`; a test compares the two.
+The web page does the same in `kformer/export/web/joining.js`; a test compares the two.
 """
 
 import re

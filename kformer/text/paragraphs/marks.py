@@ -2,7 +2,7 @@
 
 A sentence such as "1. Open the door." keeps "1. ", and a model translates the rest. A line such as
 "---", "..." or "😀" has nothing to translate; a model would invent a sentence for it. The web page
-does the same in `kformer/export/web/page/marks.js`; a test compares the two.
+does the same in `kformer/export/web/marks.js`; a test compares the two.
 """
 
 import re

@@ -1,11 +1,8 @@
 """Keras callbacks for any `model.fit`: speed, progress, scores, the best model, and when to stop.
 
-- `speed`: `TokensPerSecond`. `history`: `KeepHistory`. `progress`: a table of validations, and
-  the time left.
-- `best_model`: `KeepBest`. `early_stopping`: `StopWithoutImprovement`. Both build on `best_score`.
-- `time_limit`: `StopInTime`.
-- `divergence`: `StopWhenDiverged`, and the error that it raises.
-- `tensorboard`: the logs for TensorBoard.
+- `training_log`: `TokensPerSecond`, `KeepHistory` and the logs for TensorBoard.
+- `training_progress`: a table of validations, and the time left.
+- `best_model`: `KeepBest`. `stopping`: `StopWithoutImprovement`, `StopInTime`, `StopWhenDiverged`.
 - `translation_scores`: BLEU and chrF of validation translations.
-- `validation`: the base class of those that act after each validation.
+- `weight_average`: `WithAverage`, validation with averaged weights, and the state of callbacks.
 """

@@ -1,10 +1,10 @@
 """Training data: parallel text files to batches of ids.
 
-- `parallel_files`, `mixture`, `corpus_weights`: the files, and how often each is read.
-- `pairs`: tables and Python objects, written as such files.
-- `dataset`: `translation_dataset`, a `tf.data.Dataset` of batches. `windows`, `batching`: what
-  every such data set shares.
+- `pairs`: parallel files, tables and Python objects, as the files of a run.
+- `mixture`: several corpora with their weights, and how often each is read.
+- `translation_dataset`: `translation_dataset`, a `tf.data.Dataset` of batches. `windows`,
+  `batching`: what every such data set shares.
 - `dropped_pairs`: pairs that are dropped, and why.
-- `subword_regularization`, `byte_fallback`, `respelling`: other spellings of the same text.
+- `respelling`: other spellings of the same text, by subword regularization and byte fallback.
 - `preflight`, `text_statistics`, `corpus_report`: a report on a corpus before training.
 """

@@ -10,11 +10,11 @@ import tensorflow as tf
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import batching, shapes_and_padding
-from kformer.training.data.byte_fallback import BYTE, SPACE
 from kformer.training.data.corpus_report import CorpusReport, SideReport, ValidationReport
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
 from kformer.training.data.mixture import Mixture, longer_side
-from kformer.training.data.parallel_files import check_parallel
+from kformer.training.data.pairs import check_parallel
+from kformer.training.data.respelling import BYTE, SPACE
 from kformer.training.data.text_statistics import read_statistics, sum_of
 
 _UNSPACED = (

@@ -1,7 +1,6 @@
-"""The training objective: loss, metrics, optimizer, schedule, averaged weights.
+"""The training objective: loss, metrics, optimizer and schedule.
 
-- `token_scores`: what loss and metrics share.
-- `loss`, `metrics`: masked cross-entropy, accuracy, perplexity, counts of tokens.
-- `optimizer`, `schedule`: Adam with averaged weights, and the warm-up schedule.
-- `average`, `stateful`: evaluation with averaged weights, and the state of callbacks.
+- `token_scores`: what loss and metrics share. `expected`: the shapes and ids that they accept.
+- `loss`, `metrics`: masked cross-entropy, accuracy, perplexity, macro F1, counts of tokens.
+- `optimizer`: Adam with averaged weights, and the warm-up schedule.
 """

@@ -1,11 +1,11 @@
 """Training on several devices and in several processes, by Keras's distribution on JAX.
 
-- `devices`: which devices share each batch, and the model if it is large.
-- `layout`: how the model is split over the devices that share it.
-- `hosts`: connects the processes of a run. `channel`: messages between them, and who has died.
+- `devices`: which devices share each batch, how a large model is split over them, and when their
+  processes save and stop.
+- `hosts`: connects the processes of a run. `process_team`: the processes of the current run.
+- `channel`, `peer_connection`: authenticated messages between them, and who has died.
 - `reception`: process 0 waits for the others. `greeting`: each proves that it has the secret.
-- `connection`: authenticated messages. `relay`: those of JAX's coordination service.
-- `team`: the processes of the current run. `agreement`: they save and stop together.
-- `compile_ahead`: compiles the steps for all shapes of batches before the first step.
-- `compilation`: what XLA compiled, on disk while a run is unfinished.
+- `relay`: messages of JAX's coordination service.
+- `compile_ahead`: compiles the steps for all shapes of batches before the first step, and keeps
+  what XLA compiled on disk while a run is unfinished.
 """

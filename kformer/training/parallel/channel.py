@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from kformer.training.parallel.connection import (
+from kformer.training.parallel.peer_connection import (
     CONTENT,
     END,
     FAILURE,

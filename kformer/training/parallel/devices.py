@@ -1,14 +1,58 @@
-"""Which devices train: they share each batch, and the model if it is too large for one."""
+"""Which devices train: they share each batch, and the model if it is too large for one.
+
+How the weights of a model are split over the devices that share it.
+
+Section 3 of [Shoeybi et al., 2019](https://arxiv.org/abs/1909.08053): vocabulary, attention heads
+and the inner width of the feed-forward networks are split, so that a layer communicates once for
+attention and once for the feed-forward network. All other variables are copied to each device.
+
+What all processes of a run must do after the same step, though only one has a reason to.
+"""
 
 import contextlib
+import time
 
 import keras
 import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow
-from kformer.training.parallel.layout import BATCH, MODEL, check_can_be_split, layout_map
-from kformer.training.parallel.team import team
+from kformer.training.callbacks.translation_scores import ValidationCallback
+from kformer.training.parallel.process_team import Team, team
 from kformer.training.recipes.recipe import Recipe
+from kformer.training.resumption.saving import Together
+
+BATCH, MODEL = "batch", "model"  # Names of the axes of a mesh of devices.
+
+
+def layout_map(mesh: keras.distribution.DeviceMesh) -> keras.distribution.LayoutMap:
+    """Returns the layout of every network of kformer, for a mesh with the axis "model"."""
+    layouts = keras.distribution.LayoutMap(mesh)
+    layouts[r".*embedding/(output_)?table"] = (MODEL, None)  # Vocabulary.
+    layouts[r".*attention/(query|key|value)/kernel"] = (None, MODEL)  # Heads.
+    layouts[r".*attention/(query|key|value)/bias"] = (MODEL,)
+    layouts[r".*attention/output/kernel"] = (MODEL, None)
+    layouts[r".*feed_forward/inner/kernel"] = (None, MODEL)  # Inner width.
+    layouts[r".*feed_forward/inner/bias"] = (MODEL,)
+    layouts[r".*feed_forward/outer/kernel"] = (MODEL, None)
+    return layouts
+
+
+def check_can_be_split(recipe: Recipe, vocabularies: dict[str, int], number: int):
+    """Raises ValueError if `number` devices cannot share the model.
+
+    Args:
+        recipe: Its numbers, but for the vocabularies.
+        vocabularies: Their sizes, by the names that they have in the recipe.
+        number: Number of devices that share one copy of the model.
+    """
+    sizes = {"num_heads": recipe.num_heads, "d_ff": recipe.d_ff, **vocabularies}
+    wrong = [f"{name}={size}" for name, size in sizes.items() if size % number]
+    if wrong:
+        raise ValueError(
+            "Devices that share a model split its heads, its inner width and its vocabularies "
+            "evenly, so these must be multiples of their number. "
+            f"Received: model_parallel={number}, {', '.join(wrong)}."
+        )
 
 
 @contextlib.contextmanager
@@ -23,7 +67,7 @@ def distribute(devices: int | None = None, model_parallel: int = 1):
         devices: Their number; by default all that the backend has. Without any argument, a
             distribution that `keras.distribution.set_distribution` set stays as it is.
         model_parallel: Number of devices that share one copy of the model, for models that are too
-            large for one; see `kformer.training.parallel.layout`. Divides the number of devices.
+            large for one; see `kformer.training.parallel.devices`. Divides the number of devices.
 
     Raises:
         ValueError: The backend does not have so many devices, or cannot distribute.
@@ -92,3 +136,56 @@ def check_fits(recipe: Recipe, vocabularies: dict[str, int]):
         mesh = distribution.device_mesh
         if MODEL in mesh.axis_names:
             check_can_be_split(recipe, vocabularies, mesh.shape[mesh.axis_names.index(MODEL)])
+
+
+_SECONDS = 1.0  # Between two meetings, about.
+
+
+class Agreement(Together):
+    """Has the processes of a team save and stop after the same batches; process 0 writes.
+
+    They meet every few batches, about once a second. A process alone meets after every batch.
+
+    Args:
+        team: `Team`.
+    """
+
+    def __init__(self, team: Team):
+        self.writes = team.process == 0
+        self._team = team
+        self._every = self._left = 1
+        self._met = time.monotonic()
+
+    def meet(self, late, signal_number, now=False):
+        if self._team.processes == 1:
+            return late, signal_number
+        self._left -= 1
+        if self._left and not now:
+            return False, None
+        seconds = (time.monotonic() - self._met) / (self._every - self._left)
+        found = self._team.exchange([late, signal_number, seconds], _is_state)
+        self._met = time.monotonic()
+        late, _, seconds = found[0]
+        self._left = self._every = min(max(round(_SECONDS / max(seconds, 1e-3)), 1), 1000)
+        return late, max((number for _, number, _ in found if number), default=None)
+
+
+class SameScores(ValidationCallback):
+    """Gives all processes the scores of process 0, by which they choose the best model."""
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        if team().processes > 1:
+            scores = {name: float(value) for name, value in logs.items()}
+            logs.update(team().exchange(scores, _are_scores)[0])
+
+
+def _is_state(value):
+    """Whether a value is what a process brings to a meeting: late, signal, seconds of a batch."""
+    if not isinstance(value, list) or [*map(type, value[::2])] != [bool, float]:
+        return False
+    return len(value) == 3 and (value[1] is None or type(value[1]) is int)
+
+
+def _are_scores(value):
+    """Whether a value maps names, as all keys of JSON are, to numbers."""
+    return isinstance(value, dict) and all(type(score) is float for score in value.values())

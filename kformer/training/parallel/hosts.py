@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from kformer.training.parallel.channel import Channel
-from kformer.training.parallel.connection import printable
 from kformer.training.parallel.greeting import run_secret
+from kformer.training.parallel.peer_connection import printable
+from kformer.training.parallel.process_team import Team, in_team
 from kformer.training.parallel.relay import Relay
-from kformer.training.parallel.team import Team, in_team
 from kformer.training.resumption.interruption import Interrupted
 
 MAX_PROCESSES = 2**16

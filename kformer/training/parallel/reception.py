@@ -8,8 +8,14 @@ import selectors
 import socket
 import time
 
-from kformer.training.parallel.connection import CONTENT, FAILURE, Connection, Forged, printable
 from kformer.training.parallel.greeting import SECRET, Guest, WrongSecret, greet
+from kformer.training.parallel.peer_connection import (
+    CONTENT,
+    FAILURE,
+    Connection,
+    Forged,
+    printable,
+)
 
 SILENCE = 30  # Seconds until a machine that does not answer counts as dead.
 _GUESTS = 256  # Connections without a proof, at most; then the oldest one is dropped.

@@ -10,7 +10,7 @@ from kformer.backend import in_parts
 from kformer.training.recipes.recipe import Recipe
 
 # Fitted to the peak memory and the speed of the tiny and the base model, in float32 on two cores.
-# tests/training/recipes/test_cost.py measures the memory.
+# tests/training/run/test_cost.py measures the memory.
 _RESIDENT = 1.2e9  # Bytes of TensorFlow, Keras, the graphs and the windows of text.
 _TEMPORARY = 1.5  # Temporary copies of the weights in a step of Adam.
 _LOGITS = 2.3  # Tensors of tokens x vocabulary that exist at the same time.

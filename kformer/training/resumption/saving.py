@@ -1,17 +1,42 @@
-"""Writes checkpoints while `fit` runs, and ends training between two batches."""
+"""Writes checkpoints while `fit` runs, and ends training between two batches.
+
+Counts the steps between two checkpoints, or between two validations.
+"""
 
 import time
 
 import keras
 import numpy as np
 
-from kformer.backend import attach_variables
-from kformer.training.callbacks.divergence import Diverged
-from kformer.training.objective.stateful import get_states
+from kformer.backend import attach_variables, step_of
+from kformer.training.callbacks.stopping import Diverged
+from kformer.training.callbacks.weight_average import get_states
 from kformer.training.resumption.checkpoint import Checkpoint, write_checkpoint
-from kformer.training.resumption.every_steps import EverySteps
 from kformer.training.resumption.interruption import Interrupted, Interruption
 from kformer.training.resumption.variables import assign, to_arrays
+
+
+class EverySteps:
+    """Tells after which batches another `steps` steps are done; with 0, after none.
+
+    A step is an update of the weights. With gradient accumulation it takes several batches.
+    """
+
+    def __init__(self, steps: int):
+        self._steps = steps
+        self._step = 0
+
+    def begin(self, model: keras.Model):
+        """Call this when training begins or resumes; nothing is due at that step."""
+        self._step = step_of(model)
+
+    def due(self, model: keras.Model) -> bool:
+        """Returns whether the steps are done; call this after every batch."""
+        if not self._steps:
+            return False
+        before, self._step = self._step, step_of(model)
+        return self._step != before and self._step % self._steps == 0
+
 
 _SHARE = 20  # Writing checkpoints takes at most 1 / 20 of the time.
 

@@ -1,10 +1,9 @@
-"""A whole training run: from a recipe and text files to a folder with a translator.
+"""A whole training run: from a recipe and text files to a folder with a model.
 
-- `trainer`: `train`. `execution`: the part of it that needs TensorFlow.
-- `options`, `run_config`: the settings of a run, and which may change when it is resumed.
-- `folder`, `continuation`: the files of a run, and whether it can be resumed.
-- `folder_copy`: other processes of a run get its files.
-- `preparation`, `vocabularies`: the checks before TensorFlow loads.
-- `text`, `learner`, `fine_tuning`: the batches, and the translator that they train.
-- `validation`, `choosing`, `kept_models`: which weights become the translator.
+- `run_preparation`, `run_vocabularies`: the checks before TensorFlow loads.
+- `run_options`, `run_config`: the settings of a run, and which may change when it is resumed.
+- `run_folder`, `continuation`: the files of a run, and whether it can be resumed.
+- `training_task`: what a kind of model tells a run. `execution`: the part that needs TensorFlow.
+- `fine_tuning`: weights to start from. `replicas`: the model compiled for several GPUs.
+- `validation`, `choosing`, `kept_models`: which weights become the model.
 """

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from kformer.tasks.run_file import MODEL_FILES
-from kformer.training.run.folder import CHECKPOINTS, HISTORY, RUN_CONFIG, content
 from kformer.training.run.run_config import (
     changed_settings,
     difference,
     read_run_config,
 )
+from kformer.training.run.run_folder import CHECKPOINTS, HISTORY, RUN_CONFIG, content
 
 
 def check_output(

@@ -4,9 +4,10 @@ import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
-from kformer.model.networks.sequence_classifier import SequenceClassifier
+from kformer.model.sequence_classifier import SequenceClassifier
+from kformer.tasks.kinds import check_is_translator
 from kformer.tasks.text_classifier import TextClassifier
-from kformer.tasks.translator import Translator, check_is_translator
+from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import sizes_in
 
 # Beside the sizes; and of a network with an encoder and a decoder.

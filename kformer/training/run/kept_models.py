@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kformer.backend import step_of
-from kformer.training.callbacks.validation import ValidationCallback
+from kformer.training.callbacks.translation_scores import ValidationCallback
 
 AVERAGE = "average.keras"
 
@@ -77,7 +77,7 @@ class KeepModels(ValidationCallback):
         return self.folder / f"step-{step:08}.keras"
 
     def get_state(self):
-        """Returns the state for a checkpoint; see `kformer.training.objective.stateful`."""
+        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
         return self._kept
 
     def set_state(self, state):

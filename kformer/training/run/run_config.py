@@ -9,10 +9,10 @@ from kformer.files import check_file
 from kformer.json_files import read_json
 from kformer.text.documents import LINE
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
-from kformer.training.run.folder import RUN_CONFIG
+from kformer.training.run.run_folder import RUN_CONFIG
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
-    from kformer.training.run.task import Task
+    from kformer.training.run.training_task import Task
 
 CHANGEABLE = (
     *("epochs", "patience", "monitor"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import keras
 
 from kformer.backend import attach_variables
-from kformer.training.callbacks.validation import ValidationCallback
-from kformer.training.resumption.every_steps import EverySteps
+from kformer.training.callbacks.translation_scores import ValidationCallback
+from kformer.training.resumption.saving import EverySteps
 
 
 class ValidateEvery(keras.callbacks.Callback):
@@ -63,7 +63,7 @@ class ValidateEvery(keras.callbacks.Callback):
         self.model.reset_metrics()
 
     def get_state(self):
-        """Returns the state for a checkpoint; see `kformer.training.objective.stateful`."""
+        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
         return {"done": self._done}
 
     def set_state(self, state):

@@ -12,7 +12,7 @@ import numpy as np
 from kformer.files import check_file
 from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
-from kformer.training.run.vocabularies import Vocabularies
+from kformer.training.run.run_vocabularies import Vocabularies
 from kformer.training.shards.manifest import TOKENIZERS, Manifest, read_manifest
 from kformer.training.shards.shard_file import (
     TEACHERS,

@@ -6,8 +6,8 @@ import tensorflow as tf
 from benchmarks.decoding.process import serve
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.tensorflow_function import Function
+from kformer.decoding.batch_decoder import sequential
 from kformer.decoding.search_ids import search_ids
-from kformer.decoding.sequential import sequential
 
 
 class PythonGraph(Function):

@@ -23,12 +23,12 @@ from benchmarks.decoding.workloads import END, FIRST_PIECE, PADDING
 from benchmarks.sizes import MODEL_SIZES, PRETRAINED_SIZES
 from kformer import Shortlist
 from kformer.decoding.search_ids import search_ids
-from kformer.decoding.shortlist.selection import Selection
-from kformer.export.tflite.constants.stand_ins import StandIns
-from kformer.export.tflite.flatbuffer import write_model
+from kformer.decoding.shortlist import Selection
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
-from kformer.export.tflite.translator_signatures import runtime_for
-from kformer.export.tflite.writer import convert_to
+from kformer.export.tflite.tflite_translator import runtime_for
+from kformer.export.tflite.tflite_writer import convert_to
+from kformer.export.tflite_graph.flatbuffer import write_model
+from kformer.export.tflite_graph.stand_ins import StandIns
 
 LENGTH = 16  # Ids of a source, and steps.
 ENTRIES = 22  # Of a source id, as `kformer shortlist` found for Multi30k and 8,000 ids.

@@ -18,16 +18,16 @@ from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START, UNKNOWN
 from benchmarks.sizes import MODEL_SIZES, PRETRAINED_SIZES
-from kformer.decoding.options import EXTRA_LENGTH
+from kformer.decoding.batch_decoder import sequential
 from kformer.decoding.search_ids import search_ids
-from kformer.decoding.sequential import sequential
-from kformer.export.ctranslate2 import model as rival
-from kformer.export.saved_model.graph.compiled import COMPILED, compiled
-from kformer.export.tflite.constants.stand_ins import StandIns
-from kformer.export.tflite.flatbuffer import write_model
+from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.export import ctranslate2_folder as rival
+from kformer.export.saved_model.graph_search import COMPILED, compiled
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
-from kformer.export.tflite.translator_signatures import runtime_for
-from kformer.export.tflite.writer import convert_to
+from kformer.export.tflite.tflite_translator import runtime_for
+from kformer.export.tflite.tflite_writer import convert_to
+from kformer.export.tflite_graph.flatbuffer import write_model
+from kformer.export.tflite_graph.stand_ins import StandIns
 
 MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.
 

@@ -22,7 +22,7 @@ def train(size, processes, process, rounds):
 
     from benchmarks.training.batches import Batch, random_batches
     from kformer.training import Recipe
-    from kformer.training.translation.learner import compiled_transformer
+    from kformer.training.kinds.translation_learner import compiled_transformer
 
     recipe = Recipe.named(
         "tiny",

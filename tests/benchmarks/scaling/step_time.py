@@ -4,8 +4,8 @@ All devices hold the whole model and share each batch (data parallelism). A step
 
 - compute: the matrix products, shared by the devices;
 - update: Adam reads and writes weights, gradients and moments, on each device the same;
-- exchange: a ring sums the gradients of all devices: each sends and receives its
-  2 (n - 1) / n-th part of them ([Patarasuk and Yuan, 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)).
+- exchange: a ring sums the gradients of all devices: each sends and receives its 2 (n - 1) / n-th
+  part of them ([Patarasuk and Yuan, 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)).
 
 None of these overlap here, so real steps can be shorter.
 """

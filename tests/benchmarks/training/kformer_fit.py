@@ -4,9 +4,9 @@ from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training.keras_fit import fit
 from benchmarks.training.process import serve
 from benchmarks.training.sizes import DROPOUT, LABEL_SMOOTHING, MAX_LENGTH
-from kformer.decoding.parallel import a_core_for_each_operation
+from kformer.threads import a_core_for_each_operation
 from kformer.training import Recipe, TokensPerSecond
-from kformer.training.translation.learner import compiled_transformer
+from kformer.training.kinds.translation_learner import compiled_transformer
 
 
 def train(size, dtype, options, batches, rounds):

@@ -8,7 +8,7 @@ from keras import ops
 
 from kformer import Greedy, Sample
 from kformer.decoding.search.continuations import NEG_INF
-from kformer.decoding.search.step import StepOutput
+from kformer.decoding.search.search_loop import StepOutput
 from support.scripted import FunctionStep
 
 END, V = 3, 7

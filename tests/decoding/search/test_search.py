@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from keras import ops
 
 from kformer import Beam, Greedy
+from kformer.decoding.search.constraints import Spelling
 from kformer.decoding.search.continuations import NEG_INF
-from kformer.decoding.search.spelling import Spelling
-from kformer.decoding.search.step import StepOutput
+from kformer.decoding.search.search_loop import StepOutput
 from support.scripted import (
     END,
     START,

@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from kformer.export import ServedTranslator, export_saved_model
-from kformer.export.saved_model.graph.compiled import compiled, length_classes, shapes
+from kformer.export.saved_model.graph_search import compiled, length_classes, shapes
 from support import toy
 from support.serving.operations import OF_TENSORFLOW_TEXT, STOCK
 

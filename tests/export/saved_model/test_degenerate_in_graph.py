@@ -6,7 +6,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.export.saved_model.graph import degenerate_in_graph
+from kformer.export.saved_model import text_in_graph as degenerate_in_graph
 from kformer.text import degenerate
 
 guard = tf.function(

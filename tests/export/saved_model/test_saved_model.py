@@ -8,9 +8,9 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from kformer import SearchOptions
 from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.export import ServedTranslator, export_saved_model
-from kformer.export.saved_model.batch_limits import batch_limits
-from kformer.export.saved_model.graph.translator_signatures import TranslatorSignatures
-from kformer.export.saved_model.versions import newest_version
+from kformer.export.saved_model.saved_translator import TranslatorSignatures
+from kformer.export.saved_model.serving_files import newest_version
+from kformer.export.saved_model.warmup import batch_limits
 from kformer.tasks.translator import Translator
 from support import toy
 from support.serving.operations import OF_TENSORFLOW_TEXT, STOCK, sentencepiece_library

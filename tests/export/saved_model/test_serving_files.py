@@ -20,10 +20,9 @@ from google.protobuf import (
 from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
 from kformer.export import export_saved_model
-from kformer.export.saved_model.batch_limits import BATCH_SIZES
-from kformer.export.saved_model.graph.compiled import BATCH_CLASSES
-from kformer.export.saved_model.serving_files import MARK, NAMES, write_serving_files
-from kformer.export.saved_model.versions import next_version
+from kformer.export.saved_model.graph_search import BATCH_CLASSES
+from kformer.export.saved_model.serving_files import MARK, NAMES, next_version, write_serving_files
+from kformer.export.saved_model.warmup import BATCH_SIZES
 from kformer.files import Publication
 from kformer.serving import Client
 from support import toy

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
-from kformer.export.saved_model.graph.compiled import shapes
+from kformer.export.saved_model.graph_search import shapes
 from kformer.export.saved_model.warmup import (
     BATCHES,
     FILE,

@@ -11,11 +11,11 @@ from ai_edge_litert.interpreter import Interpreter
 
 from kformer import SequenceClassifier, TextClassifier, TransformerEncoder
 from kformer.export import export_tflite
-from kformer.export.tflite.classifier_signatures import ClassifierSignatures
-from kformer.export.tflite.limits import limits_of
+from kformer.export.tflite.tflite_classifier import ClassifierSignatures
+from kformer.export.tflite.tflite_signatures import limits_of
 from kformer.pocket import PocketClassifier
 from kformer.pocket.metadata import read_metadata
-from kformer.pocket.text import text_in
+from kformer.pocket.pocket_text import text_in
 from support import toy
 from support.reference import Model, embed, encoder, perturbed, softmax, weights_of
 

@@ -11,11 +11,11 @@ from ai_edge_litert import schema_py_generated as schema
 import kformer
 from kformer import Transformer, Translator
 from kformer.export import export_tflite
-from kformer.export.tflite import writer
-from kformer.export.tflite.byte_codec.scan import narrowed
-from kformer.export.tflite.byte_codec.tables import tables_of
-from kformer.export.tflite.float16_weights import store_as_float16
-from kformer.export.tflite.limits import limits_of
+from kformer.export.byte_codec.codec_tables import tables_of
+from kformer.export.byte_codec.scan import narrowed
+from kformer.export.tflite import tflite_writer as writer
+from kformer.export.tflite.rounded_weights import store_as_float16
+from kformer.export.tflite.tflite_signatures import limits_of
 from kformer.pocket import PocketTranslator
 from support import toy
 

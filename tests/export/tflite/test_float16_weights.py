@@ -11,8 +11,8 @@ from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.write_models import best_of, save_graph
 from benchmarks.sizes import ModelSize
 from kformer.decoding.search_ids import search_ids
-from kformer.export.tflite.float16_weights import store_as_float16
-from kformer.export.tflite.translator_signatures import runtime_for
+from kformer.export.tflite.rounded_weights import store_as_float16
+from kformer.export.tflite.tflite_translator import runtime_for
 from support.tflite_content import shrunk
 
 MANY = 5003  # Ids; a float16 counts no further than 2,048.

@@ -8,7 +8,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 from kformer import Transformer, Translator
 from kformer.export import export_tflite
-from kformer.export.tflite.int4_weights import store_as_int4
+from kformer.export.tflite.rounded_weights import store_as_int4
 from kformer.pocket import PocketTranslator
 from support import toy
 from support.tflite_content import shrunk

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from ai_edge_litert.interpreter import Interpreter
 
-from kformer.export.tflite.writer import PRECISIONS
+from kformer.export.tflite.tflite_writer import PRECISIONS
 from support import toy
 from support.native import older_runtimes
 from support.native.answer_in_a_runtime import outputs_of

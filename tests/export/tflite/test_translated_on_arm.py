@@ -8,7 +8,7 @@ a few may differ.
 import pytest
 import sentencepiece
 
-from kformer.export.tflite.writer import PRECISIONS
+from kformer.export.tflite.tflite_writer import PRECISIONS
 from kformer.pocket import PocketTranslator
 from support import odd_text, toy
 from support.native.arm_emulator import arm_program

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kformer import Translator, bleu
-from kformer.cli.exporting.options import Exports
-from kformer.cli.exporting.writing import write_exports
-from kformer.decoding.search.step import Step
-from kformer.decoding.step import DecoderStep, start_decoding
+from kformer.cli.export_options import Exports
+from kformer.cli.export_writing import write_exports
+from kformer.decoding.decoder_step import DecoderStep, start_decoding
+from kformer.decoding.search.search_loop import Step
 from kformer.export import Verifier
 from kformer.export.verify.agreement import TIE
 from kformer.export.verify.translations import NoisyStep

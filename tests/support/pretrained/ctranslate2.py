@@ -118,7 +118,7 @@ def write(folder, variables, version=6, kind="TransformerSpec", revision=7):
 
 def read(folder):
     """Returns the variables of a model.bin of float32 or rounded weights by name."""
-    from kformer.tasks.pretrained.ctranslate2_file import read_variables
+    from kformer.imports.ctranslate2_file import read_variables
 
     return read_variables(folder / "model.bin").variables
 

@@ -20,8 +20,8 @@ import tensorflow as tf
 
 from kformer import Tokenizer
 from kformer.training import Recipe, translation_dataset
+from kformer.training.kinds.translation_learner import compiled_transformer
 from kformer.training.parallel.devices import check_fits, distribute
-from kformer.training.translation.learner import compiled_transformer
 
 SIZES = {"vocab_size": 308, "num_layers": 1, "d_model": 16, "num_heads": 4, "d_ff": 24}
 

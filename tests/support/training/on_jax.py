@@ -18,7 +18,7 @@ import keras
 import numpy as np
 
 from kformer.training import Interrupted, MaskedCrossEntropy, Recipe, train
-from kformer.training.translation.learner import compiled_transformer
+from kformer.training.kinds.translation_learner import compiled_transformer
 from support import toy
 from support.backend import compile_quickly
 from support.training.same_run import assert_same_run

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.training import Recipe, StopWhenDiverged, TokensPerSecond, WithAverage
-from kformer.training.translation.learner import compiled_transformer
+from kformer.training.kinds.translation_learner import compiled_transformer
 
 ROWS = 7, 8, 1, 4  # Odd ones, and one that only one replica has a share of.
 

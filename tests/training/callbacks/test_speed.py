@@ -3,7 +3,7 @@
 import pytest
 
 from kformer.training import TokensPerSecond
-from kformer.training.callbacks import speed
+from kformer.training.callbacks import training_log as speed
 
 
 def test_the_seconds_of_an_interrupted_epoch_count(monkeypatch):

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from kformer.training.callbacks.time_limit import StopInTime
+from kformer.training.callbacks.stopping import StopInTime
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from kformer import Tokenizer
 from kformer.phrasebook import phrasebook
 from kformer.text import vocabulary
-from kformer.training.data.byte_fallback import ByteFallbackAugmentation
-from kformer.training.data.subword_regularization import SubwordRegularization, best_splits
+from kformer.training.data.respelling import (
+    ByteFallbackAugmentation,
+    SubwordRegularization,
+    best_splits,
+)
 
 SENTENCES = [pair.source for pair in phrasebook().train[:2000]]
 TEXTS = ["ich möchte ein bier", "", "die müden hunde , bitte 🙂"]

@@ -12,11 +12,11 @@ import sentencepiece
 from kformer import Tokenizer
 from kformer.text.text_files import read_lines
 from kformer.training import PreparationOptions, prepare_shards, translation_dataset
-from kformer.training.classification.dataset import classification_dataset
 from kformer.training.data.pairs import split_pairs
-from kformer.training.distillation.texts import TextToTeach
-from kformer.training.language.dataset import language_dataset
-from kformer.training.shards.dataset import shards_dataset
+from kformer.training.distillation import TextToTeach
+from kformer.training.kinds.classification_learner import classification_dataset
+from kformer.training.kinds.language_learner import language_dataset
+from kformer.training.shards.shards_dataset import shards_dataset
 from support.training.pairs import unpadded
 
 SEPARATORS = [

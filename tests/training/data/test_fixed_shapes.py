@@ -18,7 +18,7 @@ from kformer.training import (
     translation_dataset,
 )
 from kformer.training.data.batching import FixedShapes, fixed_lengths
-from kformer.training.translation.learner import compiled_transformer
+from kformer.training.kinds.translation_learner import compiled_transformer
 from support.training.pairs import WORDS, expected_rows, many_pairs, rows_of, sentence
 from support.training.pairs import write as write_pairs
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer.training import translation_dataset
-from kformer.training.data.corpus_weights import corpus_weights
-from kformer.training.data.mixture import Mixture
+from kformer.training.data.mixture import Mixture, corpus_weights
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kformer.text.text_files import as_list
 from kformer.training import check_parallel
-from kformer.training.data import parallel_files
-from kformer.training.data.parallel_files import count_lines
+from kformer.training.data import pairs as parallel_files
+from kformer.training.data.pairs import count_lines
 
 
 @given(lines=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n")), min_size=1))

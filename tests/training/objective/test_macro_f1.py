@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.text.class_scores import class_scores
-from kformer.training.objective.macro_f1 import MacroF1
+from kformer.text.labels import class_scores
+from kformer.training.objective.metrics import MacroF1
 
 LABELS = "abc"
 texts = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1)

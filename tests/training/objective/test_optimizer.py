@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from kformer.training import AveragedAdam, WarmupSchedule, WithAverage
-from kformer.training.objective.average import averaged_weights
+from kformer.training.callbacks.weight_average import averaged_weights
 
 GRADIENTS = np.random.RandomState(0).normal(size=(12, 5)).astype("float32")
 

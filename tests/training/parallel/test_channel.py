@@ -106,5 +106,6 @@ def test_a_port_in_use_is_refused(port):
 
 
 def test_the_channel_needs_nothing_but_the_standard_library():
-    code = "import sys, kformer.training.parallel.team; print({'numpy', 'keras'} & {*sys.modules})"
+    code = "import sys, kformer.training.parallel.process_team\n"
+    code += "print({'numpy', 'keras'} & {*sys.modules})"
     assert run_python("-c", code).stdout.strip() == "set()"

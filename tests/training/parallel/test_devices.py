@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from kformer.training import Recipe
-from kformer.training.parallel.devices import distribute
-from kformer.training.parallel.layout import check_can_be_split
+from kformer.training.parallel.devices import check_can_be_split, distribute
 from support import toy
 from support.processes import printed_by
 from support.training import on_devices

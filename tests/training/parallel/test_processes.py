@@ -12,9 +12,9 @@ import pytest
 
 from kformer.training import translation_dataset
 from kformer.training.data import batching
-from kformer.training.parallel.agreement import Agreement
+from kformer.training.parallel.devices import Agreement
 from kformer.training.parallel.hosts import join_processes
-from kformer.training.parallel.team import Team
+from kformer.training.parallel.process_team import Team
 from kformer.training.resumption.checkpoint import newest_checkpoint
 from kformer.training.run.run_config import check_same, is_comparable
 from support import toy

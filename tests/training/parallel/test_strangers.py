@@ -12,8 +12,8 @@ import tracemalloc
 import pytest
 
 from kformer.training.parallel.channel import Channel
-from kformer.training.parallel.connection import CONTENT, Connection, Forged, printable
 from kformer.training.parallel.greeting import Keys, WrongSecret, greet, run_secret
+from kformer.training.parallel.peer_connection import CONTENT, Connection, Forged, printable
 from support.processes import started_python
 from support.training.channels import SECRET, at_once, free_port
 

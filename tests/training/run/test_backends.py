@@ -10,7 +10,7 @@ import pytest
 
 import kformer
 from kformer.training import Recipe, train
-from kformer.training.translation.learner import compiled_transformer
+from kformer.training.kinds.translation_learner import compiled_transformer
 from support import toy
 from support.disturbances import PowerCut
 from support.processes import printed_by

@@ -9,8 +9,8 @@ from sentencepiece import sentencepiece_model_pb2
 
 from kformer import Tokenizer, Transformer, Translator
 from kformer.training import Recipe, warm_start
+from kformer.training.kinds.translation_learner import new_translator
 from kformer.training.run.fine_tuning import sizes
-from kformer.training.translation.learner import new_translator
 from support import toy
 from support.reference import perturbed
 

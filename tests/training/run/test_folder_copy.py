@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from kformer.training.parallel.team import Team
-from kformer.training.run.folder_copy import receive_files, send_files
+from kformer.training.parallel.process_team import Team
+from kformer.training.run.run_folder import receive_files, send_files
 from support.training.channels import at_once, connected
 
 
@@ -19,7 +19,7 @@ def files_in(folder):
 
 
 def test_all_processes_get_the_files_of_a_run_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setattr("kformer.training.run.folder_copy._CHUNK", 1000)
+    monkeypatch.setattr("kformer.training.run.run_folder._CHUNK", 1000)
     folder, *copies = (tmp_path / name for name in ("run", "one", "two"))
     for path in (folder / "checkpoints" / "compiled", *copies):
         path.mkdir(parents=True)

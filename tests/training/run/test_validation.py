@@ -9,9 +9,9 @@ import pytest
 
 import kformer
 from kformer.training import TokensPerSecond
-from kformer.training.callbacks import speed
-from kformer.training.callbacks.early_stopping import StopWithoutImprovement
-from kformer.training.resumption.every_steps import EverySteps
+from kformer.training.callbacks import training_log as speed
+from kformer.training.callbacks.stopping import StopWithoutImprovement
+from kformer.training.resumption.saving import EverySteps
 from kformer.training.run.kept_models import KeepModels
 from kformer.training.run.validation import names_of_texts
 from support.training.same_run import assert_same_run, read

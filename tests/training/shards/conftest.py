@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from kformer.training import PreparationOptions, prepare_shards
-from kformer.training.shards.preparation import prepare
+from kformer.training.preparation import shards_writer as prepare
 from support.training import pairs
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.training.shards.permutation import key, permuted
+from kformer.training.shards.passes import key, permuted
 
 
 def permutation(size, *numbers):

@@ -1,0 +1,121 @@
+"""`kformer attention`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.cli.common_models import KerasModel, TargetLanguage, check_is_keras, open_able_to
+from kformer.cli.terminal.streams import quiet
+from kformer.files import check_writable, replacing
+
+
+class Kind(StrEnum):
+    """The kind of attention."""
+
+    encoder = "encoder"
+    decoder = "decoder"
+    cross = "cross"
+
+
+def attention(
+    model: KerasModel,
+    text: Annotated[str, typer.Argument(help="The sentence to translate, or the text to read.")],
+    output: Annotated[
+        Path | None, typer.Option(help="The picture to write: .png, .svg or .pdf.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="The web page to write: one file with every kind, layer and head, in which "
+            "pointing at a piece shows what it attends to."
+        ),
+    ] = None,
+    kind: Annotated[
+        Kind | None,
+        typer.Option(
+            help="Of the picture: self-attention of encoder or decoder, or cross-attention; by "
+            "default the last that the model has."
+        ),
+    ] = None,
+    layer: Annotated[
+        int | None, typer.Option(help="Of the picture: a layer, from 1; by default all.")
+    ] = None,
+    head: Annotated[
+        int | None, typer.Option(help="Of the picture: a head, from 1; by default all.")
+    ] = None,
+    target_language: TargetLanguage = None,
+):
+    """Show the attention of a model while it translates a sentence, or reads a text."""
+    check_is_keras(model, "shows its attention")
+    _check(text, output, html, kind=kind, layer=layer, head=head)
+    opened = open_able_to("attend", model, target_language)
+    with quiet():
+        views = opened.attend(text).views()
+        if output:
+            figure = draw(views, text, kind, layer, head)
+    if output:
+        from kformer.plot import save_figure
+
+        save_figure(figure, output)
+        typer.echo(f"The picture is {output}")
+    if html:
+        from kformer.plot import attention_page
+
+        with replacing(html) as temporary:
+            temporary.write_text(attention_page(views, text), "utf-8")
+        typer.echo(f"The page is {html}")
+
+
+def _check(text, output, html, **of_picture):
+    if not text.strip():
+        raise ValueError(f"The text must not be blank. Received: text={text!r}.")
+    if not (output or html):
+        raise ValueError("Give --output for a picture, or --html for a page. Received: neither.")
+    given = {name: value for name, value in of_picture.items() if value is not None}
+    if given and not output:
+        name, value = next(iter(given.items()))
+        raise ValueError(
+            f"A page has every kind, layer and head; --{name} is of a picture. "
+            f"Received: {name}={value} without --output."
+        )
+    if output:
+        from kformer.plot import check_picture
+
+        check_picture(output)
+        check_writable(output)
+    if html:
+        if html.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"A page's name must end in .html. Received: html={str(html)!r}.")
+        check_writable(html)
+
+
+def draw(views, text, kind=None, layer=None, head=None):
+    """Returns the figure of one `View`: a grid of layers and heads, or the chosen ones."""
+    import numpy as np
+
+    from kformer.plot import plot_attention
+
+    found = {view.kind: view for view in views}
+    kind = kind or [*found][-1]
+    if kind not in found:
+        raise ValueError(
+            f"The model has attention of the kind {', '.join(found)}. Received: kind={kind}."
+        )
+    _, queries, keys, grid = found[kind]  # (L, H, Q, K)
+    for name, number, most in (("layer", layer, grid.shape[0]), ("head", head, grid.shape[1])):
+        if number is not None and not 1 <= number <= most:
+            raise ValueError(f"The model has {name}s 1 to {most}. Received: {name}={number}.")
+    layers = range(1, grid.shape[0] + 1) if layer is None else [layer]
+    heads = range(1, grid.shape[1] + 1) if head is None else [head]
+    chosen = grid[np.ix_([one - 1 for one in layers], [one - 1 for one in heads])]
+    numbers = {"layer": layers, "head": heads}
+    of_one = [f"{name} {several[0]}" for name, several in numbers.items() if len(several) == 1]
+    if chosen.shape[:2] == (1, 1):
+        chosen = chosen[0, 0]
+    # The text has a line of its own, in its own direction.
+    title = f"{text}\n{', '.join([f'{kind} attention', *of_one])}"
+    rows = "piece that attends" if kind == "encoder" else "piece that is written"
+    names = {"layers": layers, "heads": heads, "axes": (rows, "attended to")}
+    return plot_attention(chosen, queries, keys, title, **names)

@@ -1,0 +1,198 @@
+"""MODEL on the command line: any of the three saved forms.
+
+The form decides what runs it, and nothing is converted in a run: LiteRT runs a `.tflite` file,
+TensorFlow the others. Seconds for 1,000 sentences with the tiny model on two cores, from the start
+of the process to its end (`make bench-translate`):
+
+    form                                          greedy   4 beams
+    .keras, which searches as it is told             6.9      11.3
+    SavedModel                                       8.0      12.9
+    .tflite                                          2.3       4.0
+    .tflite with batches of 32                       2.1       4.9
+    .tflite of int8                                  1.5       2.6
+    .tflite of int8 with batches of 32               1.5       3.9
+
+A file with batches uses them: they save a small model nothing, and cost it time with beams; but of
+the base model, whose weights are read once for all of a batch, 32 sentences of one length take a
+quarter of the time, and of 8 bits two fifths. There 1,000 captions take 10 s instead of 15.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import kformer
+from kformer.arguments import check_target_language
+from kformer.cli.terminal.streams import quiet
+from kformer.decoding.search_options import SearchOptions, with_defaults
+from kformer.export.loading import saved_form
+from kformer.tasks.run_file import model_file
+from kformer.threads import a_core_for_each_operation
+
+
+def _in_run(path):
+    """Returns a path, or several, with the model for the folder of a training run."""
+    return [*map(model_file, path)] if isinstance(path, list | tuple) else path and model_file(path)
+
+
+def a_file_of(help: str, kind=typer.Option, **settings):
+    """Returns the parameter of a command for `.keras` files, or for the folders of their runs."""
+    return kind(help=help, callback=_in_run, **settings)
+
+
+AnyModel = Annotated[
+    Path,
+    a_file_of(
+        "A .keras file, the folder of a training run, a SavedModel folder or a .tflite file.",
+        typer.Argument,
+    ),
+]
+KerasModel = Annotated[
+    Path, a_file_of("A .keras file, or the folder of a training run.", typer.Argument)
+]
+
+
+Others = Annotated[
+    list[Path] | None,
+    a_file_of(
+        "Another .keras file of the same vocabulary, to translate with MODEL by the mean of "
+        "their probabilities. May be repeated.",
+        metavar="OTHER",
+    ),
+]
+
+
+ShortlistTable = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TABLE",
+        help="Table of `kformer shortlist`: search among the ids that are likely for each sentence "
+        "alone, which is faster with a large vocabulary.",
+    ),
+]
+
+
+TargetLanguage = Annotated[
+    str | None,
+    typer.Option(help="Language to translate into, such as fra, of a model with several."),
+]
+
+
+def open_model(
+    path: Path,
+    others: Sequence[Path] = (),
+    target_language: str | None = None,
+    shortlist: Path | None = None,
+    **settings,
+):
+    """Returns a callable (texts, progress) -> translations, for the form at `path`.
+
+    Args:
+        path: Of any form.
+        others: Paths of more models of an ensemble, if it is a `.keras` file.
+        target_language: See `open_able_to`.
+        shortlist: Path of a table for the search, if it is a `.keras` file.
+        **settings: Options of the search.
+    """
+    check_has_options(path, others, shortlist, settings)
+    translator = open_ensemble(path, others, target_language, shortlist)
+    return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
+
+
+def open_ensemble(
+    path: Path,
+    others: Sequence[Path] = (),
+    target_language: str | None = None,
+    shortlist: Path | None = None,
+    if_any: bool = False,
+):
+    """Returns the translator at `path`; with `others`, the `kformer.Ensemble` of all.
+
+    Args:
+        path, others, shortlist: See `open_model`.
+        target_language, if_any: See `open_able_to`.
+
+    Raises:
+        ValueError: One of several is no `.keras` file, or has another vocabulary, as a shortlist
+            may have.
+    """
+    for one in others:
+        check_is_keras(one, "can be part of an ensemble")
+    first, *more = (
+        open_able_to("translate", one, target_language, if_any) for one in (path, *others)
+    )
+    if shortlist:
+        first.shortlist = kformer.Shortlist.load(shortlist)
+    return kformer.Ensemble([first, *more]) if more else first
+
+
+def open_translator(path: Path, target_language: str | None = None):
+    """Returns the translator at `path`; see `open_able_to`."""
+    return open_able_to("translate", path, target_language)
+
+
+def open_able_to(do: str, path: Path, target_language: str | None = None, if_any: bool = False):
+    """Returns what `kformer.load` does, without messages of libraries.
+
+    Args:
+        do: What the model must be able to do: "translate", "classify", "generate" or "encode".
+        path: Of any form.
+        target_language: For a translator with several: into which one it then translates.
+        if_any: Whether a translator without a choice of languages ignores it.
+
+    Raises:
+        ValueError: It cannot; or it has not that language, or several and none is given.
+    """
+    with quiet():
+        if saved_form(path) != "tflite":
+            a_core_for_each_operation()
+        model = kformer.load(path)
+    if not hasattr(model, {"classify": "labels"}.get(do, do)):  # All have Keras's `predict`.
+        raise ValueError(
+            f"The model must be able to {do}. Received: {str(path)!r}, which holds a "
+            f"{type(model).__name__}."
+        )
+    if hasattr(model, "into"):
+        ignored = if_any and not model.target_languages
+        return model.into(None if ignored else target_language)
+    check_target_language(target_language, ())
+    return model
+
+
+def search_options(path: Path, given: dict[str, Any]) -> SearchOptions:
+    """Returns the options of a search that were given, and the model's own for all others.
+
+    Args:
+        path: Of any form; an export has a fixed search.
+        given: Options of the search by name.
+    """
+    if saved_form(path) != "keras":
+        return SearchOptions(**given)
+    from kformer.tasks.keras_file import search_defaults_in  # It imports SentencePiece.
+
+    return with_defaults(given, search_defaults_in(path))
+
+
+def check_has_options(path: Path, others, shortlist, settings):
+    """Refuses options of a search with an export; see `open_model` for the arguments."""
+    if saved_form(path) != "keras":
+        given = {"ensemble": others, "shortlist": shortlist}
+        check_no_options(path, [*settings, *(name for name, value in given.items() if value)])
+
+
+def check_no_options(path: Path, names):
+    """Refuses options for the search or the output of an export."""
+    if names:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise ValueError(
+            "A SavedModel or a .tflite file has the search of its export, and writes text alone. "
+            f"Received: {options} with {str(path)!r}."
+        )
+
+
+def check_is_keras(path: Path, purpose: str):
+    """Refuses other forms than a .keras file, where only that serves the purpose."""
+    if saved_form(path) != "keras":
+        raise ValueError(f"Only a .keras file {purpose}. Received: {str(path)!r}, which is none.")

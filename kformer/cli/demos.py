@@ -1,0 +1,323 @@
+"""`kformer demo`.
+
+What each demo has of its own: its text, its model, and what it shows.
+
+- `translator`: translations of the phrasebook.
+- `classifier`: labels of built-in reviews.
+- `language_model`: sentences like the English ones of the phrasebook.
+
+The demo of a translator.
+
+The demo of a classifier.
+
+The demo of a language model.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.cli.attention_command import draw
+from kformer.cli.common_models import open_able_to, open_model
+from kformer.cli.export_options import Exports
+from kformer.cli.export_writing import show_reports, write_exports
+from kformer.cli.terminal.streams import quiet
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.continuation import check_output
+from kformer.training.run.run_folder import RUN_CONFIG
+
+PARTS = {"test": "like those of training", "unseen": "with combinations never seen"}  # Held out.
+SHOWN = 5  # Held-out texts printed in full, of each part.
+
+
+class TranslatorDemo:
+    """The demo of a translator, with the phrasebook.
+
+    Args:
+        output: Folder for the files.
+        quick: Whether to train for less than a minute.
+        overwrite: Whether to replace an earlier run.
+
+    Attributes:
+        name: Of the files of the model.
+        drawn: What the picture shows.
+        model: What was trained.
+        texts: The held-out texts.
+        references: What is right of them; or None.
+        shown: Some of the texts, to be printed.
+    """
+
+    name = "translator"
+    drawn = "its attention"
+
+    def __init__(self, output, quick, overwrite):
+        from kformer import phrasebook  # Not for the other commands, which start sooner so.
+
+        self._output = output
+        files = phrasebook.write(output / "text")
+        self._corpus = phrasebook.phrasebook()
+        parts = [getattr(self._corpus, name) for name in PARTS]
+        pairs = [pair for part in parts for pair in part]
+        self.texts, self.references = map(list, zip(*pairs, strict=True))
+        self.shown = [pair.source for part in parts for pair in part[:SHOWN]]
+        with quiet():
+            from kformer.training import train
+
+        sides = files["train.de"], files["train.en"]
+        valid = files["valid.de"], files["valid.en"]
+        recipe = Recipe.named("quick" if quick else "demo")
+        self.model = train(recipe, *sides, output / "run", *valid, restart=overwrite)
+
+    def answers(self, path, texts):
+        """Returns what the form at `path` says of texts."""
+        return open_model(path)(texts)
+
+    def draw(self):
+        """Writes a picture and returns its path."""
+        with quiet():
+            from kformer.plot import save_figure
+
+            of_length = min(self._corpus.test, key=lambda pair: abs(len(pair.source) - 30))
+            views = self.model.attend(of_length.source).views()
+            save_figure(draw(views, of_length.source), self._output / "attention.png")
+        return self._output / "attention.png"
+
+    def show_scores(self):
+        """Prints the scores of each held-out part."""
+        from kformer.text.scores import bleu, chrf, exact
+
+        typer.echo(f"\n{'held-out sentences':<34}{'number':>7}{'exact %':>9}{'BLEU':>8}{'chrF':>8}")
+        for name, title in PARTS.items():
+            texts, references = zip(*getattr(self._corpus, name), strict=True)
+            translations = self.model.translate(texts)
+            typer.echo(
+                f"{title:<34}{len(texts):>7}{exact(translations, references):>9.1f}"
+                f"{bleu(translations, references).value:>8.2f}"
+                f"{chrf(translations, references).value:>8.2f}"
+            )
+        typer.echo("")
+
+
+# The accuracy stays near chance for some 200 steps, because only the order of the words tells the
+# label. With whole words a text has half as many ids, so that more epochs take no longer.
+_QUICK = {
+    "epochs": 6,
+    "num_layers": 1,
+    "pieces": "word",
+    "tokens_per_batch": 1024,
+    "dropout": 0.0,
+    "ema_momentum": 0.9,
+}
+
+
+class ClassifierDemo:
+    """The demo of a classifier, with the reviews; it has what `TranslatorDemo` has."""
+
+    name = "classifier"
+    drawn = "its confusions"
+
+    def __init__(self, output, quick, overwrite):
+        from kformer.phrasebook import reviews
+
+        self._output = output
+        files = reviews.write(output / "text")
+        self._corpus = reviews.corpus()
+        self._turning = reviews.TURNING
+        parts = [getattr(self._corpus, name) for name in PARTS]
+        self.texts = [one.text for part in parts for one in part]
+        self.references = [one.label for part in parts for one in part]
+        self.shown = [one.text for part in parts for one in part[:SHOWN]]
+        with quiet():
+            from kformer.training import train_classifier
+
+        recipe = Recipe.named("reviews", **(_QUICK if quick else {}))
+        run = output / "run"
+        self.model = train_classifier(
+            recipe, files["train"], run, files["valid"], restart=overwrite
+        )
+
+    def answers(self, path, texts):
+        labels, probabilities = open_able_to("classify", path).predict(texts)
+        most = probabilities.max(axis=1)
+        return [f"{label}  {100 * one:.0f} %" for label, one in zip(labels, most, strict=True)]
+
+    def draw(self):
+        with quiet():
+            from kformer.plot import plot_confusion, save_figure
+
+            scores = self._scores([*self._corpus.test, *self._corpus.unseen])
+            path = self._output / "confusion.png"
+            save_figure(plot_confusion(scores.matrix, scores.labels), path)
+        return path
+
+    def show_scores(self):
+        typer.echo(f"\n{'held-out reviews':<34}{'number':>7}{'right %':>9}{'macro F1':>10}")
+        for name, title in PARTS.items():
+            part = getattr(self._corpus, name)
+            turning = [one for one in part if self._turning & {*one.text.split()}]
+            for shown, examples in ((title, part), ("  with negation or contrast", turning)):
+                scores = self._scores(examples)
+                typer.echo(
+                    f"{shown:<34}{len(examples):>7}{100 * scores.accuracy:>9.1f}"
+                    f"{100 * scores.macro_f1:>10.1f}"
+                )
+        typer.echo("")
+
+    def _scores(self, examples):
+        from kformer.text.labels import class_scores
+
+        labels, texts = zip(*examples, strict=True)
+        return class_scores(self.model.labels, labels, self.model.predict(texts).labels)
+
+
+SAMPLES = 200
+DRAWN = {"temperature": 0.8, "top_p": 0.9}  # Unlikely ids are where a small model errs.
+
+
+class LanguageModelDemo:
+    """The demo of a language model, with the English sentences of the phrasebook.
+
+    It has what `TranslatorDemo` has. Its texts are prompts, the beginnings of held-out sentences.
+    """
+
+    name = "language_model"
+    drawn = "its attention"
+
+    def __init__(self, output, quick, overwrite):
+        from kformer import phrasebook
+
+        self._output = output
+        files = phrasebook.write(output / "text")
+        corpus = phrasebook.phrasebook()
+        self._parts = {name: [pair.target for pair in getattr(corpus, name)] for name in PARTS}
+        self.texts = [_beginning(text) for part in self._parts.values() for text in part]
+        self.references = None
+        self.shown = [_beginning(text) for part in self._parts.values() for text in part[:SHOWN]]
+        with quiet():
+            from kformer.training import train_language_model
+
+        recipe = Recipe.named("sentences", **({"epochs": 2} if quick else {}))
+        self.model = train_language_model(
+            recipe, files["train.en"], output / "run", files["valid.en"], restart=overwrite
+        )
+
+    def answers(self, path, texts):
+        return open_able_to("generate", path).generate(texts)
+
+    def draw(self):
+        with quiet():
+            from kformer.plot import save_figure
+
+            model, path = self.model, self._output / "attention.png"
+            text = min(self._parts["test"], key=lambda text: abs(len(text) - 30))
+            save_figure(draw(model.attend(text).views(), text), path)
+        return path
+
+    def show_scores(self):
+        import kformer
+        from kformer.phrasebook.parsing import parse
+
+        typer.echo(f"\n{'held-out sentences':<34}{'number':>7}{'perplexity':>12}")
+        for name, title in PARTS.items():
+            perplexity = kformer.perplexity(self.model.score(self._parts[name]))
+            typer.echo(f"{title:<34}{len(self._parts[name]):>7}{perplexity:>12.2f}")
+        with quiet():  # TensorFlow warns of the many searches of a process.
+            options = kformer.SearchOptions(sample=True, n_best=SAMPLES, **DRAWN)
+            [samples] = self.model.generations([""], options, details=False)
+        derived = 100 * sum(parse(one.text) is not None for one in samples) / SAMPLES
+        typer.echo(
+            f"\nOf {SAMPLES} sentences that it made up (temperature {DRAWN['temperature']}, top-p "
+            f"{DRAWN['top_p']}), the grammar of\nthe phrasebook has {derived:.1f} %. "
+            "The first of them:"
+        )
+        for one in samples[: 2 * SHOWN]:
+            typer.echo(f"  {one.text}")
+        typer.echo("")
+
+
+def _beginning(text):
+    """Returns the first half of the words."""
+    words = text.split()
+    return " ".join(words[: max(1, len(words) // 2)])
+
+
+MADE = (  # Stems.
+    *("text", "run", "served", "attention", "confusion"),
+    *("translator", "classifier", "language_model"),
+)
+
+
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for the files of the demo.")] = Path("demo"),
+    classifier: Annotated[
+        bool,
+        typer.Option("--classifier", help="Train a classifier of built-in reviews instead."),
+    ] = False,
+    lm: Annotated[
+        bool,
+        typer.Option("--lm", help="Train a language model of the English sentences instead."),
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Train a smaller model in a minute; it is bad at its task."),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier demo in the folder.")
+    ] = False,
+):
+    """Train, evaluate, export and use a model, on built-in text: a German-English phrasebook."""
+    if classifier and lm:
+        raise ValueError("A demo is of one model. Received: --classifier and --lm.")
+    run = output / "run"
+    _check_folder(output)
+    check_output(run, overwrite)
+    if (run / RUN_CONFIG).is_file():  # An earlier demo's, or `served` would not be ours to delete.
+        shutil.rmtree(output / "served", ignore_errors=True)
+    kind = ClassifierDemo if classifier else LanguageModelDemo if lm else TranslatorDemo
+    shown = kind(output, quick, overwrite)
+    typer.echo("\nTrying the held-out texts in all three forms ...")
+    tflite = output / f"{shown.name}.tflite"
+    exports = Exports(saved_model=output / "served", tflite=tflite)
+    reports = write_exports(shown.model, shown.texts, shown.references, exports)
+    picture = shown.draw()
+    _show_answers(shown, output, tflite)
+    shown.show_scores()
+    show_reports(reports)
+    typer.echo(
+        f"\n{f'The {shown.name}'.replace('_', ' '):<20}{run / f'{shown.name}.keras'}\n"
+        f"for TF Serving      {output / 'served'}\n"
+        f"for LiteRT          {tflite}\n"
+        f"{shown.drawn:<20}{picture}\n"
+        f"its learning curve  {run / 'history.png'}"
+    )
+    if quick:
+        typer.echo(
+            "\nThis was the quick demo: a model too small and trained too briefly to be good."
+        )
+
+
+def _check_folder(output):
+    """Raises FileExistsError where the demo's files would mix with others."""
+    found = output.glob("[!.]*") if output.is_dir() else ()
+    foreign = sorted(file.name for file in found if file.name.split(".")[0] not in MADE)
+    if foreign:
+        raise FileExistsError(
+            "The demo's folder must be new or empty, or hold an earlier demo. Received: "
+            f"{str(output)!r}, which holds {foreign[0]!r}, too."
+        )
+
+
+def _show_answers(shown, output, tflite):
+    """Prints what each form, read anew from its file, says of a few texts."""
+    forms = {
+        ".keras": output / "run" / f"{shown.name}.keras",
+        "SavedModel": output / "served",
+        ".tflite": tflite,
+    }
+    said = {name: shown.answers(path, shown.shown) for name, path in forms.items()}
+    for i, text in enumerate(shown.shown):
+        typer.echo(f"\n{text}")
+        for name, answers in said.items():
+            typer.echo(f"  {name:<12}{answers[i]}")

@@ -1,0 +1,209 @@
+"""Writes the forms of a model, and has them answer what Python answers, to compare.
+
+How exports compare with Python, as a table.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import typer
+
+import kformer
+from kformer.cli.terminal.streams import quiet
+from kformer.decoding.search_options import SearchOptions
+
+_DOING = {
+    "Translator": "Translating",
+    "TextClassifier": "Classifying",
+    "LanguageModel": "Continuing",
+}
+
+
+def write_exports(model, texts, references, exports):
+    """Writes the forms; they appear together, if each answers as Python does.
+
+    Args:
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        texts, references: Held-out sentences, or prompts; their translations, for BLEU, or their
+            labels, for accuracy, or None.
+        exports: `Exports`.
+
+    Returns:
+        list of `kformer.export.Report`: of Python, the SavedModel, the `.tflite` file, the folder
+        for CTranslate2.
+    """
+    with quiet() as say:
+        from kformer.export import Verifier
+        from kformer.files import Publication
+
+        if isinstance(model, kformer.Translator):
+            model = _into(model, exports) if model.target_languages else model
+            model.about |= exports.about
+        if exports.shortlist:
+            model.shortlist = kformer.Shortlist.load(exports.shortlist)
+        _check(model, exports)
+        doing = _DOING[type(model).__name__]
+
+        def say_running(where):
+            say(f"{doing} {len(texts):,} sentences {where} ...")
+
+        say_running("in Python, to compare with")
+        search, tokenize = (exports.beam_size, exports.length_penalty), exports.tokenize
+        verifier = Verifier(model, texts, references, *search, tokenize)
+        with Publication() as together:
+            # The SavedModel last: servers must not find it while the others are being made.
+            if exports.tflite or exports.web:
+                _write_tflite(model, exports, verifier, together, say, say_running)
+            if exports.saved_model:
+                _write_saved_model(model, exports, verifier, together, say, say_running)
+                verifier.reports.insert(1, verifier.reports.pop())  # Before the .tflite file's.
+            if exports.ctranslate2:
+                _write_ctranslate2(model, exports, verifier, together, say, say_running)
+    return verifier.reports
+
+
+def _into(translator, exports):
+    """Returns the translator that is exported: into one language, if that is given."""
+    if exports.target_language:
+        return translator.into(exports.target_language)
+    if exports.web:
+        raise ValueError(
+            "A web page translates into one language: give --target-language, one of "
+            f"{', '.join(translator.target_languages)}. Received: --web alone."
+        )
+    return translator
+
+
+def _check(model, exports):
+    """Raises errors in the arguments before minutes of work."""
+    from kformer.export.ctranslate2_folder import check_ctranslate2
+    from kformer.export.saved_model.warmup import batch_limits
+    from kformer.export.tflite.tflite_writer import check_tflite
+
+    if exports.shortlist and exports.ctranslate2:
+        raise ValueError(
+            "CTranslate2 searches among all ids: export it without --shortlist. "
+            f"Received: {str(exports.shortlist)!r} with {str(exports.ctranslate2)!r}."
+        )
+    if exports.saved_model:
+        targets = isinstance(model, kformer.Translator)
+        batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla, targets)
+    if exports.tflite or exports.web:
+        check_tflite(
+            model,
+            exports.tflite or Path("model.tflite"),
+            exports.beam_size,
+            exports.length_penalty,
+            exports.max_source_length,
+            exports.precision,
+            exports.batch,
+            exports.signature_names,
+        )
+    if exports.ctranslate2:
+        check_ctranslate2(model, exports.ctranslate2, str(exports.precision))
+
+
+def _write_tflite(model, exports, verifier, together, say, say_running):
+    """Writes the `.tflite` file, the web page around it, or both."""
+    from kformer.export import export_tflite, export_web_page
+    from kformer.export.tflite.tflite_writer import write_report
+
+    def check(path):
+        say_running("with the .tflite file")
+        exact = exports.precision == "float32"
+        form = ".tflite" if exact else f".tflite {exports.precision}"
+        verifier.verify_pocket(form, kformer.load(path), path, exact)
+
+    say(f"Converting to a .tflite file, {exports.precision} ...")
+    with tempfile.TemporaryDirectory() as folder:
+        file = export_tflite(
+            model,
+            Path(folder) / "model.tflite",
+            exports.beam_size,
+            exports.length_penalty,
+            exports.max_source_length,
+            exports.precision,
+            exports.batch,
+            check,
+            examples=verifier.texts,
+            about=exports.about,
+            signatures=exports.signature_names,
+        )
+        if exports.tflite:
+            with together.writing(exports.tflite) as temporary:
+                shutil.copyfile(file, temporary)
+            python, report = verifier.reports
+            measure = verifier.kind.measure
+            write_report(together, exports.tflite, report, python, exports.precision, measure)
+        if exports.web:
+            say("Writing the web page ...")
+            export_web_page(file, exports.web, exports.litert_js, together)
+
+
+def _write_saved_model(model, exports, verifier, together, say, say_running):
+    from kformer.export import export_saved_model
+
+    def check(path):
+        say_running("with the SavedModel")
+        return verifier.verify_served(kformer.load(path), path)
+
+    say("Writing the SavedModel ...")
+    export_saved_model(
+        model,
+        exports.saved_model,
+        exports.beam_size,
+        exports.length_penalty,
+        check,
+        exports.xla,
+        verifier.texts,
+        exports.max_batch_tokens,
+        together,
+    )
+
+
+def _write_ctranslate2(model, exports, verifier, together, say, say_running):
+    from kformer.export import Verifier, export_ctranslate2
+    from kformer.export.ctranslate2_folder import CTranslate2Translator
+
+    # The folder has no search, and CTranslate2 ranks the sequences of a beam by other rules.
+    greedy = verifier
+    if verifier.options != SearchOptions():
+        say_running("greedily in Python, to compare with")
+        model = model.copy()
+        model.search_defaults = None
+        references, tokenize = verifier.references, exports.tokenize
+        greedy = Verifier(model, verifier.texts, references, tokenize=tokenize)
+
+    def check(path):
+        say_running("with CTranslate2")
+        exact = exports.precision == "float32"
+        form = "CTranslate2" if exact else f"CTranslate2 {exports.precision}"
+        most = model.max_source_length
+        greedy.verify(form, CTranslate2Translator(path), path, most, exact)
+
+    say(f"Writing the folder for CTranslate2, {exports.precision} ...")
+    export_ctranslate2(model, exports.ctranslate2, str(exports.precision), check, together)
+    if greedy is not verifier:
+        verifier.reports += greedy.reports[1:]
+
+
+def show_reports(reports):
+    """Prints the reports as a table."""
+    classified = reports[0].accuracy is not None
+    measure = "accuracy %" if classified else "BLEU" if reports[0].bleu is not None else ""
+    typer.echo(f"{'form':<19}{'MB':>8}{measure:>12}  as Python")
+    for report in reports:
+        size = f"{report.bytes / 1e6:.1f}" if report.bytes else ""
+        score = 100 * report.accuracy if classified else report.bleu
+        score = "" if score is None else f"{score:.2f}"
+        agreement = f"{report.equal} of {report.total}"
+        if report.ties:
+            agreement += f", {report.ties} others at a tie"
+        if report.tokenizer_ties:
+            agreement += f", {report.tokenizer_ties} at a tie of the tokenizer"
+        if report.others:
+            agreement += f", {report.others} otherwise"
+        typer.echo(f"{report.form:<19}{size:>8}{score:>12}  {agreement}")
+    if reports[0].signature:
+        typer.echo(f"BLEU: {reports[0].signature}")

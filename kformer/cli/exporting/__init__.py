@@ -1,1 +1,0 @@
-"""What `kformer export` and `kformer demo` share: what to export, writing it, the comparison."""

@@ -1,0 +1,330 @@
+"""`kformer inspect`.
+
+How large a model's exports would be, without making them.
+
+Weights have the size of their precision. What else a file holds was measured: of translators of 1
+to 4 layers, of classifiers and language models of 1 and 4 layers, with 400 to 8,000 ids.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from kformer.cli.common_models import AnyModel
+from kformer.cli.terminal.streams import quiet
+from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.export.loading import saved_form
+from kformer.export.saved_model.serving_files import newest_version, read_report
+from kformer.export.tflite.tflite_writer import report_path
+from kformer.json_files import read_json
+from kformer.pocket.metadata import kind_in, read_metadata
+from kformer.training.recipes.recipe import MONITORS
+
+if TYPE_CHECKING:  # The command line imports this module, also for --help.
+    from kformer.tasks.parts import Part
+
+# Of a weight in a table of vectors, and of another.
+_BYTES = {
+    "float32": (4, 4),
+    "float16": (2, 2),
+    "int8": (1, 1),
+    "int4": (1, 0.5),
+    "int4-all": (0.5, 0.5),
+}
+# Of a `.tflite` file, in bytes: for any model, for each layer of a stack, for each id.
+_BESIDE_WEIGHTS = {
+    "Translator": (420_000, 50_000, 35),
+    "TextClassifier": (300_000, 60_000, 35),
+    "LanguageModel": (0, 170_000, 130),
+}
+_BESIDE_WEIGHTS_SAVED = {  # The same, of a SavedModel.
+    "Translator": (1_400_000, 300_000, 55),
+    "TextClassifier": (640_000, 300_000, 55),
+    "LanguageModel": (1_400_000, 300_000, 55),
+}
+
+
+def export_sizes(kind: str, stacks: Iterable, parts: "Iterable[Part]") -> Iterator[tuple[str, str]]:
+    """Yields the forms in which a model can be exported, and their sizes in words.
+
+    Args:
+        kind: Name of the model's class; others than those above are not exported.
+        stacks: The stacks of layers of its network.
+        parts: The parts of its network.
+    """
+    if kind not in _BESIDE_WEIGHTS:
+        return
+    stacks, parts = [*stacks], [*parts]
+    parameters = sum(part.parameters for part in parts)
+    in_tables = sum(part.parameters for part in parts if part.name.endswith("embedding"))
+    ids = in_tables // stacks[0].d_model
+    layers = sum(stack.num_layers for stack in stacks)
+
+    def beside(of_any, of_layer, of_id):
+        return of_any + of_layer * layers + of_id * ids
+
+    sizes = []
+    for precision, (of_table, of_other) in _BYTES.items():
+        weights = of_table * in_tables + of_other * (parameters - in_tables)
+        sizes.append(f"{precision} {(weights + beside(*_BESIDE_WEIGHTS[kind])) / 1e6:.1f}")
+    yield ".tflite", f"{', '.join(sizes)} MB"
+    yield "SavedModel", f"{(4 * parameters + beside(*_BESIDE_WEIGHTS_SAVED[kind])) / 1e6:.1f} MB"
+
+
+_MB = 1e6
+
+
+def inspect(model: AnyModel):
+    """Describe a model: sizes, parameters, limits, ids, its training and its exports."""
+    describe = {"keras": _keras, "saved_model": _saved_model, "tflite": _tflite}
+    for name, value in describe[saved_form(model)](model):
+        typer.echo(f"{name:<12}{value}".rstrip())
+
+
+def _keras(path):
+    """Yields names and values of what a `.keras` file holds, and of the run beside it."""
+    with quiet():
+        import kformer
+        from kformer.tasks.keras_file import KINDS_IN_WORDS
+        from kformer.tasks.parts import parts_of, stacks_of
+
+        model = kformer.load(path)
+        parts, stacks = parts_of(model.network), stacks_of(model.network)
+    kind = type(model).__name__
+    yield "model", f"{KINDS_IN_WORDS[kind]}, {path}, {_megabytes(path.stat().st_size)}"
+    yield from _layers(stacks)
+    yield from _texts(model)
+    yield from _table(parts)
+    yield from _run(path.parent)
+    for name, size in export_sizes(kind, stacks.values(), parts):
+        yield name, f"about {size}"
+
+
+def _layers(stacks):
+    """Yields the sizes of each stack of layers."""
+    for name, stack in stacks.items():
+        norm = "normalization before" if stack.norm_first else "normalization after"
+        yield (
+            name,
+            f"{stack.num_layers} layer{'s' * (stack.num_layers > 1)} of {stack.num_heads} heads; "
+            f"d_model {stack.d_model}, d_ff {stack.d_ff}, "
+            f"{stack.activation}, dropout {stack.dropout}, {norm} each sub-layer",
+        )
+
+
+def _texts(model):
+    """Yields vocabularies, ids, limits, labels and the head that aligns words."""
+    target = getattr(model, "target_tokenizer", model.tokenizer)
+    sides = {"ids": model.tokenizer}
+    if target is not model.tokenizer:
+        sides = {"source ids": model.tokenizer, "target ids": target}
+    for name, tokenizer in sides.items():
+        yield (
+            name,
+            f"{tokenizer.vocab_size:,}; padding {tokenizer.padding_id}, unknown "
+            f"{tokenizer.unknown_id}, start {tokenizer.start_id}, end {tokenizer.end_id}",
+        )
+    if hasattr(model, "alignment_head"):
+        most = model.max_source_length
+        yield "limits", f"{most} ids of a source, {most + EXTRA_LENGTH} of a translation"
+        head = model.alignment_head
+        yield "alignment", head or "the last layer's mean of heads; `kformer align --choose`"
+    elif hasattr(model, "max_length"):
+        yield "limits", f"{model.max_length} ids of a prompt and its continuation"
+    else:
+        yield "limits", f"{model.max_source_length} ids of a text"
+    if getattr(model, "search_defaults", None):
+        yield "search", f"by default {_options(model.search_defaults)}"
+    if hasattr(model, "labels"):
+        yield "labels", ", ".join(model.labels)
+    if hasattr(model, "about"):
+        yield from _about({**model.about, "target_languages": model.target_languages})
+
+
+def _about(found):
+    """Yields the languages, the licence and the citation of a model."""
+    if found.get("target_languages"):
+        yield "into", f"one of {', '.join(found['target_languages'])}"
+    sides = [found.get(f"{side}_language", "?") for side in ("source", "target")]
+    if sides != ["?", "?"]:
+        yield "languages", " -> ".join(sides)
+    elif found.get("languages"):
+        yield "languages", ", ".join(found["languages"])
+    for name in ("licence", "citation"):
+        if found.get(name):
+            yield name, " ".join(found[name].split())
+
+
+def _table(parts):
+    """Yields the rows of a table of parameters."""
+    width = max(len(part.name) for part in parts)
+    yield "", ""
+    yield "parameters", f"{'':<{width}}{'number':>13}{'MB':>9}  matrices"
+    for part in parts:
+        yield (
+            "",
+            f"{part.name:<{width}}{part.parameters:>13,}{part.bytes / _MB:>9.2f}  {part.shapes}",
+        )
+    number, size = (sum(getattr(part, name) for part in parts) for name in ("parameters", "bytes"))
+    yield "", f"{'all':<{width}}{number:>13,}{size / _MB:>9.2f}"
+    yield "", ""
+
+
+def _run(folder):
+    """Yields the recipe and the best scores of the run in a folder, if there is one."""
+    from kformer.training.run.execution import read_history
+    from kformer.training.run.run_config import read_run_config
+
+    config = read_run_config(folder)
+    if "recipe" not in config:
+        return
+    recipe = config["recipe"]
+    finished = "" if config.get("finished") else ", unfinished"
+    yield (
+        "training",
+        f"{recipe['epochs']} epochs of {recipe['tokens_per_batch']:,} tokens a batch, "
+        f"{recipe['precision']}, seed {recipe['seed']}{finished}",
+    )
+    for name, files in config.get("files", {}).items():
+        if files:
+            yield "", f"{name.replace('_', '-')}: {', '.join(files)}"
+    try:
+        history, monitor = read_history(folder)
+    except FileNotFoundError:
+        return
+    name, mode = MONITORS[monitor]
+    values = [(value, i) for i, value in enumerate(history.get(name, [])) if value == value]
+    if values:
+        best, at = (min if mode == "min" else max)(values)
+        others = (
+            f"{other} {history[other][at]:.4g}"
+            for other in sorted(history)
+            if other.startswith("val_") and other != name
+        )
+        yield (
+            "scores",
+            f"{', '.join([f'{name} {best:.4g}', *others])}, after epoch {history['epoch'][at]}",
+        )
+
+
+def _saved_model(path):
+    """Yields names and values of what the report in a SavedModel holds."""
+    version = newest_version(path)
+    report = read_report(version)
+    kind = report.get("kind", "translator").replace("_", " ")
+    yield "model", f"{kind}, SavedModel {version}"
+    sizes = report.get("bytes", {})
+    if sizes:
+        yield (
+            "size",
+            f"{_megabytes(sizes['all'])}: weights {_megabytes(sizes['weights'])}, graph "
+            f"{_megabytes(sizes['graph'])}",
+        )
+    yield from _about(report)
+    yield from _search(report)
+    limits = (
+        ("max_source_length", "{:,} ids of a text"),
+        ("max_target_length", "{:,} of an answer"),
+        ("max_texts", "{:,} texts of a request"),
+        ("max_batch_tokens", "{:,} ids of a request"),
+    )
+    yield "limits", ", ".join(words.format(report[key]) for key, words in limits if key in report)
+    for name, one in report.get("signatures", {}).items():
+        yield "signature", f"{name}: {_tensors(one['inputs'])} -> {_tensors(one['outputs'])}"
+    yield from _written(report)
+    yield from _checked(report.get("checked") or {})
+
+
+def _tensors(described):
+    return ", ".join(
+        f"{name} {one['dtype']} ({', '.join('B' if n is None else str(n) for n in one['shape'])})"
+        for name, one in described.items()
+    )
+
+
+def _tflite(path):
+    """Yields names and values of the metadata of a `.tflite` file, and of the report beside it."""
+    metadata = read_metadata(path)
+    report = _report_beside(path)
+    precision = f", {metadata['precision']}" if "precision" in metadata else ""
+    yield "model", f"{kind_in(metadata)}, {path}, {_megabytes(path.stat().st_size)}{precision}"
+    yield from _about(metadata)
+    sizes = ("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff", "activation")
+    found = [f"{name} {metadata[name]}" for name in sizes if metadata.get(name)]
+    if found:
+        yield "network", ", ".join(found)
+    if "parameters" in metadata:
+        yield "parameters", f"{metadata['parameters']:,}"
+    for side in ("source", "target", ""):
+        key = f"{side}_vocab_size".lstrip("_")
+        if key in metadata:
+            yield f"{side} ids".lstrip(), _ids(metadata, side)
+    yield from _search(metadata)
+    limits = (
+        ("max_source_length", "{:,} ids of a text"),
+        ("max_source_bytes", "{:,} bytes of it"),
+        ("max_target_length", "{:,} ids of an answer"),
+    )
+    yield (
+        "limits",
+        ", ".join(words.format(metadata[key]) for key, words in limits if key in metadata),
+    )
+    if "labels" in metadata:
+        yield "labels", ", ".join(metadata["labels"])
+    yield "signatures", ", ".join(metadata.get("signatures", []))
+    yield from _written(metadata)
+    yield from _checked(report)
+
+
+def _ids(metadata, side):
+    special = {
+        name: metadata.get(f"target_{name}_id" if side == "target" else f"{name}_id")
+        for name in ("padding", "unknown", "start", "end")
+    }
+    found = ", ".join(f"{name} {i}" for name, i in special.items() if i is not None)
+    return f"{metadata[f'{side}_vocab_size'.lstrip('_')]:,}; {found}"
+
+
+def _report_beside(path):
+    try:
+        return read_json(report_path(path), rule="")
+    except (OSError, ValueError):
+        return {}
+
+
+def _search(found):
+    if "beam_size" in found:
+        words = "greedy"
+        if found["beam_size"] > 1:
+            words = f"{found['beam_size']} beams, length penalty {found['length_penalty']}"
+        others = {**found.get("search", {})}
+        for name in ("beam_size", "length_penalty"):
+            others.pop(name, None)
+        yield "search", ", ".join(filter(None, [words, _options(others)]))
+
+
+def _options(options):
+    """Returns options of a search in words, named as on the command line."""
+    return ", ".join(f"{name.replace('_', '-')} {value}" for name, value in options.items())
+
+
+def _written(found):
+    if "kformer" in found:
+        beside = f", TensorFlow {found['tensorflow']}" if "tensorflow" in found else ""
+        yield "written by", f"kformer {found['kformer']}{beside}"
+
+
+def _checked(report):
+    """Yields what was measured when a model was exported."""
+    equal = report.get("equal_to_python", report.get("equal"))
+    if equal is None:
+        return
+    yield "checked", f"{equal:,} of {report['sentences']:,} texts answered as in Python"
+    for name, digits in (("bleu", ".2f"), ("accuracy", ".4f")):
+        if report.get(name) is not None:
+            yield "", f"{name} {report[name]:{digits}}"
+
+
+def _megabytes(size):
+    return f"{size / _MB:.2f} MB"

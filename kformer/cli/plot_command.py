@@ -1,0 +1,93 @@
+"""`kformer plot`: pictures of what a model computes with, and of how it was trained."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.arguments import check_integer
+from kformer.cli.attention_command import attention
+from kformer.cli.terminal.streams import quiet
+from kformer.files import check_writable
+from kformer.training.recipes.recipe import Recipe, recipe_names
+
+Picture = Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.")]
+
+app = typer.Typer(help="Draw attention, positions, schedules and learning curves.")
+app.command()(attention)
+
+
+@app.command()
+def positions(
+    output: Picture,
+    d_model: Annotated[int, typer.Option(help="Width of the model, even.")] = 128,
+    length: Annotated[int, typer.Option(help="Number of positions.")] = 100,
+):
+    """Draw the positional encoding, and how alike two positions are by their distance."""
+    check_integer("length", length, least=2)
+    check_integer("d_model", d_model, least=2)
+    if d_model % 2:
+        raise ValueError(
+            "`d_model` must be even, so that each sine has its cosine. "
+            f"Received: d_model={d_model}."
+        )
+    _check(output)
+    with quiet():
+        import kformer
+        from kformer.plot import plot_positions
+
+        encodings = kformer.PositionalEncoding().encodings(length, d_model)
+        _save(plot_positions(encodings), output)
+
+
+@app.command()
+def schedule(
+    output: Picture,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(help=f"May be repeated: {', '.join(recipe_names())}. By default tiny."),
+    ] = None,
+    steps: Annotated[int, typer.Option(help="The last step to draw.")] = 20_000,
+):
+    """Draw the learning rates of recipes, to compare them."""
+    check_integer("steps", steps, least=1)
+    recipes = {name: Recipe.named(name) for name in recipe or ["tiny"]}
+    _check(output)
+    with quiet():
+        from kformer.plot import plot_schedules
+        from kformer.training import WarmupSchedule
+
+        schedules = {
+            name: WarmupSchedule(one.d_model, one.warmup_steps, one.learning_rate_scale)
+            for name, one in recipes.items()
+        }
+        _save(plot_schedules(schedules, steps), output)
+
+
+@app.command()
+def history(
+    run: Annotated[Path, typer.Argument(help="Folder of a run, finished or not.")],
+    output: Picture,
+):
+    """Draw the learning curves of a run, and mark its best epoch."""
+    from kformer.training.run.execution import draw_history, read_history
+
+    found, monitor = read_history(run)
+    _check(output)
+    draw_history(found, monitor, output)
+    typer.echo(f"The picture is {output}")
+
+
+def _check(output):
+    """Refuses a name that a picture cannot have, or a place that cannot be written to."""
+    from kformer.plot import check_picture
+
+    check_picture(output)
+    check_writable(output)
+
+
+def _save(figure, output):
+    from kformer.plot import save_figure
+
+    save_figure(figure, output)
+    typer.echo(f"The picture is {output}")

@@ -1,0 +1,112 @@
+"""Errors of typer and pydantic in the form of ours: the rule first, then what was received.
+
+Errors of the operating system in the form of ours: the rule first, then what was received.
+"""
+
+import errno
+import os
+import re
+
+import typer
+
+_MUST_BE = {  # By how the type of pydantic's error begins.
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+}
+_LIMITS = {
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "greater than {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "less than {lt}",
+}
+_CHOICE = re.compile(r"'.*' is not one of (.*)\.", re.DOTALL)
+_EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
+
+
+def usage_error_line(error: typer.TyperException) -> str:
+    """Returns the message of an error in what was typed."""
+    cause = error.__cause__
+    if hasattr(cause, "errors") and getattr(error, "param", None) is not None:
+        return _of_value(error.param, cause.errors()[0])
+    message = error.format_message()
+    if extra := _EXTRA.fullmatch(message.strip().removesuffix(".")):
+        return _of_extra(getattr(error, "ctx", None), extra[1], message)
+    return message
+
+
+def _of_value(param, found):
+    """Returns the message for a value that pydantic refused.
+
+    Args:
+        param: The parameter of the command.
+        found: Its error, as a dict.
+    """
+    name, kind, message = param.name, found["type"], found["msg"]
+    if kind in _LIMITS:
+        rule = _LIMITS[kind].format(**found["ctx"])
+    elif kind.partition("_")[0] in _MUST_BE:
+        rule = _MUST_BE[kind.partition("_")[0]]
+    elif choice := _CHOICE.fullmatch(message.removeprefix("Value error, ")):
+        rule = f"one of {choice[1].replace(chr(39), '')}"
+    else:
+        message = message.removeprefix("Value error, ").removesuffix(".")
+        rule = message.removeprefix("Input should be ")
+        if rule == message:
+            return f"`{name}` cannot be used: {message}. Received: {name}={found['input']!r:.99}."
+    return f"`{name}` must be {rule}. Received: {name}={found['input']!r:.99}."
+
+
+def _of_extra(context, extra, message):
+    """Returns the message for arguments that a command does not take."""
+    if context is None:
+        return message
+    options = [option for one in context.command.params for option in one.opts]
+    takes = [name for name in ("--input", "--text", "--source", "--test") if name in options]
+    arguments = [
+        one.name.upper() for one in context.command.params if one.param_type_name == "argument"
+    ]
+    cure = f"; text is read from a file by {takes[0]} FILE" if takes else ""
+    return (
+        f"`{context.command_path}` takes {' and '.join(arguments) or 'options alone'}{cure}. "
+        f"Received: {extra}."
+    )
+
+
+_RULES = {
+    errno.ENOENT: "There is no such file or folder.",
+    errno.EISDIR: "A file is needed, not a folder.",
+    errno.ENOTDIR: "A folder is needed, not a file.",
+    errno.EACCES: "This user lacks the permission to read or write it.",
+    errno.EPERM: "This user lacks the permission to read or write it.",
+    errno.ENOSPC: "The disk is full.",
+    errno.EDQUOT: "This user's quota of the disk is used up.",
+    errno.EROFS: "The file system can only be read.",
+    errno.ENAMETOOLONG: "The name of a file or folder is too long.",
+    errno.EBADF: "A standard stream that the command needs must be open.",
+    errno.ENOTEMPTY: "The folder must be empty.",
+}
+# How TensorFlow says it: "{{...}} FILE; No such file or directory [Op:...]", on a line of its own.
+_IN_TENSORFLOW = re.compile(r"^(?:\{\{.*\}\} )?(.+?); ([A-Z][\w -]+?)(?: \[Op:.*)?$", re.MULTILINE)
+
+
+def system_error_line(error: OSError) -> str:
+    """Returns what an error says; in our form, where it has the system's."""
+    if error.errno is None:  # One of ours.
+        return str(error)
+    rule = _RULES.get(error.errno, f"{error.strerror or os.strerror(error.errno)}.")
+    if error.errno == errno.EBADF:  # The file, if one is named, is what was being written.
+        return rule
+    files = [file for file in (error.filename, error.filename2) if file is not None]
+    return f"{rule} Received: {', '.join(map(repr, map(str, files)))}." if files else rule
+
+
+def of_tensorflow(error: Exception) -> str | None:
+    """Returns the message of an error that TensorFlow met with a file; None for other errors."""
+    if not type(error).__module__.startswith("tensorflow."):
+        return None
+    rules = {os.strerror(number): rule for number, rule in _RULES.items()}
+    found = _IN_TENSORFLOW.search(str(error))
+    if not found or found[2] not in rules:
+        return None
+    return f"{rules[found[2]]} Received: {found[1]!r}."

@@ -1,0 +1,196 @@
+"""Lines of text through a model: one for one, in chunks, so that memory has a bound."""
+
+import contextlib
+import os
+import re
+import stat
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from kformer.cli.terminal.progress_line import Progress
+from kformer.cli.terminal.streams import Stream
+from kformer.files import replacing
+from kformer.serving.errors import printable
+from kformer.text.long_lines import lines_of
+from kformer.text.text_files import decoded, read_lines
+
+CHUNK = 2000  # Lines in memory at once, sorted by length among themselves,
+CHUNK_CHARACTERS = 4_000_000  # or fewer, if they have so many characters.
+
+
+def _not_dash(path):
+    """Returns None for "-", which stands for stdin and stdout."""
+    return None if path == Path("-") else path
+
+
+def file_or_standard(help: str):
+    """Returns an option for a file; without it, or as "-", it is None."""
+    return typer.Option(help=help, callback=_not_dash)
+
+
+Input = Annotated[Path | None, file_or_standard("Text to translate; by default stdin.")]
+Output = Annotated[Path | None, file_or_standard("File to write; by default stdout.")]
+
+
+class Text(NamedTuple):
+    """Lines to work on.
+
+    Attributes:
+        lines: Iterable of strings.
+        total: Their number; None if it is not known.
+        pauses: Callable (since) -> whether to work on the lines that were read `since`, because no
+            other line comes right behind them; None if all lines are there.
+    """
+
+    lines: Iterable[str]
+    total: int | None = None
+    pauses: Callable[[float], bool] | None = None
+
+
+def lines_to_translate(input, ends=False) -> Text:
+    """Returns the lines of a file, or of stdin if that is None.
+
+    A file is read once to count its lines and to find what is not UTF-8, and then while it is
+    translated: it may be larger than the memory. A pipe is read once.
+
+    Args:
+        input: Path of the file or of a pipe, or None.
+        ends: Whether lines keep their line ends.
+    """
+    if input is None:
+        return _of_stdin(ends)
+    if input.exists() and not input.is_file() and not input.is_dir():
+        stream = Stream(os.open(input, os.O_RDONLY))
+        return Text(decoded(stream, repr(str(input)), ends), None, stream.pauses)
+    return Text(read_lines(input, ends), sum(1 for _ in read_lines(input)))
+
+
+def _of_stdin(ends):
+    content = sys.stdin.buffer
+    try:
+        is_file = stat.S_ISREG(os.fstat(content.fileno()).st_mode)
+    except OSError:  # It has no file descriptor.
+        is_file = True
+    if is_file:
+        return Text(decoded(lines_of(content), "stdin", ends))
+    stream = Stream(content.fileno())
+    return Text(decoded(stream, "stdin", ends), None, stream.pauses)
+
+
+def translate_lines(translate, lines, total=None):
+    """Yields a translation for each of `lines`, one line each, whatever is in it."""
+    for translation in in_chunks(translate, lines, total):
+        yield one_line(translation)
+
+
+def in_chunks(work, items, total=None, chunk=None, label="Translating", pauses=None):
+    """Yields what `work` makes of each item; see `chunks_done`.
+
+    If lines come slowly, each result reaches stdout before the next line is read.
+    """
+    is_dialogue = pauses is not None and sys.stdout.isatty()
+    with Progress(label, total, hidden=is_dialogue) as progress:
+        for results in chunks_done(work, items, progress, chunk, pauses=pauses):
+            yield from results
+            if pauses:
+                sys.stdout.flush()
+
+
+def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
+    """Yields a list of what `work` makes of each item, for one chunk of the items after another.
+
+    Without `pauses`, where a chunk ends depends only on the items from its beginning.
+
+    Args:
+        work: callable (items, progress) -> results, as many; warns of sentences by number.
+        items: iterable of lines, or of tuples of lines that belong together.
+        progress: `kformer.cli.terminal.progress_line.Progress`.
+        chunk: Most items at once; by default 2,000.
+        done: Number of lines before the first item, for messages.
+        pauses: See `Text`.
+    """
+    for part in _chunks(items, chunk or CHUNK, pauses):
+        progress.read(len(part))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                results = work(part, progress=progress.update)
+            except ValueError as error:
+                raise ValueError(_of_lines(error, done)) from error
+        _warn_of_lines(caught, done)
+        done += len(part)
+        yield results
+
+
+def one_line(text):
+    """The text without the line ends that may be in it."""
+    return " ".join(text.splitlines())
+
+
+@contextlib.contextmanager
+def writing(output):
+    """Opens the file `output`, which appears whole or not at all, or stdout if that is None.
+
+    On a terminal, control characters are escaped: a model or a server could steer it by them. A
+    device or a pipe, such as /dev/null, is written to and not replaced.
+    """
+    if output is None:
+        yield _Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif output.exists() and not output.is_file():
+        with output.open("wb") as file:
+            yield _Terminal(file) if file.isatty() else file
+    else:
+        with replacing(output) as temporary, temporary.open("wb") as file:
+            yield file
+
+
+class _Terminal:
+    def __init__(self, file):
+        self._file = file
+
+    def write(self, line):
+        self._file.write(printable(line.decode("utf-8")).encode("utf-8"))
+
+
+def check_output(output):
+    """Refuses a folder where a file is to be written."""
+    if output and output.is_dir():
+        raise IsADirectoryError(f"The output must be a file. Received: folder {str(output)!r}.")
+
+
+def _chunks(items, most, pauses):
+    chunk, characters, since = [], 0, 0.0
+    for item in items:
+        since = since if chunk else time.monotonic()
+        chunk.append(item)
+        characters += len(item) if isinstance(item, str) else sum(map(len, item))
+        is_full = len(chunk) == most or characters >= CHUNK_CHARACTERS
+        if is_full or (pauses and pauses(since)):
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
+
+
+def _warn_of_lines(caught, done):
+    """Issues warnings again, of lines of the whole text."""
+    for warning in caught:
+        message = _of_lines(warning.message, done)
+        warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)
+
+
+def _of_lines(message, done):
+    """Returns a message of a line of the whole text instead of a sentence of a chunk."""
+    return re.sub(
+        r"\b(Sentence|Text|(?<=of )sentence|prompt) (\d+)",
+        lambda found: f"{'Line' if found[1].istitle() else 'line'} {done + int(found[2])}",
+        str(message),
+        count=1,
+    )

@@ -1,0 +1,81 @@
+"""Lines of many sentences: what `--paragraphs` reads and writes, with the layout as it was."""
+
+from typing import Annotated
+
+import typer
+
+from kformer.cli.terminal.line_streams import Text, in_chunks, lines_to_translate, writing
+from kformer.cli.terminal.output_format import warn_of_flags
+from kformer.text.long_lines import check_whole
+
+_PANEL = "Text of many sentences"
+Paragraphs = Annotated[
+    bool,
+    typer.Option(
+        "--paragraphs",
+        help="Split each line into sentences, translate these, and keep line ends, indents, "
+        "list marks and what has no letter as they are. Sentences that are too long are split at "
+        "clauses.",
+        rich_help_panel=_PANEL,
+    ),
+]
+SourceLanguage = Annotated[
+    str | None,
+    typer.Option(
+        help="With --paragraphs: the language of the text, such as de, by whose rules sentences "
+        "end; by default the model's, if it is recorded, or en.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+def check_paragraphs(paragraphs, source_language, **others):
+    """Refuses options that do not go together.
+
+    Args:
+        others: Options that do not go with --paragraphs, by name; those that are set are true.
+    """
+    if paragraphs and any(others.values()):
+        given = ", ".join(f"--{name.replace('_', '-')}" for name, value in others.items() if value)
+        raise ValueError(
+            "--paragraphs writes text alone, and the best translation of each sentence. "
+            f"Received: {given}."
+        )
+    if source_language is not None and not paragraphs:
+        raise ValueError(
+            "--source-language is for --paragraphs. "
+            f"Received: --source-language {source_language} alone."
+        )
+
+
+def translate_paragraphs(load, input, output, source_language, chunk=None):
+    """Reads, translates and writes text.
+
+    Args:
+        load: callable () -> callable (lines, source_language=, progress=) -> as many
+            `kformer.SplitTranslation`.
+        input: Path of a file, None for stdin, or a list of texts, each of which becomes lines.
+        output: Path of a file, None for stdout.
+        source_language: Language of the text, or None.
+        chunk: Most lines at once; None for the default.
+    """
+    text = _text(input)
+    translate = load()
+
+    def work(lines, progress):
+        return translate(lines, source_language=source_language, progress=progress)
+
+    results = in_chunks(work, text.lines, text.total, chunk, pauses=text.pauses)
+    with writing(output) as out:
+        for number, one in enumerate(results, start=1):
+            warn_of_flags(number, one)
+            out.write(one.text.encode("utf-8"))
+
+
+def _text(input):
+    """Returns the lines with their ends, and refuses those that are too long to be read whole."""
+    if not isinstance(input, list):
+        text = lines_to_translate(input, ends=True)
+        name = "stdin" if input is None else repr(str(input))
+        return text._replace(lines=check_whole(text.lines, name))
+    return Text([one if one.endswith("\n") else f"{one}\n" for one in input], len(input))

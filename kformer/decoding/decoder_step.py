@@ -1,0 +1,190 @@
+"""The decoder for one position, all beams of a row at once: the step that searches call.
+
+It computes what `kformer.model.decoder.Decoder` computes for whole sequences, which is its
+reference; `tests/decoding/test_decoder_step.py` holds the two together. Decoding one position is
+bound by reading the weights and launching operations, so this uses as few operations as possible,
+and what does not change between steps is computed once: the memory's keys and values, the table of
+positions, and the matrices of each layer, see `kformer.decoding.layer_step`.
+
+Vectors are rows of a matrix, M = B * K of them: all runtimes are best at products of matrices.
+
+Axes: B batch, K beams, T largest number of positions, N = T * K slots, S source length, H heads,
+D d_model, V vocabulary, C candidates, L layers.
+"""
+
+from typing import Any
+
+from keras import ops
+
+from kformer.decoding.kv_cache import CacheLayout, KVCache
+from kformer.decoding.layer_step import FusedNorm, LayerStep, Vectors
+from kformer.decoding.runtime import GRAPH, Runtime
+from kformer.decoding.search.search_loop import Step, StepOutput
+from kformer.decoding.source_memory import (
+    PromptMemory,
+    SourceMemory,
+    prompt_memory,
+    source_memory,
+)
+from kformer.decoding.step_attention import ElementwiseAttention, MatmulAttention
+from kformer.model.encoder import Encoder
+
+
+class DecoderStep(Step):
+    """Scores the ids that follow, for one batch of sources or of prompts.
+
+    Args:
+        transformer: `kformer.Transformer` or `kformer.TransformerDecoder`.
+        memory: `kformer.decoding.source_memory.SourceMemory` of the batch, or its `PromptMemory`.
+        max_length: int or int32 tensor, largest number of positions T.
+        beams: Number of beams K.
+        runtime: `kformer.decoding.runtime.Runtime`.
+    """
+
+    def __init__(
+        self,
+        transformer,
+        memory: SourceMemory | PromptMemory,
+        max_length: Any,
+        beams: int = 1,
+        runtime: Runtime = GRAPH,
+    ):
+        self._made_of = transformer, memory, max_length, beams, runtime
+        decoder, dtype = transformer.decoder, transformer.compute_dtype
+        self.top_k, self.log_sum_exp = runtime.top_k, runtime.log_sum_exp
+        self.write, self.compact_batch = runtime.write, runtime.compact_batch
+        self._layout = CacheLayout(runtime, max_length, beams)
+        self.block, self.capacities = self._layout.block, self._layout.capacities
+        self._beams = beams
+        elementwise = runtime.elementwise_attention and beams == 1
+        attention_class = ElementwiseAttention if elementwise else MatmulAttention
+        width = decoder.d_model // decoder.num_heads
+        self._attention = attention_class(decoder.num_heads, width, beams)
+        self._layers, before = [], None
+        for layer in decoder.layers:
+            self._layers.append(LayerStep(layer, self._attention, dtype, before))
+            before = self._layers[-1].last_norm
+        self._norm = decoder.norm and FusedNorm(decoder.norm)
+        self._continues_prompts = isinstance(memory, PromptMemory)
+        if self._continues_prompts:
+            self._memory, first = memory, ops.shape(memory.mask)[3]
+        else:
+            self._memory, first = self._attention.prepare_memory(memory), 0
+        values = memory.layers[0].values
+        self._any_number = ops.sum(values[:1, :1, :1, :1])  # A sum, as the batch may be empty.
+        self._embedding = transformer.target_embedding
+        table = ops.cast(self._embedding.output_table, dtype)
+        self._columns = ops.transpose(table)  # (D, V); once, not in every step.
+        bias = self._embedding.bias
+        self._bias = None if bias is None else ops.cast(bias, dtype)  # (V,)
+        positions = transformer.positions.encodings(first + max_length, table.shape[1])
+        positions = ops.reshape(ops.cast(positions, dtype), (1, 1, -1, table.shape[1]))
+        self._positions = positions  # (1, 1, T, D): cached keys are sliced by the same index.
+
+    def empty_cache(self, batch: Any) -> KVCache:
+        """Returns the cache of the first step for B rows."""
+        return self._layout.empty(
+            lambda slots: (batch, *self._attention.cache_shape(slots)),
+            len(self._layers),
+            self._any_number,
+            self._memory if self.compact_batch else (),
+        )
+
+    def __call__(self, ids: Any, position: Any, visible: Any, cache: KVCache) -> StepOutput:
+        """Scores what follows; see `kformer.decoding.search.search_loop.Step`.
+
+        The attention of the `StepOutput` is the mean over the heads of the last layer.
+        """
+        # Transformer.decode: embedded ids plus positions (sections 3.4 and 3.5).
+        memory = cache.memory or self._memory
+        x = self._embedding(ops.reshape(ids, (-1,))) + self._encoding(position, memory)  # (M, D)
+        x = Vectors(x, x)
+        within = self._layout.within_tail(position)
+        masks = self._layout.masks(visible, position, within, cache)
+        if self._continues_prompts:
+            masks = memory.join_masks(masks)
+        write = self._layout.tail_writer(cache, within)
+        # Decoder.attend: one layer after the other, then the final norm of the pre-norm variant.
+        tail = []
+        main = [(old,) for old in cache.main] or [()] * len(self._layers)
+        parts = zip(self._layers, main, cache.tail, memory.layers, strict=True)
+        for layer, old, new, source in parts:
+            x, new, weights = layer(x, old, new, write, masks, source, memory.mask)
+            tail.append(new)
+        if self._norm:
+            x = self._norm(x.whole)
+        cache = cache._replace(tail=tuple(tail))
+        attention = None if weights is None else ops.mean(weights, axis=1)
+        if getattr(memory, "candidates", ()):
+            logits, candidates = self._logits_of(memory.candidates, x.whole), memory.candidates.ids
+            return StepOutput(logits, cache, attention, candidates)
+        # TokenEmbedding.logits: the output's table, transposed (section 3.4), and its bias.
+        logits = ops.matmul(x.whole, self._columns)  # (M, V)
+        if self._bias is not None:
+            logits = logits + self._bias
+        logits = ops.reshape(logits, (-1, self._beams, logits.shape[1]))
+        return StepOutput(logits, cache, attention)
+
+    def _logits_of(self, candidates, x):
+        """Returns the logits (B, K, C) of each row's own candidates for vectors (M, D)."""
+        if len(candidates.columns.shape) == 3:
+            x = ops.reshape(x, (-1, self._beams, x.shape[1]))
+        logits = ops.matmul(x, candidates.columns)
+        logits = ops.reshape(logits, (-1, self._beams, logits.shape[-1]))
+        if isinstance(candidates.bias, tuple):
+            return logits
+        return logits + ops.expand_dims(candidates.bias, 1)
+
+    def _encoding(self, position, memory):
+        """Returns the encoding of the position, (1, D); after prompts one for each row, (M, D)."""
+        width = self._columns.shape[0]
+        if self._continues_prompts:
+            rows = ops.repeat(memory.lengths + position, self._beams)  # (M,)
+            return ops.take(ops.reshape(self._positions, (-1, width)), rows, axis=0)
+        start = ops.stack([0, 0, position, 0])  # Of one dtype, which JAX demands.
+        encoding = ops.slice(self._positions, start, (1, 1, 1, width))
+        return ops.reshape(encoding, (1, width))
+
+    def first_ids(self, start_id: int, batch: Any, beams: int) -> Any:
+        if self._continues_prompts:
+            return ops.repeat(self._memory.last_ids, beams, axis=1)
+        return super().first_ids(start_id, batch, beams)
+
+    def flush(self, cache: KVCache, start: Any) -> KVCache:
+        return self._layout.flush(cache, start)
+
+    def grow(self, cache: KVCache, positions: Any) -> KVCache:
+        return self._layout.grow(cache, positions)
+
+    def rebuild(self) -> "DecoderStep":
+        return type(self)(*self._made_of)
+
+
+def start_decoding(
+    transformer,
+    source: Any,
+    max_length: Any,
+    beams: int = 1,
+    runtime: Runtime = GRAPH,
+    step_class: type[DecoderStep] = DecoderStep,
+    candidates: Any = None,
+) -> tuple[DecoderStep, KVCache]:
+    """Reads `source` once; returns the step that decodes it, and the cache of its first call.
+
+    Args:
+        transformer: `kformer.Transformer`, or `kformer.TransformerDecoder` for prompts.
+        source: integer tensor (B, S). A prompt begins with the start id and has no end id.
+        max_length: Largest number of positions T.
+        beams: Number of beams K that are decoded side by side for each row.
+        runtime: What the step will run on; see `kformer.decoding.runtime`.
+        step_class: The step's class.
+        candidates: int32 tensor (B, C), the only ids that are scored, each once in its row; None
+            for all ids, and for prompts.
+    """
+    if isinstance(transformer.decoder, Encoder):
+        memory = prompt_memory(transformer, source)
+    else:
+        mask = transformer.source_mask(source)
+        memory = source_memory(transformer, transformer.encode(source), mask, candidates)
+    step = step_class(transformer, memory, max_length, beams, runtime)
+    return step, step.empty_cache(ops.shape(source)[0])

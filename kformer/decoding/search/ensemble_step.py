@@ -1,0 +1,60 @@
+"""An ensemble: several models that choose the next id together, in any search.
+
+Axes: B batch, K beams, V vocabulary, M models.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from keras import ops
+
+from kformer.decoding.search.search_loop import Step, StepOutput
+
+
+class EnsembleStep(Step):
+    """Averages the probabilities of several steps, and their attention.
+
+    The logits that it returns are the logarithms of the mean probabilities, plus the mean of the
+    steps' own normalizers: so they are those of one step where all agree, and a penalty on logits
+    is as strong as for one. Its cache is a tuple of the steps' caches.
+
+    Args:
+        steps: M steps of one vocabulary, for the same batch, candidates, beams and runtime.
+    """
+
+    def __init__(self, steps: Sequence[Step]):
+        self._steps = tuple(steps)
+        first = self._steps[0]
+        self.top_k, self.log_sum_exp, self.write = first.top_k, first.log_sum_exp, first.write
+        self.block, self.capacities = first.block, first.capacities
+        self.compact_batch = first.compact_batch
+
+    def __call__(self, ids: Any, position: Any, visible: Any, cache: tuple) -> StepOutput:
+        outputs = self._of_each(lambda step, own: step(ids, position, visible, own), cache)
+        logits = ops.stack([ops.cast(one.logits, "float32") for one in outputs])  # (M, B, K, V)
+        normalizers = ops.logsumexp(logits, axis=-1, keepdims=True)
+        mean = ops.logsumexp(logits - normalizers, axis=0) - math.log(len(outputs))  # (B, K, V)
+        mean = mean + ops.mean(normalizers, axis=0)
+        attention = [one.attention for one in outputs]
+        return StepOutput(
+            mean,
+            tuple(one.cache for one in outputs),
+            None if any(one is None for one in attention) else sum(attention) / len(attention),
+            outputs[0].candidates,
+        )
+
+    def flush(self, cache: tuple, start: Any) -> tuple:
+        return self._of_each(lambda step, own: step.flush(own, start), cache)
+
+    def grow(self, cache: tuple, positions: int) -> tuple:
+        return self._of_each(lambda step, own: step.grow(own, positions), cache)
+
+    def rebuild(self) -> "EnsembleStep":
+        return EnsembleStep([step.rebuild() for step in self._steps])
+
+    def gather_rows(self, cache: tuple, rows: Any) -> tuple:
+        return self._of_each(lambda step, own: step.gather_rows(own, rows), cache)
+
+    def _of_each(self, function, cache):
+        return tuple(function(step, own) for step, own in zip(self._steps, cache, strict=True))

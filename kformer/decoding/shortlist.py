@@ -1,0 +1,201 @@
+"""The table of a shortlist: the likely translations of each source id.
+
+It is the lexical shortlist of the fast decoders of
+[Devlin, 2017](https://arxiv.org/abs/1705.01991) and of
+[Marian](https://aclanthology.org/P18-4020/): logits are computed for the likely translations of the
+ids of a source and for the most frequent ids alone.
+
+Axes: U source vocabulary, V target vocabulary, E entries.
+
+The candidates of a source, chosen in graph by operations that every runtime has.
+
+Axes: B batch, S source length, V target vocabulary, R most entries of a source id, N candidates.
+"""
+
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from keras import ops
+
+from kformer.archives import Archive
+from kformer.arguments import check_integer
+from kformer.backend import gather
+from kformer.files import check_file, replacing
+
+_FORMAT = 1
+_ARRAYS = ("ends", "entries", "order")
+
+
+class Shortlist:
+    """Which target ids a translation may have, by the ids of its source.
+
+    Set it as `shortlist` of a `kformer.Translator`, or give its file to `kformer export
+    --shortlist`. `kformer shortlist` and `kformer.training.learn_shortlist` learn one from text.
+    The candidates of a source are `size` ids: those that are always candidates, the entries of its
+    ids, the likeliest first, and then the most frequent ids.
+
+    Args:
+        ends: int array (U,), where the entries of each source id end, ascending; they begin where
+            those of the id before end.
+        entries: int array (E,), target ids, for each source id the likeliest first.
+        order: int array (V,), all target ids: first those that are always candidates, then the
+            others, the most frequent first.
+        always: The number of ids that are always candidates.
+        size: Number of candidates, at least `always` and at most V.
+        vocabularies: The digests of the source and target vocabulary, see `digest_of`.
+
+    Attributes:
+        longest: The largest number of entries of a source id.
+
+    Raises:
+        TypeError: `always` or `size` is no integer.
+        ValueError: The arrays do not fit together, or a number is out of range.
+    """
+
+    def __init__(
+        self,
+        ends: np.ndarray,
+        entries: np.ndarray,
+        order: np.ndarray,
+        always: int,
+        size: int,
+        vocabularies: tuple[str, str],
+    ):
+        self.ends, self.entries, self.order = (
+            np.ascontiguousarray(array, np.int32) for array in (ends, entries, order)
+        )
+        vocab_size = len(self.order)
+        self.always = check_integer("always", always, least=1, most=vocab_size)
+        self.size = check_integer("size", size, least=self.always, most=vocab_size)
+        self.vocabularies = tuple(vocabularies)
+        numbers = np.diff(self.ends, prepend=0)
+        self.longest = int(numbers.max(initial=0))
+        valid = (
+            len(self.ends)
+            and numbers.min() >= 0
+            and self.ends[-1] == len(self.entries) > 0
+            and self.entries.min() >= 0
+            and self.entries.max() < vocab_size
+            and np.array_equal(np.sort(self.order), np.arange(vocab_size))
+        )
+        if not valid:
+            raise ValueError(
+                "The ends must ascend to the number of entries, the entries must be target ids, "
+                "and the order must have all target ids once. "
+                f"Received: {len(self.ends)} ends, {len(self.entries)} entries, "
+                f"{vocab_size} ids in order."
+            )
+
+    def save(self, path: str | Path) -> None:
+        """Writes the table as a NumPy `.npz` file of the arrays and numbers named here."""
+        content = io.BytesIO()
+        arrays = {name: getattr(self, name) for name in (*_ARRAYS, "always", "size")}
+        np.savez_compressed(content, format=_FORMAT, vocabularies=self.vocabularies, **arrays)
+        with replacing(path) as temporary:
+            Path(temporary).write_bytes(content.getbuffer())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Shortlist":
+        """Reads what `save` wrote.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+            ValueError: The file holds something else, is damaged, or has a newer format.
+        """
+        check_file(path)
+        try:
+            with Archive(path, "A shortlist is an .npz file.") as archive:
+                version = int(archive.array("format"))
+                if version == _FORMAT:
+                    return cls(
+                        *(archive.array(name) for name in _ARRAYS),
+                        *(int(archive.array(name)) for name in ("always", "size")),
+                        tuple(map(str, archive.array("vocabularies"))),
+                    )
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                "The file must hold a shortlist, as `kformer shortlist` writes it. "
+                f"Received: path={str(path)!r} ({error})."
+            ) from error
+        raise ValueError(
+            f"The shortlist has a newer format: update kformer. Received: path={str(path)!r}, "
+            f"format {version}."
+        )
+
+    def check_vocabularies(self, vocabularies: tuple[str, str]):
+        """Raises a ValueError unless these digests of a model are those of the table."""
+        if self.vocabularies != tuple(vocabularies):
+            raise ValueError(
+                "A shortlist must have the vocabularies of its translator: learn one with "
+                f"`kformer shortlist`. Received: {_short(self.vocabularies)} of the shortlist, "
+                f"{_short(vocabularies)} of the translator."
+            )
+
+
+def digest_of(tokenizer_model: bytes) -> str:
+    """Returns the digest of a vocabulary: that of its SentencePiece model."""
+    return hashlib.sha256(tokenizer_model).hexdigest()
+
+
+def _short(digests):
+    return " and ".join(digest[:12] for digest in digests)
+
+
+_FIRST = 64.0  # Points that a source id gives to its first entry.
+_HALF = 2**15  # Of what two bytes can number.
+_ALWAYS = 2.0**22  # More points than any others: sums of integers up to 2^24 are exact in float32.
+
+
+class Selection:
+    """Chooses the candidates of each source.
+
+    Every position of a source gives points to the entries of its id: 64 to the first, 32 to the
+    second, 21 to the third, and so on. The ids with the most points are candidates; among equals,
+    those that `Shortlist.order` has first. Points are whole numbers, whose sums do not depend on
+    their order, so every runtime chooses the same.
+
+    Args:
+        shortlist: `Shortlist`.
+        padding_id: The id of a source that gives no points.
+        constant: Makes a tensor of an array.
+    """
+
+    def __init__(
+        self, shortlist: Shortlist, padding_id: int, constant: Callable = ops.convert_to_tensor
+    ):
+        self._shortlist, self._padding_id, self._constant = shortlist, padding_id, constant
+        rank = np.arange(shortlist.longest, dtype=np.int32)
+        self._rank, self._points = rank, np.maximum(_FIRST // (rank + 1), 1).astype(np.float32)
+        self._first = shortlist.ends - np.diff(shortlist.ends, prepend=np.int32(0))
+        vocab_size = len(shortlist.order)
+        fits = vocab_size <= 2 * _HALF  # Then entries take two bytes each.
+        self._entries = (shortlist.entries - _HALF).astype(np.int16 if fits else np.int32)
+        self._before = np.empty(vocab_size, np.float32)  # What each id has before any points.
+        self._before[shortlist.order] = np.arange(vocab_size, 0, -1) / (vocab_size + 1)
+        self._before[shortlist.order[: shortlist.always]] += _ALWAYS
+
+    def __call__(self, source: Any) -> Any:
+        """Returns the candidates, int32 (B, N), each once in its row.
+
+        Args:
+            source: int32 tensor (B, S).
+        """
+        constant, batch = self._constant, ops.shape(source)[0]
+        first = gather(constant(self._first), source)  # (B, S)
+        number = gather(constant(self._shortlist.ends), source) - first
+        number = ops.where(ops.equal(source, self._padding_id), 0, number)
+        index = ops.expand_dims(first, -1) + self._rank  # (B, S, R)
+        ids = gather(constant(self._entries), ops.minimum(index, len(self._entries) - 1))
+        ids = ops.cast(ids, "int32") + _HALF
+        points = ops.where(self._rank < ops.expand_dims(number, -1), self._points, 0.0)
+        vocab_size = len(self._before)
+        row = ops.arange(batch, dtype="int32") * vocab_size
+        places = ops.reshape(ids + ops.reshape(row, (-1, 1, 1)), (-1, 1))
+        sums = ops.scatter(places, ops.reshape(points, (-1,)), (batch * vocab_size,))
+        scores = ops.reshape(sums, (-1, vocab_size)) + constant(self._before)
+        _, candidates = ops.top_k(scores, self._shortlist.size)
+        return ops.cast(candidates, "int32")

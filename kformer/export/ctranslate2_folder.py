@@ -1,0 +1,279 @@
+"""The weights of a `Transformer` as CTranslate2 keeps them.
+
+Its linear layers are (outputs, inputs), kformer's (inputs, outputs). What reads one input is one
+layer there: query, key and value of self-attention, key and value of the attention to the memory.
+Positions are a table there.
+
+Runs a folder of `export_ctranslate2`, by CTranslate2 and SentencePiece alone.
+
+A translator as a folder for CTranslate2, with the SentencePiece models beside it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+import sentencepiece
+
+from kformer.arguments import check_choice
+from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.files import Publication, check_writable, part_of
+from kformer.json_files import read_json
+from kformer.tasks.translator import Translator
+
+PRECISIONS = ("float32", "float16", "int8")
+_ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}
+
+
+class Vocabulary(NamedTuple):
+    """The tokens of a model on one side, and those with a meaning of their own."""
+
+    tokens: list[str]  # in the order of their ids
+    unknown: str
+    start: str
+    end: str
+
+
+def library():
+    """Returns the module `ctranslate2`; raises a ValueError if it is not installed."""
+    try:
+        import ctranslate2
+    except ImportError as error:
+        raise ValueError(
+            "A folder for CTranslate2 needs a package: pip install 'kformer[ctranslate2]'. "
+            "Received: no module named 'ctranslate2'."
+        ) from error
+    return ctranslate2
+
+
+def check_precision(precision: str):
+    """Raises a ValueError unless CTranslate2 has weights of this precision."""
+    check_choice("precision", precision, PRECISIONS)
+
+
+def write_model(
+    transformer,
+    folder: Path,
+    source: Vocabulary,
+    target: Vocabulary,
+    longest: int,
+    precision: str = "float32",
+    prefix: str | None = None,
+):
+    """Writes `model.bin`, `config.json` and the vocabularies.
+
+    Args:
+        transformer: `kformer.Transformer` that computes in float32.
+        folder: An empty folder.
+        source, target: `Vocabulary` of each side.
+        longest: Positions that a source or a translation may need, their ends included.
+        precision: Of the weights: "float32", "float16" or "int8".
+        prefix: A token that CTranslate2 puts before every source; None for none.
+    """
+    specs = library().specs
+    activation = getattr(specs.common_spec.Activation, _ACTIVATIONS[transformer.activation])
+    spec = specs.TransformerSpec.from_config(
+        (transformer.encoder.num_layers, transformer.decoder.num_layers),
+        transformer.num_heads,
+        pre_norm=transformer.norm_first,
+        activation=activation,
+    )
+    _fill_tables(spec, transformer, longest)
+    for to, layer in zip(spec.encoder.layer, transformer.encoder.layers, strict=True):
+        _fill_self_attention(to.self_attention, layer.attention, layer.attention_residual)
+        _fill_feed_forward(to.ffn, layer)
+    for to, layer in zip(spec.decoder.layer, transformer.decoder.layers, strict=True):
+        _fill_self_attention(to.self_attention, layer.self_attention, layer.self_residual)
+        _fill_cross_attention(to.attention, layer.cross_attention, layer.cross_residual)
+        _fill_feed_forward(to.ffn, layer)
+    spec.register_source_vocabulary(source.tokens)
+    spec.register_target_vocabulary(target.tokens)
+    spec.config.unk_token, spec.config.eos_token = source.unknown, source.end
+    spec.config.decoder_start_token = target.start
+    spec.config.bos_token = source.start if prefix is None else prefix
+    spec.config.add_source_bos = prefix is not None
+    spec.config.add_source_eos = transformer.ignored_source_id is None
+    spec.config.layer_norm_epsilon = transformer.norm_epsilon
+    spec.validate()
+    spec.optimize(quantization=None if precision == "float32" else precision)
+    spec.save(str(folder))
+
+
+def _fill_tables(spec, transformer, longest):
+    source, target = transformer.source_embedding, transformer.target_embedding
+    spec.encoder.embeddings[0].weight = source.table.numpy()
+    spec.decoder.embeddings.weight = spec.decoder.projection.weight = target.table.numpy()
+    if not target.tied_output:
+        spec.decoder.projection.weight = target.output_table.numpy()
+    if target.bias is not None:
+        spec.decoder.projection.bias = target.bias.numpy()
+    positions = np.array(transformer.positions.encodings(longest, transformer.d_model))
+    for stack, layers in ((spec.encoder, transformer.encoder), (spec.decoder, transformer.decoder)):
+        stack.position_encodings.encodings = positions
+        if layers.norm:
+            _fill_norm(stack.layer_norm, layers.norm)
+
+
+def _fill_linear(to, *denses):
+    to.weight = np.concatenate([dense.kernel.numpy().T for dense in denses])
+    to.bias = np.concatenate([dense.bias.numpy() for dense in denses])
+
+
+def _fill_norm(to, norm):
+    to.gamma, to.beta = norm.gamma.numpy(), norm.beta.numpy()
+
+
+def _fill_self_attention(to, attention, residual):
+    _fill_linear(
+        to.linear[0],
+        attention.query_projection,
+        attention.key_projection,
+        attention.value_projection,
+    )
+    _fill_linear(to.linear[1], attention.output_projection)
+    _fill_norm(to.layer_norm, residual.norm)
+
+
+def _fill_cross_attention(to, attention, residual):
+    _fill_linear(to.linear[0], attention.query_projection)
+    _fill_linear(to.linear[1], attention.key_projection, attention.value_projection)
+    _fill_linear(to.linear[2], attention.output_projection)
+    _fill_norm(to.layer_norm, residual.norm)
+
+
+def _fill_feed_forward(to, layer):
+    _fill_linear(to.linear_0, layer.feed_forward.inner)
+    _fill_linear(to.linear_1, layer.feed_forward.outer)
+    _fill_norm(to.layer_norm, layer.feed_forward_residual.norm)
+
+
+SIDES = ("source.spm", "target.spm")
+_LONGEST = (
+    1024  # CTranslate2 cuts longer sources by default; it must have positions for all others.
+)
+
+
+def export_ctranslate2(
+    translator: Translator,
+    folder: str | Path,
+    precision: str = "float32",
+    check: Callable[[Path], object] | None = None,
+    publication: Publication | None = None,
+) -> Path:
+    """Writes a folder for `ctranslate2.Translator`; whole, or not at all.
+
+    The folder holds model.bin, config.json, the vocabularies, whose tokens are pieces, and
+    source.spm and target.spm, the SentencePiece models that split sources and join translations.
+    CTranslate2 adds the end of a source itself, if the model reads one, and the piece of a target
+    language that the translator was fixed to. How to search is said when it translates.
+
+    Args:
+        translator: The translator.
+        folder: A new folder.
+        precision: Of the weights: "float32", "float16" or "int8".
+        check: Called with the folder before it gets its name; an error prevents the export.
+        publication: `kformer.files.Publication` that the folder is part of; if None, its own.
+
+    Returns:
+        `Path` of the folder.
+
+    Raises:
+        IsADirectoryError: The folder exists.
+        TypeError: `translator` is no `kformer.Translator`.
+        ValueError: ctranslate2 is not installed, `precision` is another, or the two vocabularies
+            write their unknown or end id differently, for which CTranslate2 has one name.
+    """
+    folder = Path(folder)
+    check_ctranslate2(translator, folder, precision)
+    tokenizers = translator.tokenizer, translator.target_tokenizer
+    longest = max(_LONGEST, translator.max_source_length + EXTRA_LENGTH)
+    with part_of(publication) as together, together.writing(folder) as temporary:
+        temporary.mkdir()
+        write_model(
+            translator.transformer.copy(),
+            temporary,
+            *map(_vocabulary, tokenizers),
+            longest,
+            precision,
+            translator.tokenizer.prefix,
+        )
+        for name, tokenizer in zip(SIDES, tokenizers, strict=True):
+            (temporary / name).write_bytes(tokenizer.model)
+        if check:
+            check(temporary)
+    return folder
+
+
+def check_ctranslate2(translator, folder: Path, precision: str):
+    """Raises what `export_ctranslate2` would, before minutes of work."""
+    if not isinstance(translator, Translator):
+        raise TypeError(
+            f"`translator` must be a kformer.Translator. Received: translator={translator!r:.99}."
+        )
+    check_precision(precision)
+    library()
+    check_writable(folder)
+    source, target = map(_vocabulary, (translator.tokenizer, translator.target_tokenizer))
+    if (source.unknown, source.end) != (target.unknown, target.end):
+        raise ValueError(
+            "For CTranslate2, both vocabularies must write the unknown id and the end id alike. "
+            f"Received: {source.unknown!r} and {source.end!r} of the source, {target.unknown!r} "
+            f"and {target.end!r} of the target."
+        )
+
+
+def _vocabulary(tokenizer):
+    tokens = tokenizer.pieces(range(tokenizer.vocab_size))
+    special = (tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id)
+    return Vocabulary(tokens, *(tokens[i] for i in special))
+
+
+_BATCH = 32
+
+
+class _Config(TypedDict):
+    add_source_bos: bool
+
+
+class CTranslate2Translator:
+    """Translates as `kformer.Translator` does by default: greedily, up to 50 ids over the source.
+
+    CTranslate2 has one limit of length for a batch, so sentences of one length make a batch.
+
+    Args:
+        folder: What `export_ctranslate2` wrote.
+    """
+
+    def __init__(self, folder: str | Path):
+        folder = Path(folder)
+        self._translator = library().Translator(str(folder))
+        rule = "A folder of CTranslate2 must have its settings."
+        config = read_json(folder / "config.json", _Config, rule=rule)
+        self._added = config["add_source_bos"] + 1  # Lengths count the end, also an ignored one.
+        self._source, self._target = (
+            sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in SIDES
+        )
+
+    def translate(self, texts) -> list[str]:
+        """Returns a translation for each of `texts`; a blank one for a blank one."""
+        by_length = defaultdict(list)
+        rows = self._source.encode(list(texts))
+        for i, ids in enumerate(rows):
+            by_length[len(ids)].append(i)
+        translations = [""] * len(rows)
+        for length, places in by_length.items():
+            sources = [self._source.id_to_piece(rows[i]) for i in places]
+            results = self._translator.translate_batch(
+                sources,
+                max_batch_size=_BATCH,
+                beam_size=1,
+                max_input_length=0,
+                min_decoding_length=0,
+                max_decoding_length=length + self._added + EXTRA_LENGTH,
+            )
+            for i, result in zip(places, results, strict=True):
+                ids = self._target.piece_to_id(result.hypotheses[0])
+                translations[i] = self._target.decode(ids)
+        return translations

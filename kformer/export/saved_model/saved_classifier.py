@@ -1,0 +1,85 @@
+"""What a classifier's SavedModel has of its own: labels.
+
+The signature of a classifier: the label of each text.
+
+Axes: B batch, C classes.
+"""
+
+import tensorflow as tf
+
+from kformer.export.saved_model.graph_search import compiled, map_in_chunks
+from kformer.export.saved_model.serving_signatures import Signatures
+from kformer.export.saved_model.text_in_graph import joined
+from kformer.export.saved_model.warmup import Examples, examples_of
+
+
+class ClassifierSignatures(Signatures):
+    """The functions of a classifier that a server runs; see `Signatures`.
+
+    Args:
+        classifier: `kformer.TextClassifier`.
+        network: The float32 copy of its network whose variables are saved.
+        limits: `kformer.export.saved_model.warmup.BatchLimits`.
+        xla: Whether to compile the network.
+    """
+
+    def __init__(self, classifier, network, limits, xla=False):
+        super().__init__(classifier, network, limits)
+        self._labels = classifier.labels
+        self._probabilities = network.probabilities
+        if xla:
+            padding_id = self._tokenizer.padding_id
+            self._probabilities = compiled(network.probabilities, padding_id, self._longest)
+
+    def _own(self):
+        return {"serving_default": self.classify, "classify": self.classify}
+
+    def classify(self, text):
+        """Returns the most probable label of each text.
+
+        Returns:
+            label: string (B,).
+            probabilities: float32 (B, C), each row in the order of `labels`.
+            labels: string (B, C), all labels, the same in each row.
+            flags: string (B,).
+        """
+        rows = self._sources(text)
+
+        def classify(ids):
+            return {"probabilities": self._probabilities(self._filled(ids))}
+
+        spec = {"probabilities": tf.TensorSpec([None, len(self._labels)], tf.float32)}
+        found = map_in_chunks(classify, spec, self._at_once(rows), rows.ids)
+        labels = tf.constant(self._labels)
+        best = tf.argmax(found["probabilities"], axis=1, output_type=tf.int32)
+        return {
+            "label": tf.gather(labels, best),
+            **found,
+            "labels": tf.tile(labels[tf.newaxis], [tf.size(best), 1]),
+            "flags": joined(rows.flags("source")),
+        }
+
+
+class ClassifierExport:
+    """What `export_saved_model` needs to know of a classifier; see `TranslatorExport`.
+
+    Args:
+        classifier: `kformer.TextClassifier`.
+    """
+
+    name = "classifier"
+    targets = False
+
+    def __init__(self, classifier):
+        self._classifier = classifier
+        self.tokenizers = [classifier.tokenizer]
+        self.settings = {"labels": list(classifier.labels)}
+        self.about = f"Its labels are {', '.join(classifier.labels)}."
+
+    def signatures(self, network, limits, xla) -> ClassifierSignatures:
+        """Returns the signatures, with the weights of `network`."""
+        return ClassifierSignatures(self._classifier, network, limits, xla)
+
+    def examples(self, texts) -> dict[str, Examples]:
+        """Returns examples by the name of an input, of `texts` or of the vocabulary."""
+        return {"text": examples_of(self._classifier.tokenizer, texts)}

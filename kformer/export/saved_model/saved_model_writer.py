@@ -1,0 +1,207 @@
+"""The SavedModel: from strings to answers, with the tokenizer in the graph.
+
+It needs only operations that are built into TensorFlow Serving.
+
+The export report in a SavedModel: what it holds, and what it was checked against.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import tensorflow as tf
+
+import kformer
+from kformer.export.saved_model.saved_classifier import ClassifierExport
+from kformer.export.saved_model.saved_language_model import LanguageModelExport
+from kformer.export.saved_model.saved_translator import TranslatorExport
+from kformer.export.saved_model.served_model import as_lists
+from kformer.export.saved_model.serving_files import (
+    NEWEST,
+    REPORT,
+    check_serving_folder,
+    next_version,
+    write_serving_files,
+)
+from kformer.export.saved_model.serving_signatures import (
+    CHUNK_IDS,
+    MAX_TEXTS,
+    input_names,
+    input_specs,
+)
+from kformer.export.saved_model.warmup import Request, batch_limits, requests, write_warmup
+from kformer.files import Publication, json_text, part_of
+from kformer.tasks.kinds import export_options, of_kind
+
+FORMAT = 1
+
+
+def write_report(version, functions, settings, warmup_requests, checked=None):
+    """Writes `assets.extra/kformer.json` in the folder of a version.
+
+    Args:
+        version: Folder of the version.
+        functions: The signatures, concrete functions by name.
+        settings: dict of the export's arguments and limits.
+        warmup_requests: Number of warm-up requests.
+        checked: dict of the check's results, or None.
+    """
+    version = Path(version)
+    report = {
+        "format": FORMAT,
+        "kformer": kformer.__version__,
+        "tensorflow": tf.__version__,
+        **settings,
+        "signatures": {name: _described(function) for name, function in functions.items()},
+        "warmup_requests": warmup_requests,
+        "bytes": sizes(version),
+        "checked": checked,
+    }
+    path = version / REPORT
+    path.parent.mkdir(exist_ok=True)  # The report is written again after the check.
+    path.write_text(json_text(report), "utf-8")
+
+
+def _described(function):
+    return {
+        "inputs": {spec.name: _kind(spec) for spec in input_specs(function)},
+        "outputs": {name: _kind(tensor) for name, tensor in function.structured_outputs.items()},
+    }
+
+
+def _kind(tensor):
+    return {"dtype": tensor.dtype.name, "shape": tensor.shape.as_list()}
+
+
+def sizes(folder) -> dict[str, int]:
+    """Returns the bytes of graph and tokenizers, of the weights, and of all except the report."""
+    found = {"graph": 0, "weights": 0}
+    parts = {"saved_model.pb": "graph", "variables": "weights"}
+    total = 0
+    for file in folder.rglob("*"):
+        if file.is_file() and file != folder / REPORT:
+            size = file.stat().st_size
+            total += size
+            part = parts.get(file.relative_to(folder).parts[0])
+            if part:
+                found[part] += size
+    return {**found, "all": total}
+
+
+def export_saved_model(
+    model,
+    folder: str | Path,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
+    check: Callable[[Path], dict | None] | None = None,
+    xla: bool = False,
+    examples: Iterable[str] | None = None,
+    max_batch_tokens: int | None = None,
+    publication: Publication | None = None,
+) -> Path:
+    """Writes the next version of a model for TensorFlow Serving, and the files to serve it.
+
+    Of a translator, the signature `serving_default` takes `text`, string (B,), and returns
+    `translation`, string (B,); `score`, float32 (B,), see `kformer.Greedy` and `kformer.Beam`;
+    `truncated`, bool (B,), True if the text had more than `model.max_source_length` ids and was
+    cut; and `flags`, string (B,), all problems, usually "". Others are `beam` and `score`.
+
+    Of a classifier, `serving_default`, also named `classify`, takes `text`, string (B,), and
+    returns `label`, string (B,); `probabilities`, float32 (B, C), in the order of `labels`, string
+    (B, C); and `flags`.
+
+    Of a language model, `serving_default` takes `text`, string (B,), the prompts, and returns
+    `generation`, string (B,), each prompt with its continuation; `score`, float32 (B,); and
+    `flags`. Others are `beam` and `score`.
+
+    All kinds have the signatures `encode` and `tokenize`; see `kformer.export.saved_model`.
+
+    The version's `assets.extra` holds warm-up requests and `kformer.json`, the export report.
+    Settings for the server and a README with real requests and responses lie beside the versions;
+    each export rewrites them, unless their first line was removed.
+
+    Args:
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        folder: The folder of all versions; this one becomes `folder/1`, or the next number that
+            none has or had.
+        beam_size, length_penalty: See `kformer.Translator.translate`. All other options of the
+            search are the model's own, see `kformer.Translator.search_defaults`. The signature
+            `beam` returns `beam_size` answers per text, or 4 if that is 1. A classifier has none.
+        check: Called with the path of the complete SavedModel before it is renamed; if it raises,
+            no server ever sees the version. A dict that it returns is added to the report.
+        xla: Whether to compile the search, or the classifier, for a server that is started with
+            `--xla_cpu_compilation_enabled`; any other fails on requests. Compiling a new shape
+            takes seconds, see `kformer.export.saved_model.graph_search`.
+        examples: Sentences for the warm-up requests and the README; by default words of the
+            vocabulary.
+        max_batch_tokens: Maximum number of ids in all texts of a request; by default that of 64 of
+            the longest texts and their targets. `batching.config` keeps merged batches within it.
+        publication: `kformer.files.Publication` that the version is part of; if None, its own.
+
+    Returns:
+        `Path` of the new version.
+
+    Raises:
+        TypeError, ValueError: An argument is wrong.
+    """
+    options = export_options(model, beam_size, length_penalty)
+    kinds = TranslatorExport, ClassifierExport, LanguageModelExport
+    export = of_kind(model, options, *kinds)(model)
+    folder = Path(folder)
+    check_serving_folder(folder)
+    limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)
+    version = next_version(folder)
+    examples = export.examples(examples)
+    module = _Serving(model, export, limits, xla)
+    settings = {
+        "version": version,
+        "kind": export.name,
+        **export.settings,
+        "xla": xla,
+        "max_source_length": model.max_source_length,
+        "max_texts": MAX_TEXTS,
+        "max_batch_tokens": limits.tokens,
+        "max_batch_characters": limits.characters,
+        "batch_sizes": limits.batch_sizes,
+    }
+    with part_of(publication) as together:
+        with together.writing(folder / str(version)) as temporary:
+            tf.saved_model.save(module, str(temporary), dict(module.functions))
+            inputs = {name: input_names(function) for name, function in module.functions.items()}
+            longest, most = model.max_source_length, limits.batch_size
+            found = requests(inputs, examples, longest, CHUNK_IDS, xla, most)
+            number = write_warmup(temporary, found, export.name)
+            write_report(temporary, module.functions, settings, number)
+            if check:  # It reads the limits in the report, to which its results are then added.
+                checked = check(temporary)
+                write_report(temporary, module.functions, settings, number, checked)
+        settings["bytes"] = sizes(temporary)["all"]
+        answers = _answers(module.functions, examples)
+        with together.writing(folder / NEWEST) as temporary:
+            temporary.write_text(json_text({"newest": version}), "utf-8")
+        write_serving_files(together, folder, settings, export.about, answers)
+    return folder / str(version)
+
+
+class _Serving(tf.Module):
+    """The tokenizers and variables to save, without a Keras object.
+
+    A SavedModel with a Keras object loads in Python, but fails in a server.
+    """
+
+    def __init__(self, model, export, limits, xla):
+        super().__init__()
+        network = model.network.copy()
+        self.weights = [variable.value for variable in network.variables]
+        self.tokenizers = [tokenizer.in_graph for tokenizer in export.tokenizers]
+        self.functions = export.signatures(network, limits, xla).functions()
+
+
+def _answers(functions, examples):
+    """Returns pairs of an example `Request` and its response, a dict of lists."""
+    answers = []
+    for signature, function in functions.items():
+        request = {name: examples[name].sentences[:1] for name in input_names(function)}
+        found = function(**{name: tf.constant(texts) for name, texts in request.items()})
+        answer = {name: as_lists(tensor) for name, tensor in found.items()}
+        answers.append((Request(signature, request), answer))
+    return answers

@@ -1,0 +1,191 @@
+"""What a translator's SavedModel has of its own: a search, and targets.
+
+The signatures of a translator: its search, and the scores of given translations.
+
+Axes: B batch, N sequences a text, S source length, T target length.
+
+Translates rows of ids in graph.
+
+Axes: B batch, N sequences a text, T target length.
+"""
+
+import tensorflow as tf
+
+from kformer.arguments import UNKNOWN_LANGUAGE
+from kformer.decoding.search_ids import FixedSearch
+from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.export.saved_model.graph_search import Searching
+from kformer.export.saved_model.serving_signatures import Signatures, as_many
+from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
+from kformer.export.saved_model.warmup import Codes, Examples, examples_of
+from kformer.serving.address import MODEL
+from kformer.tasks.kinds import of_several
+
+
+class Translating(Searching):
+    """Translates sources, each of pieces and the end id.
+
+    The translation of a blank one is empty, as is one into an unknown language.
+    """
+
+    output = "translation"
+
+    def _longest(self, length):
+        return length + EXTRA_LENGTH
+
+    def _has_answer(self, ids, flags):
+        there = (ids.row_lengths() > 1)[:, tf.newaxis]
+        for name, raised in flags.items():
+            if name.startswith(UNKNOWN_LANGUAGE):
+                there &= ~raised
+        return there
+
+    def _degenerate(self, source, ids, rows, lengths, number):
+        of_source = tf.repeat(tf.cast(ids.row_lengths(), tf.int32) - 1, number)  # Without the end.
+        return degenerate_flags(tf.repeat(source, number, axis=0), of_source, rows, lengths)
+
+    def _whole(self, ids, rows, number):
+        return rows
+
+
+class TranslatorSignatures(Signatures):
+    """The functions of a translator that a server runs; see `Signatures`.
+
+    Flags of a translation are "length limit", "loop" and "length ratio", as in
+    `kformer.Translation`.
+
+    Args:
+        translator: `kformer.Translator`.
+        transformer: The float32 copy of its transformer whose variables are saved.
+        options: `kformer.SearchOptions`.
+        limits: `kformer.export.saved_model.warmup.BatchLimits`.
+        xla: Whether to compile the decode loops.
+    """
+
+    def __init__(self, translator, transformer, options, limits, xla=False):
+        super().__init__(translator, transformer, limits)
+        self._target = translator.target_tokenizer
+
+        def translating(options):
+            search = FixedSearch(options, self._target, self._longest)
+            most = self._longest if xla else None
+            return Translating(transformer, search, self._target, most, translator.shortlist)
+
+        self._best = translating(options)
+        self._several = translating(of_several(options))
+
+    def _own(self):
+        return {"serving_default": self.translate, "beam": self.beam, "score": self.score}
+
+    def translate(self, text, target_language=None):
+        """Returns the best translation of each text.
+
+        Returns:
+            translation: string (B,).
+            score: float32 (B,), see `kformer.Greedy` and `kformer.Beam`.
+            truncated: bool (B,), whether the text was cut.
+            flags: string (B,).
+        """
+        rows = self._sources(text, target_language)
+        said = self._best(rows.ids, rows.flags("source"), self._at_once(rows))
+        best = {name: tensor[:, 0] for name, tensor in said.items()}
+        return {**best, "truncated": rows.cut}
+
+    def beam(self, text, target_language=None):
+        """Returns the N best translations of each text, best first.
+
+        Returns:
+            translation: string (B, N).
+            score: float32 (B, N). If a text has fewer than N translations, the rest are empty, with
+                scores of -1e9.
+            flags: string (B, N).
+        """
+        rows = self._sources(text, target_language)
+        return self._several(rows.ids, rows.flags("source"), self._at_once(rows))
+
+    def score(self, source, target, target_language=None):
+        """Scores given translations.
+
+        Args:
+            source, target: string (B,).
+            target_language: string (B,), that of the targets, of a model with several.
+
+        Returns:
+            log_probability: float32 (B,), natural, of the whole target with its end.
+            tokens: int32 (B,), number of ids of the target with its end.
+            flags: string (B,); also "target cut" and "target not UTF-8".
+        """
+        with tf.control_dependencies([as_many("targets as sources", source, target)]):
+            sources = self._read(self._tokenizer, source, self._longest, target_language)
+            targets = self._read(self._target, target, self._longest + EXTRA_LENGTH)
+        rows, targets = self._within_limits(sources, targets)
+        flags = {**rows.flags("source"), **targets.flags("target")}
+        return {
+            **self._scored(rows.ids, targets, self._target.start_id, self._at_once(rows)),
+            "flags": joined(flags),
+        }
+
+
+class TranslatorExport:
+    """What `export_saved_model` needs to know of a translator; `ClassifierExport` has the same.
+
+    Args:
+        translator: `kformer.Translator`.
+        options: `SearchOptions`.
+
+    Attributes:
+        name: Of the model on a server.
+        targets: Whether texts have targets, whose ids count for the limits.
+        tokenizers: To save with the weights.
+        settings: dict for the report.
+        about: A sentence for the README.
+    """
+
+    name = MODEL
+    targets = True
+
+    def __init__(self, translator, options: SearchOptions):
+        self._translator = translator
+        self._search = options
+        self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
+        self.settings = {
+            "beam_size": options.beam_size,
+            "length_penalty": options.length_penalty,
+            "search": options.changed,
+            "n_best": of_several(options).n_best,
+            "max_target_length": translator.max_source_length + EXTRA_LENGTH,
+        }
+        if translator.shortlist:
+            self.settings["candidates"] = translator.shortlist.size
+        self.settings |= translator.about
+        if translator.target_languages:
+            self.settings["target_languages"] = [*translator.target_languages]
+        self.about = about_search("translates", self._search)
+
+    def signatures(self, network, limits, xla) -> TranslatorSignatures:
+        """Returns the signatures, with the weights of `network`."""
+        return TranslatorSignatures(self._translator, network, self._search, limits, xla)
+
+    def examples(self, texts) -> dict[str, Examples | Codes]:
+        """Returns examples by the name of an input, of `texts` or of the vocabulary."""
+        languages = self._translator.target_languages
+        translator = self._translator.into(languages[0] if languages else None)
+        sources = examples_of(translator.tokenizer, texts)
+        targets = Examples(
+            translator.translate(sources.sentences), self._translator.target_tokenizer
+        )
+        examples = {"text": sources, "source": sources, "target": targets}
+        return {**examples, "target_language": Codes([*languages])} if languages else examples
+
+
+def about_search(does, options: SearchOptions):
+    """Returns a sentence on how a model searches."""
+    shown = ("beam_size", "length_penalty")
+    others = [f"{name}={value}" for name, value in options.changed.items() if name not in shown]
+    others = f" ({', '.join(others)})" if others else ""
+    if options.beam_size == 1:
+        return f"It {does} by greedy search{others}."
+    return (
+        f"It {does} with {options.beam_size} beams and a length penalty of "
+        f"{options.length_penalty}{others}."
+    )

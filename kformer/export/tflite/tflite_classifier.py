@@ -1,0 +1,133 @@
+"""What a classifier's `.tflite` file has of its own: labels and their probabilities.
+
+The signatures of a classifier's `.tflite` file.
+
+Axes: B batch, S most ids of a text, C classes.
+"""
+
+import tensorflow as tf
+
+from kformer.export.tflite.quantized_embedding import with_parts, with_quantized_embeddings
+from kformer.export.tflite.tflite_signatures import Signatures, beginning, signature, vector
+from kformer.pocket.pocket_classifier import PocketClassifier
+from kformer.pocket.pocket_model import SOURCE_CUT
+
+
+class ClassifierSignatures(Signatures):
+    """Classification of bytes and of ids; see `Signatures`.
+
+    Args:
+        classifier: `kformer.TextClassifier`.
+        network: `kformer.SequenceClassifier`.
+        limits: `Limits`.
+        batch_size: B; if over 1, there are also signatures for B texts at once.
+        constant: See `Signatures`.
+    """
+
+    names = ("classify", "encode_text", "classify_ids", "tokenize")
+
+    def __init__(self, classifier, network, limits, batch_size, constant):
+        super().__init__(classifier.tokenizer, network, limits, constant)
+        self._labels = _table(classifier.labels)
+        self._classified = [self._traced_once(length) for length in limits.lengths]
+        self._add_functions("classify_ids", self._classify_batch, batch_size)
+
+    def _classify(self):
+        @signature(source=((self._limits.source_bytes,), tf.uint8))
+        def classify(source):
+            tokens = self._source.tokenize(source, self._limits.source_length)
+            found = self._probabilities(tf.expand_dims(tokens.ids, 0), tokens.count)
+            best = tf.math.top_k(found, 1).indices  # (1, 1): the first of equal ones.
+            return {
+                "label": tf.reshape(tf.gather(self._labels, best), [-1]),
+                "probabilities": tf.reshape(found, [-1]),
+                "truncated": vector(SOURCE_CUT * tf.cast(tokens.cut, tf.int32)),
+            }
+
+        return classify
+
+    def _classify_ids(self):
+        @signature(source=((1, self._limits.source_length), tf.int32))
+        def classify_ids(source):
+            return {"probabilities": self._probabilities(source, self._count(source))}
+
+        return classify_ids
+
+    def _classify_batch(self, batch, length):
+        @signature(source=((batch, length), tf.int32))
+        def classify_ids(source):
+            return {"probabilities": self._network.probabilities(source)}
+
+        return classify_ids
+
+    def _probabilities(self, source, count):
+        """Returns float32 (1, C) of a text, by the shortest branch that fits `count` ids."""
+
+        def within(length, classified):
+            return lambda: classified(beginning(source, length))
+
+        return self._by_length(count, [*map(within, self._limits.lengths, self._classified)])
+
+    def _traced_once(self, length):
+        """Returns the network for one text, which two signatures share."""
+        return tf.function(
+            self._network.probabilities,
+            input_signature=[tf.TensorSpec((1, length), tf.int32)],
+            autograph=False,
+        )
+
+
+def _table(labels):
+    """Returns the labels in UTF-8, uint8 (C, capacity), each ended by at least one zero."""
+    encoded = [label.encode("utf-8") for label in labels]
+    capacity = max(map(len, encoded)) + 1
+    return tf.constant([list(label.ljust(capacity, b"\0")) for label in encoded], tf.uint8)
+
+
+class ClassifierExport:
+    """What `export_tflite` needs to know of a classifier; see `TranslatorExport`.
+
+    Args:
+        classifier: `kformer.TextClassifier`.
+    """
+
+    pocket = PocketClassifier
+    names = ClassifierSignatures.names
+
+    def __init__(self, classifier):
+        self._classifier = classifier
+        self.about: dict = {}
+        self.tokenizers = [classifier.tokenizer]
+
+    def quantized(self, network, constant, bits):
+        """Returns `network`, a `kformer.SequenceClassifier`, whose table is rounded.
+
+        Args:
+            network, constant, bits: See `with_quantized_embeddings`.
+        """
+        encoder = with_quantized_embeddings(network.encoder, constant, bits)
+        return with_parts(network, encoder=encoder)
+
+    def signatures(self, network, limits, batch_size, constant) -> ClassifierSignatures:
+        """Returns the signatures of `network`, whose tables of text are made by `constant`."""
+        return ClassifierSignatures(self._classifier, network, limits, batch_size, constant)
+
+    def metadata(self, limits) -> dict:
+        """Returns the labels, the sizes of the model and its special ids."""
+        network, tokenizer = self._classifier.network, self._classifier.tokenizer
+        config = network.encoder.get_config()
+        sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation", "vocab_size")
+        return {
+            "labels": list(self._classifier.labels),
+            "pooling": network.pooling,
+            **{name: config[name] for name in sizes},
+            "parameters": network.count_params(),
+            "padding_id": tokenizer.padding_id,
+            "unknown_id": tokenizer.unknown_id,
+            "end_id": tokenizer.end_id,
+        }
+
+    def answer(self, pocket, text) -> dict:
+        """Returns what `pocket`, which runs the file, says of a text, for a test vector."""
+        [label], [probabilities] = pocket.predict([text])
+        return {"label": label, "probabilities": [round(float(p), 6) for p in probabilities]}

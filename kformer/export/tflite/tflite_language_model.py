@@ -1,0 +1,184 @@
+"""What a language model's `.tflite` file has of its own: a search, and continuations.
+
+The signatures of a language model's `.tflite` file.
+
+Axes: B batch, S most ids of a prompt with its start id, T most ids of a prompt with its
+continuation.
+"""
+
+import tensorflow as tf
+
+from kformer.decoding.search_ids import FixedSearch
+from kformer.decoding.search_options import SearchOptions
+from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
+from kformer.export.tflite.tflite_signatures import Signatures, beginning, signature, vector
+from kformer.export.tflite.tflite_translator import runtime_for
+from kformer.pocket.pocket_language_model import PocketLanguageModel
+from kformer.pocket.pocket_model import SOURCE_CUT
+from kformer.pocket.pocket_translator import TRANSLATION_CUT
+
+_FIRST_ROOM = 64  # Positions that the cache has at first: enough for most continuations.
+
+
+class LanguageModelSignatures(Signatures):
+    """Continuation of bytes and of ids; see `Signatures`.
+
+    Args:
+        model: `kformer.LanguageModel`.
+        network: `kformer.TransformerDecoder`.
+        limits: `Limits`.
+        batch_size: B; if over 1, there are also signatures for B prompts at once.
+        constant: See `Signatures`.
+        options: `kformer.SearchOptions`.
+    """
+
+    names = ("generate", "encode_text", "generate_ids", "tokenize", "detokenize")
+
+    def __init__(self, model, network, limits, batch_size, constant, options):
+        super().__init__(model.tokenizer, network, limits, constant)
+        longest, positions = limits.source_length, limits.target_length
+        self._search = FixedSearch(options, model.tokenizer, longest, positions)
+        self._start_id, self._end_id = model.tokenizer.start_id, model.tokenizer.end_id
+        self._searches = [self._traced_once(length) for length in limits.lengths]
+        self._add_functions("generate_ids", self._generate_batch, batch_size)
+
+    def _generate(self):
+        limits = self._limits
+
+        @signature(source=((limits.source_bytes,), tf.uint8))
+        def generate(source):
+            tokens = self._source.tokenize(source, limits.source_length)
+            found, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
+            found = tf.reshape(found, [-1])  # (T,)
+            text, cut = self._source.detokenize(self._whole(tokens, found), limits.target_bytes)
+            truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
+            truncated += TRANSLATION_CUT * tf.cast(cut, tf.int32)
+            return {
+                "generation": text,
+                "score": score,
+                "truncated": vector(truncated),
+                "source_ids": tokens.ids,
+                "ids": found,
+            }
+
+        return generate
+
+    def _generate_ids(self):
+        @signature(source=((1, self._limits.source_length), tf.int32))
+        def generate_ids(source):
+            ids, score = self._found(source, self._count(source))
+            return {"ids": ids, "score": score}
+
+        return generate_ids
+
+    def _generate_batch(self, batch, length):
+        @signature(source=((batch, length), tf.int32))
+        def generate_ids(source):
+            return dict(zip(("ids", "score"), self._search_ids(source), strict=True))
+
+        return generate_ids
+
+    def _detokenize(self):
+        @signature(ids=((1, self._limits.target_length), tf.int32))
+        def detokenize(ids):
+            text, cut = self._source.detokenize(tf.reshape(ids, [-1]), self._limits.target_bytes)
+            return {
+                "generation": text,
+                "truncated": vector(TRANSLATION_CUT * tf.cast(cut, tf.int32)),
+            }
+
+        return detokenize
+
+    def _whole(self, tokens, found):
+        """Returns the pieces of a prompt, and then the ids `found`: int32 (T,)."""
+        pieces, places = tokens.count - 1, tf.range(self._limits.target_length)
+        prompt = tf.gather(tokens.ids, tf.minimum(places, self._limits.source_length - 1))
+        continued = tf.gather(found, tf.maximum(places - pieces, 0))
+        return tf.where(places < pieces, prompt, continued)
+
+    def _found(self, source, count):
+        """Returns ids and score of a prompt, by the shortest branch that fits `count` ids."""
+
+        def within(length, find):
+            return lambda: find(beginning(source, length))
+
+        return self._by_length(count, [*map(within, self._limits.lengths, self._searches)])
+
+    def _traced_once(self, length):
+        """Returns the search for one prompt, which two signatures share."""
+        return tf.function(
+            self._search_ids,
+            input_signature=[tf.TensorSpec((1, length), tf.int32)],
+            autograph=False,
+        )
+
+    def _search_ids(self, source):
+        most = self._limits.target_length
+        runtime = runtime_for(*source.shape, self._search.options)._replace(
+            capacities=(_FIRST_ROOM,)
+        )
+        real = tf.cast(tf.not_equal(source, self._network.padding_id), tf.int32)
+        lengths = tf.reduce_sum(real, axis=1)
+        found = self._search(self._network, self._read(source), lengths, runtime, most)
+        return found.ids[:, 0], found.scores[:, 0]
+
+    def _read(self, source):
+        start = tf.fill([source.shape[0], 1], self._start_id)
+        shifted = tf.concat([start, source[:, :-1]], axis=1)
+        return tf.where(tf.equal(shifted, self._end_id), self._network.padding_id, shifted)
+
+
+class LanguageModelExport:
+    """What `export_tflite` needs to know of a language model; see `TranslatorExport`.
+
+    Args:
+        model: `kformer.LanguageModel`.
+        options: `SearchOptions`.
+    """
+
+    pocket = PocketLanguageModel
+    names = LanguageModelSignatures.names
+
+    def __init__(self, model, options: SearchOptions):
+        self._model = model
+        self._options = options
+        self.about: dict = {}
+        self.tokenizers = [model.tokenizer]
+
+    def quantized(self, network, constant, bits):
+        """Returns `network`, a `kformer.TransformerDecoder`, whose table is rounded.
+
+        Args:
+            network, constant, bits: See `with_quantized_embeddings`.
+        """
+        return with_quantized_embeddings(network, constant, bits)
+
+    def signatures(self, network, limits, batch_size, constant) -> LanguageModelSignatures:
+        """Returns the signatures of `network`, whose tables of text are made by `constant`."""
+        return LanguageModelSignatures(
+            self._model, network, limits, batch_size, constant, self._options
+        )
+
+    def metadata(self, limits) -> dict:
+        """Returns the search, the sizes of the model and its special ids."""
+        network, tokenizer = self._model.network, self._model.tokenizer
+        config = network.get_config()
+        sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation", "vocab_size")
+        return {
+            "beam_size": self._options.beam_size,
+            "length_penalty": self._options.length_penalty,
+            "search": self._options.changed,
+            **{name: config[name] for name in sizes},
+            "parameters": network.count_params(),
+            "padding_id": tokenizer.padding_id,
+            "unknown_id": tokenizer.unknown_id,
+            "start_id": tokenizer.start_id,
+            "end_id": tokenizer.end_id,
+            "max_target_length": limits.target_length,
+            "max_target_bytes": limits.target_bytes,
+        }
+
+    def answer(self, pocket, text) -> dict:
+        """Returns what `pocket`, which runs the file, says of a prompt, for a test vector."""
+        [generation] = pocket.generate([text])
+        return {"generation": generation}

@@ -1,0 +1,287 @@
+"""The TFLite file: a whole model in built-in ops, for LiteRT on phones and anywhere.
+
+It takes UTF-8 bytes, returns UTF-8 bytes or numbers, and needs no other file. A ZIP archive at its
+end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors.json`. The
+`description` of the FlatBuffer names the kind of model, its languages and its precision.
+
+The export report of a `.tflite` file: what was measured when it was written.
+"""
+
+import itertools
+import json
+import zipfile
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+import kformer
+from kformer.arguments import check_choice, check_integer
+from kformer.export.byte_codec.codec_tables import tables_of
+from kformer.export.tflite.rounded_weights import store_as_float16, store_as_int4
+from kformer.export.tflite.tflite_classifier import ClassifierExport
+from kformer.export.tflite.tflite_language_model import LanguageModelExport
+from kformer.export.tflite.tflite_signatures import Limits, limits_of
+from kformer.export.tflite.tflite_translator import TranslatorExport
+from kformer.export.tflite_graph.beginnings import share_beginnings
+from kformer.export.tflite_graph.conversion import convert
+from kformer.export.tflite_graph.flatbuffer import merge_buffers, shrink, write_model
+from kformer.export.tflite_graph.int8_weights import store_as_int8
+from kformer.export.tflite_graph.stand_ins import StandIns
+from kformer.files import check_writable, json_text, replacing
+from kformer.model.network import is_float32
+from kformer.pocket.metadata import FORMAT, METADATA, REPORT_KEY, VECTORS, checksum_of
+from kformer.tasks.kinds import export_options, of_kind
+
+PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
+_TABLE_BITS = {"int8": 8, "int4": 8, "int4-all": 4}
+# litert-quantizer 0.11 also converts to float16, int8 and int4, but keeps a float32 copy of the
+# vocabulary's table: a tiny model has 9.0, 6.8 and 5.6 MB with it, 4.8, 2.7 and 2.0 MB with these.
+# A sentence takes 8.5, 2.4 and 1.7 ms with it, 4.6, 2.3 and 2.1 ms with these.
+_CHANGES = {
+    "float32": (),
+    "float16": (store_as_float16,),
+    "int8": (store_as_int8,),
+    "int4": (store_as_int8, store_as_int4),
+    "int4-all": (store_as_int8, store_as_int4),
+}
+EXAMPLES = 8  # Maximum number of test vectors.
+
+
+def export_tflite(
+    model,
+    path: str | Path,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
+    max_source_length: int | None = None,
+    precision: str = "float32",
+    batch_size: int = 1,
+    check: Callable[[Path], object] | None = None,
+    examples: Iterable[str] = (),
+    about: dict[str, str] | None = None,
+    signatures: Collection[str] | None = None,
+) -> Path:
+    """Writes a `.tflite` file for `kformer.pocket` or any app with LiteRT.
+
+    A translator's first signature, `translate`, takes `source`, uint8 (6 S,): UTF-8, padded with
+    zeros. It returns `translation`, uint8 (6 T,), in the same form; `score`, float32 (1,), see
+    `kformer.Greedy` and `kformer.Beam`; and `truncated`, int32 (1,): 0, or 1 if only the beginning
+    of the source was read, 2 if the end of the translation did not fit, 3 for both. T is S + 50.
+    Each byte of broken UTF-8 is read as U+FFFD. Zeros within a text are U+0000, zeros at its end
+    are padding, and a translation contains none. No character is cut in two. It also returns the
+    ids of both texts: `source_ids`, int32 (S,), and `ids`, int32 (T,).
+
+    The signatures of a translator with several target languages that take `source` take
+    `target_language`, int32 (1,), too: the id of a language in `target_languages` of the metadata.
+
+    The other signatures share its weights: `encode_text`, which takes `source`, too, and returns
+    `vector`, float32 (D,), see `kformer.Translator.encode`, and `truncated`; `translate_ids`,
+    `tokenize`, `detokenize`, `encode`, `decode_step` and, with batches, `translate_ids_BxS`; see
+    `kformer.export.tflite.tflite_translator`.
+
+    A classifier's first signature, `classify`, takes the same `source`. It returns `label`, uint8:
+    UTF-8, ended by a zero; `probabilities`, float32 (C,); and `truncated`, 0 or 1. The others are
+    `encode_text`, `tokenize`, `classify_ids` and, with batches, `classify_ids_BxS`; see
+    `kformer.export.tflite.tflite_classifier`.
+
+    A language model's first signature, `generate`, takes the bytes of a prompt, and returns
+    `generation`, uint8 (6 T,), the prompt with its continuation; `score`, of the continuation; and
+    `truncated`: 1 if the prompt was too long, so that its beginning was continued, and 2 if the end
+    of the text did not fit. T is the model's `max_length`. It also returns `source_ids` and `ids`,
+    those of the continuation. The others are `encode_text`, `tokenize`, `detokenize`,
+    `generate_ids` and, with batches, `generate_ids_BxS`; see
+    `kformer.export.tflite.tflite_language_model`.
+
+    Every shape is static, every op built in. The inputs and outputs of each signature are in the
+    order of their names, for runtimes that know only their indices.
+
+    Args:
+        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        path: Where to write; its name ends in `.tflite`.
+        beam_size, length_penalty: See `kformer.Translator.translate`. All other options of the
+            search are the model's own, see `kformer.Translator.search_defaults`. A classifier has
+            none.
+        max_source_length: S; by default 128, or less where the model's own limit is less, which it
+            must not exceed.
+        precision: Type of the stored weights: "float32"; "float16", about half the size; "int8",
+            smaller and faster, but answers may differ; "int4", whose answers differ more and
+            whose embedding has 8 bits; or "int4-all", whose embedding has 4, too. All compute in
+            float32, except the matrix products of the last three.
+        batch_size: B; if over 1, the file also has signatures for B sources at once.
+        check: Called with the path of the complete file before it is renamed to `path`; if it
+            raises, `path` is not written.
+        examples: Texts for test vectors, by which an app can check itself: the first eight that
+            fit are stored with their answers.
+        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`, beside and before
+            what `Translator.about` has.
+        signatures: Names of the signatures to keep, beside the first, `tokenize` and those that
+            batches need; by default all. Each that is left out makes the file smaller.
+
+    Returns:
+        `Path` of the `.tflite` file.
+
+    Raises:
+        TypeError, ValueError: An argument is wrong; or the file cannot hold the tokenizer, see
+            `kformer.export.byte_codec.piece_model`.
+    """
+    path = Path(path)
+    export, limits = check_tflite(
+        model, path, beam_size, length_penalty, max_source_length, precision, batch_size, signatures
+    )
+    network = model.network
+    if not is_float32(network):
+        network = network.copy()
+    stand_ins = StandIns(network)
+    if precision in _TABLE_BITS:
+        network = export.quantized(network, stand_ins.constant, _TABLE_BITS[precision])
+    made = export.signatures(network, limits, batch_size, stand_ins.constant)
+    if signatures is not None:
+        made.keep_only(signatures)
+    metadata = {
+        "format": FORMAT,
+        "kformer": kformer.__version__,
+        "kind": export.pocket.kind,
+        **export.about,
+        **(about or {}),
+        "precision": precision,
+        **export.metadata(limits),
+        "max_source_length": limits.source_length,
+        "max_source_bytes": limits.source_bytes,
+        "signatures": [*made.functions],
+        "batches": made.batches,
+    }
+    converted = convert_to(precision, made.functions, stand_ins)
+    converted.description = _description(metadata)
+    with replacing(path) as temporary:
+        write_model(converted, temporary)
+        metadata |= {"model_bytes": temporary.stat().st_size, "sha256": checksum_of(temporary)}
+        _append(temporary, METADATA, metadata)
+        languages = [*metadata.get("target_languages", ())]
+        vectors = _test_vectors(export, temporary, examples, languages)
+        _append(temporary, VECTORS, list(itertools.islice(vectors, EXAMPLES)))
+        if check:
+            check(temporary)
+    return path
+
+
+def convert_to(precision: str, functions: dict, stand_ins: StandIns):
+    """Returns functions as a `schema.ModelT`, the first one first.
+
+    Args:
+        precision: See `export_tflite`.
+        functions, stand_ins: See `constants.conversion.convert`.
+    """
+    first = next(iter(functions))
+    converted = convert(functions, stand_ins)
+    merge_buffers(converted)
+    share_beginnings(converted)
+    for change in _CHANGES[precision]:
+        merge_buffers(converted)
+        change(converted)
+    shrink(converted, first)
+    return converted
+
+
+def check_tflite(
+    model,
+    path,
+    beam_size,
+    length_penalty,
+    max_source_length,
+    precision,
+    batch_size,
+    signatures=None,
+) -> tuple[TranslatorExport | ClassifierExport | LanguageModelExport, Limits]:
+    """Checks arguments of `export_tflite` without exporting.
+
+    Returns:
+        What the model's kind has of its own; and the sizes.
+    """
+    path = Path(path)
+    if path.suffix != ".tflite":
+        raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
+    check_writable(path)
+    options = export_options(model, beam_size, length_penalty)
+    kinds = TranslatorExport, ClassifierExport, LanguageModelExport
+    export = of_kind(model, options, *kinds)(model)
+    limits = limits_of(model, max_source_length, options)
+    check_choice("precision", precision, PRECISIONS)
+    check_integer("batch_size", batch_size, least=1)
+    for name in signatures or ():
+        check_choice("signatures", name, export.names)
+    for tokenizer in export.tokenizers:
+        tables_of(tokenizer.model)  # Raises if the file cannot hold the tokenizer.
+    return export, limits
+
+
+def _description(metadata):
+    """Returns a line about the model, for tools that show the FlatBuffer's own description."""
+    source, target = metadata.get("source_language"), metadata.get("target_language")
+    target = target or ", ".join(metadata.get("target_languages", ()))
+    languages = [f"from {source}"] if source else []
+    languages += [f"to {target}"] if target else []
+    parts = [metadata["kind"], " ".join(languages), metadata["precision"]]
+    return (
+        f"kformer {metadata['kformer']}: {', '.join(part for part in parts if part)}; "
+        f"its metadata is {METADATA} in the ZIP archive at the end of the file"
+    )
+
+
+def _append(path, name, value):
+    """Adds a JSON file to the archive at the end of `path`."""
+    if isinstance(value, list):  # One line per entry, not per id.
+        lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in value)
+        text = f"[\n{lines}\n]\n"
+    else:
+        text = json_text(value)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(name), text)  # Without the time: reproducible.
+
+
+def _test_vectors(export, path, texts, languages):
+    """Yields the answers of the file to the first `texts` that fit, in turn for each language."""
+    pocket = export.pocket(path, workers=1)
+    for text, language in zip(texts, itertools.cycle(languages or [None]), strict=False):
+        one = pocket if language is None else pocket.into(language)
+        ids, whole = one.tokenize(text)
+        if whole:
+            of_language = {} if language is None else {"target_language": language}
+            yield {"text": text, **of_language, "ids": ids, **export.answer(one, text)}
+
+
+def write_report(publication, path, report, python, precision, measure):
+    """Writes NAME.tflite.json beside NAME.tflite.
+
+    Args:
+        publication: `kformer.files.Publication` that the report is part of.
+        path: The `.tflite` file.
+        report, python: `kformer.export.Report` of the file and of Python.
+        precision: Type of the weights.
+        measure: Field of the reports for the quality of answers, "bleu" or "accuracy"; or None.
+    """
+    path = Path(path)
+    content = {
+        "file": path.name,
+        "kformer": kformer.__version__,
+        "precision": precision,
+        "bytes": report.bytes,
+        "sentences": report.total,
+        REPORT_KEY: report.equal,
+        "different_at_a_tie": report.ties,
+        "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
+        "different_otherwise": report.others,
+    }
+    if measure:
+        quality, of_python = getattr(report, measure), getattr(python, measure)
+        content |= {
+            measure: quality,
+            f"{measure}_of_python": of_python,
+            f"{measure}_difference": None if quality is None else quality - of_python,
+        }
+    if report.signature:
+        content[f"{measure}_signature"] = report.signature
+    with publication.writing(report_path(path)) as temporary:
+        temporary.write_text(json_text(content), "utf-8")
+
+
+def report_path(path) -> Path:
+    """Returns the path of the export report of the `.tflite` file `path`."""
+    return Path(path).with_name(f"{Path(path).name}.json")

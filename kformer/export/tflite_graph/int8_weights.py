@@ -1,0 +1,88 @@
+"""Matrices of products in int8, as the converter's dynamic-range quantization stores them.
+
+Each row has a scale, symmetric about 0; products round their inputs while they run.
+"""
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from kformer.export.tflite_graph.flatbuffer import add_buffer, numbers_of
+
+_MAX_INT8 = 127
+_MIN_SIZE = 1024  # Elements; smaller matrices stay in float32.
+_VERSION = 12  # The first version of FULLY_CONNECTED with a scale for each row.
+_CHUNK = 1 << 20  # Elements that are rounded at once, so that no second table is needed.
+
+
+def store_as_int8(model):
+    """Rounds the constant matrices of all products.
+
+    Args:
+        model: `schema.ModelT` in float32, changed in place.
+    """
+    rounded = {}  # Index of a float32 buffer -> index of its int8 buffer, and the scales.
+    read_elsewhere = _read_elsewhere(model)
+    for graph in model.subgraphs:
+        for operator in graph.operators:
+            if not _is_product(model, operator):
+                continue
+            tensor = graph.tensors[operator.inputs[1]]
+            if tensor.type == schema.TensorType.FLOAT32:
+                if tensor.buffer not in rounded:
+                    numbers = numbers_of(model, tensor)
+                    if numbers is None or numbers.size < _MIN_SIZE:
+                        continue
+                    rows, scales = quantized_rows(numbers)
+                    rounded[tensor.buffer] = add_buffer(model, rows), scales
+                    if tensor.buffer not in read_elsewhere:
+                        model.buffers[tensor.buffer].data = None  # Not all are in memory at once.
+                tensor.buffer, scales = rounded[tensor.buffer]
+                tensor.type = schema.TensorType.INT8
+                tensor.quantization = _of_rows(scales)
+            if tensor.type == schema.TensorType.INT8:
+                operator.builtinOptions.asymmetricQuantizeInputs = True
+                code = model.operatorCodes[operator.opcodeIndex]
+                code.version = max(code.version, _VERSION)
+
+
+def _is_product(model, operator):
+    code = model.operatorCodes[operator.opcodeIndex].builtinCode
+    return code == schema.BuiltinOperator.FULLY_CONNECTED
+
+
+def _read_elsewhere(model):
+    """Returns the indices of the buffers that are more than the matrix of a product."""
+    found = set()
+    for graph in model.subgraphs:
+        read = [*graph.outputs]
+        for operator in graph.operators:
+            inputs = [*operator.inputs]
+            read += inputs[:1] + inputs[2:] if _is_product(model, operator) else inputs
+        found |= {graph.tensors[i].buffer for i in read if i >= 0}
+    return found
+
+
+def quantized_rows(table):
+    """Rounds each row of a float32 matrix (F, D) by its own scale.
+
+    Returns:
+        rows: int8 (F, D).
+        scales: float32 (F,), such that rows times scales are the table; 1 for rows of zeros.
+    """
+    rows, scales = np.empty(table.shape, np.int8), np.empty(len(table), np.float32)
+    step = max(1, _CHUNK // table.shape[1])
+    for start in range(0, len(table), step):
+        part = np.asarray(table[start : start + step], order="C")
+        of_part = np.abs(part).max(axis=1) / np.float32(_MAX_INT8)
+        of_part[of_part == 0] = 1.0
+        scales[start : start + step] = of_part
+        rows[start : start + step] = np.rint(part / of_part[:, None])
+    return rows, scales
+
+
+def _of_rows(scales):
+    quantization = schema.QuantizationParametersT()
+    quantization.scale = scales
+    quantization.zeroPoint = np.zeros(len(scales), np.int64)
+    quantization.quantizedDimension = 0
+    return quantization

@@ -1,0 +1,137 @@
+"""A folder with a web page that translates: the `.tflite` file, LiteRT.js, and the page itself.
+
+The page shows metadata from the `.tflite` file. Its service worker
+stores all files in the browser by their checksums, so another `.tflite` file needs another export.
+
+Files for offline use of the web page: a service worker with checksums, and a web manifest.
+"""
+
+import hashlib
+import json
+import shutil
+from importlib import resources
+from pathlib import Path
+
+from kformer.export.web.litert_js import copy_litert_js, find_litert_js
+from kformer.files import Publication, check_writable, json_text, part_of
+from kformer.pocket.metadata import TRANSLATOR, check_kind, check_whole, read_metadata
+from kformer.text.paragraphs.abbreviations import read_abbreviations
+
+SERVICE_WORKER, WEB_MANIFEST = "service-worker.js", "page.webmanifest"
+ICON_SIZES = (192, 512)  # Pixels; browsers require both for installation.
+
+
+def write_web_manifest(folder, source_language=None, target_language=None):
+    """Writes `page.webmanifest`, with which a browser offers to install the page.
+
+    Args:
+        folder: The page's folder.
+        source_language, target_language: Codes of the languages, or None.
+    """
+    name = "Translator"
+    if source_language and target_language:
+        name = f"{name} {source_language} \u2192 {target_language}"
+    icons = [{"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"}]
+    icons += [
+        {"src": f"icon-{size}.png", "sizes": f"{size}x{size}", "type": "image/png"}
+        for size in ICON_SIZES
+    ]
+    content = {
+        "id": "./",
+        "name": name,
+        "short_name": name,
+        "start_url": "./",
+        "scope": "./",
+        "display": "standalone",
+        "theme_color": "#3257d5",
+        "background_color": "#f4f5f9",
+        "icons": icons,
+    }
+    (folder / WEB_MANIFEST).write_text(json_text(content), "utf-8")
+
+
+def write_service_worker(folder, template):
+    """Writes `service-worker.js`, which lists all other files of `folder`, so it is written last.
+
+    Args:
+        folder: The page's folder.
+        template: The text of `web/service-worker.js`, whose `FILES` and `VERSION` are empty.
+    """
+    files = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    listed = json.dumps(files, indent=2)
+    version = hashlib.sha256((listed + template).encode()).hexdigest()[:16]
+    template = template.replace("FILES = {}", f"FILES = {listed}")
+    template = template.replace('VERSION = ""', f"VERSION = {json.dumps(version)}")
+    (folder / SERVICE_WORKER).write_text(template, "utf-8")
+
+
+MODEL = "translator.tflite"
+LANGUAGES = "languages.js"  # Abbreviations, for abbreviations.js.
+PAGE = (
+    "index.html",
+    "page.css",
+    *("page.js", "facts.js", "sentences.js", "joining.js", "lines.js", "offline.js"),
+    *("abbreviations.js", "marks.js", "worker.js", "archive.js", "flags.js", "clauses.js"),
+    "icon.svg",
+    *(f"icon-{size}.png" for size in ICON_SIZES),
+    "LICENSE",
+)
+
+
+def export_web_page(
+    tflite: str | Path,
+    folder: str | Path,
+    litert_js: str | Path | None = None,
+    publication: Publication | None = None,
+) -> Path:
+    """Writes a folder for any web server; the page fetches nothing from other servers.
+
+    Args:
+        tflite: A file that `kformer.export.export_tflite` wrote.
+        folder: A new folder.
+        litert_js: Folder of the installed npm package `@litertjs/core`; by default it is searched
+            in `node_modules`, here and above.
+        publication: `kformer.files.Publication` that the page is part of; if None, its own.
+
+    Returns:
+        `Path` of the folder.
+
+    Raises:
+        FileNotFoundError: The `.tflite` file or LiteRT.js is missing.
+        IsADirectoryError: The folder exists.
+        ValueError: The `.tflite` file holds no translator, does not take text, or has several
+            target languages; or the LiteRT.js folder is wrong.
+    """
+    tflite, folder = Path(tflite), Path(folder)
+    check_writable(folder)
+    metadata = read_metadata(tflite)
+    check_kind(tflite, metadata, TRANSLATOR)
+    check_whole(tflite, metadata)
+    if metadata["format"] < 2:
+        raise ValueError(
+            "A web page needs a .tflite file that takes text; export it again. "
+            f"Received: format={metadata['format']} in {str(tflite)!r}."
+        )
+    if languages := metadata.get("target_languages"):
+        raise ValueError(
+            "A web page translates into one language: export the .tflite file from "
+            f"`translator.into(language)`. Received: {str(tflite)!r}, into {', '.join(languages)}."
+        )
+    litert_js = find_litert_js(litert_js)
+    page = resources.files("kformer.export.web")
+    with part_of(publication) as together, together.writing(folder) as temporary:
+        temporary.mkdir()
+        for name in PAGE:
+            (temporary / name).write_bytes((page / name).read_bytes())
+        data = json.dumps(read_abbreviations(), ensure_ascii=False)
+        (temporary / LANGUAGES).write_text(f"const LANGUAGES = {data};\n", "utf-8")
+        copy_litert_js(litert_js, temporary / "litert")
+        shutil.copyfile(tflite, temporary / MODEL)
+        languages = [metadata.get(f"{side}_language") for side in ("source", "target")]
+        write_web_manifest(temporary, *languages)
+        write_service_worker(temporary, (page / SERVICE_WORKER).read_text("utf-8"))
+    return folder

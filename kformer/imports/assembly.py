@@ -1,0 +1,303 @@
+"""A `Translator` of what a pretrained model consists of, whoever has trained it.
+
+Positions may have all sines before all cosines; in the paper they alternate. The order of the
+elements of a vector makes no difference to any layer, so it is enough to reorder that axis of every
+weight: a `Transformer` then computes the same logits.
+
+Axes: D d_model, V vocabulary.
+
+The sinusoidal positions that pretrained models have, as settings of a `Transformer`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kformer.imports.id_table import IdTable, missing_pieces, with_ids_of
+from kformer.imports.state_dict import StateDict, check_numbers
+from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding
+from kformer.model.transformer import Transformer
+from kformer.tasks.translator import Translator
+from kformer.text.tokenizer import Tokenizer
+
+# The bias of ids that must never be chosen: far below any logit, and finite in float16. Label
+# smoothing takes the mean of all logits; of 58,000 ids this moves it by 0.2.
+NEVER = -1e4
+
+
+class Network(NamedTuple):
+    """The settings and weights of a pretrained Transformer.
+
+    Attributes:
+        settings: Arguments of `kformer.Transformer` by name, but for the vocabularies.
+        source: Table of vectors of the source's ids, float (V, D).
+        target: That of the target's; None if it is the source's.
+        bias: Bias of the output for each id of the target, float (V,); None for none.
+        layers: dict from name to float array, named as in Hugging Face's MarianMTModel, but for
+            `prefix`; the last norms of the stacks are `encoder.layer_norm` and
+            `decoder.layer_norm`.
+        prefix: What the names begin with.
+        sines_first: Whether positions have all sines before all cosines.
+        output: Table of the output, float (V, D); None if it is the target's.
+    """
+
+    settings: dict
+    source: Any
+    target: Any
+    bias: Any
+    layers: dict
+    prefix: str = ""
+    sines_first: bool = False
+    output: Any = None
+
+
+def assemble(
+    models,
+    tables,
+    network: Network,
+    longest: int,
+    prefix=None,
+    languages=None,
+    about=None,
+    search_defaults=None,
+) -> Translator:
+    """Returns the translator.
+
+    Args:
+        models: The `ModelProto`s of the SentencePiece models of both sides.
+        tables: The `IdTable`s of both sides; they may be one.
+        network: `Network`.
+        longest: Largest number of ids of a source.
+        prefix: A piece that stands before every source; None for none.
+        languages: dict from a target language's code to the piece that stands before sources to
+            choose it; None if there is no choice.
+        about, search_defaults: See `kformer.Translator`.
+
+    Raises:
+        ValueError: A weight is missing, has another shape than the settings demand, or holds
+            numbers that are not finite.
+    """
+    source, target = tables
+    missing = missing_pieces(models[0], source)
+    transformer = make_transformer(network, source, len(missing))
+    prefixes = [] if prefix is None else [prefix]
+    prefixes += (languages or {}).values()
+    model = with_ids_of(models[0], source.with_more(missing), prefixes=prefixes)
+    shared = network.target is None
+    target = with_ids_of(models[1], target, missing if shared else [])
+    tokenizer = Tokenizer(model, prefix, languages)
+    return Translator(
+        tokenizer,
+        transformer,
+        Tokenizer(target),
+        longest,
+        about=about,
+        search_defaults=search_defaults,
+    )
+
+
+def network_with(
+    settings: dict, matrices, bias, layers: dict, tables, sines_first: bool = True
+) -> Network:
+    """Returns the `Network` of three tables of vectors, those that are equal only once.
+
+    Args:
+        settings, bias, layers, sines_first: See `Network`.
+        matrices: Those of source, target and output, each float (V, D). Rows that one has less
+            than its side has ids are zeros.
+        tables: The `IdTable`s of both sides.
+    """
+    source, target, output = matrices
+    shared = tables[0] == tables[1] and np.array_equal(source, target)
+    tied = np.array_equal(output, target)
+    sizes = [len(one.pieces) for one in tables]
+    return Network(
+        settings,
+        with_rows(source, sizes[0]),
+        None if shared else with_rows(target, sizes[1]),
+        bias,
+        layers,
+        sines_first=sines_first,
+        output=None if tied else with_rows(output, sizes[1]),
+    )
+
+
+def with_rows(table, number: int):
+    """Returns a table, float (V, D), with `number` rows: zeros behind its own. None stays None."""
+    if table is None or len(table) == number:
+        return table
+    return np.pad(table, [(0, number - len(table)), (0, 0)])
+
+
+def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transformer:
+    """Returns the `Transformer`.
+
+    Args:
+        network: `Network`.
+        ids: `IdTable` of the source.
+        unknown_ids: Number of source ids behind those of the table, with the unknown id's vector.
+            As target ids they are never chosen.
+    """
+    shared = network.target is None
+    bias = network.bias
+    for name in ("source", "target", "output", "bias"):
+        if (array := getattr(network, name)) is not None:
+            check_numbers(f"{name}, of the vocabulary", np.asarray(array))
+    _check_sizes(network)
+    if bias is None and shared and unknown_ids:
+        bias = np.zeros(len(ids.pieces))
+    transformer = Transformer(
+        len(network.source) + unknown_ids,
+        target_vocab_size=None if shared else len(network.target),
+        output_bias=bias is not None,
+        tied_output=network.output is None,
+        **network.settings,
+    )
+    order = np.arange(transformer.d_model)
+    if network.sines_first:
+        order = order.reshape(2, -1).T.ravel()  # 0, D/2, 1, D/2 + 1, ...
+    rows = [*range(len(network.source)), *[ids.unknown_id] * unknown_ids]
+    transformer.source_embedding.table.assign(network.source[np.ix_(rows, order)])
+    if not shared:
+        transformer.target_embedding.table.assign(network.target[:, order])
+    if network.output is not None:
+        transformer.target_embedding.output_table.assign(
+            network.output[np.ix_(rows if shared else range(len(network.output)), order)]
+        )
+    if bias is not None:
+        filled = np.full(transformer.target_embedding.vocab_size, NEVER, np.float32)
+        filled[: len(bias)] = bias
+        transformer.target_embedding.bias.assign(filled)
+    weights = _Reordered(network.layers, order)
+    for name, stack in (("encoder", transformer.encoder), ("decoder", transformer.decoder)):
+        prefix = f"{network.prefix}{name}."
+        for i, layer in enumerate(stack.layers):
+            _fill_layer(layer, weights, f"{prefix}layers.{i}.")
+        if stack.norm:
+            weights.fill_norm(stack.norm, f"{prefix}layer_norm.", stack.d_model)
+    weights.check_all_taken()
+    return transformer
+
+
+def _check_sizes(network):
+    """Raises a ValueError if the settings ask for far more weights than there are.
+
+    The `Transformer` is built first, and takes time and memory by its settings, whatever a file
+    says there. A weight that is missing or too many is named later.
+    """
+    settings = network.settings
+    encoder_layers = settings["num_layers"]
+    decoder_layers = settings.get("num_decoder_layers")
+    decoder_layers = encoder_layers if decoder_layers is None else decoder_layers
+    for side, number in (("encoder", encoder_layers), ("decoder", decoder_layers)):
+        start = f"{network.prefix}{side}.layers."
+        layers = {
+            name.removeprefix(start).partition(".")[0]
+            for name in network.layers
+            if name.startswith(start)
+        }
+        if len(layers) < number:
+            raise ValueError(
+                f"The weights must have all layers that the settings name. Received: {number} "
+                f"layers of the {side} in the settings, {len(layers)} in the weights."
+            )
+    d_model, d_ff = settings["d_model"], settings["d_ff"]
+    attentions = encoder_layers + 2 * decoder_layers
+    needed = 4 * d_model**2 * attentions + 2 * d_model * d_ff * (encoder_layers + decoder_layers)
+    have = sum(np.size(array) for array in network.layers.values())
+    if needed > 2 * have:
+        raise ValueError(
+            "The weights must fit the settings. Received: "
+            f"d_model={d_model}, d_ff={d_ff}, which need {needed:,} weights, and {have:,}."
+        )
+
+
+class _Reordered(StateDict):
+    """A state dict whose axes of D elements are brought into another order.
+
+    Args:
+        arrays: dict from name to float array.
+        order: integer array (D,).
+    """
+
+    def __init__(self, arrays, order):
+        super().__init__(arrays)
+        self._order = order
+
+    def take(self, name, *shape):
+        array = super().take(name, *shape)
+        module, _, kind = name.rpartition(".")
+        module = module.rpartition(".")[2]
+        if module in ("fc2", "out_proj") or module.endswith("layer_norm"):
+            return array[self._order]  # What is added to the vectors, or multiplied with them.
+        return array[:, self._order] if kind == "weight" else array
+
+
+def _fill_layer(layer, weights, prefix):
+    d_model, d_ff = layer.d_model, layer.d_ff
+    attentions = {}
+    if hasattr(layer, "cross_attention"):
+        attentions["self_attn"] = layer.self_attention, layer.self_residual
+        attentions["encoder_attn"] = layer.cross_attention, layer.cross_residual
+    else:
+        attentions["self_attn"] = layer.attention, layer.attention_residual
+    for name, (attention, residual) in attentions.items():
+        for projection, of_marian in (
+            (attention.query_projection, "q_proj"),
+            (attention.key_projection, "k_proj"),
+            (attention.value_projection, "v_proj"),
+            (attention.output_projection, "out_proj"),
+        ):
+            weights.fill_dense(projection, f"{prefix}{name}.{of_marian}.", d_model, d_model)
+        weights.fill_norm(residual.norm, f"{prefix}{name}_layer_norm.", d_model)
+    weights.fill_dense(layer.feed_forward.inner, f"{prefix}fc1.", d_ff, d_model)
+    weights.fill_dense(layer.feed_forward.outer, f"{prefix}fc2.", d_model, d_ff)
+    weights.fill_norm(layer.feed_forward_residual.norm, f"{prefix}final_layer_norm.", d_model)
+
+
+_ROWS = 512  # Of a table that is compared.
+_ROUNDING = 2e-3  # Of positions of 16 bits.
+
+
+def paper_positions() -> dict:
+    """Returns the settings of the positions of the paper, which OpenNMT-py has.
+
+    Ports of Marian have them, too: those of transformers and CTranslate2.
+    """
+    return {"first_position": 0, "max_wavelength": MAX_WAVELENGTH}
+
+
+def tensor2tensor_positions(d_model: int, first: int) -> dict:
+    """Returns the settings of positions whose slowest wave has the frequency 1 / 10,000 exactly.
+
+    [tensor2tensor](https://github.com/tensorflow/tensor2tensor) had them first. Marian counts
+    them from 0, OpenNMT-tf from 1, fairseq from 2.
+
+    Raises:
+        ValueError: `d_model` is too small for two waves.
+    """
+    if d_model < 4:
+        raise ValueError(f"The width must be at least 4. Received: d_model={d_model}.")
+    return {
+        "first_position": first,
+        "max_wavelength": MAX_WAVELENGTH ** (d_model / (d_model - 2)),
+    }
+
+
+def positions_in_table(table, d_model: int) -> tuple[dict, bool] | None:
+    """Returns the settings that give a table of positions, float (T, D), and its order.
+
+    Returns:
+        The settings; and whether all sines come before all cosines. None if no known ones fit.
+    """
+    table = table[:_ROWS]
+    kinds = [paper_positions()]
+    if d_model > 2:
+        kinds += [tensor2tensor_positions(d_model, first) for first in (0, 1, 2)]
+    for settings in kinds:
+        known = np.array(PositionalEncoding(**settings).encodings(len(table), d_model))
+        halves = np.concatenate([known[:, ::2], known[:, 1::2]], axis=1)
+        for sines_first, one in ((False, known), (True, halves)):
+            if np.abs(table - one).max() < _ROUNDING:
+                return settings, sines_first
+    return None

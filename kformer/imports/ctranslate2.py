@@ -1,0 +1,187 @@
+"""A translator from a folder of CTranslate2."""
+
+from pathlib import Path
+from typing import TypedDict
+
+from kformer.imports.assembly import assemble
+from kformer.imports.ctranslate2_file import as_current, read_variables, take_config
+from kformer.imports.ctranslate2_weights import Weights
+from kformer.imports.id_table import IdTable, with_common_padding
+from kformer.imports.plain_vocabularies import (
+    existing,
+    needs_sentencepiece,
+    plain_model,
+    read_models,
+)
+from kformer.json_files import read_json
+from kformer.model.residual import EPSILON
+from kformer.tasks.translator import Translator
+
+_SPECIAL = {"unk_token": "<unk>", "eos_token": "</s>", "decoder_start_token": "<s>"}
+_PADDING = ("<pad>", "<blank>")
+_LONGEST = 512  # Ids of a source; CTranslate2 does not say how long those of the training were.
+_FIRST_WITH_CONFIG = 6  # Version of model.bin.
+_WHOSE = "A folder of CTranslate2"
+
+
+class _Config(TypedDict, total=False):
+    """The fields of a config.json that are used here."""
+
+    unk_token: str
+    eos_token: str
+    bos_token: str
+    decoder_start_token: str | None
+    add_source_bos: bool
+    add_source_eos: bool
+    layer_norm_epsilon: float | None
+
+
+def from_ctranslate2(
+    folder: str | Path,
+    source_model: str | Path | None = None,
+    target_model: str | Path | None = None,
+) -> Translator:
+    """Returns the translator of a folder of CTranslate2.
+
+    The folder holds model.bin, config.json and the vocabularies, as the converters of CTranslate2
+    write them, or `kformer.export.export_ctranslate2`. Models of all versions are read, from before
+    CTranslate2 1 on; those of before 3 have no config.json. CTranslate2 is not needed.
+
+    A vocabulary of SentencePiece needs its model. One of characters, as of transliterators, and one
+    of whole words, as of sounds, need none: text is split into characters, or at spaces, and
+    translations are joined likewise.
+
+    The result says what CTranslate2 says, up to rounding: weights of 8 or 16 bits become float32.
+    What CTranslate2 tells apart by a setting of the search, such as lengths and penalties, is to be
+    said to `kformer.SearchOptions`.
+
+    Args:
+        folder: Path of the folder.
+        source_model: Path of the SentencePiece model of the sources; None for source.spm in the
+            folder, where their vocabulary is one of SentencePiece.
+        target_model: That of the translations; None for target.spm in the folder if it has one,
+            else for that of the sources, where their vocabulary is one of SentencePiece.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: The folder or a file is missing.
+        ValueError: A file is damaged, or the files do not belong together, or the model has parts
+            that a `kformer.Transformer` lacks.
+    """
+    folder = Path(folder)
+    if folder.is_file():
+        raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(folder)!r}.")
+    if not folder.exists():
+        raise FileNotFoundError(f"There is no such folder. Received: {str(folder)!r}.")
+    model = read_variables(existing(folder, "model.bin", _WHOSE))
+    kind, variables = as_current(model.kind, model.revision, dict(model.variables))
+    if model.version < _FIRST_WITH_CONFIG:
+        config = take_config(variables)
+    else:
+        path = existing(folder, "config.json", _WHOSE)
+        config = read_json(path, _Config, rule="The file must hold a JSON object of settings.")
+    weights = Weights(kind, variables, folder)
+    _check(config, weights.starts_from_zero, folder)
+    vocabularies = _vocabularies(folder, config)
+    models, vocabularies = _with_models(folder, config, vocabularies, source_model, target_model)
+    sizes = [*map(len, vocabularies)]
+    # Converted from Hugging Face's Marian, the tokenizer is what adds the end.
+    sources_end = bool(config.get("add_source_eos")) or weights.starts_from_zero
+    tables = _tables(folder, config, vocabularies, weights.starts_from_zero, sources_end)
+    padding_id = tables[0].pieces.index(tables[0].padding)
+    network = weights.network(tables, sizes, padding_id)
+    network.settings["norm_epsilon"] = config.get("layer_norm_epsilon") or EPSILON
+    if not sources_end:
+        network.settings["ignored_source_id"] = tables[0].pieces.index(tables[0].end)
+    prefix = config.get("bos_token", "<s>") if config.get("add_source_bos") else None
+    return assemble(models, tables, network, _LONGEST, prefix)
+
+
+def _check(config, starts_from_zero, folder):
+    start, end = (_token(config, name) for name in ("decoder_start_token", "eos_token"))
+    forced = start is None  # The caller gives it, such as a language.
+    if forced or (start == end and not config.get("add_source_eos") and not starts_from_zero):
+        raise ValueError(
+            "A model whose tokenizer adds languages to the pieces, as those of M2M100 and NLLB do, "
+            f"cannot be imported. Received: decoder_start_token={start!r} without add_source_eos "
+            f"in {str(folder)!r}."
+        )
+
+
+def _token(config, name):
+    return config.get(name, _SPECIAL[name])
+
+
+def _vocabularies(folder, config):
+    """Returns the pieces of both sides, as CTranslate2 numbers them."""
+    unknown = _token(config, "unk_token")
+    if (folder / "shared_vocabulary.json").exists() or (folder / "shared_vocabulary.txt").exists():
+        return [_vocabulary(folder, "shared", unknown)] * 2
+    if (folder / "source_1_vocabulary.txt").exists() or (
+        folder / "source_1_vocabulary.json"
+    ).exists():
+        raise ValueError(
+            "A model of several sources, such as features of words, cannot be imported. "
+            f"Received: source_1_vocabulary in {str(folder)!r}."
+        )
+    return [_vocabulary(folder, side, unknown) for side in ("source", "target")]
+
+
+def _with_models(folder, config, vocabularies, *paths):
+    """Returns the SentencePiece models of both sides, and the vocabularies as these name pieces."""
+    needed = [needs_sentencepiece(pieces) for pieces in vocabularies]
+    models = [None, None]
+    if any(needed) or any(paths):
+        models = read_models(folder, *paths, _WHOSE)
+    tokens = {*_PADDING, *_SPECIAL.values(), *(_token(config, name) for name in _SPECIAL)}
+    named = []
+    for side, pieces in enumerate(vocabularies):
+        if not needed[side]:
+            models[side], pieces = plain_model(pieces, tokens, str(folder))
+        named.append(pieces)
+    return models, named
+
+
+def _tables(folder, config, vocabularies, starts_from_zero, sources_end):
+    """Returns the `IdTable`s of both sides; both have padding at the same id, added if need be."""
+    vocabularies = list(vocabularies)
+    special = {name: _token(config, name) for name in _SPECIAL}
+    if starts_from_zero:
+        special.pop("decoder_start_token")
+    if not sources_end:  # Then the source's may lack what only translations have.
+        added = [piece for piece in special.values() if piece not in vocabularies[0]]
+        vocabularies[0] = [*vocabularies[0], *added]
+    for pieces in vocabularies:
+        absent = [f"{name}={piece!r}" for name, piece in special.items() if piece not in pieces]
+        if absent:
+            raise ValueError(
+                "A vocabulary must hold the special tokens of config.json. "
+                f"Received: no {', '.join(absent)} in {str(folder)!r}."
+            )
+    known = () if starts_from_zero else _PADDING
+    padding, vocabularies = with_common_padding(vocabularies, known)
+    start = padding if starts_from_zero else special["decoder_start_token"]
+    names = {"end": special["eos_token"], "unknown": special["unk_token"]}
+    tables = [IdTable(pieces, padding=padding, start=start, **names) for pieces in vocabularies]
+    return tables if tables[0] != tables[1] else tables[:1] * 2
+
+
+def _vocabulary(folder, side, unknown):
+    path = folder / f"{side}_vocabulary.txt"
+    if path.exists():
+        try:
+            pieces = path.read_bytes().decode("utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"A vocabulary must be UTF-8. Received: {str(path)!r} ({error.reason})."
+            ) from error
+        pieces = pieces[:-1] if pieces[-1] == "" else pieces
+        if all(piece.endswith("\r") for piece in pieces):
+            pieces = [piece[:-1] for piece in pieces]
+    else:
+        path = existing(folder, f"{side}_vocabulary.json", _WHOSE)
+        pieces = read_json(path, list[str], rule="The file must hold a JSON array of pieces.")
+    if len({*pieces}) < len(pieces):
+        raise ValueError(
+            f"The pieces of a vocabulary must be strings that differ. Received: {str(path)!r}."
+        )
+    return pieces if unknown in pieces else [*pieces, unknown]

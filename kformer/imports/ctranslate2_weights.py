@@ -1,0 +1,224 @@
+"""The weights of a model of CTranslate2, named as in Hugging Face's MarianMTModel.
+
+What reads one input is one layer there: query, key and value of self-attention, key and value of
+the attention to the memory.
+
+Axes: D d_model, V vocabulary.
+"""
+
+import re
+
+import numpy as np
+
+from kformer.imports.assembly import (
+    Network,
+    network_with,
+    positions_in_table,
+    tensor2tensor_positions,
+)
+from kformer.imports.ctranslate2_file import KIND
+
+_ACTIVATIONS = {0: "relu", 2: "swish", 3: "gelu"}
+_OTHER_ACTIVATIONS = {
+    1: "GELU by tanh",
+    4: "GELU by the logistic function",
+    5: "tanh",
+    6: "sigmoid",
+}
+_FEATURES = {  # What a `Transformer` lacks, by a part of a variable's name.
+    "relative_": "relative positions",
+    "rotary_": "rotary positions",
+    "num_heads_kv": "fewer heads for keys than for queries",
+    "linear_0_noact": "gated feed-forward networks",
+    "layernorm_embedding": "a norm of the embedded ids",
+    "q_norm": "a norm of the queries",
+    "sliding_window": "a sliding window",
+    "project_in": "a projection of the embedded ids",
+    "embeddings_1": "several vectors for each id of the source",
+    "_layer_norm/": "norms around each sub-layer",
+    "weight_zero": "weights of 4 bits",
+}
+_FLAGS = {  # The same, by a variable that is not 0.
+    "decoder/alibi": "ALiBi",
+    "encoder/multi_query_attention": "one head for all keys",
+}
+_OF_SIDES = {"num_heads", "pre_norm", "activation", "scale_embeddings"}
+_UNREAD = {  # They say nothing about the answers.
+    "encoder/embeddings_merge",
+    *("decoder/alignment_layer", "decoder/alignment_heads"),
+    *("decoder/alibi_use_positive_positions", "decoder/scale_alibi"),
+}
+_START = "decoder/start_from_zero_embedding"
+_SOURCE, _TARGET = "encoder/embeddings_0/weight", "decoder/embeddings/weight"
+_PROJECTION = "decoder/projection"
+_POSITIONS = "position_encodings/encodings"
+
+
+class Weights:
+    """The variables of a model.bin.
+
+    Args:
+        kind, variables: From `as_current`.
+        path: For messages.
+
+    Raises:
+        ValueError: The model has parts that a `kformer.Transformer` lacks.
+    """
+
+    def __init__(self, kind, variables, path):
+        self._variables = variables
+        self._path = str(path)
+        if kind != KIND:
+            self._refuse(f"Only a {KIND} of CTranslate2 is a Transformer.", kind)
+        for part, words in _FEATURES.items():
+            if found := next((name for name in variables if part in name), None):
+                self._refuse(f"A model without {words} can be imported.", found)
+        for name in [name for name in variables if name.endswith("layer_norm/gamma")]:
+            if name.replace("gamma", "beta") not in variables:
+                self._refuse("A model without RMSNorm can be imported.", f"no beta beside {name}")
+        for name, words in _FLAGS.items():
+            if variables.get(name, 0):
+                self._refuse(f"A model without {words} can be imported.", name)
+
+    @property
+    def starts_from_zero(self) -> bool:
+        """Whether the first input of the decoder is a vector of zeros, whatever its id."""
+        return bool(self._variables.get(_START, 0))
+
+    def network(self, tables, sizes, padding_id: int) -> Network:
+        """Returns the `Network`.
+
+        Args:
+            tables: The `IdTable`s of source and target: rows that the weights have less are zeros,
+                and never chosen if the output has a bias.
+            sizes: Numbers of pieces of both sides that CTranslate2 has vectors for.
+            padding_id: The id of padding.
+        """
+        left = dict(self._variables)
+        settings = {name: self._of_both(left, name) for name in _OF_SIDES}
+        source, target = self._take(left, _SOURCE), self._take(left, _TARGET)
+        d_model = source.shape[1]
+        scale = settings.pop("scale_embeddings")
+        # An integer is a flag, a float the scale itself.
+        if not (scale if isinstance(scale, int) else scale == np.float32(d_model**0.5)):
+            self._refuse("Embeddings must be scaled by the root of d_model.", f"scale {scale}")
+        for name, table, size in zip(("source", "target"), (source, target), sizes, strict=True):
+            if len(table) != size:
+                rule = (
+                    f"The {name} vocabulary must fit the weights: {size} pieces need as many rows."
+                )
+                self._refuse(rule, f"{len(table)} rows")
+        output = self._take(left, f"{_PROJECTION}/weight")
+        if output.shape != target.shape:
+            rule = f"The output must have the shape of the target's table, {target.shape}."
+            self._refuse(rule, output.shape)
+        bias = left.pop(f"{_PROJECTION}/bias", None)
+        positions, sines_first = self._positions(left, d_model)
+        for name in (_START, *_FLAGS, *_UNREAD):
+            left.pop(name, None)
+        layers = self._layers(left)
+        settings = {
+            "num_layers": _count(layers, "encoder"),
+            "num_decoder_layers": _count(layers, "decoder"),
+            "d_model": d_model,
+            "num_heads": int(settings["num_heads"]),
+            "d_ff": max(layers.get("encoder.layers.0.fc1.weight", source).shape),
+            "norm_first": bool(settings["pre_norm"]),
+            "activation": self._activation(settings["activation"]),
+            "padding_id": padding_id,
+            **positions,
+        }
+        if bias is None and len(target) < len(tables[1].pieces):
+            bias = np.zeros(len(target), np.float32)
+        matrices = source, target, output
+        return network_with(settings, matrices, bias, layers, tables, sines_first)
+
+    def _take(self, left, name):
+        if name not in left:
+            self._refuse("A model.bin must hold all variables of a Transformer.", f"no {name}")
+        return left.pop(name)
+
+    def _of_both(self, left, name):
+        values = [self._take(left, f"{side}/{name}").item() for side in ("encoder", "decoder")]
+        if values[0] != values[1]:
+            self._refuse(f"Encoder and decoder must have the same {name}.", values)
+        return values[0]
+
+    def _activation(self, number):
+        if number not in _ACTIVATIONS:
+            known = ", ".join(_ACTIVATIONS.values())
+            received = _OTHER_ACTIVATIONS.get(number, number)
+            self._refuse(f"The activation must be one of {known}.", received)
+        return _ACTIVATIONS[number]
+
+    def _positions(self, left, d_model):
+        """Removes the tables of positions; returns what `positions_in_table` does."""
+        tables = [left.pop(f"{side}/{_POSITIONS}", None) for side in ("encoder", "decoder")]
+        if all(table is None for table in tables):  # CTranslate2's own, for models of OpenNMT-tf.
+            return tensor2tensor_positions(d_model, first=1), True
+        found = [table is not None and positions_in_table(table, d_model) for table in tables]
+        for side, one in zip(("encoder", "decoder"), found, strict=True):
+            if not one:
+                self._refuse(
+                    "Positions must be sines and cosines as in the paper, OpenNMT-tf or fairseq.",
+                    f"a table of others, learned or computed, of the {side}",
+                )
+        if found[0] != found[1]:
+            self._refuse("Encoder and decoder must have the same positions.", "two kinds")
+        return found[0]
+
+    def _layers(self, left):
+        """Returns the weights of the layers by their names in MarianMTModel."""
+        layers = dict(renamed for item in left.items() for renamed in self._renamed(*item))
+        for name in [name for name in layers if name.endswith(".weight")]:
+            # OpenNMT-py can do without some biases.
+            layers.setdefault(name.replace(".weight", ".bias"), np.zeros(len(layers[name]), "f4"))
+        return layers
+
+    def _renamed(self, name, array):
+        """Yields pairs of the name in MarianMTModel, and the array."""
+        match = re.fullmatch(
+            r"(encoder|decoder)/(?:layer_(\d+)/)?((?:\w+/)*)(weight|bias|gamma|beta)", name
+        )
+        place, pieces = _place(match) if match else (None, None)
+        if place is None or not array.ndim or len(array) % len(pieces):
+            self._refuse("All variables must be those of a Transformer.", name)
+        kind = {"gamma": "weight", "beta": "bias"}.get(match[4], match[4])
+        for piece, part in zip(pieces, np.split(array, len(pieces)), strict=True):
+            yield f"{match[1]}.{place}{piece}.{kind}", part
+
+    def _refuse(self, rule, received):
+        raise ValueError(f"{rule} Received: {received} in {self._path!r}.")
+
+
+_ATTENTIONS = {"self_attention": "self_attn", "attention": "encoder_attn"}
+_SPLIT = {  # The linear layers of the two kinds of attention.
+    "self_attention": (("q_proj", "k_proj", "v_proj"), ("out_proj",)),
+    "attention": (("q_proj",), ("k_proj", "v_proj"), ("out_proj",)),
+}
+_FEED_FORWARD = {"linear_0": "fc1", "linear_1": "fc2", "layer_norm": "final_layer_norm"}
+
+
+def _place(match):
+    """Returns the name of a layer in MarianMTModel, and those of the modules that were joined."""
+    _, layer, path, _ = match.groups()
+    path = path.rstrip("/").split("/")
+    if layer is None:
+        return ("", ["layer_norm"]) if path == ["layer_norm"] else (None, None)
+    place = f"layers.{layer}."
+    sublayer, *modules = path
+    module = modules[0] if len(modules) == 1 else None
+    if sublayer in _ATTENTIONS and module == "layer_norm":
+        return place, [f"{_ATTENTIONS[sublayer]}_layer_norm"]
+    if sublayer in _ATTENTIONS and (number := re.fullmatch(r"linear_(\d)", module or "")):
+        joined = _SPLIT[sublayer]
+        if int(number[1]) < len(joined):
+            return f"{place}{_ATTENTIONS[sublayer]}.", joined[int(number[1])]
+    if sublayer == "ffn" and module in _FEED_FORWARD:
+        return place, [_FEED_FORWARD[module]]
+    return None, None
+
+
+def _count(layers, side):
+    numbers = {name.split(".")[2] for name in layers if name.startswith(f"{side}.layers.")}
+    return len(numbers)

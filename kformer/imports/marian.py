@@ -1,0 +1,129 @@
+"""A translator from a folder of Hugging Face's MarianMTModel, as OPUS-MT publishes them.
+
+The model card of a published model: README.md, which may begin with a head in YAML.
+"""
+
+import re
+from pathlib import Path
+
+from kformer.imports.assembly import assemble
+from kformer.imports.marian_folder import MarianFolder
+from kformer.imports.marian_npz import MarianNpz
+from kformer.imports.marian_weights import network_of
+from kformer.imports.yaml_text import read_yaml
+from kformer.tasks.translator import Translator
+
+CARD = "README.md"
+_HEAD = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
+# A heading that mentions it, and the text up to the next one.
+_CITATION = re.compile(
+    r"^#+[^\n]*\bcit(?:ation|e|ing)\b[^\n]*\n(.*?)(?=^#|\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+
+
+def read_card(folder: Path) -> dict:
+    """Returns what the card in a folder tells of a model.
+
+    Returns:
+        dict with those of "licence", str; "languages", list of their codes; and "citation", str,
+        that the card has; {} without a card.
+
+    Raises:
+        ValueError: The head of the card is no YAML.
+    """
+    path = folder / CARD
+    if not path.is_file():
+        return {}
+    text = path.read_text("utf-8", errors="replace")
+    about = {}
+    if match := _HEAD.match(text):
+        head = read_yaml(path, match[1])
+        licences, languages = (_strings(head.get(name)) for name in ("license", "language"))
+        about = {"licence": ", ".join(licences), "languages": languages}
+        text = text[match.end() :]
+    if match := _CITATION.search(text):
+        about["citation"] = match[1].strip()
+    return {name: value for name, value in about.items() if value}
+
+
+def _strings(value):
+    """Returns a value of YAML, one or a list, as a list of strings."""
+    values = value if isinstance(value, list) else [value]
+    return [str(one) for one in values if one]
+
+
+_LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
+
+
+def from_marian(
+    folder: str | Path, target_language: str | None = None, as_transformers: bool = False
+) -> Translator:
+    """Returns the translator of a folder of Marian, or of Hugging Face's `MarianMTModel`.
+
+    The folder holds config.json, model.safetensors or pytorch_model.bin, also in shards,
+    vocab.json, source.spm and target.spm, as [OPUS-MT](https://github.com/Helsinki-NLP/Opus-MT)
+    publishes its models. Or it is one that Marian itself writes: an .npz file with a vocabulary,
+    which is one .spm file, or one for each side that the settings beside the weights name, or one
+    *vocab.yml with source.spm and target.spm. Neither PyTorch nor transformers is needed, and
+    nothing from the folder is run. Licence, languages and citation of its model card, README.md,
+    become those of `Translator.about`.
+
+    The result computes what Marian computes, which trained the weights. The port of transformers
+    has other positions, whose slowest wave is slower, and adds another number to the variance of
+    norms; with `as_transformers` the result has the logits of `MarianMTModel`, and so the
+    translations of `generate`. Ids are those of `MarianTokenizer`, but adjacent characters that the
+    SentencePiece model of their side does not cover are always unknown; `MarianTokenizer` looks
+    them up in vocab.json first.
+
+    An id that must not be chosen, such as that of padding, has no share of the probability either:
+    scores are those of `generate` with `renormalize_logits=True`. Of an .npz file, what is unknown
+    and control characters are such ids, unless its settings allow them, as in Marian.
+
+    How the model is to be searched becomes its `Translator.search_defaults`: beams, length penalty,
+    lengths, repetitions and sampling of config.json and generation_config.json, or of Marian's
+    decoder.yml; and of an .npz file Marian's largest length, three times that of the source, and
+    `narrowing`, its rule for beams that end. Ids of `bad_words_ids` and `suppress_tokens` are never
+    chosen. Other settings of `generate` are named in a warning. `generate` searches as long as with
+    an `n_best` as large as `beam_size`.
+
+    Args:
+        folder: Path of the folder; or of an .npz file, where a folder holds several.
+        target_language: Of a model with several, the one that the translator always translates
+            into: the code in a piece of the table, such as "fra" for ">>fra<<", which then stands
+            before every source. None to choose at each translation, see `Translator.into`.
+        as_transformers: Whether to compute as transformers does instead of as Marian does.
+
+    Raises:
+        FileNotFoundError, NotADirectoryError: The folder or a file is missing.
+        ValueError: A file is damaged, or the files do not belong together, or the model has parts
+            that a `kformer.Transformer` lacks, or not that target language.
+
+    Warns:
+        UserWarning: The model has settings that the search cannot follow.
+    """
+    path = Path(folder)
+    own = path.suffix == ".npz" or (not (path / "config.json").exists() and any(path.glob("*.npz")))
+    files = MarianNpz(path) if own else MarianFolder(path)
+    prefix, languages = _language_pieces(files, target_language)
+    longest = files.config.get("max_position_embeddings", _LONGEST)
+    network, about = network_of(files, as_transformers), read_card(files.path)
+    if target_language is not None:
+        about["target_language"] = target_language
+    return assemble(
+        files.models, files.tables, network, longest, prefix, languages, about, files.search
+    )
+
+
+def _language_pieces(files, code):
+    """Returns the piece that stands before every source, or None, and those to choose from."""
+    languages = files.tables[0].languages
+    if code is None:
+        return None, languages if len(languages) > 1 else {}
+    if code in languages:
+        return languages[code], {}
+    known = ", ".join(sorted(languages)) or "none"
+    raise ValueError(
+        f"`target_language` must be one of the model's languages: {known}. "
+        f"Received: target_language={code!r} for {str(files.path)!r}."
+    )

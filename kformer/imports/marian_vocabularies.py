@@ -1,0 +1,120 @@
+"""The vocabularies beside a model of Marian: SentencePiece models, or lists of pieces in YAML."""
+
+import json
+from pathlib import Path
+
+from kformer.imports.id_table import (
+    IdTable,
+    piece_ids,
+    read_model,
+    with_common_padding,
+)
+from kformer.imports.yaml_text import read_yaml
+
+_MODELS = ("source.spm", "target.spm")
+_MODEL = ".spm"
+_LISTS = ("*vocab.yml", "*vocab.yaml", "*vocab.json")
+_END, _UNKNOWN = "</s>", "<unk>"
+_LEAD = (
+    "It must hold one .spm file for both sides, or its settings must name those of both in "
+    "`vocabs`, or it must hold one *vocab.yml with source.spm and target.spm."
+)
+
+
+class Vocabularies:
+    """The vocabularies of both sides of a model of Marian.
+
+    Args:
+        folder: The folder.
+        names: Paths that Marian's settings list as `vocabs`, of both sides; only their last part is
+            used. [] if there are none.
+
+    Attributes:
+        sizes: Numbers of ids that Marian has for source and target.
+        tables: The `IdTable`s of both sides, with an id for padding and start behind Marian's.
+        models: The `ModelProto`s of both sides.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: A file is damaged, or it is not clear which file belongs to which side.
+    """
+
+    def __init__(self, folder: Path, names: list[str]):
+        files = _files(folder, names)
+        lists = [file for file in files if file.suffix != _MODEL]
+        models = [_beside_list(folder, name) for name in _MODELS] if lists else files
+        self.models = [read_model(file.read_bytes(), str(file)) for file in models]
+        if lists:
+            sides = [_pieces_in(file) for file in files]
+            special = {"end": _END, "unknown": _UNKNOWN}
+        else:
+            sides = [[one.piece for one in model.pieces] for model in self.models]
+            special = _special(self.models, folder)
+        self.sizes = [*map(len, sides)]
+        padding, sides = with_common_padding(sides, ())
+        tables = [IdTable(pieces, padding=padding, start=padding, **special) for pieces in sides]
+        self.tables = tables if tables[0] != tables[1] else tables[:1] * 2
+
+
+def _files(folder, names):
+    """Returns the files of both vocabularies."""
+    named = [folder / Path(name).name for name in names]
+    if named and all(file.is_file() for file in named):
+        return [named[0], named[-1]]
+    lists = [file for pattern in _LISTS for file in sorted(folder.glob(pattern))]
+    joint = [file for file in sorted(folder.glob(f"*{_MODEL}")) if file.name not in _MODELS]
+    found = lists or joint
+    if len(found) != 1:
+        raise (ValueError if found else FileNotFoundError)(
+            f"A folder of Marian must show its vocabularies. {_LEAD} "
+            f"Received: {str(folder)!r}, which holds {_names(found)}."
+        )
+    return found * 2
+
+
+def _beside_list(folder, name):
+    if not (folder / name).is_file():
+        raise FileNotFoundError(
+            f"A folder of Marian must hold {name} beside a vocabulary in YAML. "
+            f"Received: {str(folder)!r}, which does not."
+        )
+    return folder / name
+
+
+def _names(files):
+    return ", ".join(file.name for file in files) or "none"
+
+
+def _pieces_in(file):
+    """Returns the pieces of a vocabulary in YAML or JSON, in the order of their ids."""
+    found = read_yaml(file)
+    ids = {piece: int(i) for piece, i in found.items() if isinstance(i, str) and i.isdecimal()}
+    pieces = piece_ids(ids, str(file))
+    missing = [piece for piece in (_END, _UNKNOWN) if piece not in ids]
+    if missing:
+        raise ValueError(
+            f"A vocabulary of Marian must hold {_END} and {_UNKNOWN}. "
+            f"Received: no {', '.join(missing)} in {str(file)!r}."
+        )
+    return pieces
+
+
+def _special(models, folder):
+    """Returns the pieces that SentencePiece models have for the end and for what is unknown."""
+    found = []
+    for model in models:
+        trainer = model.trainer_spec
+        pieces = {one.piece for one in model.pieces}
+        special = {"end": trainer.eos_piece, "unknown": trainer.unk_piece}
+        if not {*special.values()} <= pieces:
+            raise ValueError(
+                "A SentencePiece model of Marian must have pieces for the end and for what is "
+                f"unknown. Received: {json.dumps(special)} in a model of {str(folder)!r}."
+            )
+        found.append(special)
+    if found[0] != found[1]:
+        raise ValueError(
+            "Both SentencePiece models must name the end and what is unknown alike. "
+            f"Received: {json.dumps(found[0])} and {json.dumps(found[1])} in {str(folder)!r}."
+        )
+    return found[0]

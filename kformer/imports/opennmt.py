@@ -1,0 +1,134 @@
+"""A translator from a checkpoint of OpenNMT-py.
+
+Its sources have no end id. Here they have one, as all texts have, to which the network pays no
+attention: see `ignored_source_id` of `kformer.Transformer`.
+
+The ids of OpenNMT-py and OpenNMT-tf, whose vocabularies name special pieces alike.
+"""
+
+from pathlib import Path
+
+from kformer.imports.assembly import assemble
+from kformer.imports.id_table import IdTable, with_common_padding
+from kformer.imports.marian import read_card
+from kformer.imports.opennmt_weights import network_of
+from kformer.imports.plain_vocabularies import check_pieces, read_models
+from kformer.imports.toolkit_settings import Settings, read_checkpoint, settings_in
+from kformer.tasks.translator import Translator
+
+START, END, UNKNOWN, PADDING = "<s>", "</s>", "<unk>", "<blank>"
+LONGEST = 512  # Ids of a source; a checkpoint does not say how long those of the training were.
+
+
+def tables_of(vocabularies, path: Path, toolkit: str, start: str = START) -> list[IdTable]:
+    """Returns the `IdTable`s of both sides, with padding at the same id.
+
+    Args:
+        vocabularies: Lists of pieces, of source and target. The source may lack start and end:
+            these get ids behind its own.
+        path, toolkit: For messages.
+        start: The piece that starts a translation.
+
+    Raises:
+        ValueError: Special pieces are missing.
+    """
+    special = {"end": END, "unknown": UNKNOWN, "start": start}
+    source, target = vocabularies
+    source = [*source, *(piece for piece in special.values() if piece not in source)]
+    missing = [piece for piece in special.values() if piece not in target]
+    if missing or UNKNOWN not in vocabularies[0]:
+        raise ValueError(
+            f"A vocabulary of {toolkit} must hold {', '.join(special.values())}. "
+            f"Received: no {', '.join(missing) or UNKNOWN} in {str(path)!r}."
+        )
+    padding, sides = with_common_padding([source, target], (PADDING,))
+    tables = [IdTable(pieces, padding=padding, **special) for pieces in sides]
+    return tables if tables[0] != tables[1] else tables[:1] * 2
+
+
+_TOOLKIT = "OpenNMT-py"
+_FEATURES = {  # What a `Transformer` lacks.
+    "max_relative_positions": "relative or rotary positions, and ALiBi,",
+    "copy_attn": "a copy mechanism",
+    "multiquery": "one head for all keys",
+    "num_kv": "fewer heads for keys than for queries",
+    "parallel_residual": "parallel sub-layers",
+    "num_experts": "layers of experts",
+    "sliding_window": "a sliding window",
+}
+_GATE = ".feed_forward.w_3."
+
+
+def from_opennmt(
+    checkpoint: str | Path,
+    source_model: str | Path | None = None,
+    target_model: str | Path | None = None,
+) -> Translator:
+    """Returns the translator of a checkpoint of OpenNMT-py, a .pt file.
+
+    The model is a Transformer with sinusoidal positions, whose text was split by SentencePiece.
+    Neither OpenNMT-py nor PyTorch is needed, and nothing from the file is run. Licence, languages
+    and citation of a README.md in the folder become those of `Translator.about`.
+
+    Args:
+        checkpoint: Path of the file.
+        source_model: Path of the SentencePiece model of the sources; None for source.spm in the
+            folder of the checkpoint.
+        target_model: That of the translations; None for target.spm in the folder if it has one,
+            else for that of the sources.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError: A file is missing.
+        ValueError: A file is damaged, or the files do not belong together, or the model has parts
+            that a `kformer.Transformer` lacks.
+    """
+    path = Path(checkpoint)
+    content = read_checkpoint(path, _TOOLKIT)
+    vocabularies, start = _vocabularies(content.get("vocab"), path)
+    settings = Settings(settings_in(content.get("opt")), _TOOLKIT, path)
+    _check(settings, content["model"])
+    start = settings.values.get("decoder_start_token") or start
+    tables = tables_of(vocabularies, path, _TOOLKIT, start)
+    network = network_of(content, settings, [*map(len, vocabularies)], tables, path)
+    models = read_models(path.parent, source_model, target_model, f"The folder of {_TOOLKIT}")
+    return assemble(models, tables, network, LONGEST, about=read_card(path.parent))
+
+
+def _vocabularies(found, path):
+    """Returns the pieces of both sides, and the one that starts a translation."""
+    found = settings_in(found)
+    sides = [found.get(name) for name in ("src", "tgt")]
+    if not all(isinstance(side, list) and all(isinstance(p, str) for p in side) for side in sides):
+        raise ValueError(
+            f"A checkpoint of {_TOOLKIT} must hold `vocab`, with lists of pieces `src` and `tgt`, "
+            "as version 3 writes them: convert an older one by its tools. "
+            f"Received: {str(path)!r}, which does not."
+        )
+    for side in sides:
+        check_pieces(side, str(path))
+    if found.get("src_feats"):
+        raise ValueError(
+            f"A model of {_TOOLKIT} without features of the source's words can be imported. "
+            f"Received: {', '.join(found['src_feats'])} in {str(path)!r}."
+        )
+    return sides, found.get("decoder_start_token") or START
+
+
+def _check(settings, weights):
+    values = settings.values
+    if values.get("model_task", "seq2seq") != "seq2seq":
+        settings.refuse("A model that translates can be imported.", "model_task")
+    types = ("encoder_type", "decoder_type")
+    if [values.get(name) for name in types] != ["transformer", "transformer"]:
+        settings.refuse("Encoder and decoder must be of the type 'transformer'.", *types)
+    settings.refuse_features(_FEATURES)
+    for name, needed in (
+        ("self_attn_type", ("scaled-dot", "scaled-dot-flash")),
+        ("layer_norm", ("standard",)),
+        ("generator_function", ("softmax",)),
+    ):
+        if values.get(name, needed[0]) not in needed:
+            settings.refuse(f"A model whose {name} is {needed[0]!r} can be imported.", name)
+    if any(_GATE in name for name in weights):
+        rule = "A model without gated feed-forward networks can be imported."
+        settings.refuse(rule, "pos_ffn_activation_fn")

@@ -1,0 +1,122 @@
+"""SentencePiece models of vocabularies that were made without SentencePiece.
+
+Transliterators split text into characters, and systems that turn letters into sounds split it at
+spaces. A unigram model whose pieces leave no choice does the same, in every saved form.
+
+Two things differ. Adjacent characters without a piece are one unknown id, not one each; and a word
+without a piece that begins with another piece is this piece and an unknown id.
+
+The SentencePiece models beside a pretrained network.
+"""
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from sentencepiece import sentencepiece_model_pb2
+
+from kformer.imports.id_table import read_model
+from kformer.text.vocabulary import SPACE
+
+_PIECE = sentencepiece_model_pb2.ModelProto.SentencePiece
+_MARKED = re.compile(r"<[^<>]*>|｟[^｠]*｠")  # Pieces of no text, such as <blank>.
+_JOINERS = ("@@", "￭", "■", "##")  # Of subword-nmt, OpenNMT's tokenizer, WordPiece.
+
+
+def needs_sentencepiece(pieces: list[str]) -> bool:
+    """Returns whether pieces are those of SentencePiece: longer ones that begin with a space."""
+    return any(piece.startswith(SPACE) and piece != SPACE for piece in pieces)
+
+
+def plain_model(pieces: list[str], special: Collection[str], where: str) -> tuple:
+    """Returns a SentencePiece model that splits text into `pieces`, and its names of them.
+
+    Args:
+        pieces: In the order of their ids. If all have a single character, text is split into
+            characters; else at spaces.
+        special: Pieces that are never text, such as the end.
+        where: Path of the vocabulary, for messages.
+
+    Returns:
+        The `ModelProto`; and a list of pieces, which write a space as SentencePiece does.
+
+    Raises:
+        ValueError: The pieces are parts of words, which another tool has marked.
+    """
+    text = [one for one in pieces if one not in special and not _MARKED.fullmatch(one)]
+    marked = [one for one in text if len(one) > 1 and any(mark in one for mark in _JOINERS)]
+    if marked:
+        raise ValueError(
+            "Pieces must be those of SentencePiece, or characters, or words between spaces; other "
+            "ways to split text, such as subword-nmt, fastBPE and OpenNMT's tokenizer, are not "
+            f"read. Received: {', '.join(map(repr, marked[:3]))} in {where!r}."
+        )
+    are_characters = all(len(one) == 1 for one in text)
+    if are_characters:
+        names = [SPACE if one == " " else one for one in pieces]
+    else:
+        names = [one if one in special or one not in {*text} else SPACE + one for one in pieces]
+    if len({*names}) < len(names):
+        raise ValueError(f"The pieces of a vocabulary must differ. Received: {where!r}.")
+    model = sentencepiece_model_pb2.ModelProto()
+    kept = {*text}
+    for piece, name in zip(pieces, names, strict=True):
+        if piece in kept:
+            model.pieces.add(piece=name, score=0.0, type=_PIECE.NORMAL)
+    model.trainer_spec.model_type = model.trainer_spec.UNIGRAM
+    normalizer = model.normalizer_spec
+    normalizer.name = "identity"
+    normalizer.add_dummy_prefix = normalizer.remove_extra_whitespaces = not are_characters
+    normalizer.escape_whitespaces = True
+    return model, names
+
+
+_SOURCE, _TARGET = "source.spm", "target.spm"
+_WORD = "▁"
+
+
+def read_models(
+    folder: Path, source: str | Path | None, target: str | Path | None, whose: str
+) -> list:
+    """Returns the `ModelProto`s of the sources and of the translations.
+
+    Args:
+        folder: Where they are by default: source.spm; and target.spm if there is one, else that of
+            the sources.
+        source, target: Paths of other files; or None.
+        whose: What the folder is, for messages: "A folder of CTranslate2" for instance.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: A file is no unigram model of SentencePiece.
+    """
+    if source is None and not (folder / _SOURCE).is_file():
+        raise FileNotFoundError(
+            f"{whose} must hold {_SOURCE}, or give the SentencePiece model of its sources as "
+            f"`source_model`, --source-model. Received: {str(folder)!r}, which does not."
+        )
+    source = Path(source or folder / _SOURCE)
+    if target is None:
+        target = folder / _TARGET if (folder / _TARGET).exists() else source
+    return [read_model(Path(path).read_bytes(), str(path)) for path in (source, target)]
+
+
+def existing(folder: Path, name: str, whose: str) -> Path:
+    """Returns the path of a file in `folder`; raises a FileNotFoundError if it is not there."""
+    if not (folder / name).is_file():
+        raise FileNotFoundError(
+            f"{whose} must hold {name}. Received: {str(folder)!r}, which does not."
+        )
+    return folder / name
+
+
+def check_pieces(pieces: list[str], where: str):
+    """Raises a ValueError unless a vocabulary consists of different pieces of SentencePiece."""
+    if len({*pieces}) < len(pieces):
+        raise ValueError(f"The pieces of a vocabulary must differ. Received: {where!r}.")
+    if not any(piece.startswith(_WORD) for piece in pieces):
+        raise ValueError(
+            f"The pieces must be those of SentencePiece, where words begin with {_WORD}; other "
+            "ways to split text, such as subword-nmt and fastBPE, are not read. "
+            f"Received: {', '.join(map(repr, pieces[-3:]))} in {where!r}."
+        )

@@ -1,0 +1,79 @@
+"""The encoder alone: ids in, vectors out.
+
+Axes: B batch, S sequence length, H heads, D d_model, L layers.
+"""
+
+import keras
+
+from kformer.model.masks import padding_mask
+from kformer.model.network import OneStack
+
+_OF_TRANSFORMER = (  # Its settings that the encoder has, too.
+    *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "norm_first", "padding_id"),
+    *("activation", "first_position", "max_wavelength", "norm_epsilon", "ignored_source_id"),
+)
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class TransformerEncoder(OneStack):
+    """The encoder half of a `Transformer`, with its embedding: a vector for each id.
+
+    [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762), section 3; the defaults are the base
+    model of the paper.
+
+    Args:
+        vocab_size: Number of ids V.
+        num_layers: Number of layers L.
+        d_model: Width D of the vectors; even, and a multiple of `num_heads`.
+        num_heads: Attention heads in each layer.
+        d_ff: Inner width of the feed-forward networks.
+        dropout: Dropout rate of each sub-layer's output and of the embedded ids.
+        norm_first: Whether to normalise before each sub-layer (pre-norm) instead of after.
+        padding_id: The id that fills short rows; no other id attends to it.
+        activation: Of the feed-forward networks; see `kformer.FeedForward`.
+        first_position, max_wavelength: See `kformer.PositionalEncoding`.
+        norm_epsilon: See `kformer.EncoderLayer`.
+        ignored_source_id: See `kformer.Transformer`.
+
+    Call arguments:
+        source: integer tensor (B, S).
+
+    Returns:
+        float tensor (B, S, D). `attend` returns the attention weights beside it.
+    """
+
+    def __init__(self, *settings_of_one_stack, ignored_source_id: int | None = None, **kwargs):
+        super().__init__(*settings_of_one_stack, **kwargs)
+        self.ignored_source_id = ignored_source_id
+
+    @classmethod
+    def from_transformer(cls, transformer, dropout: float | None = None) -> "TransformerEncoder":
+        """Returns an encoder with the weights of a `Transformer`'s, which share no memory.
+
+        Args:
+            transformer: `kformer.Transformer`. LoRA is merged; quantized weights become floats.
+            dropout: Dropout rate; None for that of `transformer`.
+        """
+        config = transformer.get_config()
+        encoder = cls(
+            **{name: config[name] for name in _OF_TRANSFORMER},
+            dropout=config["dropout"] if dropout is None else dropout,
+        )
+        transformer = transformer.copy()  # LoRA and quantized layers have variables of their own.
+        encoder.source_embedding.table.assign(transformer.source_embedding.table)
+        stacks = encoder.encoder.weights, transformer.encoder.weights
+        for weight, value in zip(*stacks, strict=True):
+            weight.assign(value)
+        return encoder
+
+    def call(self, source, training=None):
+        return self.encode(source, training)
+
+    def _mask(self, source):
+        return padding_mask(source, self.padding_id, self.ignored_source_id)
+
+    def get_config(self):
+        return {**super().get_config(), "ignored_source_id": self.ignored_source_id}
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape, self.d_model)

@@ -1,0 +1,125 @@
+"""Learning rate schedules.
+
+Positional encodings.
+
+Axes: T positions, D d_model.
+
+Confusion matrices.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from kformer.arguments import check_integer
+from kformer.plot.figures import FONT, fonts_for, ink_on, rule
+
+_POINTS = 500
+_STYLES = "-", "--", "-.", ":"
+
+
+def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
+    """Draws the learning rates of one or more schedules, to compare them.
+
+    Equal ones share a curve, and its name in the legend.
+
+    Args:
+        schedules: By name, functions from a step to its learning rate, such as
+            `kformer.training.WarmupSchedule`.
+        steps: The last step that is drawn.
+
+    Returns:
+        `Figure` of one axes.
+    """
+    check_integer("steps", steps, least=1)
+    if not schedules:
+        raise ValueError("There must be a schedule to draw. Received: schedules={}.")
+    figure = Figure(figsize=(6.5, 4), layout="constrained")
+    axes = figure.subplots()
+    places = np.unique(np.linspace(0, steps, _POINTS).round().astype(int))
+    curves = {}  # Names by the rates.
+    for name, schedule in schedules.items():
+        rates = tuple(float(schedule(int(step))) for step in places)
+        curves.setdefault(rates, []).append(name)
+    for number, (rates, names) in enumerate(curves.items()):
+        # Curves may share a part, too: where they do, the gaps show those below.
+        style = _STYLES[number % len(_STYLES)]
+        axes.plot(places, rates, style, label=", ".join(names))
+    axes.set(xlabel="step (updates of the weights)", ylabel="learning rate")
+    axes.set_ylim(bottom=0)
+    axes.grid(color="0.9")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(prop={"family": FONT}, frameon=False)
+    return figure
+
+
+def plot_positions(encodings) -> Figure:
+    """Draws positional encodings, and how alike those of two positions are.
+
+    The dot product of two encodings depends on their distance alone: it is the sum of the cosines
+    of the distance times each frequency. It is largest for a position with itself, D / 2, and falls
+    off in waves, so that attention can look for a neighbour.
+
+    Args:
+        encodings: float array (T, D), as `kformer.PositionalEncoding().encodings(T, D)` returns it.
+
+    Returns:
+        `Figure` of three axes: a heat map, its colour bar, and the dot products.
+    """
+    encodings = np.asarray(encodings, np.float64)
+    if encodings.ndim != 2 or not encodings.size:
+        raise ValueError(
+            "`encodings` must be (T, D), with at least one position. "
+            f"Received: encodings.shape={encodings.shape}."
+        )
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    map_axes, product_axes = figure.subplots(1, 2)
+    image = map_axes.imshow(
+        encodings, cmap="RdBu", vmin=-1, vmax=1, aspect="auto", interpolation="nearest"
+    )
+    map_axes.set(xlabel="dimension of the encoding", ylabel="position (ids from the start)")
+    map_axes.set_title("positional encodings", loc="left")
+    figure.colorbar(image, ax=map_axes, label="value (sine or cosine)")
+    products = encodings @ encodings[0]
+    product_axes.plot(np.arange(len(products)), products, color="#1f5fa8")
+    product_axes.axhline(0, color="0.7", linewidth=1)
+    product_axes.set(xlabel="distance of two positions (ids)", ylabel="dot product of encodings")
+    product_axes.set_title("how alike two positions are", loc="left")
+    product_axes.grid(color="0.9")
+    product_axes.spines[["top", "right"]].set_visible(False)
+    for axis in (map_axes.xaxis, map_axes.yaxis, product_axes.xaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
+    return figure
+
+
+def plot_confusion(matrix, labels) -> Figure:
+    """Draws a confusion matrix: true labels down, predicted ones across.
+
+    Args:
+        matrix: int array (C, C), numbers of texts; see `kformer.text.labels.ClassScores`.
+        labels: The C labels.
+
+    Returns:
+        `Figure` of one axes. The darker a cell, the larger its share of the texts of its row.
+    """
+    matrix = np.asarray(matrix)
+    shares = matrix / np.maximum(1, matrix.sum(axis=1, keepdims=True))
+    size = float(np.clip(6 / len(labels), 0.4, 0.9)) * len(labels)  # Inches.
+    margin = 1.2 + 0.08 * max(map(len, labels))
+    figure = Figure(figsize=(size + margin, size + margin), layout="constrained")
+    ax = figure.add_subplot()
+    ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    rule(ax, *matrix.shape)
+    text = {"family": fonts_for(labels), "parse_math": False}
+    ax.set_xticks(
+        range(len(labels)), labels, rotation=45, ha="right", rotation_mode="anchor", **text
+    )
+    ax.set_yticks(range(len(labels)), labels, **text)
+    ax.set_xlabel("predicted label")
+    ax.set_ylabel("true label")
+    for (row, column), count in np.ndenumerate(matrix):
+        color = ink_on(ax.images[0].to_rgba(shares[row, column]))
+        ax.text(column, row, f"{count:,}", ha="center", va="center", color=color, fontsize=9)
+    return figure

@@ -1,0 +1,64 @@
+"""Runs a `.tflite` classifier with NumPy and ai-edge-litert, without TensorFlow.
+
+Axes: N texts, C classes.
+"""
+
+import numpy as np
+
+from kformer.pocket.metadata import CLASSIFIER
+from kformer.pocket.pocket_model import PocketModel
+from kformer.text.labels import Predictions, predictions
+
+
+class PocketClassifier(PocketModel):
+    """A `.tflite` classifier; any number of threads may share one.
+
+    Args:
+        path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
+        workers: Maximum number of texts or batches classified at the same time, each on one
+            core, by all threads together; by default the number of cores. One call uses several
+            only if it has many texts. Large files run in processes, others in threads.
+
+    Attributes:
+        manifest: dict, the metadata of the file.
+
+    Raises:
+        FileNotFoundError: The file is missing.
+        TypeError: `workers` is no integer.
+        ValueError: `workers` is under 1; or the file is malformed, of another kind or of a newer
+            format.
+    """
+
+    kind = CLASSIFIER
+    signature = "classify"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The C labels."""
+        return tuple(self.manifest["labels"])
+
+    def predict(self, texts, progress=None) -> Predictions:
+        """Returns the most probable label of each text, and the probabilities of all labels.
+
+        Args:
+            texts: list of N strings, or another iterable of them.
+            progress: Called with the number of texts done, after each text or batch.
+
+        Returns:
+            `kformer.Predictions`: `labels`, a list of N strings, and `probabilities`, float32
+            (N, C), in the order of the classifier's `labels`.
+
+        Raises:
+            TypeError: `texts` is no list of strings.
+
+        Warns:
+            UserWarning: A text was too long; only its beginning was classified.
+        """
+        found = self._answers(texts, "classified", progress)
+        return predictions(self.labels, np.array(found, np.float32).reshape(-1, len(self.labels)))
+
+    def _read_text(self, outputs, over):
+        return outputs["probabilities"]
+
+    def _read_row(self, worker, outputs, source, cut, length):
+        return outputs["probabilities"], False

@@ -1,0 +1,89 @@
+"""Runs a `.tflite` language model with NumPy and ai-edge-litert, without TensorFlow."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kformer.pocket.metadata import LANGUAGE_MODEL
+from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
+from kformer.pocket.pocket_text import text_in
+from kformer.text.degenerate import degenerate_flags
+from kformer.text.text_rows import TOO_LONG, check_prompts
+
+
+class PocketGeneration(NamedTuple):
+    """A continuation of a prompt.
+
+    Attributes:
+        text: The prompt with its continuation.
+        flags: Its problems, usually none: "length limit", "loop", as in `kformer.Generation`.
+    """
+
+    text: str
+    flags: tuple[str, ...]
+
+
+class PocketLanguageModel(PocketModel):
+    """A `.tflite` language model; any number of threads may share one.
+
+    Args:
+        path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
+        workers: Maximum number of prompts or batches continued at the same time, each on one
+            core, by all threads together; by default the number of cores. One call uses several
+            only if it has many prompts. Large files run in processes, others in threads.
+
+    Attributes:
+        manifest: dict, the metadata of the file.
+
+    Raises:
+        FileNotFoundError: The file is missing.
+        TypeError: `workers` is no integer.
+        ValueError: `workers` is under 1; or the file is malformed, of another kind or of a newer
+            format.
+    """
+
+    kind = LANGUAGE_MODEL
+    signature = "generate"
+    output = "generation"
+
+    def generate(self, prompts, progress=None) -> list[str]:
+        """See `kformer.LanguageModel.generate`; the export chose the search.
+
+        Args:
+            prompts: list of N strings, or another iterable of them.
+            progress: Called with the number of prompts done, after each prompt or batch.
+
+        Raises:
+            ValueError: A prompt is too long for the file.
+        """
+        return [best.text for best in self._answers(prompts, "continued", progress)]
+
+    def generations(self, prompts, progress=None) -> list[list[PocketGeneration]]:
+        """As `generate`, but with flags: for each prompt a list of its one continuation."""
+        return [[best] for best in self._answers(prompts, "continued", progress)]
+
+    def _check_answers(self, answers):
+        check_prompts(answer.flags for answer in answers)
+
+    def _read_text(self, outputs, over):
+        source = outputs["source_ids"]
+        row = source[source != self.manifest["padding_id"]].tolist()
+        if over or int(outputs["truncated"][0]) & SOURCE_CUT:
+            return PocketGeneration("", (TOO_LONG,))
+        _, flags = self._ended(row, outputs["ids"])
+        return PocketGeneration(text_in(outputs["generation"]), flags)
+
+    def _read_row(self, worker, outputs, source, cut, length):
+        if cut:
+            return PocketGeneration("", (TOO_LONG,)), False
+        ids, flags = self._ended(source, outputs["ids"])
+        text, end_missing = self._text.decode(worker, np.array([*source[:-1], *ids], np.int32))
+        return PocketGeneration(text, flags), end_missing
+
+    def _ended(self, source, ids):
+        """Returns the `ids` that continue `source`, without the end id, and their flags."""
+        ids = ids[: self.manifest["max_target_length"] + 1 - len(source)].tolist()
+        limit: tuple[str, ...] = ("length limit",)
+        if self.manifest["end_id"] in ids:
+            ids, limit = ids[: ids.index(self.manifest["end_id"])], ()
+        return ids, (*limit, *(flag for flag in degenerate_flags((), ids) if flag == "loop"))

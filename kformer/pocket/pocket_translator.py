@@ -1,0 +1,151 @@
+"""Runs a `.tflite` translator with NumPy and ai-edge-litert, without TensorFlow."""
+
+import copy
+from typing import NamedTuple, Self
+
+from kformer.arguments import check_target_language
+from kformer.pocket.metadata import TRANSLATOR
+from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
+from kformer.pocket.pocket_text import text_in
+from kformer.text.degenerate import degenerate_flags
+from kformer.text.paragraphs.split_translation import (
+    SplitTranslation,
+    check_split,
+    translate_split,
+)
+
+TRANSLATION_CUT = 2  # A bit of the output `truncated`.
+
+
+class PocketTranslation(NamedTuple):
+    """A translation of a sentence.
+
+    Attributes:
+        text: The translation.
+        flags: Its problems, usually none: "source cut", "length limit", "loop", "length ratio",
+            as in `kformer.Translation`; "translation cut": there was no room for its end.
+    """
+
+    text: str
+    flags: tuple[str, ...]
+
+
+class PocketTranslator(PocketModel):
+    """A `.tflite` translator; any number of threads may share one.
+
+    Args:
+        path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
+        workers: Maximum number of sentences or batches translated at the same time, each on one
+            core, by all threads together; by default the number of cores. One call uses several
+            only if it has many sentences. Large files run in processes, others in threads.
+
+    Attributes:
+        manifest: dict, the metadata of the file.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        TypeError: `workers` is no integer.
+        ValueError: `workers` is under 1; or a file is malformed, of another kind or of a newer
+            format.
+    """
+
+    kind = TRANSLATOR
+    signature = "translate"
+
+    def __init__(self, path, workers: int | None = None):
+        super().__init__(path, workers)
+        self._languages = self.manifest.get("target_languages", {})
+        self._target_language = self.manifest.get("target_language")
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """See `kformer.Translator.target_languages`."""
+        return tuple(self._languages)
+
+    @property
+    def target_language(self) -> str | None:
+        """See `kformer.Translator.target_language`."""
+        return self._target_language
+
+    def into(self, target_language: str | None) -> Self:
+        """Returns a translator into one language; see `kformer.Translator.into`.
+
+        It runs the same file with the same workers.
+        """
+        check_target_language(target_language, self._languages)
+        if target_language is None:
+            return self
+        made = copy.copy(self)
+        made._text, made._languages = self._text.into(target_language), {}
+        made._target_language = target_language
+        return made
+
+    def translate(
+        self, texts, progress=None, *, split=False, source_language=None, target_language=None
+    ) -> list[str]:
+        """See `kformer.Translator.translate`; the export chose the search."""
+        check_split(split, source_language)
+        into = self.into(target_language)
+        if split:
+            return [one.text for one in into._split(texts, source_language, progress)]
+        return [best.text for best in into._answers(texts, "translated", progress)]
+
+    def translations(
+        self, texts, progress=None, target_language=None
+    ) -> list[list[PocketTranslation]]:
+        """As `translate`, but with flags: for each text a list of its one translation."""
+        answers = self.into(target_language)._answers(texts, "translated", progress)
+        return [[best] for best in answers]
+
+    def split_translations(
+        self, texts, source_language=None, progress=None, target_language=None
+    ) -> list[SplitTranslation]:
+        """See `kformer.Translator.split_translations`.
+
+        Args:
+            texts: list of strings, each of any number of sentences.
+            source_language: Their language; by default that in the metadata of the file.
+            progress: Called with the number of texts done, in proportion to their sentences.
+            target_language: One of `target_languages`, if there are any.
+        """
+        return self.into(target_language)._split(texts, source_language, progress)
+
+    def _split(self, texts, source_language, progress):
+        def find(sentences, progress):
+            return self._answers(sentences, None, progress)
+
+        if source_language is None:
+            source_language = self.manifest.get("source_language")
+        return translate_split(find, texts, source_language, progress, stacklevel=4)
+
+    def _read_text(self, outputs, over):
+        source, ids = outputs["source_ids"], outputs["ids"]
+        row = source[source != self.manifest["padding_id"]].tolist()
+        cut = over or bool(int(outputs["truncated"][0]) & SOURCE_CUT)
+        flags = self._flags(row, cut, ids)
+        end_missing = int(outputs["truncated"][0]) & TRANSLATION_CUT
+        flags += ("translation cut",) if end_missing else ()
+        return PocketTranslation(text_in(outputs["translation"]), flags)
+
+    def _read_row(self, worker, outputs, source, cut, length):
+        ids = outputs["ids"]
+        text, end_missing = self._text.decode(worker, ids)
+        flags = self._flags(source, cut, ids)
+        flags += ("translation cut",) if end_missing else ()
+        return PocketTranslation(text, flags), end_missing
+
+    def _flags(self, source, cut, ids):
+        """Returns the flags of `ids`, an array, for the ids of their source, its end id last."""
+        flags = ["source cut"] if cut else []
+        if len(source) == 1:  # Blank input gets no further flags.
+            return tuple(flags)
+        end_id = self.manifest.get("target_end_id", self.manifest["end_id"])
+        ids = ids.tolist()
+        if end_id in ids:
+            ids = ids[: ids.index(end_id)]
+        else:
+            flags.append("length limit")
+            padding_id = self.manifest.get("target_padding_id", self.manifest["padding_id"])
+            while ids and ids[-1] == padding_id:
+                ids.pop()
+        return (*flags, *degenerate_flags(source[:-1], ids))

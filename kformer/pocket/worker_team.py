@@ -1,0 +1,113 @@
+"""A pool of workers for one `.tflite` file, which all threads of a process share."""
+
+import collections
+import contextlib
+import os
+import threading
+import weakref
+from pathlib import Path
+
+from kformer.pocket.workers import InterpreterWorker, ProcessWorker
+from kformer.threads import in_parallel
+
+_FEW = 32  # Texts that one worker translates before others would have started.
+# Bytes of a file that is run in processes. In int8, 1,000 captions take 1.5 s in threads and 1.6 s
+# in processes with tiny, 5 MB; with base, 52 MB, 13.5 s and 3.7 GB, or 8.1 s and 1.6 GB. One text
+# with base takes 2.1 s from the start, or 0.7 s.
+_LARGE = 20_000_000
+
+
+class Team:
+    """A pool of up to `size` workers: processes for a large file, otherwise interpreters.
+
+    Calls of several threads share the workers: each job has a worker to itself. In a fork of this
+    process, the team starts workers anew.
+
+    Args:
+        path: The `.tflite` file.
+        signature: A signature that it must have.
+        size: Maximum number of workers.
+
+    Raises:
+        ValueError: The file is no TFLite model with this signature.
+    """
+
+    def __init__(self, path: Path, signature: str, size: int):
+        self._path, self._signature, self._size = path, signature, size
+        self._large = path.stat().st_size >= _LARGE
+        self._begin()
+        if not self._large:
+            self.first.load()
+        _TEAMS.add(self)
+
+    def _begin(self):
+        self._free: collections.deque = collections.deque()
+        self._running = 0
+        self._changed = threading.Condition()
+        self._first: InterpreterWorker | None = None
+
+    @property
+    def first(self) -> InterpreterWorker:
+        """The worker for single calls, which need not wait for a job."""
+        with self._changed:
+            if self._first is None:
+                self._first = InterpreterWorker(self._path, self._signature)
+                if not self._large:
+                    self._free.append(self._first)
+                    self._running += 1
+            return self._first
+
+    def map(self, function, jobs, texts: int):
+        """Yields `function(worker, job)` for each job, in order.
+
+        Args:
+            function: Callable.
+            jobs: list.
+            texts: Number of texts in them; several workers do not pay off for a few.
+
+        Raises:
+            ChildProcessError: A process ended; others take its place in later calls.
+        """
+
+        def run(job):
+            with self._worker() as worker:
+                return function(worker, job)
+
+        yield from in_parallel(run, jobs, self._size if texts > _FEW else 1)
+
+    @contextlib.contextmanager
+    def _worker(self):
+        """Lends a worker; starts one if all are lent, or waits if there are as many as may be."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free or self._running < self._size)
+            worker = self._free.pop() if self._free else None  # The last to work is the warmest.
+            self._running += worker is None
+        try:
+            worker = worker or self._started()
+            yield worker
+        finally:
+            with self._changed:
+                if worker is not None and worker.usable:
+                    self._free.append(worker)
+                else:
+                    self._running -= 1
+                self._changed.notify()
+
+    def _started(self):
+        if self._large:
+            return ProcessWorker(self._path)
+        return InterpreterWorker(self._path, self._signature)
+
+
+_TEAMS: weakref.WeakSet = weakref.WeakSet()
+_OF_PARENT = []  # Another thread may have been in these at the fork: not even to be deleted.
+
+
+def _forked():
+    for team in list(_TEAMS):
+        _OF_PARENT.append(vars(team).copy())
+        team._begin()
+
+
+if hasattr(os, "register_at_fork"):  # Not on Windows, which cannot fork.
+    os.register_at_fork(after_in_child=_forked)

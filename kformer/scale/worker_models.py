@@ -1,0 +1,83 @@
+"""Exports of translators as models of Beam's RunInference."""
+
+import contextlib
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from apache_beam.metrics import Metrics
+from apache_beam.ml.inference.base import ModelHandler
+
+import kformer
+from kformer.export.loading import saved_form
+from kformer.export.saved_model.serving_files import newest_version, read_report
+from kformer.pocket.metadata import TRANSLATOR, check_kind, read_metadata
+from kformer.scale.addresses import local_copy
+from kformer.scale.runner import errors_of_users
+
+FLAGS = "kformer"  # Namespace of the counters.
+_BATCH = 2000  # Texts at once, at most.
+
+
+class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
+    """Translates batches of texts with a `.tflite` file or a SavedModel.
+
+    Counts translations with a problem, by the name of its flag; see `kformer.Translation`.
+
+    Args:
+        model: Path or address of the export.
+    """
+
+    def __init__(self, model: str):
+        self._model = model
+
+    def load_model(self):
+        # They name a text by its number in the batch, which means nothing here: it is counted.
+        warnings.filterwarnings("ignore", r"Sentence \d+ ", UserWarning)
+        with errors_of_users():
+            return _Loaded(self._model)
+
+    def run_inference(self, batch: Sequence[str], model, inference_args=None) -> list[str]:
+        with errors_of_users():
+            best = [found[0] for found in model.translator.translations(batch)]
+        for translation in best:
+            for flag in translation.flags:
+                Metrics.counter(FLAGS, flag).inc()
+        return [translation.text for translation in best]
+
+    def batch_elements_kwargs(self):
+        return {"max_batch_size": _BATCH}
+
+    def get_metrics_namespace(self):
+        return "kformer_translate"
+
+
+class _Loaded:
+    """An export on this machine, which any number of threads may use."""
+
+    def __init__(self, model):
+        self._copies = contextlib.ExitStack()  # A copy is deleted with this object.
+        path = self._copies.enter_context(local_copy(model))
+        check_is_export(path)
+        self.translator = kformer.load(path)
+
+    def __del__(self):
+        self._copies.close()
+
+
+def check_is_export(path: str | Path):
+    """Checks that a saved form on this machine can translate on a runner.
+
+    Raises:
+        FileNotFoundError, ValueError: It is missing or damaged, a .keras file or no translator.
+    """
+    form = saved_form(path)
+    if form == "tflite":
+        check_kind(path, read_metadata(Path(path)), TRANSLATOR)
+        return
+    kind = read_report(newest_version(path)).get("kind", TRANSLATOR) if form != "keras" else form
+    if kind != TRANSLATOR:
+        raise ValueError(
+            "A .tflite file or a SavedModel of a translator translates on a runner: `kformer "
+            f"export` writes both. Received: {str(path)!r}, a {kind.replace('_', ' ')} file."
+        )

@@ -1,0 +1,129 @@
+"""Scores, word alignments and attention of translations that are given."""
+
+import tensorflow as tf
+
+from kformer.arguments import as_texts, check_as_many, check_text
+from kformer.decoding.scoring import Scored
+from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.tasks.attention_maps import AttentionMaps
+from kformer.tasks.word_alignment import (
+    HeadScore,
+    align,
+    check_head,
+    read_pairs,
+    score_heads,
+)
+from kformer.text.alignment import WordAlignment
+from kformer.text.text_rows import cut_flags, read_texts
+
+
+class GivenTranslations:
+    """The methods of `kformer.Translator` that read a source and its translation."""
+
+    def score(self, sources, targets, progress=None, target_language=None) -> list[Scored]:
+        """Tells how likely the model finds given translations; in batches of about one length.
+
+        Args:
+            sources: list of strings, or another iterable of them, as for `translate`.
+            targets: as many strings, their translations.
+            progress: Called with the number of pairs done, after each batch.
+            target_language: That of the translations, as for `translate`.
+
+        Returns:
+            list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
+
+        Warns:
+            UserWarning: A source was over `max_source_length` ids, or a target over 50 more; only
+                the beginning was scored.
+        """
+        sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
+        check_as_many(sources=sources, targets=targets)
+        read = self._read(sources, "Source of sentence", "scored", 0, target_language)
+        said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
+        return [
+            Scored(
+                float(one.log_probabilities.sum(dtype="float64")),
+                tuple(self.target_tokenizer.pieces(said.ids[i])),
+                tuple(one.log_probabilities.tolist()),
+                cut_flags(i, source=read, target=said),
+            )
+            for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
+        ]
+
+    def align(self, sources, targets, head=None, progress=None) -> list[WordAlignment]:
+        """Links the words of given translations to those of their sources, by attention.
+
+        Each word of a target is linked to the word of its source that the model looked at most
+        when it chose the word's pieces.
+
+        Args:
+            sources: list of strings, or another iterable of them, as for `translate`.
+            targets: as many strings, their translations.
+            head: `kformer.AlignmentHead` or (layer, head) to use instead of `alignment_head`.
+            progress: Called with the number of pairs done, after each batch.
+
+        Returns:
+            list of as many `kformer.WordAlignment`.
+
+        Raises:
+            TypeError, ValueError: As `score`; or the model does not have that head.
+
+        Warns:
+            UserWarning: As `score`.
+        """
+        head = check_head(self, self.alignment_head if head is None else head)
+        return align(self, self._likelihood, read_pairs(self, sources, targets), head, progress)
+
+    def choose_alignment_head(self, sources, targets, gold=None, progress=None) -> list[HeadScore]:
+        """Finds the layer and head that align words best, and sets `alignment_head`.
+
+        Args:
+            sources, targets: As for `align`; a few hundred pairs that the model was not trained on.
+            gold: as many `kformer.GoldLinks`, the alignments by hand. By default the best head is
+                the one whose links from source to target agree most with those from target to
+                source.
+            progress: Called with the number of pairs done, after each batch.
+
+        Returns:
+            list of `kformer.HeadScore` of each head, and of the mean of each layer, best first.
+
+        Raises:
+            TypeError, ValueError: As `score`; or there is no text.
+        """
+        pairs = read_pairs(self, sources, targets)
+        if gold is not None:
+            check_as_many(sources=pairs.sources, gold=gold)
+        scores = score_heads(self, self._likelihood, pairs, gold, progress)
+        self.alignment_head = scores[0].head
+        return scores
+
+    def attend(self, text, target=None) -> AttentionMaps:
+        """Returns the attention of every layer and head for one sentence.
+
+        Args:
+            text: The source sentence.
+            target: Its translation; by default what `translate` gives.
+
+        Returns:
+            `AttentionMaps`, of the self-attention of encoder and decoder, and of the attention from
+            the decoder to the source.
+        """
+        check_text("text", text)
+        target = self.translate([text])[0] if target is None else check_text("target", target)
+        source, tokenizer = self.source_rows([text]), self.target_tokenizer
+        ids = tokenizer.tokenize([target])
+        read, written = tokenizer.with_start(ids), tokenizer.with_end(ids)
+        return AttentionMaps(
+            self.tokenizer.pieces(source[0]),
+            tokenizer.pieces(read[0].numpy()),
+            tokenizer.pieces(written[0].numpy()),
+            self.transformer.attend((tf.constant(source), read.to_tensor())),
+        )
+
+    def _read(self, texts, name, did, stacklevel=0, target_language=None):
+        tokenizer = self.tokenizer.into(target_language)
+        return read_texts(tokenizer, texts, self.max_source_length, name, did, stacklevel + 4)
+
+    def _read_target(self, texts, name, did, extra_length=0, stacklevel=0):
+        most = self.max_source_length + extra_length
+        return read_texts(self.target_tokenizer, texts, most, name, did, stacklevel + 4)

@@ -1,0 +1,106 @@
+"""Early stopping: ends training when the validation score no longer improves.
+
+Ends training when the loss or the weights are no longer finite.
+
+Ends training in time.
+"""
+
+import math
+from collections.abc import Callable
+
+import keras
+
+from kformer.arguments import check_integer, check_number
+from kformer.backend import step_of
+from kformer.training.callbacks.best_model import BestScore
+from kformer.training.callbacks.translation_scores import ValidationCallback
+
+
+class StopWithoutImprovement(BestScore):
+    """Ends training after `patience` validations in a row without a new best score.
+
+    Unlike `keras.callbacks.EarlyStopping`, it counts validations within an epoch, too (see
+    `ValidateEvery`), and `resumable_fit` saves and restores its state.
+
+    Args:
+        patience: Number of validations, at least 1.
+        monitor: Name of the score; it must be in the logs.
+        mode: "min" if lower scores are better, "max" if higher ones are.
+    """
+
+    def __init__(self, patience: int, monitor: str = "val_loss", mode: str = "min"):
+        super().__init__(monitor, mode)
+        self.patience = check_integer("patience", patience, least=1)
+        self.waited = 0  # Validations since the best one.
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Stops training if the last `patience` validations brought no improvement."""
+        if self.monitor not in (logs or {}):
+            raise ValueError(
+                "The logs must contain the monitored score; validation scores need validation "
+                f"data. Received: monitor={self.monitor!r}, logs of {sorted(logs or {})}."
+            )
+        self.waited = 0 if self.is_best(logs[self.monitor]) else self.waited + 1
+        if self.waited >= self.patience:
+            self.model.stop_training = True
+
+    def get_state(self) -> dict:
+        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
+        return {**super().get_state(), "waited": self.waited}
+
+
+class Diverged(FloatingPointError):
+    """Training ended because the loss or the weights are no longer finite.
+
+    Attributes:
+        received: The value that is not finite, and the step.
+    """
+
+    rule = "The loss and the weights must stay finite."
+
+    def __init__(self, model, received: str):
+        self.received = f"{received} at step {step_of(model)}"
+        super().__init__(
+            f"{self.rule} A lower learning rate, a longer warm-up or float32 may help. "
+            f"Received: {self.received}."
+        )
+
+
+class StopWhenDiverged(keras.callbacks.Callback):
+    """Raises an error after the first batch whose loss is infinite or not a number.
+
+    Raises:
+        Diverged: The loss is not finite; the message names the step.
+    """
+
+    def on_train_batch_end(self, batch, logs=None):
+        if not math.isfinite(logs["loss"]):  # A mean over the epoch, which never recovers.
+            raise Diverged(self.model, f"loss={logs['loss']}")
+
+
+class StopInTime(ValidationCallback):
+    """Ends training after the last validation that comes before a limit of time.
+
+    It ends when the time to another validation, as long as that to this one, would exceed the
+    limit. It has no state, so that a run can be resumed with it or without it.
+
+    Args:
+        max_hours: Hours of training, over 0.
+        seconds: Callable () -> seconds that the run took so far, in all processes.
+    """
+
+    def __init__(self, max_hours: float, seconds: Callable[[], float]):
+        super().__init__()
+        self.max_hours = check_number("max_hours", max_hours, above=0)
+        self._seconds = seconds
+        self._last = 0.0
+
+    def on_train_begin(self, logs=None):
+        self._last = self._seconds()
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Ends training if another validation would come too late."""
+        now = self._seconds()
+        if now + (now - self._last) > 3600 * self.max_hours:
+            self.model.stop_training = True
+        self._last = now

@@ -1,0 +1,144 @@
+"""Writes the logs of all validations to a JSON file.
+
+Writes the logs for TensorBoard.
+
+Training speed, in tokens per second.
+"""
+
+import time
+from pathlib import Path
+
+import tensorflow as tf
+
+from kformer.backend import step_of
+from kformer.files import write_json
+from kformer.training.callbacks.translation_scores import ValidationCallback
+
+
+class KeepHistory(ValidationCallback):
+    """Collects the logs of every validation, and rewrites a JSON file after each.
+
+    Args:
+        path: The JSON file: for each name in the logs, a list with one value per validation.
+            "epoch" is the number of passes over the data, such as 1.25, and "step" the number of
+            updates of the weights.
+
+    Attributes:
+        history: The file's content, as a dict.
+    """
+
+    def __init__(self, path: str | Path):
+        super().__init__()
+        self.path = path
+        self.history = {}
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Appends a value to each list, and writes the file."""
+        step = step_of(self.model)
+        for name, value in {"epoch": epoch, "step": step, **(logs or {})}.items():
+            self.history.setdefault(name, []).append(value)
+        write_json(self.path, self.history)
+
+    def get_state(self) -> dict:
+        """Returns the history. State of `StatefulCallback`."""
+        return self.history
+
+    def set_state(self, state: dict):
+        """Restores the state of `get_state`."""
+        self.history = state
+
+
+_SCALAR = tf.compat.v1.SummaryMetadata(
+    plugin_data={"plugin_name": "scalars"},
+    data_class=1,  # DATA_CLASS_SCALAR
+)
+
+
+class TensorBoardLogs(ValidationCallback):
+    """Writes the logs of every epoch for `tensorboard --logdir folder`.
+
+    (Keras's `TensorBoard` needs the `tensorboard` package to write; this does not.)
+
+    Args:
+        folder: Receives two folders, "train" and "validation".
+        by_steps: Whether the horizontal axis shows steps instead of epochs, which is necessary
+            with validations within an epoch.
+    """
+
+    def __init__(self, folder: str | Path, by_steps: bool = False):
+        super().__init__()
+        self.folder = Path(folder)
+        self.by_steps = by_steps
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Writes the logs of a validation."""
+        place = step_of(self.model) if self.by_steps else int(epoch)
+        validation = {name for name in logs if name.startswith("val_")}
+        rate = float(self.model.optimizer.learning_rate)
+        self._write(
+            "train",
+            {name: logs[name] for name in {*logs} - validation} | {"learning_rate": rate},
+            place,
+        )
+        self._write(
+            "validation", {name.removeprefix("val_"): logs[name] for name in validation}, place
+        )
+
+    def _write(self, part, numbers, place):
+        if numbers:
+            writer = tf.summary.create_file_writer(str(self.folder / part))
+            with writer.as_default(step=place):
+                for name, value in numbers.items():
+                    tf.summary.write(f"epoch/{name}", tf.constant(value), metadata=_SCALAR)
+            writer.close()
+
+
+class TokensPerSecond(ValidationCallback):
+    """Adds `tokens/s` to the logs: real target tokens of training per second of wall time.
+
+    The mean is taken since the beginning of the epoch, or since the last validation within it.
+
+    The model must be compiled with the metric `kformer.training.Tokens`, whose counts this
+    replaces in the logs.
+
+    Args:
+        counted: Name of that metric, if it counts something else, as "texts".
+    """
+
+    def __init__(self, counted: str = "tokens") -> None:
+        super().__init__()
+        self.counted = counted
+        self._before = 0.0  # Seconds that earlier processes spent on the epoch.
+        self._start = None  # None between a validation and the next batch.
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._start = time.perf_counter() - self._before
+        self._before = self._speed = 0.0
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if self._start is None:  # After a validation within the epoch.
+            self._start = time.perf_counter()
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.counted not in logs:
+            raise ValueError(
+                "Compile the model with the metric `kformer.training.Tokens()`, so that tokens "
+                f"can be counted. Received: metrics {sorted(logs)}."
+            )
+        self._speed = logs.pop(self.counted) / (time.perf_counter() - self._start)
+        logs[f"{self.counted}/s"] = self._speed
+
+    def on_validation(self, epoch: float, logs: dict | None = None):
+        """Adds the speed since the previous validation to the logs."""
+        logs.pop(self.counted, None)
+        logs.pop(f"val_{self.counted}", None)
+        logs[f"{self.counted}/s"] = self._speed
+        self._start = None
+
+    def get_state(self) -> float:
+        """Returns the seconds since the epoch began. State of `StatefulCallback`."""
+        return 0.0 if self._start is None else time.perf_counter() - self._start
+
+    def set_state(self, state: float):
+        """Restores the state of `get_state`: the next epoch began that many seconds ago."""
+        self._before = state

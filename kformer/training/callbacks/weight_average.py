@@ -1,0 +1,139 @@
+"""Validation with averaged weights, while training continues with the weights themselves.
+
+The states of callbacks, which checkpoints save and restore.
+
+A callback with a state has two methods: `get_state()` returns it as a JSON-serializable value, and
+`set_state(state)` restores it.
+"""
+
+import contextlib
+from collections.abc import Iterable
+
+import keras
+
+from kformer.backend import attach_variables, copies
+
+
+def get_states(callbacks):
+    """Returns the class name and the state of each of `callbacks` that has a state."""
+    return [[type(one).__name__, one.get_state()] for one in _stateful(callbacks)]
+
+
+def set_states(callbacks, states):
+    """Restores the states that `get_states` returned.
+
+    Raises:
+        ValueError: The states belong to other callbacks.
+    """
+    callbacks = _stateful(callbacks)
+    names = [type(one).__name__ for one in callbacks], [name for name, _ in states]
+    if names[0] != names[1]:
+        raise ValueError(
+            "A run is resumed with the callbacks that it began with. "
+            f"Received: {', '.join(names[0])}, where the checkpoint has {', '.join(names[1])}."
+        )
+    for callback, (_, state) in zip(callbacks, states, strict=True):
+        callback.set_state(state)
+
+
+def _stateful(callbacks):
+    return [one for one in callbacks if hasattr(one, "get_state")]
+
+
+@contextlib.contextmanager
+def averaged_weights(model):
+    """Temporarily swaps in the averages of the model's `AveragedAdam`.
+
+    At the end of the `with` block, the weights are restored exactly.
+
+    Raises:
+        ValueError: The optimizer of `model` keeps no average.
+    """
+    averages = getattr(model.optimizer, "averages", ())
+    if not averages:
+        raise ValueError(
+            "The model must be compiled with an `AveragedAdam` whose `average_momentum` is not 0, "
+            f"and be built. Received: optimizer={model.optimizer}."
+        )
+    attach_variables(model)
+    weights = copies(model.trainable_variables)
+    _assign(model.trainable_variables, copies(averages))
+    try:
+        yield
+    finally:
+        _assign(model.trainable_variables, weights)
+
+
+def _assign(variables, values):
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(value)
+
+
+class WithAverage(keras.callbacks.Callback):
+    """Validates, and calls other callbacks after validation, with the averaged weights.
+
+    The model must be compiled with an `AveragedAdam` that keeps an average.
+
+    Args:
+        callbacks: Callbacks that use the model after a validation, such as `KeepBest`. Only these
+            methods are called: those at the beginning and the end of training and of epochs,
+            `on_validation` (see `ValidateEvery`) and `on_checkpoint` (see `resumable_fit`).
+    """
+
+    def __init__(self, callbacks: Iterable[keras.callbacks.Callback] = ()):
+        super().__init__()
+        self.callbacks = list(callbacks)
+        self._swapped = contextlib.ExitStack()
+
+    def set_params(self, params):
+        super().set_params(params)
+        for callback in self.callbacks:
+            callback.set_params(params)
+
+    def set_model(self, model):
+        super().set_model(model)
+        for callback in self.callbacks:
+            callback.set_model(model)
+
+    def on_train_begin(self, logs=None):
+        for callback in self.callbacks:
+            callback.on_train_begin(logs)
+
+    def on_train_end(self, logs=None):
+        for callback in self.callbacks:
+            callback.on_train_end(logs)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        for callback in self.callbacks:
+            callback.on_epoch_begin(epoch, logs)
+
+    def on_test_begin(self, logs=None):
+        self._swapped.enter_context(averaged_weights(self.model))
+
+    def on_test_end(self, logs=None):
+        self._swapped.close()
+
+    def on_epoch_end(self, epoch, logs=None):
+        with averaged_weights(self.model):
+            for callback in self.callbacks:
+                callback.on_epoch_end(epoch, logs)
+
+    def on_validation(self, epoch, logs=None):
+        """As `on_epoch_end`, of a validation within an epoch."""
+        with averaged_weights(self.model):
+            for callback in self.callbacks:
+                callback.on_validation(epoch, logs)
+
+    def on_checkpoint(self):
+        """Calls `on_checkpoint` of the callbacks that have it."""
+        for callback in self.callbacks:
+            if hasattr(callback, "on_checkpoint"):
+                callback.on_checkpoint()
+
+    def get_state(self):
+        """Returns the states of the callbacks; see `kformer.training.callbacks.weight_average`."""
+        return get_states(self.callbacks)
+
+    def set_state(self, state):
+        """Restores the states of `get_state`."""
+        set_states(self.callbacks, state)

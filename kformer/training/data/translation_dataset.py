@@ -1,0 +1,138 @@
+"""Streams parallel text as batches for `model.fit`: tokenized in graph and batched by length.
+
+Axes: B batch, S source length, T target length.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.data.batching import Batching, batching
+from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.mixture import Mixture
+from kformer.training.data.pairs import parallel_text
+from kformer.training.data.respelling import ByteFallbackAugmentation, SubwordRegularization
+from kformer.training.data.windows import Windows
+
+
+def translation_dataset(
+    source_files: str | Path | Sequence[str | Path] | None = None,
+    target_files: str | Path | Sequence[str | Path] | None = None,
+    tokenizer: Tokenizer | None = None,
+    target_tokenizer: Tokenizer | None = None,
+    *,
+    pairs: str | Path | Iterable[Any] | None = None,
+    columns: Sequence[str] | None = None,
+    tokens_per_batch: int = 4096,
+    max_length: int = 128,
+    max_length_ratio: float | None = None,
+    weights: list[float] | None = None,
+    temperature: float | None = None,
+    piece_splitting: float = 0.0,
+    byte_spelling: float = 0.0,
+    fixed_shapes: bool | None = None,
+    shuffle: bool = True,
+    seed: int = 0,
+    epoch: tf.Variable | None = None,
+) -> tf.data.Dataset:
+    """Reads parallel text as batches of about the same number of tokens.
+
+    Pairs with a blank side or with more than `max_length` ids on a side are dropped, also those
+    with a side of more than 64 bytes for each of so many ids, which are not tokenized. Each other
+    pair is in every pass once (but see `weights`), in a batch of pairs of similar length. Each side
+    of a batch is padded to its longest row, rounded up so that there are few shapes. A batch has at
+    most `tokens_per_batch` ids on its longer side, and hardly fewer. (`piece_splitting` and
+    `byte_spelling` add ids to that.)
+
+    A pass depends only on the files, `seed` and its number. To resume an interrupted pass, assign
+    its number to `epoch` and continue with `dataset.skip(k)`. Every pass has
+    `dataset.cardinality()` batches.
+
+    Args:
+        source_files, target_files: A path or a list of paths each, UTF-8, plain or compressed;
+            line n of a target file translates line n of its source file. Several files are read
+            side by side, so that every part of a pass has a share of each.
+        tokenizer: `kformer.Tokenizer` of the source, or of both sides.
+        target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
+        pairs, columns: Instead of the files: tables, or pairs in Python; see `split_pairs`.
+        tokens_per_batch: Maximum ids of the longer side of a batch, with padding.
+        max_length: Maximum ids per sentence, its end (or start) id included.
+        max_length_ratio: Maximum ratio of the longer side of a pair to the shorter, in ids; see
+            `PairFilter`. None for any ratio.
+        weights: How often a pass reads each pair of files: 2 for every line twice, 0.5 for a
+            random half of the lines, which differs between passes; see `Mixture`. 1 by default.
+        temperature: Instead of `weights`: above 1, small corpora are read more often; see
+            `Mixture`.
+        piece_splitting: Rate of subword regularization: share of the pieces that are split into
+            smaller ones; see `kformer.training.data.respelling`.
+        byte_spelling: Rate of byte-fallback augmentation: share of the pieces that are spelled in
+            bytes; see `kformer.training.data.respelling`.
+        fixed_shapes: Whether batches have one of a few shapes, for backends that compile each
+            shape; by default, they have it unless Keras runs on TensorFlow. Both sides then have
+            the same length, and what is missing for a shape is rows of padding.
+        shuffle: Whether to shuffle each pass, within windows of 100,000 pairs.
+        seed: Seed of the shuffling, and of the choice of pieces to split or spell in bytes.
+        epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch of
+            an iteration is fetched. By default the passes are counted from 0.
+
+    Returns:
+        `tf.data.Dataset` of ((source (B, S), target_in (B, T)), target_out (B, T)), int32. A
+        source is pieces + end, target_in is start + pieces, target_out is pieces + end.
+
+    Raises:
+        FileNotFoundError, ValueError: See `check_parallel` and `split_pairs`; or all pairs are
+            dropped.
+        TypeError: The files are not paths but sentences, or there is no tokenizer.
+    """
+    text = parallel_text(source_files, target_files, pairs, columns)
+    if tokenizer is None:
+        raise TypeError(
+            "`translation_dataset` needs source files and target files, or pairs, and a tokenizer. "
+            f"Received: {tokenizer=}."
+        )
+    find = PairFilter(max_length, max_length_ratio)
+    read = find.most_bytes + 1  # A byte more shows that a line is too long.
+    mixture = Mixture(text.source, text.target, weights, temperature, longest=read)
+    if tokens_per_batch < max_length:
+        raise ValueError(
+            "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
+            f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
+        )
+    tokenizers = tokenizer, target_tokenizer or tokenizer
+    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
+    respelled = {side: respellings(side, piece_splitting, byte_spelling) for side in {*tokenizers}}
+
+    return Windows(
+        tokenizers,
+        mixture,
+        find,
+        form,
+        pair_batch(form, *tokenizers),
+        [respelled[side] for side in tokenizers],
+        shuffle,
+        seed,
+    ).dataset(epoch)
+
+
+def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:
+    """Returns the function from the rows and the shape of a batch to an element of a data set."""
+    padding = tokenizer.padding_id, target_tokenizer.padding_id, target_tokenizer.padding_id
+
+    def batch(source, target, shape):
+        target_in = target_tokenizer.with_start(target[:, :-1])
+        source, target_in, target_out = form.pad([source, target_in, target], padding, shape)
+        return (source, target_in), target_out
+
+    return batch
+
+
+def respellings(tokenizer: Tokenizer, piece_splitting: float, byte_spelling: float) -> list:
+    """Returns functions that spell rows of ids otherwise; the arguments are those above."""
+    kinds = (
+        (SubwordRegularization, piece_splitting),
+        (ByteFallbackAugmentation, byte_spelling),
+    )
+    return [kind(tokenizer, rate) for kind, rate in kinds if rate]

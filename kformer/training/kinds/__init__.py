@@ -1,0 +1,9 @@
+"""What each kind of model has of its own in a training run.
+
+- `translation_task`, `classification_task`, `language_task`: what a run reads and checks before
+  TensorFlow loads. `translation_preparation`: the checks of a translator's run.
+- `translation_learner`, `classification_learner`, `language_learner`: the model that is trained,
+  and its batches. `translation_text`: a translator's batches.
+- `classification_report`, `language_report`: the report before the first step.
+- `labelled_files`: reads labelled text. `baselines`: scores that a classifier should exceed.
+"""

@@ -1,0 +1,204 @@
+"""The classifier that a run trains: with random weights, or with an encoder of another model.
+
+It streams labelled text as batches for `model.fit`, tokenized in graph and batched by length:
+labels as rows of one id, and texts as rows of ids, of which long ones are cut.
+
+Axes: B batch, N texts, S length.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+import kformer
+from kformer.model.sequence_classifier import SequenceClassifier
+from kformer.model.transformer_encoder import TransformerEncoder
+from kformer.tasks.text_classifier import TextClassifier
+from kformer.text.labels import check_labels
+from kformer.text.text_files import as_list
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.data.batching import batching
+from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.mixture import Mixture
+from kformer.training.data.translation_dataset import respellings
+from kformer.training.data.windows import Windows
+from kformer.training.kinds.labelled_files import check_known, split
+from kformer.training.objective.loss import MaskedCrossEntropy
+from kformer.training.objective.metrics import MacroF1, MaskedAccuracy, Tokens
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
+from kformer.training.run.replicas import DTYPES, compile_network, one_stack, rising_steps
+from kformer.training.run.run_preparation import Prepared
+from kformer.training.run.run_vocabularies import tokenizers_of
+from kformer.training.run.training_task import Learner
+
+
+class LabelIds:
+    """Looks labels up as a tokenizer would: a row for each text, its label's place.
+
+    Args:
+        labels: The C labels.
+    """
+
+    def __init__(self, labels):
+        self.vocab_size = len(labels)
+        places = tf.range(len(labels), dtype=tf.int32)
+        initial = tf.lookup.KeyValueTensorInitializer(tf.constant(labels), places)
+        self._table = tf.lookup.StaticHashTable(initial, -1)
+
+    def tokenize(self, labels):
+        """Returns the place of each label, int32 `tf.RaggedTensor` (N, 1)."""
+        return tf.RaggedTensor.from_tensor(self._table.lookup(labels)[:, tf.newaxis])
+
+    def with_end(self, rows):
+        """Appends a 0: rows of text have an end id, too, and a row without one is blank."""
+        return tf.concat([rows, tf.zeros_like(rows)], axis=1)
+
+
+class FirstIds:
+    """A tokenizer of the beginnings of texts: so much as a row holds.
+
+    Args:
+        tokenizer: `kformer.Tokenizer`.
+        max_length: Maximum number of ids of a row, its end id included.
+    """
+
+    def __init__(self, tokenizer, max_length: int):
+        self._tokenizer = tokenizer
+        self._most = max_length - 1
+        self.padding_id = tokenizer.padding_id
+
+    def tokenize(self, texts):
+        """Returns the first ids of each text, without its end id; a ragged tensor (N, None)."""
+        return self._tokenizer.tokenize(texts)[:, : self._most]
+
+    def with_end(self, rows):
+        """See `kformer.Tokenizer.with_end`."""
+        return self._tokenizer.with_end(rows)
+
+
+def classification_dataset(
+    files: str | Path | Sequence[str | Path],
+    tokenizer: Tokenizer,
+    labels: Sequence[str],
+    *,
+    columns: Sequence[str] | None = None,
+    tokens_per_batch: int = 4096,
+    max_length: int = 128,
+    piece_splitting: float = 0.0,
+    byte_spelling: float = 0.0,
+    fixed_shapes: bool | None = None,
+    shuffle: bool = True,
+    seed: int = 0,
+    epoch: tf.Variable | None = None,
+) -> tf.data.Dataset:
+    """Reads labelled text as batches of about the same number of tokens.
+
+    Blank texts are dropped; of a text of more than `max_length` ids, the beginning is kept. Each
+    other text is in every pass once, in a batch of texts of similar length; for order, padding and
+    resumption see `translation_dataset`.
+
+    Args:
+        files: A path or a list of paths: TSV with a label, a tab and a text on each line, or CSV
+            or JSON lines with the columns "label" and "text"; UTF-8, plain or compressed.
+        tokenizer: `kformer.Tokenizer`.
+        labels: C strings, as the classifier has them.
+        columns: Names of the columns of label and text, if they are not "label" and "text"; or
+            their numbers, from 1, in a table without a header.
+        tokens_per_batch: Maximum ids of a batch, with padding.
+        max_length: Maximum ids of a text, its end id included.
+        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: See
+            `translation_dataset`. A row of padding has the label -1.
+
+    Returns:
+        `tf.data.Dataset` of (source (B, S), label (B,)), int32: pieces + end, and the place of the
+        label in `labels`.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: A file is malformed (the message has the line), or has a label that is not in
+            `labels`; or all texts are blank.
+    """
+    labels = check_labels(labels)
+    files = as_list(files)
+    check_known(files, labels, columns)
+    found = split(files, columns)
+    find = PairFilter(max_length)
+    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
+
+    def batch(source, label, shape):
+        label = label.to_tensor()[:, 0]
+        (source,) = form.pad([source], [tokenizer.padding_id], shape)
+        missing = tf.shape(source)[0] - tf.size(label)
+        return source, tf.pad(label, [[0, missing]], constant_values=-1)
+
+    return Windows(
+        (FirstIds(tokenizer, max_length), LabelIds(labels)),
+        Mixture(found.texts, found.labels, longest=find.most_bytes),
+        find,
+        form,
+        batch,
+        (respellings(tokenizer, piece_splitting, byte_spelling), ()),
+        shuffle,
+        seed,
+    ).dataset(epoch)
+
+
+_NO_PADDING = -1  # Every label counts.
+
+
+def learner(prepared: Prepared, epoch) -> Learner:
+    """Returns what the run trains; `epoch` is that of `classification_dataset`."""
+    recipe, task = prepared.recipe, prepared.task
+    tokenizer, _ = tokenizers_of(prepared)
+    common = {
+        "tokens_per_batch": recipe.tokens_per_batch,
+        "max_length": recipe.max_length,
+        "columns": task.options.columns,
+    }
+    batches = classification_dataset(
+        *(task.files["train"], tokenizer, task.labels),
+        piece_splitting=recipe.piece_splitting,
+        byte_spelling=recipe.byte_spelling,
+        seed=recipe.seed,
+        epoch=epoch,
+        **common,
+    )
+    validation = [
+        classification_dataset(file, tokenizer, task.labels, shuffle=False, **common)
+        for file in task.validation_files
+    ]
+    rise = rising_steps(prepared, batches)
+    classifier = new_classifier(recipe, tokenizer, task.labels, task.options, rise)
+    return Learner.on(classifier, batches, validation, task.validation_files, counted="texts")
+
+
+def new_classifier(
+    recipe: Recipe, tokenizer, labels, options, rising_steps: int | None = None
+) -> TextClassifier:
+    """Returns a classifier ready for `fit`.
+
+    Args:
+        recipe: All numbers, with the sizes of the model to start from.
+        tokenizer: `kformer.Tokenizer`.
+        labels: Strings.
+        options: `ClassificationOptions`.
+        rising_steps: See `WarmupSchedule`.
+    """
+    other = None if options.warm_start is None else kformer.load(options.warm_start)
+    keras.utils.set_random_seed(recipe.seed)
+    settings = settings_to_start_from(other, tokenizer)
+    encoder = one_stack(TransformerEncoder, recipe, tokenizer, **settings)
+    classes, dtype = len(labels), DTYPES[recipe.precision]
+    network = SequenceClassifier(encoder, classes, options.pooling, recipe.dropout, dtype=dtype)
+    classifier = TextClassifier(tokenizer, network, labels, max_source_length=recipe.max_length)
+    if other is not None:
+        warm_start_stack(classifier, other)
+    encoder.trainable = not options.freeze
+    loss = MaskedCrossEntropy(recipe.label_smoothing, _NO_PADDING)
+    metrics = [MaskedAccuracy(_NO_PADDING), MacroF1(classes, _NO_PADDING)]
+    metrics.append(Tokens(_NO_PADDING, name="texts"))
+    compile_network(network, recipe, loss, metrics, rising_steps)
+    return classifier

@@ -1,0 +1,111 @@
+"""A training run of a classifier, before TensorFlow loads."""
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+from kformer.arguments import check_choice
+from kformer.text.text_files import as_list
+from kformer.training.kinds.labelled_files import (
+    Split,
+    check_known,
+    check_several,
+    checked_columns,
+    split,
+)
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.run_options import RunOptions, check_no_target
+from kformer.training.run.run_preparation import Prepared
+from kformer.training.run.run_preparation import prepare as prepare_run
+from kformer.training.run.run_vocabularies import learn_vocabularies
+from kformer.training.run.training_task import OneTextTask
+
+POOLINGS = ("mean", "first")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClassificationOptions(RunOptions):
+    """The optional arguments that `kformer.training.train_classifier` documents."""
+
+    pooling: str = "mean"
+    freeze: bool = False
+    columns: Sequence[str] | None = None
+
+    def recorded(self):
+        columns = self.columns and [*self.columns]
+        own = {"pooling": self.pooling, "freeze": self.freeze, "columns": columns}
+        return {**super().recorded(), **own}
+
+    def check(self, recipe):
+        checked_columns(self.columns)
+        check_choice("pooling", self.pooling, POOLINGS)
+        if self.freeze and self.warm_start is None:
+            raise ValueError(
+                "Only an encoder that was trained before can be frozen: `freeze` needs "
+                "`warm_start`. Received: freeze=True, warm_start=None."
+            )
+        check_no_target(recipe, "classifier")
+        super().check(recipe)
+
+
+class ClassificationTask(OneTextTask):
+    """A classifier, trained on labelled text: "train" and "valid"."""
+
+    name = "classification"
+    model = "classifier"
+    model_file = "classifier.keras"
+    monitors = ("loss", "accuracy", "f1")
+    options: ClassificationOptions
+
+    @functools.cached_property
+    def training(self) -> Split:
+        """The training text."""
+        return split(self.files["train"], self.options.columns)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the training text, in alphabetical order."""
+        return tuple(self.training.counts)
+
+    @property
+    def validation_files(self):
+        return self.files["valid"]
+
+    def read_examples(self):
+        check_several(self.files["train"], self.options.columns)
+        if self.validation_files:
+            check_known(self.validation_files, self.labels, self.options.columns)
+        return {"texts": sum(self.training.counts.values()), "labels": list(self.labels)}
+
+    def learn_vocabularies(self, recipe):
+        return learn_vocabularies(recipe, self.training.texts, [], self.options.exact_sizes)
+
+    def plain_files(self, name):
+        files = self.files[name]
+        return split(files, self.options.columns).texts if files else []
+
+    def learner(self, prepared, epoch):
+        from kformer.training.kinds.classification_learner import learner  # TensorFlow.
+
+        return learner(prepared, epoch)
+
+    def report(self, prepared):
+        from kformer.training.kinds.classification_report import report  # TensorFlow.
+
+        return report(prepared)
+
+    @property
+    def load(self):
+        from kformer.tasks.text_classifier import TextClassifier  # TensorFlow.
+
+        return TextClassifier.load
+
+
+def prepare_classifier(recipe: Recipe, train, output, valid=None, **options) -> Prepared:
+    """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
+
+    The arguments and errors are those of `kformer.training.train_classifier`; `options` are the
+    fields of `ClassificationOptions`.
+    """
+    files = {"train": as_list(train), "valid": as_list(valid or [])}
+    return prepare_run(ClassificationTask(files, ClassificationOptions(**options)), recipe, output)

@@ -1,0 +1,101 @@
+"""A training run of a language model, before TensorFlow loads."""
+
+import dataclasses
+
+from kformer.arguments import check_choice
+from kformer.files import check_file
+from kformer.tasks.keras_file import check_kind
+from kformer.text.documents import DOCUMENTS, LINE, read_documents
+from kformer.text.text_files import as_list
+from kformer.text.vocabulary import check_keeps_lines
+from kformer.training.data.pairs import count_lines
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.run_options import RunOptions, check_no_target
+from kformer.training.run.run_preparation import Prepared
+from kformer.training.run.run_preparation import prepare as prepare_run
+from kformer.training.run.run_vocabularies import learn_vocabularies
+from kformer.training.run.training_task import OneTextTask
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LanguageOptions(RunOptions):
+    """The optional arguments that `kformer.training.train_language_model` documents."""
+
+    documents: str = LINE
+
+    def recorded(self):
+        return {**super().recorded(), "documents": self.documents}
+
+    def check(self, recipe):
+        check_no_target(recipe, "language model")
+        check_choice("documents", self.documents, DOCUMENTS)
+        super().check(recipe)
+
+
+class LanguageTask(OneTextTask):
+    """A language model, trained on plain text: "text" and "valid_text"."""
+
+    name = "language modelling"
+    model = "language model"
+    model_file = "language_model.keras"
+    monitors = ("loss",)
+    options: LanguageOptions
+
+    @property
+    def validation_files(self):
+        return self.files["valid_text"]
+
+    def read_examples(self):
+        for file in self.validation_files:
+            count_lines(file)
+        lines = sum(map(count_lines, self.files["text"]))
+        if self.options.documents == LINE:
+            return {"lines": lines}
+        return {"lines": lines, "documents": sum(1 for _ in self.texts("text"))}
+
+    def texts(self, name):
+        for file in self.files[name]:
+            yield from read_documents(file, self.options.documents, parts=True)
+
+    def learn_vocabularies(self, recipe):
+        line_breaks = self.options.documents != LINE
+        exact = self.options.exact_sizes
+        return learn_vocabularies(recipe, self.files["text"], [], exact, line_breaks)
+
+    def given_vocabularies(self):
+        found = super().given_vocabularies()
+        if self.options.documents != LINE:
+            file, documents = str(self.options.vocabulary), self.options.documents
+            check_keeps_lines(found.source, vocabulary=file, documents=documents)
+        return found
+
+    def sizes_to_start_from(self):
+        check_file(self.options.warm_start)
+        check_kind(self.options.warm_start, "LanguageModel")
+        return super().sizes_to_start_from()
+
+    def learner(self, prepared, epoch):
+        from kformer.training.kinds.language_learner import learner  # TensorFlow.
+
+        return learner(prepared, epoch)
+
+    def report(self, prepared):
+        from kformer.training.kinds.language_report import report  # TensorFlow.
+
+        return report(prepared)
+
+    @property
+    def load(self):
+        from kformer.tasks.language_model import LanguageModel  # TensorFlow.
+
+        return LanguageModel.load
+
+
+def prepare_language_model(recipe: Recipe, text, output, valid_text=None, **options) -> Prepared:
+    """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
+
+    The arguments and errors are those of `kformer.training.train_language_model`; `options` are the
+    fields of `LanguageOptions`.
+    """
+    files = {"text": as_list(text), "valid_text": as_list(valid_text or [])}
+    return prepare_run(LanguageTask(files, LanguageOptions(**options)), recipe, output)

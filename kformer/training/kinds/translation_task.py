@@ -1,0 +1,229 @@
+"""A training run of a translator, before TensorFlow loads.
+
+A training run of a translator on shards, before TensorFlow loads.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from kformer.tasks.keras_file import target_language_in, transformer_config
+from kformer.text.bleu_tokenizers import bleu_tokenizer
+from kformer.text.text_files import as_list
+from kformer.training.data.dropped_pairs import check_some_are_left
+from kformer.training.data.mixture import check_weights
+from kformer.training.data.pairs import ParallelText, check_parallel
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, sizes_in
+from kformer.training.run.run_options import RunOptions
+from kformer.training.run.run_vocabularies import learn_vocabularies, read_vocabularies
+from kformer.training.run.training_task import Task
+from kformer.training.shards.manifest import MANIFEST
+from kformer.training.shards.shard_set import check_shards_are_left, shard_sets, vocabularies_of
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TranslationOptions(RunOptions):
+    """The optional arguments that `kformer.training.train` documents."""
+
+    weights: list[float] | None = None
+    temperature: float | None = None
+    target_tokenizer: str | Path | None = None
+    columns: Sequence[str] | None = None
+    target_language: str | None = None
+    tokenize: str | None = None
+
+    def recorded(self):
+        weights = None if self.weights is None else [float(weight) for weight in self.weights]
+        return {
+            **super().recorded(),
+            "weights": weights,
+            "temperature": self.temperature,
+            "target_tokenizer": self.target_tokenizer and Path(self.target_tokenizer),
+            "columns": self.columns and [*self.columns],
+            "target_language": self.target_language,
+            "tokenize": self.tokenize,
+        }
+
+    def check(self, recipe):
+        if self.tokenizer is None and self.target_tokenizer is not None:
+            raise ValueError(
+                "A tokenizer of the target needs one of the source beside it. "
+                f"Received: tokenizer=None, target_tokenizer={str(self.target_tokenizer)!r}."
+            )
+        super().check(recipe)
+        if self.tokenize is not None and recipe.monitor not in TRANSLATION_MONITORS:
+            raise ValueError(
+                "`tokenize` is for the BLEU of validations, so `monitor` must be one of "
+                f"{', '.join(TRANSLATION_MONITORS)}. Received: tokenize={self.tokenize!r}, "
+                f"monitor={recipe.monitor!r}."
+            )
+
+
+class TranslationTask(Task):
+    """A translator, trained on parallel text: "source" and "target", or "pairs"; and "valid_…".
+
+    Args:
+        training, validation: `ParallelText`.
+        options: The optional arguments.
+
+    Attributes:
+        sets: `ShardSet`s to train on instead of text.
+    """
+
+    sets: Sequence = ()
+    name = "translation"
+    model = "translator"
+    model_file = "translator.keras"
+    monitors = ("loss", *TRANSLATION_MONITORS)
+    options: TranslationOptions
+
+    def __init__(
+        self, training: ParallelText, validation: ParallelText, options: TranslationOptions
+    ):
+        valid = {f"valid_{name}": paths for name, paths in validation.given.items()}
+        super().__init__({**training.given, **valid}, options)
+        self.training = training
+        self.validation = validation
+        self.temporary = {
+            *(() if training.recorded else training.given),
+            *(() if validation.recorded else valid),
+        }
+
+    def check(self, recipe):
+        super().check(recipe)
+        options = self.options
+        check_weights(self.corpora, options.weights, options.temperature)
+        if recipe.monitor in TRANSLATION_MONITORS:
+            bleu_tokenizer(options.tokenize, self.target_language)
+
+    @property
+    def target_language(self) -> str | None:
+        """Code of the language of the translations: as given, or of the model to start from."""
+        given, start = self.options.target_language, self.options.warm_start
+        return given or (None if start is None else target_language_in(start))
+
+    @property
+    def corpora(self) -> int:
+        """Number of corpora that are mixed."""
+        return len(self.training.source)
+
+    @property
+    def validation_files(self):
+        return self.validation.source
+
+    def read_examples(self):
+        validation = self.validation
+        if validation.source or validation.target:
+            check_parallel(validation.source, validation.target)
+        return {"pairs": check_parallel(self.training.source, self.training.target)}
+
+    def learn_vocabularies(self, recipe):
+        sides = self.training.source, self.training.target
+        return learn_vocabularies(recipe, *sides, self.options.exact_sizes)
+
+    def given_vocabularies(self):
+        options = self.options
+        # The learner keeps the tokenizers, and so the prefix, of the model that it starts from.
+        prefix_kept = options.tokenizer is None
+        return read_vocabularies(options.vocabulary, options.target_tokenizer, prefix_kept)
+
+    def check_some_are_left(self, recipe, vocabularies):
+        models = vocabularies.source, vocabularies.target or vocabularies.source
+        limits = recipe.max_length, recipe.max_length_ratio or None
+        for text in (self.training, self.validation):
+            if text.source:
+                check_some_are_left(text.source, text.target, models, *limits, text.names())
+
+    def sizes_to_start_from(self):
+        config = transformer_config(Path(self.options.warm_start))
+        sizes = sizes_in(config)
+        if self.options.tokenizer is None and not self.options.new_vocabulary:
+            sizes["vocab_size"] = config["vocab_size"]
+        return sizes
+
+    def learner(self, prepared, epoch):
+        from kformer.training.kinds.translation_learner import learner  # TensorFlow.
+
+        return learner(prepared, epoch)
+
+    def report(self, prepared):
+        from kformer.training.kinds.translation_text import report  # TensorFlow.
+
+        return report(prepared)
+
+    @property
+    def load(self):
+        from kformer.tasks.translator import Translator  # TensorFlow.
+
+        return Translator.load
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ShardsOptions(TranslationOptions):
+    """The optional arguments of `kformer.training.train` on shards.
+
+    Attributes:
+        shards: A path or a list of paths of folders that `prepare_shards` wrote.
+        skip_damaged: Whether to leave out damaged shards.
+        left_out: Paths of those that are, once they are known: a run resumes without the same ones.
+    """
+
+    shards: str | Path | Sequence[str | Path]
+    skip_damaged: bool = False
+    left_out: Sequence[str] = ()
+
+    @property
+    def vocabulary(self):
+        return as_list(self.shards)[0]
+
+    def recorded(self):
+        return {**super().recorded(), "left_out": [*self.left_out]}
+
+
+class ShardsTask(TranslationTask):
+    """A translator, trained on shards instead of text.
+
+    Args:
+        validation: `ParallelText`.
+        options: `ShardsOptions`.
+    """
+
+    options: ShardsOptions
+
+    def __init__(self, validation: ParallelText, options: ShardsOptions):
+        self.sets = shard_sets(options.shards, options.skip_damaged)
+        left_out = [name for one in self.sets for name in one.left_out()]
+        options = dataclasses.replace(options, left_out=left_out)
+        manifests = [str(one.folder / MANIFEST) for one in self.sets]
+        super().__init__(ParallelText([], [], {"shards": manifests}), validation, options)
+
+    @property
+    def corpora(self):
+        return len(self.sets)
+
+    def read_examples(self):
+        validation = self.validation
+        if validation.source or validation.target:
+            check_parallel(validation.source, validation.target)
+        return {"pairs": sum(one.manifest.pairs for one in self.sets)}
+
+    def given_vocabularies(self):
+        """Returns the vocabularies of the shards.
+
+        Raises:
+            ValueError: The user wants those of a file, and they are others.
+        """
+        found, options = vocabularies_of(self.sets[0]), self.options
+        given = options.tokenizer or options.warm_start
+        if given is not None:
+            wanted = read_vocabularies(given, options.target_tokenizer)
+            if any(found.models[i] != wanted.models[i] for i in (0, -1)):
+                raise ValueError(
+                    "Shards hold the ids of their own tokenizer: prepare them with --tokenizer. "
+                    f"Received: {str(given)!r}, which is not that of {str(self.sets[0].folder)!r}."
+                )
+        return found
+
+    def check_some_are_left(self, recipe, vocabularies):
+        check_shards_are_left(self.sets, recipe.max_length, recipe.max_length_ratio or None)
+        super().check_some_are_left(recipe, vocabularies)

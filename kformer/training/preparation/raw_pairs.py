@@ -1,0 +1,118 @@
+"""Files of pairs as batches of pairs, in memory that does not depend on their size."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from kformer.files import check_file
+from kformer.text.bitexts import read_bitext
+from kformer.text.text_files import as_list, on_one_line, read_lines
+from kformer.training.data.pairs import check_parallel, checked_columns
+
+BATCH = 20_000  # Pairs, or fewer, if they have so many characters:
+BATCH_CHARACTERS = 2**25
+
+Paths = str | Path | Sequence[str | Path]
+
+
+class Pairs(NamedTuple):
+    """Sentence pairs: element n of `target` translates element n of `source`."""
+
+    source: list[str]
+    target: list[str]
+
+    def keep(self, chosen) -> "Pairs":
+        """Returns the pairs whose element of `chosen`, a boolean array, is true."""
+        return Pairs(*([*itertools.compress(side, chosen)] for side in self))
+
+
+class PairFiles(NamedTuple):
+    """Files of pairs.
+
+    Attributes:
+        source, target: Lists of paths of parallel text files.
+        pairs: List of paths of files that hold both sides; see `read_bitext`.
+        columns: Names of the columns of these files; see `split_pairs`.
+        named: Whether `columns` are the user's choice.
+    """
+
+    source: list[str]
+    target: list[str]
+    pairs: list[str]
+    columns: tuple[str, str]
+    named: bool
+
+    def given(self) -> dict[str, list[str]]:
+        """Returns the lists of paths that are not empty, by name."""
+        named = {"source": self.source, "target": self.target, "pairs": self.pairs}
+        return {name: paths for name, paths in named.items() if paths}
+
+
+def pair_files(
+    source: Paths | None,
+    target: Paths | None,
+    pairs: Paths | None,
+    columns: Sequence[str] | None,
+    check: Callable[[str], None] = check_file,
+) -> PairFiles:
+    """Checks that files exist and belong together.
+
+    Args:
+        source, target, pairs, columns: See `prepare_shards`.
+        check: Raises an error unless a file can be read.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ValueError: The numbers of source and target files differ, there are no files, or
+            `columns` are not two names.
+    """
+    lists = [as_list([] if files is None else files) for files in (source, target, pairs)]
+    if len(lists[0]) != len(lists[1]) or not any(lists):
+        raise ValueError(
+            "Pairs come from source files, each with its target file, or from files of pairs. "
+            f"Received: source={lists[0]}, target={lists[1]}, pairs={lists[2]}."
+        )
+    for file in itertools.chain(*lists):
+        check(file)
+    return PairFiles(*lists, checked_columns(columns), columns is not None)
+
+
+def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:
+    """Yields the pairs of all files, `size` of them at a time, or fewer, if they are long.
+
+    Raises:
+        ValueError: See `read_lines` and `read_bitext`; or a text has another number of lines than
+            its translation.
+    """
+    parts = [
+        *itertools.starmap(_side_by_side, zip(files.source, files.target, strict=True)),
+        *(_of_table(file, files) for file in files.pairs),
+    ]
+    yield from in_batches(itertools.chain.from_iterable(parts), size)
+
+
+def in_batches(pairs: Iterable[tuple[str, str]], size: int = BATCH) -> Iterator[Pairs]:
+    """Yields pairs, `size` of them at a time, or as many as have `BATCH_CHARACTERS`."""
+    batch, characters = Pairs([], []), 0
+    for source, target in pairs:
+        batch.source.append(source)
+        batch.target.append(target)
+        characters += len(source) + len(target)
+        if len(batch.source) == size or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, characters = Pairs([], []), 0
+    if batch.source:
+        yield batch
+
+
+def _of_table(file, files):
+    for pair in read_bitext(file, files.columns, named=files.named):
+        yield tuple(map(on_one_line, pair))
+
+
+def _side_by_side(source, target):
+    for pair in itertools.zip_longest(read_lines(source), read_lines(target)):
+        if None in pair:
+            check_parallel(source, target)  # Raises an error with the numbers of lines.
+        yield pair

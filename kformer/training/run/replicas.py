@@ -1,0 +1,70 @@
+"""Compiles a network as section 5.3 of the paper trains it, in runs of few steps, too."""
+
+from kformer.training.objective.optimizer import AveragedAdam, WarmupSchedule
+from kformer.training.recipes.recipe import Recipe, pace_of
+
+DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
+
+
+def one_stack(kind, recipe: Recipe, tokenizer, **settings):
+    """Returns a network of one stack, by the numbers of the recipe.
+
+    Args:
+        kind: `kformer.TransformerEncoder` or `kformer.TransformerDecoder`.
+        recipe: The numbers.
+        tokenizer: `kformer.Tokenizer`.
+        **settings: Others of the network.
+    """
+    return kind(
+        tokenizer.vocab_size,
+        recipe.num_layers,
+        recipe.d_model,
+        recipe.num_heads,
+        recipe.d_ff,
+        recipe.dropout,
+        recipe.norm_first,
+        tokenizer.padding_id,
+        recipe.activation,
+        dtype=DTYPES[recipe.precision],
+        **settings,
+    )
+
+
+def rising_steps(prepared, batches) -> int:
+    """Returns the steps until the learning rate of a run is highest, and records them.
+
+    They are those of `Pace`; or `warmup_steps`, if an earlier kformer began the run.
+
+    Args:
+        prepared: `Prepared`.
+        batches: `tf.data.Dataset` of training.
+    """
+    recipe, config = prepared.recipe, prepared.config
+    if prepared.resumes and "rising_steps" not in config:
+        return recipe.warmup_steps
+    config["rising_steps"] = pace_of(recipe, int(batches.cardinality())).rising_steps
+    return config["rising_steps"]
+
+
+def compile_network(network, recipe: Recipe, loss, metrics, rising_steps: int | None = None):
+    """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe.
+
+    `rising_steps` is that of `WarmupSchedule`.
+    """
+    accumulated = recipe.gradient_accumulation
+    network.compile(
+        optimizer=AveragedAdam(
+            WarmupSchedule(
+                recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale, rising_steps
+            ),
+            beta_1=0.9,
+            beta_2=0.98,
+            epsilon=1e-9,
+            average_momentum=recipe.ema_momentum,
+            gradient_accumulation_steps=accumulated if accumulated > 1 else None,
+        ),
+        loss=loss,
+        metrics=metrics,
+    )
+    # `fit` would do this, but only here is gradient accumulation on several replicas refused early.
+    network.optimizer.build(network.trainable_variables)

@@ -1,0 +1,150 @@
+"""Checks a training run before TensorFlow loads, which takes seconds."""
+
+import dataclasses
+import hashlib
+from pathlib import Path
+
+from kformer.arguments import check_choice
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.continuation import check_output
+from kformer.training.run.run_config import changed_settings, read_run_config, run_config
+from kformer.training.run.run_folder import CHECKPOINTS
+from kformer.training.run.run_vocabularies import Vocabularies, saved_vocabularies
+from kformer.training.run.training_task import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """A training run that can begin or resume.
+
+    Attributes:
+        task: The kind of model, its files and its options.
+        recipe: The recipe of the user, with the sizes of the model that the run starts from.
+        replaced: The user's sizes that those replaced, by name.
+        output: The folder.
+        resumes: Whether the folder holds a run to resume; see `check_output`.
+        changed: The settings that change when it is resumed; see `changed_settings`.
+        config: The run config.
+        vocabularies: `Vocabularies`.
+        origin: Where they are from: "learned" from the text, "all" if the text supports no more
+            ids, or "given" by a file.
+    """
+
+    task: Task
+    recipe: Recipe
+    replaced: dict[str, int]
+    output: Path
+    resumes: bool
+    changed: dict[str, list]
+    config: dict
+    vocabularies: Vocabularies
+    origin: str
+
+    def notes(self) -> list[str]:
+        """Describes where the run differs from what the user asked for."""
+        notes = []
+        if self.replaced:
+            sizes = (
+                f"{name}={getattr(self.recipe, name)} instead of {before}"
+                for name, before in self.replaced.items()
+            )
+            path = self.task.options.warm_start
+            notes.append(f"The model has the sizes of {path}: {', '.join(sizes)}.")
+        if self.origin == "all":
+            notes += [
+                f"The text supports {size:,} ids, which are used: {name}={size} instead of "
+                f"{getattr(self.recipe, name)}."
+                for name, size in self.vocabularies.sizes().items()
+                if size != getattr(self.recipe, name)
+            ]
+        return notes
+
+
+def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
+    """Checks the files, the output folder and the text, and provides the vocabularies of a run.
+
+    Writes nothing. The errors are those of `kformer.training.train`.
+    """
+    options = task.options
+    asked, recipe = recipe, _with_sizes_to_start_from(recipe, task)
+    before, after = dataclasses.asdict(asked), dataclasses.asdict(recipe)
+    replaced = {name: value for name, value in before.items() if value != after[name]}
+    check_choice("monitor", recipe.monitor, task.monitors)
+    recipe.check_validation(task.validation_files)
+    output = Path(output)
+    config = run_config(recipe, task)
+    resumes, changed = check_output(output, options.overwrite, config, options.restart), {}
+    if resumes:
+        earlier = read_run_config(output)
+        changed = changed_settings(earlier, config)
+        config = {**earlier, **config}  # The files may have moved.
+    else:
+        config |= task.read_examples()
+    saved = saved_vocabularies(output) if resumes and "tokenizer" in config else None
+    if options.vocabulary is not None:
+        vocabularies = saved or task.given_vocabularies()
+        _check_sizes(recipe, vocabularies.sizes(), options.exact_sizes)
+        origin = "given"
+    else:
+        vocabularies = saved or task.learn_vocabularies(recipe)
+        sizes = vocabularies.sizes()
+        as_asked = all(size == getattr(recipe, name) for name, size in sizes.items())
+        origin = "learned" if as_asked else "all"
+    _add_vocabularies(config, vocabularies, output)
+    if not resumes:
+        task.check_some_are_left(recipe, vocabularies)
+    return Prepared(
+        *(task, recipe, replaced, output, resumes, changed, config, vocabularies, origin)
+    )
+
+
+def _with_sizes_to_start_from(recipe, task):
+    """Returns `recipe` with the sizes of the model that the run starts from, if any.
+
+    Raises:
+        FileNotFoundError, ValueError: The model cannot be read; or it differs in a size that
+            `exact_sizes` names.
+    """
+    if task.options.warm_start is None:
+        return recipe
+    sizes = task.sizes_to_start_from()
+    differing = _differing(recipe, sizes, task.options.exact_sizes)
+    if differing:
+        raise ValueError(
+            "A model must have the sizes of the one that it starts from. "
+            f"Received: {differing}, for {str(task.options.warm_start)!r}."
+        )
+    return dataclasses.replace(recipe, **sizes)
+
+
+def _differing(recipe, sizes, exact) -> str:
+    """Lists the sizes in `exact` that differ in `sizes`; returns "" if there are none."""
+    return ", ".join(
+        f"{name}={getattr(recipe, name)} instead of {size}"
+        for name, size in sizes.items()
+        if name in exact and getattr(recipe, name) != size
+    )
+
+
+def _check_sizes(recipe, sizes, exact):
+    """Raises ValueError if an existing vocabulary differs in a size that `exact` names."""
+    differing = _differing(recipe, sizes, exact)
+    if differing:
+        raise ValueError(f"An existing vocabulary keeps its size. Received: {differing}.")
+
+
+def _add_vocabularies(config, vocabularies, output):
+    """Adds the hashes and sizes of the vocabularies to `config`.
+
+    Raises:
+        ValueError: The run began with other vocabularies.
+    """
+    names = "tokenizer", "target_tokenizer"
+    for name, model in zip(names, vocabularies, strict=True):
+        found = None if model is None else hashlib.sha256(model).hexdigest()
+        if config.setdefault(name, found) != found:
+            raise ValueError(
+                "A run is resumed with the tokenizer that it began with; --restart starts again. "
+                f"Received: '{output / CHECKPOINTS / name}.model', which has changed."
+            )
+    config["vocab_sizes"] = vocabularies.sizes()

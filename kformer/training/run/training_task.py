@@ -1,0 +1,157 @@
+"""`Task`: what a kind of model says of its training runs; the rest is the same for all kinds."""
+
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kformer.tasks.keras_file import encoder_config
+from kformer.text import vocabulary
+from kformer.text.text_files import read_lines
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.run_options import RunOptions
+from kformer.training.run.run_vocabularies import Vocabularies, read_vocabularies
+
+
+class Learner(NamedTuple):
+    """What a run trains, and on what.
+
+    Attributes:
+        model: A `TextModel` whose `network` is compiled.
+        batches: `tf.data.Dataset` of training.
+        validation: The same, of the validation text that chooses the best model; or None.
+        scores: Callbacks that add scores to the logs of a validation: those of other validation
+            text, and those to monitor that Keras does not compute.
+        examples: Name of what is counted for the speed: "tokens" or "texts", that of a metric.
+    """
+
+    model: Any
+    batches: Any
+    validation: Any
+    scores: list
+    examples: str
+
+    @classmethod
+    def on(cls, model, batches, validation: list, names: list, counted="tokens", scores=None):
+        """Returns a learner with any number of validation texts, of which the first is monitored.
+
+        Args:
+            model, batches: See the attributes.
+            validation: Data sets, one for each text.
+            names: Paths of these texts.
+            counted: See `examples`.
+            scores: Lists of callbacks, one for each text, that add its scores to the logs.
+        """
+        from kformer.training.run.validation import MoreValidation, names_of_texts  # Keras.
+
+        if not validation:
+            return cls(model, batches, None, [], counted)
+        scores = scores or [[] for _ in validation]
+        named = list(zip(names_of_texts(names), validation, scores, strict=True))
+        more = [MoreValidation(name, data, counted, more) for name, data, more in named[1:]]
+        return cls(model, batches, validation[0], [*scores[0], *more], counted)
+
+
+class Task:
+    """A kind of model, with the text and the options of one run of it.
+
+    Methods above `learner` are called before TensorFlow loads.
+
+    Args:
+        files: Lists of paths by name, as the run config has them.
+        options: The optional arguments.
+
+    Attributes:
+        name: Of the kind, in the run config.
+        model: What is trained, in words.
+        model_file: Name of the file of the best model, in the folder of the run.
+        monitors: Those of `MONITORS` that such a model has.
+        temporary: Names of files that do not outlive the process.
+    """
+
+    name: str
+    model: str
+    model_file: str
+    monitors: tuple[str, ...]
+    temporary: Collection[str] = ()
+
+    def __init__(self, files: dict[str, list[str]], options: RunOptions):
+        self.files = files
+        self.options = options
+
+    def check(self, recipe: Recipe):
+        """Raises ValueError if the recipe and the options contradict each other."""
+        self.options.check(recipe)
+
+    @property
+    def validation_files(self) -> list[str]:
+        """Paths of the validation text; empty for no validation."""
+        raise NotImplementedError
+
+    def read_examples(self) -> dict:
+        """Reads and checks all text; returns what the run config records of it."""
+        raise NotImplementedError
+
+    def learn_vocabularies(self, recipe: Recipe) -> Vocabularies:
+        """Learns the vocabularies from the text."""
+        raise NotImplementedError
+
+    def given_vocabularies(self) -> Vocabularies:
+        """Reads the vocabularies that the options name."""
+        return read_vocabularies(self.options.vocabulary)
+
+    def check_some_are_left(self, recipe: Recipe, vocabularies: Vocabularies):
+        """Raises ValueError if no example can be used."""
+        raise NotImplementedError
+
+    def sizes_to_start_from(self) -> dict:
+        """Returns the sizes, by their names in the recipe, of the model to start from."""
+        raise NotImplementedError
+
+    def learner(self, prepared, epoch) -> Learner:
+        """Returns the model, with its first weights, and its batches.
+
+        Args:
+            prepared: `Prepared`.
+            epoch: Number of the pass, an int64 variable.
+        """
+        raise NotImplementedError
+
+    def report(self, prepared) -> str:
+        """Describes the text of a run and its cost, and warns of problems."""
+        raise NotImplementedError
+
+    @property
+    def load(self) -> Callable:
+        """The function that loads a model of this kind from its file."""
+        raise NotImplementedError
+
+
+class OneTextTask(Task):
+    """A kind of model that reads one text and has one stack of layers; base class."""
+
+    def plain_files(self, name: str) -> list[str]:
+        """Returns paths of the text alone, a text on each line, of the files called `name`."""
+        return self.files[name]
+
+    def texts(self, name: str) -> Iterable[str]:
+        """Yields the text of the files called `name`."""
+        for file in self.plain_files(name):
+            yield from read_lines(file)
+
+    def given_vocabularies(self):
+        return Vocabularies(super().given_vocabularies().source, None)
+
+    def check_some_are_left(self, recipe, vocabularies):
+        library = vocabulary.read(vocabularies.source)
+        for name, files in self.files.items():
+            if files and not any(map(library.encode, self.texts(name))):
+                raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
+
+    def sizes_to_start_from(self):
+        """Reads the sizes of the encoder of any kind of model."""
+        config = encoder_config(Path(self.options.warm_start))
+        names = ("num_layers", "d_model", "num_heads", "d_ff", "norm_first", "activation")
+        sizes = {name: config[name] for name in names}
+        if self.options.tokenizer is None and not self.options.new_vocabulary:
+            sizes["vocab_size"] = config["vocab_size"]
+        return sizes

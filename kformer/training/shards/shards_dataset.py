@@ -1,0 +1,152 @@
+"""Streams shards as batches for `model.fit`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import tensorflow as tf
+
+from kformer.text.tokenizer import Tokenizer
+from kformer.training.data.batching import batching, shapes_and_padding
+from kformer.training.data.corpus_report import of_shapes
+from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.mixture import corpus_weights
+from kformer.training.data.translation_dataset import pair_batch, respellings
+from kformer.training.data.windows import number_of_pass
+from kformer.training.shards.passes import Passes
+from kformer.training.shards.shard_set import ShardSet, shard_sets, vocabularies_of
+
+
+def shards_dataset(
+    shards: str | Path | Sequence[str | Path], *, skip_damaged: bool = False, **options
+) -> tf.data.Dataset:
+    """Reads shards as batches of about the same number of tokens.
+
+    The batches are those of `translation_dataset`, except that a pass shuffles all pairs, not those
+    of a window. Batch i of pass p is computed from these numbers and the seed alone, so that a run
+    resumes anywhere at once: `resumable_fit` does it. Memory and the time to the first batch hardly
+    depend on the number of pairs, apart from the check of the files.
+
+    Args:
+        shards: A path or a list of paths of folders that `prepare_shards` wrote. Their tokenizer is
+            used.
+        skip_damaged: Whether to leave out damaged shards, with a warning, instead of raising.
+        **options: The optional arguments of `translation_dataset`, from `tokens_per_batch` to
+            `epoch`; `weights` and `temperature` mix several folders.
+
+    Returns:
+        `tf.data.Dataset` with the elements and the cardinality of `translation_dataset`.
+
+    Raises:
+        FileNotFoundError, ValueError: See `shard_sets`; an argument is out of range; or no pair is
+            left.
+    """
+    return ShardBatches(shard_sets(shards, skip_damaged), **options).dataset()
+
+
+class ShardBatches:
+    """The batches of shards; the arguments are those of `shards_dataset`.
+
+    Args:
+        sets: List of `ShardSet`.
+
+    Attributes:
+        passes: `Passes`, which has the numbers of pairs, ids and batches.
+    """
+
+    def __init__(
+        self,
+        sets: Sequence[ShardSet],
+        *,
+        tokens_per_batch: int = 4096,
+        max_length: int = 128,
+        max_length_ratio: float | None = None,
+        weights: list[float] | None = None,
+        temperature: float | None = None,
+        piece_splitting: float = 0.0,
+        byte_spelling: float = 0.0,
+        fixed_shapes: bool | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        epoch: tf.Variable | None = None,
+    ):
+        if tokens_per_batch < max_length:
+            raise ValueError(
+                "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
+                f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
+            )
+        self._sets, self._seed, self._epoch = sets, seed, epoch
+        models = vocabularies_of(sets[0]).models
+        self._sides = [Tokenizer(model) for model in (models[0], models[-1])]
+        rates = piece_splitting, byte_spelling
+        self._respellings = [respellings(side, *rates) for side in self._sides]
+        self._taught = 2 * sets[0].manifest.teacher_ids
+        if self._taught:
+            self._respellings[1] = []  # Teachers speak of the ids that are there.
+        self._form = batching(tokens_per_batch, max_length, fixed_shapes, *rates)
+        self._element = pair_batch(self._form, *self._sides)
+        self.passes = Passes(
+            [one.open() for one in sets],
+            corpus_weights([one.manifest.pairs for one in sets], weights, temperature),
+            PairFilter(max_length, max_length_ratio),
+            self._form,
+            shuffle,
+            seed,
+        )
+
+    def dataset(self, first: int = 0) -> tf.data.Dataset:
+        """Returns one pass after another, without its first batches, which are not read."""
+        number = self.passes.number
+        batches = number_of_pass(self._epoch).flat_map(
+            lambda one: tf.data.Dataset.range(first, number).map(
+                lambda i: self._batch(one, i), tf.data.AUTOTUNE, deterministic=True
+            )
+        )
+        batches = batches.prefetch(tf.data.AUTOTUNE)
+        batches = batches.apply(tf.data.experimental.assert_cardinality(number - first))
+        batches.beginning_at = self.dataset  # For `resumable_fit`: `skip` reads what it skips.
+        batches.shapes = self._form.shapes_of(self.passes.batches)  # For `CompileAhead`.
+        return batches
+
+    def _batch(self, number, i):
+        """Returns batch i of a pass, in graph."""
+        types = [tf.int32, tf.int64] * 2 + [tf.int32, tf.int64]
+        *arrays, teachers, bucket = tf.numpy_function(
+            self.passes.read, [number, i], types, stateful=False
+        )
+        for array in arrays:
+            array.set_shape([None])
+        usual = [
+            side.with_end(tf.RaggedTensor.from_row_lengths(*of_side, validate=False))
+            for side, of_side in zip(self._sides, (arrays[:2], arrays[2:]), strict=True)
+        ]
+        chance = tf.random.fold_in(tf.stack([tf.constant(self._seed, tf.int64), number]), i)
+        if self._form.shares > 1:  # Each process reads and spells its own rows.
+            chance = tf.random.fold_in(chance, self._form.share)
+        seeds = iter(tf.unstack(tf.random.split(chance, 4)))
+        spelled = [*usual]
+        for side, functions in enumerate(self._respellings):
+            for respell in functions:
+                spelled[side] = respell(spelled[side], next(seeds))
+        rows, order = self._form.arrange(usual, spelled, tf.range(usual[0].nrows()))
+        sides = [tf.gather(side, order) for side in rows]
+        shape = self._form.shape_of_part(bucket)
+        inputs, expected = self._element(*sides, shape)
+        if self._taught:
+            teachers.set_shape([None, self._taught])
+            of_rows = tf.RaggedTensor.from_row_lengths(teachers, usual[1].row_lengths())
+            padded = tf.concat([tf.shape(expected), [self._taught]], axis=0)
+            said = tf.gather(of_rows, order).to_tensor(shape=padded)
+            expected = tf.concat([expected[..., None], said], axis=-1)
+        return inputs, expected
+
+    def describe(self) -> list[str]:
+        """Returns lines about the shards, and about a pass over them."""
+        passes = self.passes
+        dropped, (source, target) = passes.dropped, passes.ids
+        lines = [f"{one.folder}: {one.manifest}" for one in self._sets]
+        lines.append(
+            f"{sum(dropped.values()):,} pairs; {dropped['kept']:,} are used. Not used: "
+            f"{dropped['too_long']:,} too long, {dropped['unlike_lengths']:,} of unlike lengths."
+        )
+        lines.append(f"An epoch: {passes.number:,} batches, {target:,} target tokens.")
+        return lines + of_shapes(*shapes_and_padding(self._form, passes.batches, source + target))

@@ -1,0 +1,288 @@
+"""From parallel text and a translator to its shortlist.
+
+IBM model 1: how likely each target id is a translation of each source id.
+
+[Brown et al., 1993](https://aclanthology.org/J93-2003/), section 4.1. Each target id comes from one
+id of its source; expectation maximisation learns from pairs of sentences which one. The end id of a
+source does what the empty word does in the paper: every source has it, and what comes from no other
+id comes from it.
+
+Axes: N pairs, E pairs of a source id and a target id.
+
+The entries of a table: the likely target ids of each source id.
+
+Axes: U source vocabulary, E entries.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from kformer.arguments import check_integer
+from kformer.decoding.search_options import SHORTLIST_SIZE
+from kformer.decoding.shortlist import Shortlist
+from kformer.tasks.kinds import check_is_translator
+from kformer.tasks.translator import Translator
+from kformer.text.long_lines import is_too_long
+from kformer.text.text_files import as_list, read_lines
+from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.pairs import check_parallel
+
+ITERATIONS = 5
+MAX_ENTRIES = 16_000_000  # Pairs of ids in memory; 24 bytes each, and as much again at times.
+_LINKS = 2_000_000  # Pairs of positions that are counted at once.
+
+
+class Rows(NamedTuple):
+    """Rows of ids, one after the other.
+
+    Attributes:
+        ids: int32 (all,).
+        lengths: int64 (N,), each at least 1.
+    """
+
+    ids: np.ndarray
+    lengths: np.ndarray
+
+
+class Lexicon(NamedTuple):
+    """Probabilities of pairs of ids.
+
+    Attributes:
+        sources, targets: int64 (E,), ordered by source id, then by target id.
+        probabilities: float64 (E,), of the target id given the source id; those of a source id sum
+            to 1.
+    """
+
+    sources: np.ndarray
+    targets: np.ndarray
+    probabilities: np.ndarray
+
+
+def learn_lexicon(
+    sources: Rows,
+    targets: Rows,
+    iterations: int = ITERATIONS,
+    max_entries: int = MAX_ENTRIES,
+    progress: Callable[[int], object] | None = None,
+) -> Lexicon:
+    """Learns the probabilities by expectation maximisation, beginning with equal ones.
+
+    Args:
+        sources, targets: `Rows` of N pairs of sentences.
+        iterations: Number of iterations, at least 1.
+        max_entries: If more pairs of ids occur together, those that do least are left out.
+        progress: Called with the number of pairs of sentences done, in each iteration.
+    """
+    step = int(targets.ids.max(initial=0)) + 1
+    keys, counts = np.empty(0, np.int64), np.empty(0)
+    for links in _all_links(sources, targets, step, progress):
+        found, place = np.unique(links.keys, return_inverse=True)
+        keys, counts = _added(keys, counts, found, np.bincount(place, links.shares()))
+        if len(keys) > max_entries:
+            kept = np.sort(np.argpartition(counts, -max_entries)[-max_entries:])
+            keys, counts = keys[kept], counts[kept]
+    probabilities = _normalised(keys // step, counts)
+    for _ in range(iterations - 1):
+        counts = np.zeros(len(keys))
+        for links in _all_links(sources, targets, step, progress):
+            found, place = np.unique(links.keys, return_inverse=True)
+            entry = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+            known = keys[entry] == found
+            shares = links.shares((probabilities[entry] * known)[place])
+            counts[entry[known]] += np.bincount(place, shares)[known]
+        probabilities = _normalised(keys // step, counts)
+    return Lexicon(keys // step, keys % step, probabilities)
+
+
+class _Links(NamedTuple):
+    """All pairs of a source position and a target position within some sentences.
+
+    Attributes:
+        keys: int64, source id * step + target id; those of a target position are together.
+        of_target: int64, the number of links of each target position.
+    """
+
+    keys: np.ndarray
+    of_target: np.ndarray
+
+    def shares(self, probabilities=None):
+        """Returns how much of its target position each link explains, float64."""
+        if probabilities is None:
+            return np.repeat(1 / self.of_target, self.of_target)
+        first = np.cumsum(self.of_target) - self.of_target
+        totals = np.add.reduceat(probabilities, first)
+        totals[totals == 0] = 1.0  # None of them is known.
+        return probabilities / np.repeat(totals, self.of_target)
+
+
+def _all_links(sources, targets, step, progress) -> Iterator[_Links]:
+    """Yields the `_Links` of all pairs of sentences, some at a time."""
+    of_pair = sources.lengths * targets.lengths
+    of_chunk = np.cumsum(of_pair) // _LINKS
+    bounds = [*np.flatnonzero(np.diff(of_chunk, prepend=-1)), len(of_pair)]
+    source_ends, target_ends = np.cumsum(sources.lengths), np.cumsum(targets.lengths)
+    for first, last in itertools.pairwise(bounds):
+        lengths = sources.lengths[first:last]
+        begin = target_ends[first] - targets.lengths[first]
+        of_targets = targets.ids[begin : target_ends[last - 1]].astype(np.int64)
+        pair = np.repeat(np.arange(last - first), targets.lengths[first:last])
+        of_target = lengths[pair]
+        ends = np.cumsum(of_target)
+        place = np.arange(ends[-1]) - np.repeat(ends - of_target, of_target)
+        place += np.repeat((source_ends[first:last] - lengths)[pair], of_target)
+        keys = sources.ids[place].astype(np.int64) * step + np.repeat(of_targets, of_target)
+        yield _Links(keys, of_target)
+        if progress:
+            progress(last - first)
+
+
+def _added(keys, counts, others, of_others):
+    """Returns the union of two sets of ascending keys, and the sums of their counts."""
+    both, place = np.unique(np.concatenate([keys, others]), return_inverse=True)
+    return both, np.bincount(place, np.concatenate([counts, of_others]))
+
+
+def _normalised(sources, counts):
+    """Returns counts divided by their sums for each source id; `sources` ascends."""
+    totals = np.bincount(sources, counts)
+    totals[totals == 0] = 1.0
+    return counts / totals[sources]
+
+
+MOST = 100  # Entries of a source id.
+_MIN_PROBABILITY = 1e-3  # What is less likely is noise, for which a more frequent id is better.
+
+
+def entries_of(
+    lexicon: Lexicon, copies: Iterable[tuple[int, int]], vocab_size: int, most: int = MOST
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the `ends` and the `entries` of a `kformer.Shortlist`.
+
+    Args:
+        lexicon: `Lexicon`; what has a probability below 0.001 is left out.
+        copies: Pairs of a source id and the target id of the same piece. Such an entry comes first,
+            as names and numbers are copied, also those that the text did not have.
+        vocab_size: U.
+        most: Largest number of entries of a source id.
+
+    Returns:
+        ends: int32 (U,).
+        entries: int32 (E,).
+    """
+    copies = np.array([*copies], np.int64).reshape(-1, 2)
+    likely = lexicon.probabilities >= _MIN_PROBABILITY
+    sources = np.concatenate([copies[:, 0], lexicon.sources[likely]])
+    targets = np.concatenate([copies[:, 1], lexicon.targets[likely]])
+    order = np.concatenate([np.full(len(copies), -2.0), -lexicon.probabilities[likely]])
+    _, first = np.unique(np.stack([sources, targets]), axis=1, return_index=True)
+    sources, targets, order = sources[first], targets[first], order[first]
+    best = np.lexsort((targets, order, sources))
+    sources, targets = sources[best], targets[best]
+    rank = np.arange(len(sources)) - np.searchsorted(sources, sources)
+    kept = rank < most
+    ends = np.cumsum(np.bincount(sources[kept], minlength=vocab_size))
+    return ends.astype(np.int32), targets[kept].astype(np.int32)
+
+
+_LINES = 4096  # Split at once.
+
+
+def learn_shortlist(
+    translator: Translator,
+    source: str | Path | Iterable[str | Path],
+    target: str | Path | Iterable[str | Path],
+    size: int = SHORTLIST_SIZE,
+    progress: Callable[[int], object] | None = None,
+) -> Shortlist:
+    """Learns from parallel text which target ids are likely for each source id, by IBM model 1.
+
+    Args:
+        translator: `kformer.Translator`, whose vocabularies the text is split into.
+        source: A path or a list of paths of text, one sentence a line; best that which the
+            translator was trained on.
+        target: Those of its translation.
+        size: Number of candidates of a source; with more, fewer good ids are missing, and each step
+            takes longer. A vocabulary of fewer ids is wholly candidates.
+        progress: Called with the number of pairs of sentences done, in each of five iterations.
+
+    Returns:
+        `kformer.Shortlist`, to be set as `shortlist` of the translator.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        TypeError: An argument has the wrong type.
+        ValueError: The files differ in lines, a file is empty or not UTF-8, no pair of sentences is
+            within the translator's limit, or `size` is out of range.
+    """
+    check_is_translator("translator", translator)
+    tokenizers = translator.tokenizer, translator.target_tokenizer
+    always = _special_ids(tokenizers[1])
+    check_integer("size", size, least=len(always))
+    check_parallel(source, target)
+    sources, targets = _rows(translator, as_list(source), as_list(target))
+    lexicon = learn_lexicon(sources, targets, progress=progress)
+    vocab_size = tokenizers[1].vocab_size
+    ends, entries = entries_of(lexicon, _copies(*tokenizers), tokenizers[0].vocab_size)
+    counts = np.bincount(targets.ids, minlength=vocab_size)
+    counts[always] = counts.max() + 1
+    order = np.argsort(-counts, kind="stable").astype(np.int32)
+    return Shortlist(
+        *(ends, entries, order, len(always), min(size, vocab_size)),
+        vocabularies=translator.vocabularies,
+    )
+
+
+def number_of_pairs(source, target) -> int:
+    """Returns how often `learn_shortlist` counts a pair, for a progress bar; raises its errors."""
+    return ITERATIONS * check_parallel(source, target)
+
+
+def _special_ids(tokenizer):
+    ids = tokenizer.padding_id, tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id
+    return sorted({i for i in ids if i >= 0})  # A model may lack one.
+
+
+def _copies(source, target):
+    """Yields pairs of ids of the same piece, but for special ones."""
+    ids = {piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))}
+    special = {*_special_ids(source), *(ids[p] for p in target.pieces(_special_ids(target)))}
+    for i, piece in enumerate(source.pieces(range(source.vocab_size))):
+        if piece in ids and not {i, ids[piece]} & special:
+            yield i, ids[piece]
+
+
+def _rows(translator, source, target):
+    """Returns the `Rows` of both sides; pairs with a side over the translator's limit are left out.
+
+    Such pairs are seldom translations of each other, and would count more than all others.
+    """
+    sides = [], []
+    most = PairFilter(translator.max_source_length).most_bytes
+    lines = (
+        ("" if is_too_long(line, most) else line for file in files for line in read_lines(file))
+        for files in (source, target)
+    )
+    pairs = zip(*lines, strict=True)
+    while chunk := list(itertools.islice(pairs, _LINES)):
+        texts = zip(*chunk, strict=True)
+        split = [
+            tokenizer.with_end(tokenizer.tokenize([*side]))
+            for tokenizer, side in zip(
+                (translator.tokenizer, translator.target_tokenizer), texts, strict=True
+            )
+        ]
+        lengths = np.stack([side.row_lengths().numpy() for side in split])  # (2, lines)
+        whole = ((lengths > 1) & (lengths <= translator.max_source_length)).all(axis=0)
+        for rows, side, of_rows in zip(sides, split, lengths, strict=True):
+            rows.append((side.flat_values.numpy()[np.repeat(whole, of_rows)], of_rows[whole]))
+    rows = [Rows(*map(np.concatenate, zip(*side, strict=True))) for side in sides]
+    if not len(rows[0].lengths):
+        raise ValueError(
+            "A shortlist is learnt from pairs of sentences that are not blank and within "
+            f"{translator.max_source_length} ids. Received: none in {source!r}."
+        )
+    return rows
