@@ -19,7 +19,7 @@ import typer.main
 
 import kformer
 from kformer.cli.commands import app_for
-from kformer.phrasebook import reviews
+from kformer.phrasebook import LABELS, reviews
 from support import REPOSITORY, TESTS, toy
 from support.pretrained import marian
 from support.processes import printed_by
@@ -104,13 +104,13 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
         lines = "".join(f"{json.dumps(record)}\n" for record in records)
         (tmp_path / f"{name}.jsonl").write_text(lines, "utf-8")
     for name, part in (("reviews", "train"), ("valid", "valid")):
-        lines = [f"{one.label}\t{one.text}\n" for one in getattr(reviews.corpus(), part)[:320]]
+        lines = [f"{one.label}\t{one.text}\n" for one in getattr(reviews(), part)[:320]]
         (tmp_path / f"{name}.tsv").write_text("".join(lines), "utf-8")
     for name in ("de-en", "second"):
         shutil.copytree(toy_run.folder, tmp_path / "runs" / name)
     translator = kformer.load(toy_run.folder / "translator.keras")
     encoder = kformer.TransformerEncoder.from_transformer(translator.transformer)
-    classifier = kformer.TextClassifier(translator.tokenizer, encoder, reviews.LABELS)
+    classifier = kformer.TextClassifier(translator.tokenizer, encoder, LABELS)
     (tmp_path / "runs" / "reviews").mkdir()
     recorded = {"files": {"valid": [str(tmp_path / "valid.tsv")]}}
     (tmp_path / "runs" / "reviews" / "run.json").write_text(json.dumps(recorded), "utf-8")

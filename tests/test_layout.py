@@ -84,9 +84,7 @@ ARROWS = {
     "imports": {"model", "tasks", "text"},
     "json_files": set(),
     "model": {"backend"},
-    "phrasebook": {"phrasebook.phrases", "phrasebook.words"},
-    "phrasebook.phrases": {"phrasebook", "phrasebook.words"},
-    "phrasebook.words": set(),
+    "phrasebook": set(),
     "plot": set(),
     "pocket": {"text", "text.paragraphs", "threads"},
     "scale": {
@@ -155,11 +153,7 @@ def module_name(path):
 
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-DOORS = [
-    name
-    for name, path in MODULES.items()
-    if path.stem == "__init__" and "phrasebook" not in name  # It becomes one file of data.
-]
+DOORS = [name for name, path in MODULES.items() if path.stem == "__init__"]
 
 
 def imports_of(name):

@@ -119,12 +119,11 @@ class ClassifierDemo:
     drawn = "its confusions"
 
     def __init__(self, output, quick, overwrite):
-        from kformer.phrasebook import reviews
+        from kformer.phrasebook import reviews, write_reviews
 
         self._output = output
-        files = reviews.write(output / "text")
-        self._corpus = reviews.corpus()
-        self._turning = reviews.TURNING
+        files = write_reviews(output / "text")
+        self._corpus = reviews()
         parts = [getattr(self._corpus, name) for name in PARTS]
         self.texts = [one.text for part in parts for one in part]
         self.references = [one.label for part in parts for one in part]
@@ -153,10 +152,12 @@ class ClassifierDemo:
         return path
 
     def show_scores(self):
+        from kformer.phrasebook import TURNING
+
         typer.echo(f"\n{'held-out reviews':<34}{'number':>7}{'right %':>9}{'macro F1':>10}")
         for name, title in PARTS.items():
             part = getattr(self._corpus, name)
-            turning = [one for one in part if self._turning & {*one.text.split()}]
+            turning = [one for one in part if TURNING & {*one.text.lower().split()}]
             for shown, examples in ((title, part), ("  with negation or contrast", turning)):
                 scores = self._scores(examples)
                 typer.echo(
@@ -192,6 +193,7 @@ class LanguageModelDemo:
         files = phrasebook.write(output / "text")
         corpus = phrasebook.phrasebook()
         self._parts = {name: [pair.target for pair in getattr(corpus, name)] for name in PARTS}
+        self._known = {pair.target for pair in corpus.train}
         self.texts = [_beginning(text) for part in self._parts.values() for text in part]
         self.references = None
         self.shown = [_beginning(text) for part in self._parts.values() for text in part[:SHOWN]]
@@ -217,7 +219,6 @@ class LanguageModelDemo:
 
     def show_scores(self):
         import kformer
-        from kformer.phrasebook.parsing import parse
 
         typer.echo(f"\n{'held-out sentences':<34}{'number':>7}{'perplexity':>12}")
         for name, title in PARTS.items():
@@ -226,14 +227,13 @@ class LanguageModelDemo:
         with quiet():  # TensorFlow warns of the many searches of a process.
             options = kformer.SearchOptions(sample=True, n_best=SAMPLES, **DRAWN)
             [samples] = self.model.generations([""], options, details=False)
-        derived = 100 * sum(parse(one.text) is not None for one in samples) / SAMPLES
+        new = [one.text for one in samples if one.text not in self._known]
         typer.echo(
             f"\nOf {SAMPLES} sentences that it made up (temperature {DRAWN['temperature']}, top-p "
-            f"{DRAWN['top_p']}), the grammar of\nthe phrasebook has {derived:.1f} %. "
-            "The first of them:"
+            f"{DRAWN['top_p']}), {len(new)} are not in\nits training text. The first of them:"
         )
-        for one in samples[: 2 * SHOWN]:
-            typer.echo(f"  {one.text}")
+        for text in new[: 2 * SHOWN]:
+            typer.echo(f"  {text}")
         typer.echo("")
 
 

@@ -11,7 +11,7 @@ import pytest
 import sentencepiece
 
 import kformer
-from kformer import phrasebook
+from support import phrasebook
 from support.pretrained import marian
 from support.pretrained.marian_npz import write_npz_folder
 from support.processes import run_python

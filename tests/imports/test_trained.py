@@ -6,8 +6,8 @@ from itertools import islice
 import pytest
 
 import kformer
-from kformer import phrasebook
 from kformer.export import export_saved_model, export_tflite
+from support import phrasebook
 from support.pretrained import marian
 
 FORMS = {

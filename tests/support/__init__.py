@@ -4,6 +4,7 @@
 - `toy`, `codec_models`, `made_once`: small models, each made once for all tests.
 - `backend`: gradients and tolerances on both of Keras's backends.
 - `disturbances`: files that are damaged, and power cuts.
+- `phrasebook`: the generator of `kformer/phrasebook.xz`, and the word alignments of its sentences.
 - `training`: parallel text, and runs that are compared, or in a process of their own.
 - `pretrained`, `tflite_content`, `beam`: folders as others publish them, the content of a `.tflite`
   file, and pipelines of Apache Beam.

@@ -7,8 +7,8 @@ import random
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from kformer import phrasebook
 from kformer.text import normalization
+from support import phrasebook
 
 SETTINGS = {
     "as kformer trains": {"rule": "nmt_nfkc"},

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.phrasebook import sample
 from kformer.text.degenerate import degenerate_flags, repetitions
+from support.phrasebook import sample
 
 SENTENCE = list(range(100, 112))
 

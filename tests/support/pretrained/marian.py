@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import sentencepiece
 
-from kformer import phrasebook
+from support import phrasebook
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 

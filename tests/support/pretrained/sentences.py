@@ -3,7 +3,7 @@
 import random
 from itertools import islice
 
-from kformer import phrasebook
+from support import phrasebook
 
 
 def sentences(count):

@@ -21,7 +21,7 @@ PARTS = ("", "val_", "val_short_")  # Of the text; prefixes of the scores in the
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    folder, parts = tmp_path_factory.mktemp("reviews"), reviews.corpus()
+    folder, parts = tmp_path_factory.mktemp("reviews"), reviews()
     paths = {}
     for name, number in (("train", 200), ("valid", 40)):
         paths[name] = folder / f"{name}.tsv"

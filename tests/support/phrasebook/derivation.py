@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from kformer.phrasebook.words.lexicon import Adjective, Noun, Verb
+from support.phrasebook.words.lexicon import Adjective, Noun, Verb
 
 
 class Nonsense(Exception):

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-from kformer.phrasebook.words.lexicon import Noun
-from kformer.phrasebook.words.phrase import Phrase
+from support.phrasebook.words.lexicon import Noun
+from support.phrasebook.words.phrase import Phrase
 
 _BE = {"1s": "am", "2s": "are", "3s": "is", "p": "are"}
 

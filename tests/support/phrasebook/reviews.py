@@ -8,15 +8,10 @@ label: their order does.
 The text is lower case; single spaces separate words and punctuation marks.
 """
 
-import os
 import random
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
-from kformer.files import replacing
-
-LABELS = ("negative", "positive")
+from kformer.phrasebook import LABELS, Review, Reviews
 
 GOOD = (
     *("good", "great", "wonderful", "excellent", "pleasant", "superb", "charming"),
@@ -53,7 +48,6 @@ _PATTERNS = {
     for turned in (False, True)
 }
 JOINED = ("{a} , but {b}", "although {a} , {b}", "{b} , although {a}")  # `b` counts.
-TURNING = {"not", "never", "nobody", "less", "but", "although"}
 TURNED = 0.35  # Share of the clauses that say the opposite of their adjective.
 RESERVED = 8  # One of so many pairs of construction and adjective is only in the part `unseen`.
 
@@ -61,30 +55,8 @@ RESERVED = 8  # One of so many pairs of construction and adjective is only in th
 SIZES = {"train": 8000, "valid": 500, "test": 1000, "unseen": 1000}
 
 
-class Review(NamedTuple):
-    """A sentence and its label, one of `LABELS`."""
-
-    label: str
-    text: str
-
-
-class Reviews(NamedTuple):
-    """Four lists of reviews; no text occurs twice.
-
-    Attributes:
-        train, valid, test: Parts of the same distribution.
-        unseen: Reviews that each have a pair of construction and adjective that no review of the
-            other parts has.
-    """
-
-    train: list[Review]
-    valid: list[Review]
-    test: list[Review]
-    unseen: list[Review]
-
-
-def corpus(seed: int = 0) -> Reviews:
-    """Generates the corpus; the same seed gives the same reviews on all machines."""
+def generate(seed: int = 0) -> Reviews:
+    """Generates the reviews; the same seed gives the same reviews on all machines."""
     parts = {name: [] for name in SIZES}
     seen = [name for name in SIZES if name != "unseen"]
     for review, unseen in reviews(seed):
@@ -95,23 +67,6 @@ def corpus(seed: int = 0) -> Reviews:
         elif all(len(parts[name]) == SIZES[name] for name in SIZES):
             break
     return Reviews(**parts)
-
-
-def write(folder: str | os.PathLike, seed: int = 0) -> dict[str, Path]:
-    """Writes each part as a file of labelled text, such as `train.tsv`, and returns the paths.
-
-    Args:
-        folder: Created if it is missing.
-        seed: See `corpus`.
-    """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = {}
-    for name, part in corpus(seed)._asdict().items():
-        paths[name] = folder / f"{name}.tsv"
-        with replacing(paths[name]) as temporary:
-            temporary.write_text("".join(f"{one.label}\t{one.text}\n" for one in part), "utf-8")
-    return paths
 
 
 def reviews(seed: int = 0) -> Iterator[tuple[Review, bool]]:

@@ -10,8 +10,8 @@ from importlib import resources
 from typing import NamedTuple
 
 from kformer.phrasebook import Pair
-from kformer.phrasebook.words import english, german
-from kformer.phrasebook.words.closed_classes import (
+from support.phrasebook.words import english, german
+from support.phrasebook.words.closed_classes import (
     CITIES,
     DAYS,
     FREQUENCIES,
@@ -22,7 +22,7 @@ from kformer.phrasebook.words.closed_classes import (
     SPOTS,
     TENS,
 )
-from kformer.phrasebook.words.lexicon import ADJECTIVES, NOUNS, VERBS, Verb
+from support.phrasebook.words.lexicon import ADJECTIVES, NOUNS, VERBS, Verb
 
 _ENDINGS = ("", "e", "en", "er", "es", "em")  # Of German adjectives.
 _ADVERBS = {word for words in (*DAYS.values(), FREQUENCIES, SPOTS[:2]) for word in words}
@@ -167,7 +167,7 @@ def _add_verb(verb: Verb, add):
 
 def _function_words():
     """Yields German and English words, and whether the link is sure, from the table of them."""
-    table = resources.files("kformer.phrasebook.words") / "function_words.txt"
+    table = resources.files("support.phrasebook.words") / "function_words.txt"
     for line in table.read_text("utf-8").splitlines()[1:]:  # After the names of the columns.
         words, *others = line.split()
         for word in words.split(",") if words != "," else ",":

@@ -1,8 +1,8 @@
 """Productions of numbers, clock times and other times."""
 
-from kformer.phrasebook.derivation import production, terminal, unit_production
-from kformer.phrasebook.words.closed_classes import DAY_PARTS, DAYS, NUMBERS, TENS
-from kformer.phrasebook.words.phrase import Circumstance, Phrase, prefixed
+from support.phrasebook.derivation import production, terminal, unit_production
+from support.phrasebook.words.closed_classes import DAY_PARTS, DAYS, NUMBERS, TENS
+from support.phrasebook.words.phrase import Circumstance, Phrase, prefixed
 
 # Number, Few
 

@@ -1,11 +1,11 @@
 """Productions of places and destinations, with the case that the preposition takes."""
 
-from kformer.phrasebook.derivation import production, terminal, unit_production
-from kformer.phrasebook.phrases.noun_phrases import around, around_specific
-from kformer.phrasebook.words import german
-from kformer.phrasebook.words.closed_classes import CITIES, SPOTS, SURFACES
-from kformer.phrasebook.words.lexicon import NOUNS_OF
-from kformer.phrasebook.words.phrase import Phrase, prefixed
+from support.phrasebook.derivation import production, terminal, unit_production
+from support.phrasebook.phrases.noun_phrases import around, around_specific
+from support.phrasebook.words import german
+from support.phrasebook.words.closed_classes import CITIES, SPOTS, SURFACES
+from support.phrasebook.words.lexicon import NOUNS_OF
+from support.phrasebook.words.phrase import Phrase, prefixed
 
 
 def _in(place) -> Phrase:

@@ -1,6 +1,7 @@
-"""A German-English corpus generated from a grammar, so that it needs no download.
+"""The generator of `kformer/phrasebook.xz`: a grammar of German and English sentences, and reviews.
 
-The modules, from words to sentences:
+`PYTHONPATH=tests python -m support.phrasebook` writes the file anew. The modules, from words to
+sentences:
 
     lexicon, closed_classes           the words, in both languages
     german, english                   inflection
@@ -12,55 +13,30 @@ The modules, from words to sentences:
     sentences, joined                 productions of sentences with one clause, with two
     parsing                           which English sentences the grammar can derive
     alignments                        which words of a sentence and its translation belong together
+    reviews                           reviews with labels, from a small grammar of their own
+    __main__                          the command
 
 German is the source language. Every German sentence has exactly one translation, which follows
 from its parts, so that a perfect model makes no mistakes. The text is lower case; single spaces
 separate words and punctuation marks; statements have no full stop.
 """
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
-from kformer.files import replacing
-from kformer.phrasebook import joined  # noqa: F401  It registers productions.
-from kformer.phrasebook.derivation import PRODUCTIONS, Derivation, Nonsense
-from kformer.phrasebook.phrases import places, times  # noqa: F401  They register productions.
-from kformer.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS, VERBS_OF
+from kformer.phrasebook import Pair, Phrasebook
+from support.phrasebook import joined  # noqa: F401  It registers productions.
+from support.phrasebook.derivation import PRODUCTIONS, Derivation, Nonsense
+from support.phrasebook.phrases import places, times  # noqa: F401  They register productions.
+from support.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS, VERBS_OF
 
-__all__ = ["PRODUCTIONS", "Pair", "Phrasebook", "held_out", "phrasebook", "sample", "write"]
+__all__ = ["LENGTHS", "PRODUCTIONS", "RAREST", "generate", "held_out", "sample"]
 
 SIZES = {"train": 20_500, "valid": 500, "test": 500, "unseen": 400}
 LENGTHS = range(2, 16)  # Words per side, punctuation marks included.
 RAREST = 8  # Words of the other parts occur at least this often in training.
 OFTEN_ENOUGH = 20  # Maximum number of sentences in `unseen` per pair of lemmas.
-
-
-class Pair(NamedTuple):
-    """A German sentence and its English translation."""
-
-    source: str
-    target: str
-
-
-class Phrasebook(NamedTuple):
-    """Four lists of pairs; no source sentence occurs twice.
-
-    Attributes:
-        train, valid, test: Parts of the same distribution.
-        unseen: Sentences that each combine a noun with a verb or an adjective, as listed by
-            `held_out`. No sentence of the other parts has both words.
-    """
-
-    train: list[Pair]
-    valid: list[Pair]
-    test: list[Pair]
-    unseen: list[Pair]
-
-
 GREETING = Pair("ich möchte ein bier", "i want a beer")  # Always in `train`.
 
 
@@ -110,8 +86,8 @@ def sample(rng: random.Random) -> Iterator[tuple[Pair, Derivation]]:
             yield pair, derivation
 
 
-def phrasebook(seed: int = 0) -> Phrasebook:
-    """Generates the corpus; the same seed gives the same pairs on all machines."""
+def generate(seed: int = 0) -> Phrasebook:
+    """Generates the pairs; the same seed gives the same pairs on all machines."""
     rng = random.Random(seed)
     known, unseen = _draw(rng, held_out(seed))
     rng.shuffle(known)
@@ -167,24 +143,3 @@ def _set_aside(pairs: list[Pair], number: int) -> tuple[list[Pair], list[Pair]]:
         else:
             rest.append(pair)
     return rest, aside
-
-
-def write(folder: str | os.PathLike, seed: int = 0) -> dict[str, Path]:
-    """Writes the phrasebook as parallel text files, UTF-8, with one sentence per line.
-
-    Each file appears completely or not at all.
-
-    Returns:
-        Paths by name: "train.de", "train.en", and the same for valid, test and unseen.
-    """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = {}
-    for part, pairs in phrasebook(seed)._asdict().items():
-        for language, sentences_of_side in zip(("de", "en"), zip(*pairs, strict=True), strict=True):
-            path = folder / f"{part}.{language}"
-            text = "".join(f"{sentence}\n" for sentence in sentences_of_side)
-            with replacing(path) as temporary:
-                temporary.write_text(text, encoding="utf-8", newline="\n")
-            paths[path.name] = path
-    return paths

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from kformer.phrasebook.derivation import Derivation, Nonsense
-from kformer.phrasebook.words import english, german, lexicon
+from support.phrasebook.derivation import Derivation, Nonsense
+from support.phrasebook.words import english, german, lexicon
 
 NOUNS = {noun.name: noun for noun in lexicon.NOUNS}
 VERBS = {verb.name: verb for verb in lexicon.VERBS}

@@ -4,15 +4,15 @@ Events have adverbials of place, time and frequency, and may have a past tense o
 States, in `states`, have neither.
 """
 
-from kformer.phrasebook.derivation import production, terminal, unit_production
-from kformer.phrasebook.phrases.circumstances import with_circumstances
-from kformer.phrasebook.phrases.noun_phrases import around_specific, described
-from kformer.phrasebook.phrases.people import subject_of
-from kformer.phrasebook.word_order import Clause, VerbForms
-from kformer.phrasebook.words import english, german
-from kformer.phrasebook.words.closed_classes import MODALS, MODALS_OF_THINGS
-from kformer.phrasebook.words.lexicon import NOUNS_OF, VERBS_OF
-from kformer.phrasebook.words.phrase import NOTHING, Phrase
+from support.phrasebook.derivation import production, terminal, unit_production
+from support.phrasebook.phrases.circumstances import with_circumstances
+from support.phrasebook.phrases.noun_phrases import around_specific, described
+from support.phrasebook.phrases.people import subject_of
+from support.phrasebook.word_order import Clause, VerbForms
+from support.phrasebook.words import english, german
+from support.phrasebook.words.closed_classes import MODALS, MODALS_OF_THINGS
+from support.phrasebook.words.lexicon import NOUNS_OF, VERBS_OF
+from support.phrasebook.words.phrase import NOTHING, Phrase
 
 # Tense
 

@@ -1,10 +1,10 @@
 """Productions of sentences with two clauses: subordinate, relative and coordinate ones."""
 
-from kformer.phrasebook.derivation import Nonsense, production
-from kformer.phrasebook.events import present_forms, with_object
-from kformer.phrasebook.phrases.noun_phrases import NounPhrase
-from kformer.phrasebook.sentences import not_denied, this_is
-from kformer.phrasebook.word_order import (
+from support.phrasebook.derivation import Nonsense, production
+from support.phrasebook.events import present_forms, with_object
+from support.phrasebook.phrases.noun_phrases import NounPhrase
+from support.phrasebook.sentences import not_denied, this_is
+from support.phrasebook.word_order import (
     Clause,
     operator_first,
     subject_first,
@@ -12,8 +12,8 @@ from kformer.phrasebook.word_order import (
     verb_last,
     verb_second,
 )
-from kformer.phrasebook.words.lexicon import NOUNS_OF, VERBS_OF
-from kformer.phrasebook.words.phrase import Phrase
+from support.phrasebook.words.lexicon import NOUNS_OF, VERBS_OF
+from support.phrasebook.words.phrase import Phrase
 
 
 def _statement(clause) -> Phrase:

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from kformer.phrasebook.phrases.noun_phrases import NounPhrase
-from kformer.phrasebook.words.english import VerbGroup
-from kformer.phrasebook.words.phrase import NOTHING, Circumstance, Phrase
+from support.phrasebook.phrases.noun_phrases import NounPhrase
+from support.phrasebook.words.english import VerbGroup
+from support.phrasebook.words.phrase import NOTHING, Circumstance, Phrase
 
 
 class VerbForms(NamedTuple):

@@ -1,8 +1,8 @@
 """Productions of adverbials: when, where, how often and with whom."""
 
-from kformer.phrasebook.derivation import Nonsense, production, terminal, unit_production
-from kformer.phrasebook.words.closed_classes import ALWAYS, DAYS, FREQUENCIES
-from kformer.phrasebook.words.phrase import Circumstance, prefixed
+from support.phrasebook.derivation import Nonsense, production, terminal, unit_production
+from support.phrasebook.words.closed_classes import ALWAYS, DAYS, FREQUENCIES
+from support.phrasebook.words.phrase import Circumstance, prefixed
 
 
 def with_circumstances(d, clause, symbol):

@@ -7,11 +7,12 @@ in the sentence is discarded, so that few sequences are left.
 
 from collections.abc import Iterator
 
-from kformer.phrasebook import LENGTHS, Pair
-from kformer.phrasebook.derivation import Derivation, Nonsense, alternatives
-from kformer.phrasebook.word_order import Clause, operator_first, subject_first
-from kformer.phrasebook.words import english
-from kformer.phrasebook.words.lexicon import Adjective, Noun
+from kformer.phrasebook import Pair
+from support.phrasebook import LENGTHS
+from support.phrasebook.derivation import Derivation, Nonsense, alternatives
+from support.phrasebook.word_order import Clause, operator_first, subject_first
+from support.phrasebook.words import english
+from support.phrasebook.words.lexicon import Adjective, Noun
 
 
 def parse(sentence: str) -> tuple[Pair, Derivation] | None:

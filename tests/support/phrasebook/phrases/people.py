@@ -1,14 +1,14 @@
 """Productions of people as subjects and objects: pronouns, names and nouns; any subject."""
 
-from kformer.phrasebook.derivation import Nonsense, production, terminal
-from kformer.phrasebook.phrases.noun_phrases import (
+from support.phrasebook.derivation import Nonsense, production, terminal
+from support.phrasebook.phrases.noun_phrases import (
     NounPhrase,
     around,
     around_specific,
     described,
 )
-from kformer.phrasebook.words.closed_classes import NAMES, OBJECT_PRONOUNS, SUBJECT_PRONOUNS
-from kformer.phrasebook.words.lexicon import NOUNS_OF
+from support.phrasebook.words.closed_classes import NAMES, OBJECT_PRONOUNS, SUBJECT_PRONOUNS
+from support.phrasebook.words.lexicon import NOUNS_OF
 
 
 def subject_of(d, kinds):

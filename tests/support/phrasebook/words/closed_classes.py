@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kformer.phrasebook.words.phrase import Phrase
+from support.phrasebook.words.phrase import Phrase
 
 
 class Pronoun(NamedTuple):

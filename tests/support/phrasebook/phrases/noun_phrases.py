@@ -6,10 +6,10 @@ The case is an argument; the result has the person that the verb agrees with.
 from functools import partial
 from typing import NamedTuple
 
-from kformer.phrasebook.derivation import production, unit_production
-from kformer.phrasebook.words import english, german
-from kformer.phrasebook.words.closed_classes import NUMBERS, POSSESSIVES, Pronoun
-from kformer.phrasebook.words.lexicon import ADJECTIVES_FOR, NOUNS_OF, Noun
+from support.phrasebook.derivation import production, unit_production
+from support.phrasebook.words import english, german
+from support.phrasebook.words.closed_classes import NUMBERS, POSSESSIVES, Pronoun
+from support.phrasebook.words.lexicon import ADJECTIVES_FOR, NOUNS_OF, Noun
 
 
 class NounPhrase(NamedTuple):

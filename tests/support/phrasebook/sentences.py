@@ -1,20 +1,20 @@
 """Productions of sentences with one clause: statements and questions."""
 
-from kformer.phrasebook.derivation import Nonsense, production
-from kformer.phrasebook.events import opening, present_forms, with_object
-from kformer.phrasebook.phrases.noun_phrases import NounPhrase, around_specific, described
-from kformer.phrasebook.phrases.people import pronoun_phrase, subject_of
-from kformer.phrasebook.states import being, specific_thing, whose_age
-from kformer.phrasebook.word_order import (
+from support.phrasebook.derivation import Nonsense, production
+from support.phrasebook.events import opening, present_forms, with_object
+from support.phrasebook.phrases.noun_phrases import NounPhrase, around_specific, described
+from support.phrasebook.phrases.people import pronoun_phrase, subject_of
+from support.phrasebook.states import being, specific_thing, whose_age
+from support.phrasebook.word_order import (
     Clause,
     operator_first,
     subject_first,
     verb_first,
     verb_second,
 )
-from kformer.phrasebook.words.closed_classes import SUBJECT_PRONOUNS
-from kformer.phrasebook.words.lexicon import NOUNS, NOUNS_OF, VERBS_OF
-from kformer.phrasebook.words.phrase import NOTHING, Phrase, prefixed
+from support.phrasebook.words.closed_classes import SUBJECT_PRONOUNS
+from support.phrasebook.words.lexicon import NOUNS, NOUNS_OF, VERBS_OF
+from support.phrasebook.words.phrase import NOTHING, Phrase, prefixed
 
 WHO = NounPhrase("wer", "who")
 # By verb, the objects that "which" and "how many" can ask for.

@@ -1,14 +1,14 @@
 """Productions of states, in the present tense: having, liking, being, belonging."""
 
-from kformer.phrasebook.derivation import Nonsense, production, unit_production
-from kformer.phrasebook.events import object_of, present_forms, with_object
-from kformer.phrasebook.phrases.noun_phrases import NounPhrase, around_specific
-from kformer.phrasebook.phrases.people import subject_of
-from kformer.phrasebook.word_order import Clause, VerbForms
-from kformer.phrasebook.words import english, german
-from kformer.phrasebook.words.closed_classes import SENSATIONS
-from kformer.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS_OF, VERBS_OF
-from kformer.phrasebook.words.phrase import Phrase
+from support.phrasebook.derivation import Nonsense, production, unit_production
+from support.phrasebook.events import object_of, present_forms, with_object
+from support.phrasebook.phrases.noun_phrases import NounPhrase, around_specific
+from support.phrasebook.phrases.people import subject_of
+from support.phrasebook.word_order import Clause, VerbForms
+from support.phrasebook.words import english, german
+from support.phrasebook.words.closed_classes import SENSATIONS
+from support.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS_OF, VERBS_OF
+from support.phrasebook.words.phrase import Phrase
 
 IT = NounPhrase("es", "it")
 

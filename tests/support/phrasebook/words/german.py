@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from kformer.phrasebook.words.closed_classes import IRREGULAR
-from kformer.phrasebook.words.lexicon import Adjective, Noun, Verb
+from support.phrasebook.words.closed_classes import IRREGULAR
+from support.phrasebook.words.lexicon import Adjective, Noun, Verb
 
 CASES = ("nominative", "accusative", "dative")
 PERSONS = ("1s", "2s", "3s", "p")  # ich, du, er; wir and sie share a verb form

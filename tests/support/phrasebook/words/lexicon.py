@@ -46,7 +46,7 @@ class Verb(NamedTuple):
 
 def _rows(table: str):
     """Yields the cells of each row of a table: "-" for none, "_" for a space."""
-    text = (resources.files("kformer.phrasebook.words") / f"{table}.txt").read_text("utf-8")
+    text = (resources.files("support.phrasebook.words") / f"{table}.txt").read_text("utf-8")
     for line in text.splitlines()[1:]:  # After the names of the columns.
         yield [None if cell == "-" else cell.replace("_", " ") for cell in line.split()]
 

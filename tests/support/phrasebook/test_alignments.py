@@ -5,8 +5,9 @@ from itertools import islice
 
 import pytest
 
-from kformer.phrasebook import Pair, sample
-from kformer.phrasebook.alignments import links
+from kformer.phrasebook import Pair
+from support.phrasebook import sample
+from support.phrasebook.alignments import links
 
 BY_HAND = [
     ("ich möchte ein bier", "i want a beer", "0-0 1-1 2-2 3-3"),
