@@ -24,14 +24,6 @@ MONITORS = {  # What chooses the best model: the name of the score in the logs, 
     "f1": ("val_f1", "max"),
 }
 TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validation text.
-_KINDS = {  # The kind of model that a recipe is for, if it is not for all.
-    "lm": "language model",
-    "sentences": "language model",
-    "reviews": "classifier",
-    "texts": "classifier",
-    "student-base": "translator",
-    "student-tiny": "translator",
-}
 OF_VOCABULARIES = ("pieces", "character_coverage", "normalization", "split_digits")
 OF_TRANSLATORS = ("target_vocab_size", "num_decoder_layers", "max_length_ratio")
 
@@ -56,7 +48,11 @@ _choice = functools.partial(_number, check=check_choice)
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """All numbers of a training run. The values are in `recipes/NAME.toml`, nowhere else."""
+    """All numbers of a training run. The values are in `recipes/NAME.toml`, nowhere else.
+
+    A file contains every number, or `base`, the name of another recipe, and the numbers that
+    differ. With `kind` the recipe is for one kind of model only; a base does not pass it on.
+    """
 
     vocab_size: int = _positive("Ids of the joint vocabulary, or of the source's own.")
     target_vocab_size: int = _not_negative("Ids of the target's own vocabulary; 0 for a joint one.")
@@ -176,12 +172,12 @@ class Recipe:
         """
         check_choice("recipe", name, recipe_names())
         if name not in recipe_names(kind):
+            other = _entries(_FOLDER / f"{name}.toml")["kind"]
             raise ValueError(
                 f"A {kind} has one of the recipes {', '.join(recipe_names(kind))}. "
-                f"Received: recipe={name!r}, which is for a {_KINDS[name]}."
+                f"Received: recipe={name!r}, which is for a {other}."
             )
-        numbers = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
-        return cls(**{**numbers, **changes})
+        return cls(**{**_numbers(name), **changes})
 
 
 Recipe.__doc__ += "\n\nAttributes:\n" + "\n".join(
@@ -190,9 +186,35 @@ Recipe.__doc__ += "\n\nAttributes:\n" + "\n".join(
 
 
 def recipe_names(kind: str | None = None) -> list[str]:
-    """Returns the names of the recipes in the package; with `kind`, see `Recipe.named`, its own."""
-    names = sorted(path.stem for path in _FOLDER.glob("*.toml"))
-    return [name for name in names if kind in (None, _KINDS.get(name, kind))]
+    """Returns the names of the package's recipes, or of those for one `kind` of model."""
+    files = sorted(_FOLDER.glob("*.toml"))
+    return [file.stem for file in files if kind in (None, _entries(file).get("kind", kind))]
+
+
+@functools.cache
+def _entries(file: Path) -> dict:
+    """Returns the contents of a recipe's file: numbers, and perhaps `base` and `kind`."""
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def _numbers(name: str, derived: tuple[str, ...] = ()) -> dict:
+    """Returns the numbers of a recipe: its base's, replaced by its own.
+
+    Args:
+        derived: Names of the recipes that are based on this one, to refuse a circle.
+    """
+    numbers = {**_entries(_FOLDER / f"{name}.toml")}
+    numbers.pop("kind", None)
+    base = numbers.pop("base", None)
+    if base is None:
+        return numbers
+    derived = (*derived, name)
+    if base in derived or base not in recipe_names():
+        raise ValueError(
+            "The base of a recipe must be another recipe, and not one that is based on it. "
+            f"Received: base={base!r} in '{name}.toml'."
+        )
+    return {**_numbers(base, derived), **numbers}
 
 
 # A translator of the phrasebook had learned 2 of 50 new terms after 60 steps, and 43 after 180.

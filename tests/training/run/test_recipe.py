@@ -21,9 +21,32 @@ def test_the_recipes_of_the_package():
 
 
 @every_recipe
-def test_a_recipe_has_the_numbers_of_its_file(name):
+def test_a_recipe_changes_some_numbers_of_its_base(name):
     path = Path(recipe.__file__).parent / f"{name}.toml"
-    assert dataclasses.asdict(Recipe.named(name)) == tomllib.loads(path.read_text("utf-8"))
+    numbers = tomllib.loads(path.read_text("utf-8"))
+    kind, base = numbers.pop("kind", None), numbers.pop("base", None)
+    named = dataclasses.asdict(Recipe.named(name))
+    expected = dataclasses.asdict(Recipe.named(base)) if base else {}
+    assert named == {**expected, **numbers}
+    assert [number for number in numbers if expected.get(number) == named[number]] == []
+    assert kind is None or name in recipe_names(kind)
+
+
+@pytest.mark.parametrize(
+    ("bases", "received"),
+    [
+        ({"tiny": "huge"}, "base='huge' in 'tiny.toml'"),
+        ({"tiny": "../base"}, "base='../base' in 'tiny.toml'"),
+        ({"tiny": "tiny"}, "base='tiny' in 'tiny.toml'"),
+        ({"tiny": "base", "base": "big", "big": "tiny"}, "base='tiny' in 'big.toml'"),
+    ],
+)
+def test_a_base_must_be_a_recipe_that_is_not_based_on_this(bases, received, tmp_path, monkeypatch):
+    for name, base in bases.items():
+        (tmp_path / f"{name}.toml").write_text(f"base = {base!r}\n")
+    monkeypatch.setattr(recipe, "_FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=f"must be another recipe.*Received: {received}"):
+        Recipe.named("tiny")
 
 
 @every_recipe
