@@ -12,7 +12,7 @@ from kformer.pocket import PocketTranslator
 from kformer.text.paragraphs.abbreviations import abbreviations_of, goes_on
 from kformer.text.paragraphs.joining import Piece, join, with_sources
 from kformer.text.paragraphs.marks import piece_of, piece_of_part
-from kformer.text.paragraphs.sentences import halves
+from kformer.text.paragraphs.sentence_splitting import halves
 from kformer.text.scores import bleu
 from support import toy
 from support.paragraphs import LINES

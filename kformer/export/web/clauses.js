@@ -1,5 +1,5 @@
 "use strict";
-// Splits a sentence that is too long for the file, as `kformer.text.paragraphs.sentences` does.
+// Splits a sentence that is too long for the file, as `kformer.text.paragraphs.sentence_splitting` does.
 
 const ENDS = [
   /[,;:!?…–—\u060c\u061b\u0964]["'”’»)\]]?\s+|[\u3001\u3002\uff0c\uff1a\uff1b]\s*/gu, // Of clauses.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kformer.arguments import as_texts, check_flag
 from kformer.text.paragraphs.joining import Piece, join, with_sources
 from kformer.text.paragraphs.marks import piece_of_part
-from kformer.text.paragraphs.sentences import halves, split_pieces
+from kformer.text.paragraphs.sentence_splitting import halves, split_pieces
 
 SOURCE_SPLIT = "source split"
 _CUT = {"source cut", "translation cut"}

@@ -15,7 +15,7 @@ import icu
 import sentencex
 
 from benchmarks.sentence_splitters.texts import ends, score, texts_of_languages
-from kformer.text.paragraphs.sentences import split_sentences
+from kformer.text.paragraphs.sentence_splitting import split_sentences
 
 
 def main():

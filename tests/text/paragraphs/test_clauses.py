@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.text.paragraphs.sentences import halves
+from kformer.text.paragraphs.sentence_splitting import halves
 
 SENTENCES = st.text(
     st.one_of(st.sampled_from(list("ab,;:… \t\u00a0、。，\u0301\u200d🏽👩")), st.characters()),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kformer.text.paragraphs.marks import has_letter
-from kformer.text.paragraphs.sentences import split_pieces, split_sentences
+from kformer.text.paragraphs.sentence_splitting import split_pieces, split_sentences
 from support.paragraphs import LINES
 
 LANGUAGES = st.sampled_from([None, "en", "de", "fr", "hu", "ja", "xx"])

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.sentence_splitters.texts import score, texts_of_languages
-from kformer.text.paragraphs.sentences import split_sentences
+from kformer.text.paragraphs.sentence_splitting import split_sentences
 
 LANGUAGES = st.sampled_from([None, "en", "de", "fr", "hi", "ja", "km", "xx", "pt-BR", "", "-"])
 # Characters that begin, end and join sentences, beside all others.
