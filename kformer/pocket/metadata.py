@@ -20,12 +20,12 @@ READERS = {  # In this folder.
     LANGUAGE_MODEL: "PocketLanguageModel",
 }
 _BLOCK = 2**20  # Bytes that are read at once.
-_MOST = 2**24  # Of a size: ids, bytes or rows that arrays are made for.
+_MOST = 2**24  # Maximum of a size in ids, bytes or rows, by which arrays are allocated.
 _RULE = "The metadata of a .tflite file must be as the export wrote it."
 
 
 class _Any(TypedDict):
-    """The fields that tell the format and the kind."""
+    """The fields for the format and the kind."""
 
     format: int
     kind: NotRequired[str]
@@ -53,7 +53,7 @@ class _Format2(TypedDict):
 
 
 class _Writer(_Format2):
-    """Of a kind that writes text."""
+    """Metadata of a kind that writes text."""
 
     max_target_length: int
     d_model: NotRequired[int]
@@ -132,17 +132,17 @@ def _check(metadata, version, kind):
 
 
 def kind_in(metadata) -> str:
-    """Returns which kind of model a file holds; without one, it is a translator."""
+    """Returns the kind of model in a file; without the field it is a translator."""
     return metadata.get("kind", TRANSLATOR)
 
 
 def check_kind(path, metadata, kind):
-    """Raises a ValueError unless the file at `path`, of this metadata, holds `kind`."""
-    found = kind_in(metadata)
-    if found != kind:
+    """Raises a ValueError unless `metadata`, read from the file at `path`, is for this `kind`."""
+    own_kind = kind_in(metadata)
+    if own_kind != kind:
         raise ValueError(
-            f"A {kind} is needed; `kformer.pocket.{READERS[found]}` runs a {found}. "
-            f"Received: the {found} {str(path)!r}."
+            f"A {kind} is needed; `kformer.pocket.{READERS[own_kind]}` runs a {own_kind}. "
+            f"Received: the {own_kind} {str(path)!r}."
         )
 
 
@@ -158,7 +158,7 @@ def checksum_of(path: Path, size: int | None = None) -> str:
 
 
 def check_whole(path: Path, metadata: dict):
-    """Raises a ValueError if the model in a file is not the one that its metadata describes.
+    """Raises a ValueError if the checksum in a file's metadata is not its model's.
 
     Files that kformer 0.1 wrote have no checksum.
     """

@@ -54,8 +54,10 @@ class PocketClassifier(PocketModel):
         Warns:
             UserWarning: A text was too long; only its beginning was classified.
         """
-        found = self._answers(texts, "classified", progress)
-        return predictions(self.labels, np.array(found, np.float32).reshape(-1, len(self.labels)))
+        probabilities = self._answers(texts, "classified", progress)
+        return predictions(
+            self.labels, np.array(probabilities, np.float32).reshape(-1, len(self.labels))
+        )
 
     def _read_text(self, outputs, over):
         return outputs["probabilities"]

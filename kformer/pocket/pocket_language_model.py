@@ -47,7 +47,7 @@ class PocketLanguageModel(PocketModel):
     output = "generation"
 
     def generate(self, prompts, progress=None) -> list[str]:
-        """See `kformer.LanguageModel.generate`; the export chose the search.
+        """Continues prompts, with the search that the export chose.
 
         Args:
             prompts: list of N strings, or another iterable of them.
@@ -59,7 +59,7 @@ class PocketLanguageModel(PocketModel):
         return [best.text for best in self._answers(prompts, "continued", progress)]
 
     def generations(self, prompts, progress=None) -> list[list[PocketGeneration]]:
-        """As `generate`, but with flags: for each prompt a list of its one continuation."""
+        """Continues prompts; returns for each a list of its one continuation, with flags."""
         return [[best] for best in self._answers(prompts, "continued", progress)]
 
     def _check_answers(self, answers):

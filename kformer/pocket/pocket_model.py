@@ -1,4 +1,4 @@
-"""Runs a `.tflite` file with NumPy and ai-edge-litert, without TensorFlow: what all kinds share.
+"""Runs a `.tflite` file of any kind with NumPy and ai-edge-litert, without TensorFlow.
 
 Files of format 1 have their metadata and SentencePiece models beside them, and need the
 sentencepiece library.
@@ -20,10 +20,10 @@ ENCODE = "encode_text"
 
 
 class PocketModel:
-    """Base class of what runs a `.tflite` file; any number of threads may share one object.
+    """Base class of the runners of `.tflite` files; any number of threads may share one object.
 
     Args:
-        path, workers: See `kformer.pocket.PocketTranslator`.
+        path, workers: As for `kformer.pocket.PocketTranslator`.
 
     Attributes:
         manifest: dict, the metadata of the file.
@@ -62,7 +62,7 @@ class PocketModel:
             float32 array (N, D), where D is `manifest["d_model"]`.
 
         Raises:
-            ValueError: The file has no such signature: it is of kformer 0.1, or was exported
+            ValueError: The file has no such signature: kformer 0.1 wrote it, or it was exported
                 without it.
 
         Warns:
@@ -88,7 +88,7 @@ class PocketModel:
         """Returns the answer of the first signature to each text, from bytes or from rows of ids.
 
         Args:
-            did: What was done with the beginning of a text that is too long, for the warning; None
+            did: A participle for the warning of texts that are too long, such as "translated"; None
                 for no warning.
         """
         texts = as_texts(texts, "texts")
@@ -112,7 +112,7 @@ class PocketModel:
         """Returns the answer to one row of ids, and whether its end is missing.
 
         Args:
-            worker: An idle one.
+            worker: An idle worker.
             outputs: dict of arrays by name: the row's part of the outputs.
             source: list of its ids, the end id last.
             cut: Whether they are only the beginning of its text.
@@ -124,7 +124,7 @@ class PocketModel:
         """Raises an error if there is no answer to one of the texts."""
 
     def _map(self, run, jobs, texts, did, progress, check=None, stacklevel=3):
-        """Returns an answer for each text; warns of those that were cut.
+        """Returns an answer for each text; warns of texts that were cut.
 
         Args:
             run: (worker, job) -> list of (index of a text, its answer, whether it was cut).
@@ -156,21 +156,21 @@ class PocketModel:
         return run, longest_first([len(text) for text in texts])
 
     def _by_rows(self, texts):
-        """Returns a function and its jobs: rows of ids, those of similar length together."""
+        """Returns a function and its jobs: rows of ids, with rows of similar length together."""
         encoded = list(self._team.map(self._text.encode, texts, len(texts)))
 
         def run(worker, job):
             shape, chosen = job
             source = np.full(shape, self.manifest["padding_id"], np.int32)
-            source[:, 0] = self.manifest["end_id"]  # Of rows that fill up the batch.
+            source[:, 0] = self.manifest["end_id"]  # For the rows that fill up the batch.
             for place, i in enumerate(chosen):
                 row, _ = encoded[i]
                 source[place, : len(row)] = row
-            found = worker(self._shapes[shape], source=source)
+            batch_outputs = worker(self._shapes[shape], source=source)
             results = []
             for place, i in enumerate(chosen):
                 row, cut = encoded[i]
-                outputs = {name: rows[place] for name, rows in found.items()}
+                outputs = {name: rows[place] for name, rows in batch_outputs.items()}
                 answer, end_missing = self._read_row(worker, outputs, row, cut, shape[1])
                 results.append((i, answer, cut or end_missing))
             return results

@@ -13,7 +13,7 @@ class TextInFile:
     Its methods take an idle worker, callable (signature, **inputs) -> outputs.
 
     Args:
-        metadata: Of the file.
+        metadata: dict, the metadata of the file.
         output: Name of the text that the signature `detokenize` returns.
     """
 
@@ -25,11 +25,11 @@ class TextInFile:
         self._language_input: dict = {}
 
     def into(self, target_language: str) -> "TextInFile":
-        """Returns one that tokenizes for one of the file's target languages."""
-        made = copy.copy(self)
+        """Returns a copy that tokenizes for one of the file's target languages."""
+        text_into = copy.copy(self)
         language_id = self._languages[target_language]
-        made._language_input = {"target_language": np.array([language_id], np.int32)}
-        return made
+        text_into._language_input = {"target_language": np.array([language_id], np.int32)}
+        return text_into
 
     def inputs_of(self, text: str) -> dict:
         """Returns the inputs, by name, of a signature that reads a text.
@@ -72,9 +72,9 @@ class TextInFile:
         """Returns why the text or its translation was cut, for a warning.
 
         Args:
-            worker: An idle one.
+            worker: An idle worker.
             text: The text.
-            did: What was done with its beginning, "translated" for instance.
+            did: A participle for the beginning of the text, such as "translated".
         """
         result = worker("tokenize", **self.inputs_of(text))
         count = int(result["count"][0])
@@ -90,7 +90,7 @@ class TextBeside:
 
     Args:
         path: The `.tflite` file.
-        metadata: Of the file.
+        metadata: dict, the metadata of the file.
     """
 
     def __init__(self, path, metadata):
@@ -100,17 +100,17 @@ class TextBeside:
             self._target = _read_model(path.parent / metadata["target_model"])
 
     def encode(self, worker, text: str):
-        """See `TextInFile.encode`."""
+        """Returns the ids of a text, the end id last, and whether it was cut."""
         pieces = self._source.encode(_utf8(text).decode())
         kept = pieces[: self._most - 1]
         return [*kept, self._end_id], len(kept) < len(pieces)
 
     def decode(self, worker, ids):
-        """See `TextInFile.decode`; the end and padding ids have no text."""
+        """Returns the text of `ids`, without the end and padding ids, and False: it is whole."""
         return self._target.decode(ids.tolist()).replace("\0", ""), False
 
     def why_cut(self, worker, text: str, did: str) -> str:
-        """See `TextInFile.why_cut`."""
+        """Returns why the text was cut, for a warning, like `TextInFile.why_cut`."""
         count = len(self._source.encode(_utf8(text).decode())) + 1
         return _over(count, "ids", self._most, self._most - 1, did)
 

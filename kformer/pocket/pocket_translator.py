@@ -59,52 +59,58 @@ class PocketTranslator(PocketModel):
 
     @property
     def target_languages(self) -> tuple[str, ...]:
-        """See `kformer.Translator.target_languages`."""
+        """The languages to choose from; empty if the model has no choice."""
         return tuple(self._languages)
 
     @property
     def target_language(self) -> str | None:
-        """See `kformer.Translator.target_language`."""
+        """The language that this translator translates into, or None if it is not known."""
         return self._target_language
 
     def into(self, target_language: str | None) -> Self:
-        """Returns a translator into one language; see `kformer.Translator.into`.
+        """Returns a translator into one language, which runs the same file with the same workers.
 
-        It runs the same file with the same workers.
+        Args:
+            target_language: One of `target_languages`; None returns this translator.
+
+        Raises:
+            ValueError: The file has no such target language.
         """
         check_target_language(target_language, self._languages)
         if target_language is None:
             return self
-        made = copy.copy(self)
-        made._text, made._languages = self._text.into(target_language), {}
-        made._target_language = target_language
-        return made
+        translator = copy.copy(self)
+        translator._text, translator._languages = self._text.into(target_language), {}
+        translator._target_language = target_language
+        return translator
 
     def translate(
         self, texts, progress=None, *, split=False, source_language=None, target_language=None
     ) -> list[str]:
-        """See `kformer.Translator.translate`; the export chose the search."""
+        """Translates texts like `kformer.Translator.translate`; the export chose the search."""
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
-            return [one.text for one in into._split(texts, source_language, progress)]
+            return [
+                translation.text for translation in into._split(texts, source_language, progress)
+            ]
         return [best.text for best in into._answers(texts, "translated", progress)]
 
     def translations(
         self, texts, progress=None, target_language=None
     ) -> list[list[PocketTranslation]]:
-        """As `translate`, but with flags: for each text a list of its one translation."""
+        """Translates texts; returns for each a list of its one translation, with flags."""
         answers = self.into(target_language)._answers(texts, "translated", progress)
         return [[best] for best in answers]
 
     def split_translations(
         self, texts, source_language=None, progress=None, target_language=None
     ) -> list[SplitTranslation]:
-        """See `kformer.Translator.split_translations`.
+        """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
         Args:
             texts: list of strings, each of any number of sentences.
-            source_language: Their language; by default that in the metadata of the file.
+            source_language: Their language; by default the language in the file's metadata.
             progress: Called with the number of texts done, in proportion to their sentences.
             target_language: One of `target_languages`, if there are any.
         """

@@ -11,9 +11,9 @@ from kformer.pocket.workers import InterpreterWorker, ProcessWorker
 from kformer.threads import in_parallel
 
 _FEW = 32  # Texts that one worker translates before others would have started.
-# Bytes of a file that is run in processes. In int8, 1,000 captions take 1.5 s in threads and 1.6 s
-# in processes with tiny, 5 MB; with base, 52 MB, 13.5 s and 3.7 GB, or 8.1 s and 1.6 GB. One text
-# with base takes 2.1 s from the start, or 0.7 s.
+# Bytes from which a file is run in processes. For 1,000 captions in int8, the tiny model (5 MB)
+# takes 1.5 s in threads and 1.6 s in processes; the base model (52 MB) takes 13.5 s and 3.7 GB in
+# threads, 8.1 s and 1.6 GB in processes, and 2.1 s or 0.7 s for its first text.
 _LARGE = 20_000_000
 
 
@@ -77,7 +77,7 @@ class Team:
 
     @contextlib.contextmanager
     def _worker(self):
-        """Lends a worker; starts one if all are lent, or waits if there are as many as may be."""
+        """Lends a worker; if all are lent, starts another, or waits if `size` are running."""
         with self._changed:
             self._changed.wait_for(lambda: self._free or self._running < self._size)
             worker = self._free.pop() if self._free else None  # The last to work is the warmest.

@@ -1,7 +1,7 @@
 """Workers that run a `.tflite` file: in this process, or in one of their own.
 
-Both are callables (signature, **inputs) -> outputs by name. `usable` says whether a worker can be
-called again.
+Both are callables (signature, **inputs) -> outputs by name. `usable` is False after a worker has
+ended and cannot be called again.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 _TEXT = ("tokenize", "detokenize")  # Signatures without matrix products.
-# Of Python's isolated mode: neither the working folder nor the environment changes what it imports.
+# Python runs isolated (-I): neither the working folder nor the environment changes its imports.
 _PROCESS = (
     "import sys; path, *folders = sys.argv[1:]; sys.path += folders;"
     "from kformer.pocket.worker_process import main; main(path)"
@@ -29,9 +29,9 @@ _PROCESS = (
 class InterpreterWorker:
     """Two interpreters: one for tokenization, and one for all else, loaded when needed.
 
-    XNNPACK, which multiplies matrices, repacks all weights when it is loaded: of the tiny model in
-    0.12 s, of base with batches in 1.5 s. Tokenization is 20 % faster without XNNPACK. Each of the
-    two is run by one thread at a time; others wait.
+    XNNPACK, which multiplies matrices, repacks all weights when it is loaded: in 0.12 s for the
+    tiny model, in 1.5 s for base with batches. Tokenization is 20 % faster without XNNPACK. Each
+    interpreter is run by one thread at a time; others wait.
 
     Args:
         path: The `.tflite` file.
@@ -79,7 +79,7 @@ class InterpreterWorker:
 
     @contextlib.contextmanager
     def _refused(self):
-        """Has what LiteRT finds wrong in a graph raised as the fault of the file."""
+        """Turns LiteRT's errors about a graph into a ValueError about the file."""
         try:
             yield
         except (RuntimeError, ValueError) as error:
@@ -92,8 +92,8 @@ class InterpreterWorker:
 class ProcessWorker:
     """A process of `kformer.pocket.worker_process`, which ends with this object or this process.
 
-    It is for one thread at a time. If a call is interrupted, the process ends: its answer would be
-    taken for that of the next call.
+    It is for one thread at a time. If a call is interrupted, the process ends: otherwise the next
+    call would read the interrupted call's answer.
 
     Args:
         path: The `.tflite` file.

@@ -28,16 +28,16 @@ def as_address(path: str | os.PathLike) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Returns whether it is a path of this machine."""
+    """Returns whether an address is a path of this machine."""
     return "://" not in address
 
 
 def check_readable(address: str):
-    """Raises an error unless there is such a file.
+    """Raises an error unless a file can be read at the address.
 
     Raises:
-        FileNotFoundError, IsADirectoryError: There is none.
-        ValueError: It is a pipe or a device; or Beam lacks what its file system needs.
+        FileNotFoundError, IsADirectoryError: There is no file.
+        ValueError: It is a pipe or a device; or Beam lacks a package that its file system needs.
     """
     if is_local(address):
         check_file(address)
@@ -47,8 +47,8 @@ def check_readable(address: str):
 
 def size_of(address: str) -> int:
     """Returns the number of bytes of a file."""
-    [found] = FileSystems.match([address])
-    return found.metadata_list[0].size_in_bytes
+    [match] = FileSystems.match([address])
+    return match.metadata_list[0].size_in_bytes
 
 
 def opened(address: str) -> BinaryIO:
@@ -57,7 +57,7 @@ def opened(address: str) -> BinaryIO:
 
 
 def published(local: Path, address: str):
-    """Copies a file to an address, where it appears whole; a file that is there is replaced."""
+    """Copies a file to an address, where it appears whole; an existing file is replaced."""
     temporary = f"{address}.{uuid.uuid4().hex[:8]}"
     with (
         local.open("rb") as content,
@@ -75,13 +75,13 @@ def local_copy(address: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="kformer-") as folder:
         name = address.rstrip("/").rpartition("/")[2]
-        [found] = FileSystems.match([address])
-        if not found.metadata_list:
-            [found] = FileSystems.match([f"{address.rstrip('/')}/**"])
-        for one in found.metadata_list:
-            below = one.path[len(address.rstrip("/")) :].strip("/")
+        [match] = FileSystems.match([address])
+        if not match.metadata_list:
+            [match] = FileSystems.match([f"{address.rstrip('/')}/**"])
+        for entry in match.metadata_list:
+            below = entry.path[len(address.rstrip("/")) :].strip("/")
             path = Path(folder, name, below) if below else Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            with opened(one.path) as content, path.open("wb") as file:
+            with opened(entry.path) as content, path.open("wb") as file:
                 shutil.copyfileobj(content, file, _PIECE)
         yield Path(folder, name)

@@ -1,15 +1,14 @@
-"""Different pairs in the order of their hashes, from pairs in any order: transforms for `Packed`.
+"""Beam transforms that read files of pairs, and drop equal pairs and near-duplicates.
 
-A pair is in one of 256 groups, by the first bits of its hash; one worker has a group in memory.
-The rules are those of `kformer.training.preparation`: of equal pairs one stays, whichever,
-and of near-duplicates that of the smallest hash, so the order of the text does not matter.
+Plain parallel text is read in blocks, each by any worker. Other files (compressed text, tables,
+TMX, archives) are read whole, each by one worker.
+
+A pair is in one of 256 groups, by the first bits of its hash; one worker has a group in memory, and
+returns its pairs in the order of their hashes. The rules are the same as in
+`kformer.training.preparation`: any one of several equal pairs stays, and of near-duplicates the
+pair with the smallest hash, so the order of the text does not matter.
 
 Axes: N pairs.
-
-Files of pairs as batches of pairs, read by many workers.
-
-Plain parallel text is read in blocks, each by any worker. Other files are read whole, one after
-another by several workers: compressed ones, tables, TMX and archives.
 """
 
 import contextlib
@@ -20,7 +19,7 @@ import apache_beam as beam
 import numpy as np
 
 from kformer.scale.addresses import local_copy
-from kformer.scale.line_blocks import Lines, Table, blocks_of, count, is_compressed, read
+from kformer.scale.line_blocks import Lines, LineTable, blocks_of, count, is_compressed, read
 from kformer.scale.runner import errors_of_users
 from kformer.training.preparation.near_duplicates import not_smallest
 from kformer.training.preparation.raw_pairs import PairFiles, in_batches, read_batches
@@ -45,13 +44,13 @@ class Packed(NamedTuple):
     ids: bytes
 
     def rows(self, dtype) -> Rows:
-        """Returns the pairs; `dtype` is that of the ids."""
+        """Returns the pairs, whose ids have this `dtype`."""
         lengths = np.frombuffer(self.lengths, np.int32).reshape(-1, 2)
         return Rows(lengths, np.frombuffer(self.ids, dtype))
 
 
-class NearDuplicates(beam.PTransform):
-    """From (number, bands as bytes) to (group, hashes of pairs to drop as bytes)."""
+class FindNearDuplicates(beam.PTransform):
+    """Transform from (number, bands as bytes) to (group, hashes of pairs to drop as bytes)."""
 
     def expand(self, bands):
         return (
@@ -62,16 +61,16 @@ class NearDuplicates(beam.PTransform):
 
 
 class Different(beam.PTransform):
-    """From (group, pairs as bytes) to the different pairs.
+    """Transform from (group, pairs as bytes) to the different pairs.
 
     Args:
         dtype: NumPy's type of the ids.
-        dropped: What `NearDuplicates` returns, or None.
+        dropped: Output of `FindNearDuplicates`, or None.
 
     Returns:
         pairs: `Packed`.
         sizes: (group, number of its pairs).
-        near: Numbers of near-duplicates, to be added.
+        near: Number of near-duplicates in each group.
     """
 
     def __init__(self, dtype, dropped=None):
@@ -84,13 +83,13 @@ class Different(beam.PTransform):
             dropped = pairs.pipeline | "NothingToDrop" >> beam.Create([]).with_output_types(
                 tuple[int, bytes]
             )
-        found = (
+        outputs = (
             {"pairs": pairs, "dropped": dropped}
             | "ByHash" >> beam.CoGroupByKey()
             | "Different"
             >> beam.ParDo(_Different(self._dtype)).with_outputs("sizes", "near", main="pairs")
         )
-        return found.pairs, found.sizes, found.near
+        return outputs.pairs, outputs.sizes, outputs.near
 
 
 def _to_drop(element):
@@ -106,10 +105,10 @@ class _Different(beam.DoFn):
         self._dtype = dtype
 
     def process(self, element):
-        group, found = element
-        dropped = np.frombuffer(b"".join(found["dropped"]), np.uint64)
+        group, values = element
+        dropped = np.frombuffer(b"".join(values["dropped"]), np.uint64)
         dropped = np.unique(dropped)
-        rows = different(found["pairs"], self._dtype, dropped)
+        rows = different(values["pairs"], self._dtype, dropped)
         yield beam.pvalue.TaggedOutput("sizes", (group, len(rows.lengths)))
         yield beam.pvalue.TaggedOutput("near", len(dropped))
         for place in range(0, len(rows.lengths), _PIECE):
@@ -118,22 +117,24 @@ class _Different(beam.DoFn):
 
 
 def parts_of(sizes: dict[int, int], pairs: int) -> dict[int, int]:
-    """Returns the part to which each group belongs; a part has at least so many `pairs`.
+    """Returns the part of each group, as `kformer.training.preparation.spill.Spill.parts` divides.
 
-    The parts are those of `kformer.training.preparation.spill.Spill.parts`.
+    Args:
+        sizes: Number of pairs of each group.
+        pairs: Minimum number of pairs in a part.
     """
-    parts, part, found = {}, 0, 0
+    parts, part, pairs_in_part = {}, 0, 0
     for group, size in sorted(sizes.items()):
         parts[group] = part
-        found += size
-        if found >= pairs:
-            part, found = part + 1, 0
+        pairs_in_part += size
+        if pairs_in_part >= pairs:
+            part, pairs_in_part = part + 1, 0
     return parts
 
 
 def in_order(pieces: Iterable[Packed], dtype) -> list[Rows]:
     """Returns the pairs of several elements in the order of their hashes."""
-    return [one.rows(dtype) for one in sorted(pieces, key=lambda one: one[:2])]
+    return [packed.rows(dtype) for packed in sorted(pieces, key=lambda packed: packed[:2])]
 
 
 class ReadPairs(beam.PTransform):
@@ -152,10 +153,12 @@ class ReadPairs(beam.PTransform):
             for source, target in parallel
             if (source, target) not in self._split
         ]
-        self._whole += [files._replace(source=[], target=[], pairs=[one]) for one in files.pairs]
+        self._whole += [
+            files._replace(source=[], target=[], pairs=[table]) for table in files.pairs
+        ]
 
     def expand(self, begin):
-        found = []
+        collections = []
         if self._split:
             blocks = [
                 (pair, side, block)
@@ -163,7 +166,7 @@ class ReadPairs(beam.PTransform):
                 for side, file in enumerate(pair)
                 for block in blocks_of(file)
             ]
-            found.append(
+            collections.append(
                 begin
                 | "Blocks" >> beam.Create(blocks)
                 | "SpreadBlocks" >> beam.Reshuffle()
@@ -174,13 +177,13 @@ class ReadPairs(beam.PTransform):
                 | "ReadParts" >> beam.FlatMap(_read_part)
             )
         if self._whole:
-            found.append(
+            collections.append(
                 begin
                 | "Files" >> beam.Create(self._whole)
                 | "SpreadFiles" >> beam.Reshuffle()
                 | "ReadFiles" >> beam.FlatMap(_read_whole)
             )
-        return found | beam.Flatten()
+        return collections | beam.Flatten()
 
 
 class _Part(NamedTuple):
@@ -190,15 +193,17 @@ class _Part(NamedTuple):
     target: Lines
 
 
-def _counted(one):
-    files, side, block = one
+def _counted(element):
+    files, side, block = element
     return files, (side, count(block))
 
 
 def _parts(files, counted):
     """Yields parts of two files with the same lines; the source's blocks are the measure."""
     counted = [*counted]
-    source, target = (Table(one for side, one in counted if side == which) for which in (0, 1))
+    source, target = (
+        LineTable(block for side, block in counted if side == which) for which in (0, 1)
+    )
     with errors_of_users():
         if source.number != target.number:
             raise ValueError(

@@ -20,23 +20,23 @@ from kformer.scale.line_blocks import ReadLines
 from kformer.scale.runner import pipeline_options, run
 from kformer.scale.worker_models import FLAGS, TranslatorHandler, check_is_export
 
-_LINES = 20_000  # Of a part of the output.
+_LINES = 20_000  # Lines in a part of the output.
 _FOUND = "found.json"  # Numbers of lines by part.
 
 
 class Translate(beam.PTransform):
     """Translates texts with an export, by Beam's RunInference.
 
-    From a PCollection of strings to one of translations; or from (key, string) to
-    (key, translation). A text that is too long is cut. Counters of the namespace "kformer" say how
-    many translations have a problem, by the names of `kformer.Translation.flags`.
+    The input is a PCollection of strings, the output a PCollection of translations; or (key,
+    string) and (key, translation). A text that is too long is cut. Counters of the namespace
+    "kformer" count translations with a problem, by the names of `kformer.Translation.flags`.
 
     Args:
         model: Path or address of a `.tflite` file or of a SavedModel, which all workers can read.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
-        ValueError: It is neither of them.
+        ValueError: It is neither a `.tflite` file nor a SavedModel.
     """
 
     def __init__(self, model: str | os.PathLike):
@@ -63,10 +63,10 @@ def translate_text(
     such as gs://bucket/file.
 
     Args:
-        model: See `Translate`.
-        input: A UTF-8 text file. A plain one is read by all workers, a compressed one by one.
+        model: As for `Translate`.
+        input: A UTF-8 text file. Plain text is read by all workers, a compressed file by one.
         output: The file to write, which appears whole or not at all.
-        runner, beam_options: See `prepare_shards`.
+        runner, beam_options: As for `prepare_shards`.
 
     Returns:
         Numbers of translations with a problem, by the names of `kformer.Translation.flags`.
@@ -75,12 +75,12 @@ def translate_text(
         FileNotFoundError, ValueError: A file is missing or malformed, or Beam has no such option.
         RuntimeError: The pipeline failed for another reason.
     """
-    of_beam = pipeline_options(runner, beam_options)
+    pipeline_settings = pipeline_options(runner, beam_options)
     input, output = as_address(input), as_address(output)
     check_readable(input)
     translate = Translate(model)
     with _places(output) as (folder, whole):
-        result = run(lambda pipeline: _build(pipeline, input, translate, folder), of_beam)
+        result = run(lambda pipeline: _build(pipeline, input, translate, folder), pipeline_settings)
         with opened(f"{folder}/{_FOUND}") as content:
             parts = json.load(content)
         with FileSystems.create(whole, compression_type=CompressionTypes.UNCOMPRESSED) as file:
@@ -88,7 +88,7 @@ def translate_text(
                 with opened(f"{folder}/{number:07}") as content:
                     shutil.copyfileobj(content, file)
     counters = result.metrics().query(MetricsFilter().with_namespace(FLAGS))["counters"]
-    return {one.key.metric.name: one.result for one in counters}
+    return {counter.key.metric.name: counter.result for counter in counters}
 
 
 def _build(pipeline, input, translate, folder):
@@ -128,7 +128,7 @@ def _publish(text, address):
 
 @contextlib.contextmanager
 def _places(output: str) -> Iterator[tuple[str, str]]:
-    """Yields where to write the parts, a folder that is deleted, and the whole."""
+    """Yields a folder for the parts, which is deleted afterwards, and a path for the whole."""
     if is_local(output):
         if Path(output).exists() and not Path(output).is_file():
             raise ValueError(f"On a runner the output must be a file. Received: {output!r}.")
@@ -142,5 +142,5 @@ def _places(output: str) -> Iterator[tuple[str, str]]:
     try:
         yield folder, output
     finally:
-        [found] = FileSystems.match([f"{folder}/*"])
-        FileSystems.delete([one.path for one in found.metadata_list])
+        [match] = FileSystems.match([f"{folder}/*"])
+        FileSystems.delete([entry.path for entry in match.metadata_list])

@@ -1,9 +1,7 @@
-"""Text files in blocks of bytes, so that several workers read one file.
+"""Text files as numbered lines, read by many workers in blocks of bytes.
 
-A block rarely begins where a line does. So the line feeds of all blocks are counted first: then it
-is known with which line, and at which byte, each part of the file begins.
-
-A text file as numbered lines, read by many workers.
+A block rarely begins where a line does. So the line feeds of all blocks are counted first, which
+gives the first line and the first byte of each part of the file.
 """
 
 import itertools
@@ -22,7 +20,7 @@ BLOCK = 8 * 2**20  # Bytes.
 _PIECE = 2**20
 
 
-class Block(NamedTuple):
+class ByteBlock(NamedTuple):
     """Bytes of a file, from `start` to before `end`."""
 
     file: str
@@ -31,12 +29,12 @@ class Block(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What was counted in a block.
+    """Line feeds of a block.
 
     Attributes:
-        start, end: Of the block.
+        start, end: The block's bytes.
         lines: Number of line feeds.
-        behind: Where the byte behind the last line feed is; -1 without one.
+        behind: Position of the byte behind the last line feed; -1 without a line feed.
     """
 
     start: int
@@ -50,8 +48,8 @@ class Lines(NamedTuple):
 
     Attributes:
         file: Its address.
-        byte: Where to begin to read.
-        skip: Number of lines to read first, and to leave out.
+        byte: Position to begin to read at.
+        skip: Number of lines from there to leave out.
         first: Number of the first line, from 0.
         number: Number of lines.
     """
@@ -63,11 +61,11 @@ class Lines(NamedTuple):
     number: int
 
 
-class Table:
+class LineTable:
     """The lines at which parts of a file begin.
 
     Args:
-        counted: Of each block of the file.
+        counted: `Counted` of each block of the file.
     """
 
     def __init__(self, counted: Iterable[Counted]):
@@ -91,7 +89,7 @@ class Table:
             yield Lines(file, byte, 0, first, end - first)
 
     def find(self, file: str, first: int, number: int) -> Lines:
-        """Returns the lines from `first`, at most a block behind the byte where to begin."""
+        """Returns `number` lines from `first` on, which begin at most a block after their byte."""
         place = bisect_right(self._firsts, first) - 1
         return Lines(file, self._bytes[place], first - self._firsts[place], first, number)
 
@@ -101,8 +99,8 @@ def is_compressed(file: str) -> bool:
     return file.endswith(COMPRESSED)
 
 
-def blocks_of(file: str, block: int = BLOCK) -> Iterator[Block]:
-    """Yields the blocks of a file, of so many bytes.
+def blocks_of(file: str, block: int = BLOCK) -> Iterator[ByteBlock]:
+    """Yields the blocks of a file, of `block` bytes each.
 
     Raises:
         ValueError: The file is empty.
@@ -111,10 +109,10 @@ def blocks_of(file: str, block: int = BLOCK) -> Iterator[Block]:
     if not size:
         raise ValueError(f"Text files must not be empty. Received: {file!r}.")
     for start in range(0, size, block):
-        yield Block(file, start, min(start + block, size))
+        yield ByteBlock(file, start, min(start + block, size))
 
 
-def count(block: Block) -> Counted:
+def count(block: ByteBlock) -> Counted:
     """Counts the line feeds of a block."""
     lines, behind = 0, -1
     with opened(block.file) as content:
@@ -129,7 +127,7 @@ def count(block: Block) -> Counted:
 
 
 def read(lines: Lines) -> Iterator[str]:
-    """Yields the lines as text; see `kformer.text.text_files.decoded` for errors."""
+    """Yields the lines as text, with the errors of `kformer.text.text_files.decoded`."""
     with opened(lines.file) as content:
         content.seek(lines.byte)
         wanted = itertools.islice(lines_of(content), lines.skip, lines.skip + lines.number)
@@ -159,7 +157,7 @@ class ReadLines(beam.PTransform):
             | "SpreadBlocks" >> beam.Reshuffle()
             | "CountLines" >> beam.Map(lambda block: (block.file, count(block)))
             | "ByFile" >> beam.GroupByKey()
-            | "Divide" >> beam.FlatMapTuple(lambda file, counted: Table(counted).parts(file))
+            | "Divide" >> beam.FlatMapTuple(lambda file, counted: LineTable(counted).parts(file))
             | "SpreadParts" >> beam.Reshuffle()
             | "ReadParts" >> beam.FlatMap(_read_part)
         )

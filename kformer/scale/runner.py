@@ -12,18 +12,18 @@ from apache_beam.runners.runner import PipelineResult, PipelineState
 
 # Runners whose options Beam's Python library knows completely: job servers have further ones.
 _KNOW_ALL = ("directrunner", "dataflowrunner")
-# Around a message, which a runner hands on within its own: a traceback, most of the time.
+# Marks around a message, which a runner usually embeds in a traceback of its own.
 _BEGIN, _END = "kformer[[", "]]kformer"
 _MARKED = re.compile(f"{re.escape(_BEGIN)}(.*?){re.escape(_END)}", re.DOTALL)
 
 
 class UserError(Exception):
-    """What a worker could not do because of its input; `run` raises a ValueError for it."""
+    """An error of a worker because of its input; `run` raises a ValueError for it."""
 
 
 @contextlib.contextmanager
 def errors_of_users():
-    """Turns errors that the user can mend into a `UserError`, in a worker."""
+    """Turns a worker's errors about its input into a `UserError`."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -38,20 +38,20 @@ def pipeline_options(runner: str, flags: Sequence[str]) -> PipelineOptions:
         flags: Beam's options as on the command line, such as "--direct_num_workers=2".
 
     Raises:
-        ValueError: Beam has no such option, or another kind of value is needed.
+        ValueError: Beam has no such option, or the value has the wrong type.
     """
     messages = io.StringIO()
     try:
-        with contextlib.redirect_stderr(messages):  # The parser prints what is wrong, and exits.
+        with contextlib.redirect_stderr(messages):  # The parser prints an error, and exits.
             options = PipelineOptions([f"--runner={runner}", *flags])
-            given = options.get_all_options(retain_unknown_options=True)
+            chosen = options.get_all_options(retain_unknown_options=True)
             known = PipelineOptions([]).get_all_options()
     except SystemExit as error:
         reason = messages.getvalue().strip().rpartition("error: ")[2]
         raise ValueError(
-            f"The options must be those of Beam. Received: {' '.join(flags)} ({reason})."
+            f"The options must be options of Beam. Received: {' '.join(flags)} ({reason})."
         ) from error
-    unknown = [f"--{name}" for name in given if name not in known]
+    unknown = [f"--{name}" for name in chosen if name not in known]
     if unknown and runner.lower() in _KNOW_ALL:
         raise ValueError(
             "An option must be one of the command or of Beam. "

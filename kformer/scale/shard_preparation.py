@@ -19,7 +19,7 @@ from kformer.scale.addresses import (
     opened,
     published,
 )
-from kformer.scale.deduplication import Different, NearDuplicates, ReadPairs, in_order, parts_of
+from kformer.scale.deduplication import Different, FindNearDuplicates, ReadPairs, in_order, parts_of
 from kformer.scale.runner import pipeline_options, run
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
@@ -34,7 +34,7 @@ from kformer.training.run.run_vocabularies import Vocabularies, read_vocabularie
 from kformer.training.shards.manifest import MANIFEST, Manifest
 from kformer.training.shards.shard_file import joined
 
-_FOUND = "found.json"  # What the workers found, for the manifest.
+_FOUND = "found.json"  # The workers' counts and shards, for the manifest.
 
 
 def prepare_shards(
@@ -58,16 +58,16 @@ def prepare_shards(
     Args:
         output: The folder to write, which must not exist. A local one appears whole or not at all;
             elsewhere the manifest is written last, and without it nothing is read.
-        source, target, pairs, columns, target_tokenizer, options: See
+        source, target, pairs, columns, target_tokenizer, options: As for
             `kformer.training.prepare_shards`. Plain `source` and `target` are read in blocks by all
             workers, every other file by one.
-        tokenizer: See there. Without one, this process learns it from a sample of the text, which
-            must then be on this machine.
+        tokenizer: File of a SentencePiece model. Without it, this process learns a model from a
+            sample of the text, which must then be on this machine.
         runner: Name of the runner: "DirectRunner", "DataflowRunner", "FlinkRunner", "SparkRunner".
         beam_options: Options of Beam as on the command line, such as "--direct_num_workers=2".
 
     Returns:
-        The `Manifest` of the folder, with counts of what was dropped and why.
+        The `Manifest` of the folder, with the numbers of dropped pairs by reason.
 
     Raises:
         FileNotFoundError, ValueError: A file is missing or malformed, no pair is left, or Beam has
@@ -77,23 +77,26 @@ def prepare_shards(
     """
     options = options or PreparationOptions()
     files = checked_files(source, target, pairs, columns)
-    of_beam = pipeline_options(runner, beam_options)
+    pipeline_settings = pipeline_options(runner, beam_options)
     with _folder(as_address(output)) as (folder, address):
         vocabularies = _vocabularies(files, options, tokenizer, target_tokenizer)
-        run(lambda pipeline: _build(pipeline, files, options, vocabularies, address), of_beam)
+        run(
+            lambda pipeline: _build(pipeline, files, options, vocabularies, address),
+            pipeline_settings,
+        )
         with opened(f"{address}/{_FOUND}") as content:
-            found = json.load(content)
+            report = json.load(content)
         FileSystems.delete([f"{address}/{_FOUND}"])
-        counts = Counter(found["counts"])
-        shards = sorted(found["shards"], key=lambda shard: shard["name"])
+        counts = Counter(report["counts"])
+        shards = sorted(report["shards"], key=lambda shard: shard["name"])
         if not shards:
             raise none_left(counts, files)
-        prepare.count_rest(counts, found["near"], shards)
+        prepare.count_rest(counts, report["near"], shards)
         return prepare.write_manifest(folder, vocabularies, shards, counts, options, files)
 
 
 def checked_files(source, target, pairs, columns) -> PairFiles:
-    """Checks that files exist, here or elsewhere, and belong together; see `pair_files`."""
+    """Checks that files exist, here or elsewhere, and belong together, like `pair_files`."""
     lists = [
         None if files is None else [*map(as_address, as_list(files))]
         for files in (source, target, pairs)
@@ -103,14 +106,14 @@ def checked_files(source, target, pairs, columns) -> PairFiles:
 
 @contextlib.contextmanager
 def _folder(address: str) -> Iterator[tuple[Path, str]]:
-    """Yields a folder of this machine, and the address where workers write; both become one."""
+    """Yields a local folder and the address where workers write; merges both at the end."""
     if is_local(address):
         with replacing(address) as folder:
             folder.mkdir()
             yield folder, str(folder.absolute())
         return
-    [found] = FileSystems.match([f"{address.rstrip('/')}/*"], limits=[1])
-    if found.metadata_list:
+    [match] = FileSystems.match([f"{address.rstrip('/')}/*"], limits=[1])
+    if match.metadata_list:
         raise IsADirectoryError(f"An existing folder is not replaced. Received: {address!r}.")
     with tempfile.TemporaryDirectory(prefix="kformer-") as folder:
         yield Path(folder), address.rstrip("/")
@@ -121,32 +124,32 @@ def _folder(address: str) -> Iterator[tuple[Path, str]]:
 
 def _vocabularies(files, options, tokenizer, target_tokenizer) -> Vocabularies:
     if tokenizer is None:
-        elsewhere = [one for side in files.given().values() for one in side if not is_local(one)]
+        elsewhere = [path for side in files.given().values() for path in side if not is_local(path)]
         if elsewhere:
             raise ValueError(
-                "A vocabulary is learned from text on this machine: with other text, give one by "
+                "A vocabulary is learned from text on this machine; for other text, set "
                 f"`tokenizer`. Received: tokenizer=None, {elsewhere[0]!r}."
             )
         return vocabularies_of(files, options, Cleaning(options), None, target_tokenizer)
     with contextlib.ExitStack() as copies:
         paths = [
-            one and copies.enter_context(local_copy(as_address(one)))
-            for one in (tokenizer, target_tokenizer)
+            path and copies.enter_context(local_copy(as_address(path)))
+            for path in (tokenizer, target_tokenizer)
         ]
         return read_vocabularies(*paths)
 
 
 def _build(pipeline, files, options, vocabularies, address):
-    """Adds the transforms from files to shards, and to a file of what was found."""
+    """Adds the transforms from files to shards, and to a file of counts and shards."""
     to_ids = _ToIds(vocabularies.models, options)
     dtype = Tokenizing(to_ids.tokenizers(), options).dtype
-    found = (
+    outputs = (
         pipeline
         | "Read" >> ReadPairs(files)
         | "ToIds" >> beam.ParDo(to_ids).with_outputs("bands", "counts", main="pairs")
     )
-    dropped = found.bands | NearDuplicates() if options.drop_near_duplicates else None
-    pairs, sizes, near = found.pairs | Different(dtype, dropped)
+    dropped = outputs.bands | FindNearDuplicates() if options.drop_near_duplicates else None
+    pairs, sizes, near = outputs.pairs | Different(dtype, dropped)
     shards = (
         pairs
         | "ToShards" >> beam.Map(_with_shard, beam.pvalue.AsDict(sizes), prepare.PAIRS_PER_SHARD)
@@ -159,7 +162,7 @@ def _build(pipeline, files, options, vocabularies, address):
         | "WriteFound"
         >> beam.Map(
             _write_found,
-            beam.pvalue.AsSingleton(found.counts | "AddCounts" >> beam.CombineGlobally(_added)),
+            beam.pvalue.AsSingleton(outputs.counts | "AddCounts" >> beam.CombineGlobally(_added)),
             beam.pvalue.AsSingleton(near | "AddNear" >> beam.CombineGlobally(sum)),
             beam.pvalue.AsList(shards),
         )
@@ -167,7 +170,7 @@ def _build(pipeline, files, options, vocabularies, address):
 
 
 class _ToIds(beam.DoFn):
-    """From `Pairs` to (group, pairs as bytes); tagged outputs: "bands", as bytes, and "counts"."""
+    """Function of `Pairs` to (group, pairs as bytes); tagged outputs: "bands" (bytes), "counts"."""
 
     def __init__(self, models, options):
         self._models, self._options = models, options
@@ -191,8 +194,8 @@ class _ToIds(beam.DoFn):
 
 def _added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     total = Counter()
-    for one in counts:
-        total.update(one)
+    for part in counts:
+        total.update(part)
     return dict(total)
 
 

@@ -22,7 +22,7 @@ _BATCH = 2000  # Texts at once, at most.
 class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
     """Translates batches of texts with a `.tflite` file or a SavedModel.
 
-    Counts translations with a problem, by the name of its flag; see `kformer.Translation`.
+    Counts translations with a problem, by the names of `kformer.Translation.flags`.
 
     Args:
         model: Path or address of the export.
@@ -32,14 +32,14 @@ class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
         self._model = model
 
     def load_model(self):
-        # They name a text by its number in the batch, which means nothing here: it is counted.
+        # A warning's number counts within a batch, which means nothing here: counters replace it.
         warnings.filterwarnings("ignore", r"Sentence \d+ ", UserWarning)
         with errors_of_users():
             return _Loaded(self._model)
 
     def run_inference(self, batch: Sequence[str], model, inference_args=None) -> list[str]:
         with errors_of_users():
-            best = [found[0] for found in model.translator.translations(batch)]
+            best = [translations[0] for translations in model.translator.translations(batch)]
         for translation in best:
             for flag in translation.flags:
                 Metrics.counter(FLAGS, flag).inc()
@@ -69,7 +69,8 @@ def check_is_export(path: str | Path):
     """Checks that a saved form on this machine can translate on a runner.
 
     Raises:
-        FileNotFoundError, ValueError: It is missing or damaged, a .keras file or no translator.
+        FileNotFoundError: It is missing.
+        ValueError: It is damaged, a .keras file or no translator.
     """
     form = saved_form(path)
     if form == "tflite":

@@ -52,13 +52,13 @@ class Model(NamedTuple):
 def read_address(url: str) -> Address:
     """Parses "http://host:8501" or "grpc://host:8500".
 
-    Without a scheme, the usual ports of TensorFlow Serving are known: 8501 is REST, 8500 gRPC.
+    Without a scheme, TensorFlow Serving's usual ports decide: 8501 is REST, 8500 gRPC.
 
     Raises:
         TypeError: `url` is not a string.
         ValueError: `url` is malformed.
     """
-    given = check_text("url", url)
+    original = check_text("url", url)
     if "://" not in url:
         usual = {":8501": "http", ":8500": "grpc"}
         url = f"{usual.get(url.partition('/')[0][-5:], '')}://{url}"
@@ -70,16 +70,16 @@ def read_address(url: str) -> Address:
     if not parts or parts.scheme not in _SCHEMES or not parts.hostname:
         raise ValueError(
             "The server's URL must be as http://host:8501 or grpc://host:8500 (or https, grpcs). "
-            f"Received: url={given!r}."
+            f"Received: url={original!r}."
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise ValueError(
-            "The server's URL must have neither user nor query; what identifies you goes into "
-            f"headers. Received: url for {parts.hostname!r}."
+            "The server's URL must have neither user nor query; credentials belong into headers. "
+            f"Received: url for {parts.hostname!r}."
         )
     if parts.scheme.startswith("grpc") and (port is None or parts.path.strip("/")):
         raise ValueError(
-            f"A gRPC server has a port and no path: grpc://host:8500. Received: url={given!r}."
+            f"A gRPC server has a port and no path: grpc://host:8500. Received: url={original!r}."
         )
     return Address(parts.scheme, parts.netloc, parts.path.rstrip("/"))
 
@@ -94,8 +94,9 @@ def check_headers(headers: dict[str, str], address: Address):
         is_secret = name.lower() in _SECRET
         if is_secret and address.scheme not in _ENCRYPTED and not address.is_local:
             raise ValueError(
-                "What identifies you must be sent encrypted, by https or grpcs, or to a server on "
-                f"this machine. Received: url={address.url!r}, headers={{{name!r}: ...}}."
+                "A header that identifies you must be sent encrypted (https, grpcs), or to a "
+                "server on this machine. "
+                f"Received: url={address.url!r}, headers={{{name!r}: ...}}."
             )
 
 

@@ -12,8 +12,8 @@ class ServedTranslation:
 
     Attributes:
         text: The translation.
-        score: The score of the search; see `kformer.Greedy` and `kformer.Beam`.
-        flags: Its problems, usually none; see `kformer.Translation`.
+        score: The score of the search, which `kformer.Greedy` and `kformer.Beam` define.
+        flags: Its problems, usually none, named as in `kformer.Translation`.
     """
 
     text: str
@@ -28,7 +28,7 @@ class ServedGeneration:
     Attributes:
         text: The prompt with its continuation.
         score: The score of the search, of the continuation alone.
-        flags: Its problems, usually none; see `kformer.Generation`.
+        flags: Its problems, usually none, named as in `kformer.Generation`.
     """
 
     text: str
@@ -37,11 +37,11 @@ class ServedGeneration:
 
 
 class ServedClass(NamedTuple):
-    """What a classifier answers of a text.
+    """The label of a text, and the probabilities of all labels.
 
     Attributes:
         label: The most probable label.
-        probabilities: The probability of each label, by label, in the order of the classifier.
+        probabilities: {label: probability}, in the order of the classifier.
         flags: "source cut": the text was too long and was cut. "source not UTF-8".
     """
 
@@ -52,7 +52,7 @@ class ServedClass(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ServedScore:
-    """The score of a given translation; see `kformer.Translator.score`.
+    """The score of a given translation, computed like `kformer.Translator.score`.
 
     Attributes:
         log_probability: Natural logarithm of the translation's probability, with its end.
@@ -72,7 +72,7 @@ class ServedScore:
 
 @dataclasses.dataclass(frozen=True)
 class Tokenized:
-    """The ids that the model reads of a text.
+    """The ids of a text, as the model reads them.
 
     Attributes:
         ids: Ids of its pieces, the end id last.

@@ -42,8 +42,8 @@ class Client:
 
     Args:
         url: "http://host:8501", "https://host/path" for REST; "grpc://host:8500" or
-            "grpcs://host:8500" for gRPC, which needs the extra `serving`. Of "host:8501" and
-            "host:8500" the port tells which.
+            "grpcs://host:8500" for gRPC, which needs the extra `serving`. Without a scheme,
+            "host:8501" is REST and "host:8500" gRPC.
         model: The model's name on the server; an export calls it "translator", "classifier" or
             "language_model".
         version, label: A version by its number or by its label; by default the newest.
@@ -51,13 +51,13 @@ class Client:
         batch_size: Maximum number of texts per request, within the server's limit.
         connections: Maximum number of concurrent requests of a call.
         retries: Maximum number of retries of a request.
-        headers: Headers of every request, by name: {"Authorization": "Bearer ..."}. One that
-            identifies you is sent by https and grpcs, and to this machine, only.
+        headers: Headers of every request, by name: {"Authorization": "Bearer ..."}. Headers that
+            identify you are sent by https and grpcs, and to this machine, only.
         ca_file: File of trusted certificates for https and grpcs; by default the system's.
 
     Raises:
         FileNotFoundError: `ca_file` does not exist.
-        ImportError: The URL is of gRPC, and the extra is not installed.
+        ImportError: The URL is for gRPC, and the extra is not installed.
         TypeError, ValueError: An argument is wrong.
 
     All methods that ask the server raise:
@@ -89,37 +89,37 @@ class Client:
     def translate(
         self, texts, progress=None, *, split=False, source_language=None, target_language=None
     ) -> list[str]:
-        """See `kformer.Translator.translate`; the export chose the search.
+        """Translates texts, with the search that the export chose.
 
         Args:
             texts: list of strings.
             progress: Called with the number of texts in each finished request.
-            split: Whether each text may have many sentences; see `split_translations`.
+            split: Whether each text may have many sentences, as in `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
-            target_language: The language to translate into, of a model with several.
+            target_language: The language to translate into, for a model with several.
 
         Raises:
-            ValueError: The model does not translate into that language; the message names those
-                that it has. If the model has no choice, or if none was made, the server refuses the
-                request.
+            ValueError: The model does not translate into that language; the message lists its
+                languages. The server refuses a language for a model without a choice, and a request
+                without a language for a model with several.
 
         Warns:
             UserWarning: A text was too long and was cut.
         """
         check_split(split, source_language)
         if split:
-            found = self._split(texts, source_language, progress, target_language)
-            return [one.text for one in found]
-        found = self._translations(texts, progress, 1, target_language)
-        return [best.text for best, *_ in found]
+            translations = self._split(texts, source_language, progress, target_language)
+            return [translation.text for translation in translations]
+        results = self._translations(texts, progress, 1, target_language)
+        return [best.text for best, *_ in results]
 
     def translations(
         self, texts, progress=None, n_best=1, target_language=None
     ) -> list[list[ServedTranslation]]:
-        """As `translate`, but with scores and flags.
+        """Translates texts, with the scores and flags of their translations.
 
         Args:
-            texts, progress, target_language: See `translate`.
+            texts, progress, target_language: As for `translate`.
             n_best: Maximum number of translations of each text. If it is over 1, the signature
                 `beam` is asked, which returns as many as the export chose.
 
@@ -127,30 +127,30 @@ class Client:
             for each text a list of translations, best first.
 
         Raises:
-            ValueError: See `translate`.
+            ValueError: As for `translate`.
 
         Warns:
-            UserWarning: See `translate`.
+            UserWarning: A text was too long and was cut.
         """
         return self._translations(texts, progress, n_best, target_language)
 
     def split_translations(
         self, texts, source_language=None, progress=None, target_language=None
     ) -> list[SplitTranslation]:
-        """Translates texts of many sentences; see `kformer.Translator.split_translations`.
+        """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
-        `timeout` holds for all sentences, and again for those parts of them that are asked after
-        it turned out that they are too long for the model.
+        Sentences that prove too long for the model are split and asked again. `timeout` holds for
+        the first request of all sentences, and anew for this second one.
 
         Args:
             texts: list of strings, each of any number of sentences.
-            source_language: Their language, such as "de"; by default the rules of English hold.
+            source_language: Their language, such as "de"; by default they are split as English.
             progress: Called with the number of texts done, in proportion to their sentences.
             target_language: As for `translate`.
 
         Raises:
             ImportError: The package sentencex is not installed.
-            ValueError: As `translate`.
+            ValueError: As for `translate`.
 
         Warns:
             UserWarning: A sentence was too long.
@@ -158,10 +158,10 @@ class Client:
         return self._split(texts, source_language, progress, target_language)
 
     def classify(self, texts, progress=None) -> list[ServedClass]:
-        """Returns for each text its label and the probabilities of all labels, of a classifier.
+        """Returns the label of each text and the probabilities of all labels, from a classifier.
 
         Args:
-            texts, progress: See `translate`.
+            texts, progress: As for `translate`.
 
         Warns:
             UserWarning: A text was too long and was cut.
@@ -171,11 +171,11 @@ class Client:
         return answers
 
     def generate(self, prompts, progress=None) -> list[str]:
-        """See `kformer.LanguageModel.generate`; the export chose the search.
+        """Continues prompts, with the search that the export chose.
 
         Args:
             prompts: list of strings.
-            progress: See `translate`.
+            progress: As for `translate`.
 
         Raises:
             ValueError: A prompt is too long to be continued.
@@ -183,10 +183,10 @@ class Client:
         return [best.text for best, *_ in self.generations(prompts, progress)]
 
     def generations(self, prompts, progress=None, n_best=1) -> list[list[ServedGeneration]]:
-        """As `generate`, but with scores and flags.
+        """Continues prompts, with the scores and flags of their continuations.
 
         Args:
-            prompts, progress: See `generate`.
+            prompts, progress: As for `generate`.
             n_best: Maximum number of continuations of each prompt. If it is over 1, the signature
                 `generate_beam` is asked, which returns as many as the export chose.
 
@@ -194,38 +194,38 @@ class Client:
             for each prompt a list of continuations, best first.
 
         Raises:
-            ValueError: See `generate`.
+            ValueError: A prompt is too long to be continued.
         """
         check_integer("n_best", n_best, least=1)
         several = "generate_beam", read_generations
         signature, read = ("generate", read_generation) if n_best == 1 else several
         results = self._server.predict(signature, {"text": prompts}, read, progress)
-        check_prompts(found[0].flags for found in results)
-        return [found[:n_best] for found in results]
+        check_prompts(generations[0].flags for generations in results)
+        return [generations[:n_best] for generations in results]
 
     def score(self, sources, targets, progress=None, target_language=None) -> list[ServedScore]:
         """Returns the scores of given translations.
 
         Args:
             sources, targets: lists of strings of equal length.
-            progress, target_language: See `translate`.
+            progress, target_language: As for `translate`.
 
         Raises:
-            ValueError: See `translate`.
+            ValueError: As for `translate`.
         """
         inputs = _inputs(target_language, source=sources, target=targets)
         scores = self._server.predict("score", inputs, read_score, progress)
-        check_languages_known((one.flags for one in scores), target_language)
+        check_languages_known((score.flags for score in scores), target_language)
         return scores
 
     def encode(self, texts, progress=None, target_language=None):
         """Returns a vector for each text, for comparing texts: float32 array (B, D).
 
         Args:
-            texts, progress, target_language: See `translate`.
+            texts, progress, target_language: As for `translate`.
 
         Raises:
-            ValueError: See `translate`.
+            ValueError: As for `translate`.
 
         Warns:
             UserWarning: A text was too long and was cut.
@@ -245,21 +245,21 @@ class Client:
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
     def tokenize(self, texts, progress=None, target_language=None) -> list[Tokenized]:
-        """Returns the ids that the model reads of each text.
+        """Returns the ids of each text, as the model reads them.
 
         Args:
-            texts, progress, target_language: See `translate`.
+            texts, progress, target_language: As for `translate`.
 
         Raises:
-            ValueError: See `translate`.
+            ValueError: As for `translate`.
         """
         inputs = _inputs(target_language, text=texts)
-        found = self._server.predict("tokenize", inputs, read_tokenized, progress)
-        check_languages_known((one.flags for one in found), target_language)
-        return found
+        tokenized = self._server.predict("tokenize", inputs, read_tokenized, progress)
+        check_languages_known((text.flags for text in tokenized), target_language)
+        return tokenized
 
     def status(self) -> list[VersionStatus]:
-        """Returns the state of each version of the model, or of the chosen one."""
+        """Returns the state of each version of the model, or of the chosen version."""
         return self._server.status()
 
     def metadata(self) -> dict[str, Signature]:
@@ -279,9 +279,9 @@ class Client:
     def _split(self, texts, source_language, progress, target_language):
         def find(sentences, progress):
             inputs = _inputs(target_language, text=sentences)
-            found = self._server.predict("serving_default", inputs, read_best, progress)
-            check_languages_known((best.flags for [best] in found), target_language)
-            return [best for [best] in found]
+            answers = self._server.predict("serving_default", inputs, read_best, progress)
+            check_languages_known((best.flags for [best] in answers), target_language)
+            return [best for [best] in answers]
 
         return translate_split(find, texts, source_language, progress, stacklevel=4)
 
@@ -296,7 +296,7 @@ class Client:
 
 
 def _inputs(target_language, **texts):
-    """Returns the inputs of a signature by name: texts, and the language of each if it is given."""
+    """Returns the inputs of a signature by name: texts, and their target language if it is set."""
     inputs = {name: as_texts(several, name) for name, several in texts.items()}
     if target_language is not None:
         check_text("target_language", target_language)

@@ -10,7 +10,7 @@ from kformer.serving.request_rows import checked, rows_from_columns
 
 
 class Connection:
-    """Asks for rows of a signature's outputs; the arguments and errors are those of `Client`."""
+    """Asks for rows of a signature's outputs, with the arguments and errors of `Client`."""
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class Connection:
         self._transport = transport(address, chosen, headers, ca_file)
 
     def status(self) -> list:
-        """See `Client.status`."""
+        """Returns the state of each version of the model, or of the chosen version."""
         return self._patiently(self._transport.status, Deadline(self._timeout))
 
     def metadata(self) -> dict:
-        """See `Client.metadata`."""
+        """Returns the signatures of the model by name."""
         return self._patiently(self._transport.metadata, Deadline(self._timeout))
 
     def predict(self, signature, inputs, read, progress=None) -> list:
@@ -84,7 +84,7 @@ class Connection:
         return answers
 
     def malformed(self, message: str) -> Exception:
-        """Returns the error that tells what is wrong with an answer."""
+        """Returns the error for a malformed answer, with its `message`."""
         return self._transport.malformed(message)
 
     def close(self):

@@ -24,7 +24,7 @@ class Deadline:
         ValueError: `seconds` is not over 0, or over a million.
 
     Attributes:
-        failure: The passing failure of the last attempt, if it failed; see `patiently`.
+        failure: The passing failure of the last attempt, set by `patiently`; None after a success.
     """
 
     def __init__(self, seconds: float):
@@ -38,7 +38,7 @@ class Deadline:
         """Returns the remaining seconds.
 
         Raises:
-            TimeoutError, or what `failure` is: None remain.
+            TimeoutError, or the error in `failure`: None remain.
         """
         left = self._end - time.monotonic()
         if left <= 0 or self._given_up.is_set():
@@ -46,7 +46,7 @@ class Deadline:
         return left
 
     def error(self) -> Exception:
-        """Returns the error for a call over its deadline: what the server said, if it did."""
+        """Returns the error for a call over its deadline: the server's last error, if any."""
         return self.failure or TimeoutError(
             "The server must answer within the timeout. "
             f"Received: timeout={self._seconds:g}, in seconds."
@@ -64,7 +64,7 @@ class Deadline:
 def patiently(request, deadline: Deadline, retries: int):
     """Returns `request()`, which is retried after passing failures.
 
-    These are refused or broken connections, and errors of an overloaded server. Waits between
+    Passing are refused or broken connections, and errors of an overloaded server. Waits between
     attempts double, up to 5 seconds, and are shortened at random so that clients spread out.
 
     Args:

@@ -16,8 +16,8 @@ class ServerError(OSError):
 
     Attributes:
         code: The server's code, an int of HTTP (400) or a name of gRPC ("INVALID_ARGUMENT"). A
-            malformed answer usually has that of success, 200 or "OK".
-        message: The server's message, or what is wrong with a malformed answer.
+            malformed answer usually has the code of success, 200 or "OK".
+        message: The server's message, or the fault of a malformed answer.
         retry_after: Seconds after which the server asks for a retry, or None.
     """
 
@@ -44,7 +44,7 @@ class MalformedAnswer(ValueError):
 
 def printable(text: str) -> str:
     r"""Returns text that is safe for a terminal: control characters are written as \x1b."""
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def shown(value) -> str:

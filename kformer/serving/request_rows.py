@@ -28,10 +28,10 @@ _LARGEST = 3.5e38  # No float32 is larger.
 
 
 def checked(inputs: dict) -> dict[str, list[str]]:
-    """Returns lists of texts that UTF-8 can encode; see `replace_lone_surrogates`.
+    """Returns lists of texts that UTF-8 can encode: lone surrogates are replaced.
 
     Args:
-        inputs: lists of strings by name, or other iterables of them; see `as_texts`.
+        inputs: lists or other iterables of strings, by name.
 
     Raises:
         TypeError: An input is something else.
@@ -49,8 +49,8 @@ def rows_from_columns(outputs: dict, number: int, signature: str) -> list[dict]:
 
     Args:
         outputs: lists by name, an entry for each row.
-        number: Of rows.
-        signature: Its name, which decides what outputs are required.
+        number: Number of rows.
+        signature: Its name, which decides the outputs that are required.
 
     Raises:
         MalformedAnswer: An output is missing or has another length.
@@ -72,9 +72,9 @@ def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str, stacklevel: int = 3)
     """Warns of each text that was cut.
 
     Args:
-        flags: Of each text.
-        did: What was done with its beginning, "translated" for instance.
-        stacklevel: Of `warnings.warn`; 3 for the caller of a public method.
+        flags: The flags of each text.
+        did: A participle for the beginning of the text, such as "translated".
+        stacklevel: The argument of `warnings.warn`; 3 for the caller of a public method.
     """
     for number, raised in enumerate(flags, start=1):
         if "source cut" in raised:
@@ -120,13 +120,13 @@ def _several(row, name, kind):
         kind(_text(name, text), _number("score", score), _split(flags))
         for text, score, flags in zip(*columns.values(), strict=True)
     ]
-    return several[:1] + [one for one in several[1:] if one.score > _NONE]
+    return several[:1] + [answer for answer in several[1:] if answer.score > _NONE]
 
 
 def read_class(row) -> ServedClass:
     """Reads a row of the signature `classify`."""
     label = _text("label", row["label"])
-    labels = [_text("labels", one) for one in _list("labels", row["labels"])]
+    labels = [_text("labels", value) for value in _list("labels", row["labels"])]
     numbers = [_number("probabilities", p) for p in _list("probabilities", row["probabilities"])]
     if len(numbers) != len(labels):
         raise MalformedAnswer(
@@ -146,7 +146,7 @@ def read_score(row) -> ServedScore:
 
 def read_vector(row) -> tuple[list[float], tuple[str, ...]]:
     """Reads a row of the signature `encode`: the vector and flags."""
-    return [_number("vector", one) for one in _list("vector", row["vector"])], _flags(row)
+    return [_number("vector", value) for value in _list("vector", row["vector"])], _flags(row)
 
 
 def read_tokenized(row) -> Tokenized:
@@ -154,7 +154,7 @@ def read_tokenized(row) -> Tokenized:
     ids, length = _list("ids", row["ids"]), _count("length", row["length"])
     if length > len(ids):
         raise MalformedAnswer.of("length", f"at most {len(ids)}, the number of ids", length)
-    return Tokenized(tuple(_id(one) for one in ids[:length]), _flags(row))
+    return Tokenized(tuple(_id(value) for value in ids[:length]), _flags(row))
 
 
 def _flags(row):

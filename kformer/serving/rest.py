@@ -101,7 +101,7 @@ class Rest:
                 raise ServerError(
                     url,
                     status,
-                    "The URL must be that of TensorFlow Serving's REST port, which answers JSON. "
+                    "The URL must belong to TensorFlow Serving's REST port, which answers JSON. "
                     f"Received: {message!r} ({type(error).__name__}).",
                 ) from error
         raise ServerError(url, status, message, _seconds(headers))
@@ -172,19 +172,21 @@ def _beginning(content):
 def _versions(answer):
     return [
         VersionStatus(
-            _integer("version", one["version"]),
-            _text("state", one["state"]),
-            _text("error_message", one["status"].get("error_message", "")),
+            _integer("version", version["version"]),
+            _text("state", version["state"]),
+            _text("error_message", version["status"].get("error_message", "")),
         )
-        for one in answer["model_version_status"]
+        for version in answer["model_version_status"]
     ]
 
 
 def _signatures(answer):
     signatures = answer["metadata"]["signature_def"]["signature_def"]
     return {
-        name: Signature(_tensors(one.get("inputs", {})), _tensors(one.get("outputs", {})))
-        for name, one in signatures.items()
+        name: Signature(
+            _tensors(signature.get("inputs", {})), _tensors(signature.get("outputs", {}))
+        )
+        for name, signature in signatures.items()
         if not name.startswith(NO_SIGNATURE)
     }
 
@@ -194,7 +196,7 @@ def _tensors(infos):
         name: Tensor(
             _text("dtype", info["dtype"]),
             tuple(
-                _integer("size", one["size"]) for one in info.get("tensor_shape", {}).get("dim", [])
+                _integer("size", dim["size"]) for dim in info.get("tensor_shape", {}).get("dim", [])
             ),
         )
         for name, info in infos.items()
@@ -208,7 +210,7 @@ def _text(name, value):
 
 
 def _integer(name, value):
-    """Reads an integer; protocol buffers write those of 64 bits as strings."""
+    """Reads an integer; protocol buffers write integers of 64 bits as strings."""
     if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
         return int(value)
     if not isinstance(value, int) or isinstance(value, bool):

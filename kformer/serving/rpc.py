@@ -68,7 +68,7 @@ class Rpc:
             self._spec.version_label = model.label
 
     def predict(self, signature: str, inputs: dict[str, list], deadline: Deadline) -> dict:
-        """See `Rest.predict`."""
+        """Returns the outputs by name, as nested lists, like `Rest.predict`."""
         request = PredictRequest(
             model_spec=self._spec, inputs={name: _strings(value) for name, value in inputs.items()}
         )
@@ -78,19 +78,21 @@ class Rpc:
             return {name: _values(name, value) for name, value in response.outputs.items()}
 
     def status(self, deadline: Deadline) -> list[VersionStatus]:
-        """See `Rest.status`."""
+        """Returns the state of each version of the model."""
         request = GetModelStatusRequest(model_spec=self._spec)
         response = self._ask(self._models.GetModelStatus, request, deadline)
         with self._reading():
             return [
                 VersionStatus(
-                    one.version, ModelVersionStatus.State.Name(one.state), one.status.error_message
+                    version.version,
+                    ModelVersionStatus.State.Name(version.state),
+                    version.status.error_message,
                 )
-                for one in response.model_version_status
+                for version in response.model_version_status
             ]
 
     def metadata(self, deadline: Deadline) -> dict[str, Signature]:
-        """See `Rest.metadata`."""
+        """Returns the signatures of the model by name."""
         request = GetModelMetadataRequest(model_spec=self._spec, metadata_field=["signature_def"])
         response = self._ask(self._prediction.GetModelMetadata, request, deadline)
         signatures = SignatureDefMap()
@@ -98,8 +100,8 @@ class Rpc:
             if not response.metadata["signature_def"].Unpack(signatures):
                 raise MalformedAnswer("The metadata must hold `signature_def`. Received: none.")
             return {
-                name: Signature(_tensors(one.inputs), _tensors(one.outputs))
-                for name, one in signatures.signature_def.items()
+                name: Signature(_tensors(signature.inputs), _tensors(signature.outputs))
+                for name, signature in signatures.signature_def.items()
                 if not name.startswith(NO_SIGNATURE)
             }
 
@@ -108,7 +110,7 @@ class Rpc:
         self._channel.close()
 
     def malformed(self, message: str) -> ServerError:
-        """See `Rest.malformed`."""
+        """Returns the error for a malformed answer to `predict`."""
         return ServerError(self._url, _OK, message)
 
     @contextlib.contextmanager
@@ -162,7 +164,7 @@ def _values(name, tensor):
 
 def _decoded(value):
     if isinstance(value, list):
-        return [_decoded(one) for one in value]
+        return [_decoded(item) for item in value]
     return value.decode("utf-8", "replace")
 
 

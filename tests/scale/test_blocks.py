@@ -19,7 +19,7 @@ LINES = st.lists(st.sampled_from(["", "a", "zwei", "дрей", "a\rb", "\u2028",
 @example(["", ""], 1, "\n", True, None)
 @example(["a"], 1, "\n", False, None)
 def test_the_parts_of_two_files_are_their_lines(tmp_path, lines, size, end, ended, rng):
-    from kformer.scale.line_blocks import Table, blocks_of, count, read
+    from kformer.scale.line_blocks import LineTable, blocks_of, count, read
 
     if not ended and not lines[-1]:
         lines = [*lines, "last"]
@@ -31,7 +31,7 @@ def test_the_parts_of_two_files_are_their_lines(tmp_path, lines, size, end, ende
         files.append(str(tmp_path / name))
         blocks = [*blocks_of(files[-1], size)]
         assert sum(block.end - block.start for block in blocks) == len(content.encode())
-        tables.append(Table(map(count, reversed(blocks))))
+        tables.append(LineTable(map(count, reversed(blocks))))
     assert tables[0].number == tables[1].number == len(lines)
     found = []
     for part in tables[0].parts(files[0]):
@@ -42,11 +42,11 @@ def test_the_parts_of_two_files_are_their_lines(tmp_path, lines, size, end, ende
 
 
 def test_an_error_has_the_number_of_the_line_in_the_file(tmp_path):
-    from kformer.scale.line_blocks import Table, blocks_of, count, read
+    from kformer.scale.line_blocks import LineTable, blocks_of, count, read
 
     path = tmp_path / "text"
     path.write_bytes(b"one\n" * 100 + b"\xff\n" + b"two\n" * 100)
-    table = Table(map(count, blocks_of(str(path), 61)))
+    table = LineTable(map(count, blocks_of(str(path), 61)))
     assert len([*table.parts(str(path))]) > 5
     with pytest.raises(ValueError, match=r"text', where line 101 is not"):
         for part in table.parts(str(path)):
