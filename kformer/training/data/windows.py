@@ -51,6 +51,7 @@ class Windows:
         self._shuffle = shuffle
         self._seed = seed
 
+    @tf.autograph.experimental.do_not_convert  # It takes half of the time, and finds nothing.
     def dataset(self, epoch: tf.Variable | None = None) -> tf.data.Dataset:
         """Returns the batches of one pass after another.
 
