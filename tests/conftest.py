@@ -92,16 +92,18 @@ def memory():
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory, worker_id):
-    """See `MadeOnce`. What is in its folders belongs to all tests: none may change it."""
-    base = tmp_path_factory.getbasetemp()
-    return MadeOnce(base if worker_id == "master" else base.parent)
+def made_once(request):
+    """A `MadeOnce`, whose folders belong to all tests: none may change them."""
+    made_once = MadeOnce(request.config.rootpath / ".pytest_cache" / "made")
+    made_once.forget_older()
+    return made_once
 
 
 @pytest.fixture(scope="session")
 def packages(request, made_once):
     """The npm packages that the web page and its tests need."""
-    cache = request.config.cache.mkdir("browser")
+    cache = request.config.rootpath / ".pytest_cache" / "browser"
+    cache.mkdir(parents=True, exist_ok=True)
     try:
         return made_once("browser_packages", lambda _: installed_packages(cache))
     except NotHere as reason:

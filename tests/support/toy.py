@@ -74,7 +74,14 @@ def train(folder) -> Run:
         *("--output", folder / "run", "--norm-first"),
         *itertools.chain(*RECIPE.items()),
     ]
-    return Run(folder / "run", files, run_command("train", *options))
+    return Run(folder / "run", files, succeed("train", *options))
+
+
+def succeed(*arguments) -> subprocess.CompletedProcess:
+    """Runs `kformer` as `run_command` does, and raises an error if it failed."""
+    result = run_command(*arguments)
+    assert result.returncode == 0, result.stderr
+    return result
 
 
 def run_command(*arguments, stdin="", python=(), **kwargs):
