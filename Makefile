@@ -53,11 +53,12 @@ bench-shards: venv  ## Measure text to shards to batches, and other forms of rec
 bench-scaling: venv  ## Measure what more devices and processes cost, beside a model; ARGS=.
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.scaling $(ARGS)
 
-lint: venv  ## Check the code with ruff, its names, and the types of the public ones with mypy.
+lint: venv  ## Check the code with ruff, its names, the types of the public ones, and its imports.
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/python tests/support/word_list.py
+	@report=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$report"; false; }
 
 venv: .venv/installed  ## Install kformer and its tools in .venv.
 

@@ -1,9 +1,8 @@
-"""The rooms of the house and the arrows between them."""
+"""The folders and files of the package, and its public names. `make lint` checks the imports."""
 
 import ast
 import collections
 import subprocess
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -22,129 +21,6 @@ TOP_LEVEL = {
     *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"),
     *("export", "kformer", "tests", "training"),
 }
-# Each room, and the rooms that it may import; every one may import those of `EVERYWHERE`.
-EVERYWHERE = {"archives", "arguments", "files", "json_files"}
-ARROWS = {
-    "archives": set(),
-    "arguments": set(),
-    "backend": set(),
-    "cli": {
-        "cli.terminal",
-        "decoding",
-        "export",
-        "export.saved_model",
-        "export.tflite",
-        "export.web",
-        "phrasebook",
-        "plot",
-        "pocket",
-        "scale",
-        "serving",
-        "tasks",
-        "text",
-        "threads",
-        "training",
-        "training.data",
-        "training.kinds",
-        "training.parallel",
-        "training.preparation",
-        "training.recipes",
-        "training.resumption",
-        "training.run",
-        "training.shards",
-    },
-    "cli.terminal": {"serving", "text"},
-    "decoding": {"backend", "decoding.search", "model", "threads"},
-    "decoding.search": {"backend"},
-    "export": {"decoding", "export.saved_model", "pocket", "tasks", "text.paragraphs"},
-    "export.byte_codec": set(),
-    "export.saved_model": {
-        "backend",
-        "decoding",
-        "decoding.search",
-        "serving",
-        "tasks",
-        "text",
-        "text.paragraphs",
-        "threads",
-    },
-    "export.tflite": {
-        "decoding",
-        "decoding.search",
-        "export.byte_codec",
-        "export.tflite_graph",
-        "model",
-        "pocket",
-        "tasks",
-    },
-    "export.tflite_graph": set(),
-    "export.verify": {"decoding", "export.byte_codec", "model", "tasks", "text"},
-    "export.web": {"pocket", "text.paragraphs"},
-    "files": set(),
-    "imports": {"model", "tasks", "text"},
-    "json_files": set(),
-    "model": {"backend"},
-    "phrasebook": set(),
-    "plot": set(),
-    "pocket": {"text", "text.paragraphs", "threads"},
-    "scale": {
-        "export",
-        "export.saved_model",
-        "pocket",
-        "text",
-        "training.preparation",
-        "training.run",
-        "training.shards",
-    },
-    "serving": {"text", "text.paragraphs"},
-    "tasks": {"backend", "decoding", "model", "text", "text.paragraphs", "threads"},
-    "text": set(),
-    "text.paragraphs": set(),
-    "threads": set(),
-    "training.callbacks": {"backend", "tasks", "text"},
-    "training.data": {"backend", "text"},
-    "training.kinds": {
-        "model",
-        "tasks",
-        "text",
-        "training.callbacks",
-        "training.data",
-        "training.objective",
-        "training.recipes",
-        "training.run",
-        "training.shards",
-    },
-    "training.objective": {"backend", "model"},
-    "training.parallel": {
-        "backend",
-        "training.callbacks",
-        "training.recipes",
-        "training.resumption",
-    },
-    "training.preparation": {
-        "text",
-        "training.data",
-        "training.recipes",
-        "training.run",
-        "training.shards",
-    },
-    "training.recipes": {"backend"},
-    "training.resumption": {"backend", "training.callbacks"},
-    "training.run": {
-        "backend",
-        "model",
-        "plot",
-        "tasks",
-        "text",
-        "training.callbacks",
-        "training.objective",
-        "training.parallel",
-        "training.recipes",
-        "training.resumption",
-    },
-    "training.shards": {"text", "training.data", "training.run"},
-}
-LAZY = {"", "training", "export"}  # They name what is public, and import nothing at once.
 
 
 def module_name(path):
@@ -154,63 +30,6 @@ def module_name(path):
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 DOORS = [name for name, path in MODULES.items() if path.stem == "__init__"]
-
-
-def imports_of(name):
-    """The modules of ours that `name` imports, wherever in the file it does so."""
-    found = set()
-    for node in ast.walk(ast.parse(MODULES[name].read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name} has a relative import"
-            # `from kformer.training.run import folder` may mean the module or a name in it.
-            found |= {
-                whole if whole in MODULES else node.module
-                for whole in (f"{node.module}.{alias.name}" for alias in node.names)
-            }
-    return {module for module in found if module.split(".")[0] == "kformer"}
-
-
-def room(module):
-    """kformer.training.run.run_folder -> training.run; kformer.files -> files; kformer -> ''."""
-    name = module.removeprefix("kformer").removeprefix(".")
-    if name == "__main__":
-        return "cli"
-    is_folder = (PACKAGE / name.replace(".", "/")).is_dir()
-    folder, _, _ = name.rpartition(".")
-    return name if is_folder or not folder else folder
-
-
-def arrows_from(name):
-    imported = {found for module in MODULES if room(module) == name for found in imports_of(module)}
-    return {room(module) for module in imported} - {name} - LAZY
-
-
-def test_every_room_is_named_here():
-    assert {room(module) for module in MODULES} - LAZY == ARROWS.keys() - LAZY
-
-
-@pytest.mark.parametrize("name", ARROWS)
-def test_a_room_imports_the_rooms_that_it_may(name):
-    assert arrows_from(name) <= ARROWS[name] | EVERYWHERE
-
-
-@pytest.mark.parametrize("name", ARROWS)
-def test_no_arrow_is_allowed_that_nobody_needs(name):
-    assert ARROWS[name] - LAZY <= arrows_from(name)
-
-
-def test_no_module_imports_itself_in_a_circle():
-    order = TopologicalSorter({module: imports_of(module) for module in MODULES}).static_order()
-    assert set(MODULES) <= set(order)
-
-
-def test_the_reader_of_imports_sees_some():
-    """The tests above must not pass because nothing was read."""
-    assert imports_of("kformer.model.encoder") == {"kformer.model.masks", "kformer.model.stack"}
-    assert room("kformer.training.run.run_folder") == room("kformer.training.run") == "training.run"
-    assert room("kformer.files") == "files"
 
 
 def test_the_top_of_the_package_can_be_seen_at_a_glance():
