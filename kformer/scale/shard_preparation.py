@@ -124,7 +124,9 @@ def _folder(address: str) -> Iterator[tuple[Path, str]]:
 
 def _vocabularies(files, options, tokenizer, target_tokenizer) -> Vocabularies:
     if tokenizer is None:
-        elsewhere = [path for side in files.given().values() for path in side if not is_local(path)]
+        elsewhere = [
+            path for side in files.paths_by_name().values() for path in side if not is_local(path)
+        ]
         if elsewhere:
             raise ValueError(
                 "A vocabulary is learned from text on this machine; for other text, set "

@@ -75,10 +75,10 @@ class DistillationOptions:
         names = ["beam_size", "length_penalty", "metric"]
         if self.metric == "bleu" and self.tokenize not in (None, DEFAULT):
             names.append("tokenize")
-        found = {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) for name in names}
         if self.length_penalty is None:
-            found["length_penalty"] = SearchOptions.length_penalty
-        return found
+            options["length_penalty"] = SearchOptions.length_penalty
+        return options
 
     def __post_init__(self):
         for field in dataclasses.fields(self):

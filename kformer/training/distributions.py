@@ -99,9 +99,9 @@ class _Reader:
     """
 
     def __init__(self, teacher, number):
-        first, *others = getattr(teacher, "translators", (teacher,))
+        first, *rest = getattr(teacher, "translators", (teacher,))
         self._likelihood = BatchLikelihood(first.transformer, first.target_tokenizer)
-        self._others = [one.transformer for one in others]
+        self._rest = [translator.transformer for translator in rest]
         prefix = first.tokenizer.prefix_id
         self._prefix = [] if prefix is None else [prefix]
         self._ends = [first.tokenizer.end_id], [first.target_tokenizer.end_id]
@@ -111,13 +111,13 @@ class _Reader:
         """Returns the ids and their probabilities, float64 (P, 2 K), of pairs without end ids."""
         sources = [[*self._prefix, *row, *self._ends[0]] for row in sources]
         targets = [[*row, *self._ends[1]] for row in targets]
-        found = [None] * len(targets)
+        rows = [None] * len(targets)
         for i, ids, probabilities in self._likelihood.most_likely(
-            sources, targets, self.number, self._others
+            sources, targets, self.number, self._rest
         ):
             units = np.rint(np.float64(probabilities) * UNITS)
-            found[i] = np.concatenate([ids, units], axis=1)
-        return np.concatenate(found)
+            rows[i] = np.concatenate([ids, units], axis=1)
+        return np.concatenate(rows)
 
 
 class _Pairs:
@@ -169,9 +169,9 @@ def _write(path: Path, shard: Shard, read: _Reader, progress: Callable):
                 file.write(read(*pairs.rows(first, last)).astype(dtype).tobytes())
                 file.flush()
             progress(last - first)
-    said = np.memmap(unfinished, dtype, "r").reshape(-1, columns)
+    table = np.memmap(unfinished, dtype, "r").reshape(-1, columns)
     with replacing(path) as temporary:
-        np.save(temporary, said)
+        np.save(temporary, table)
     unfinished.unlink()
 
 
@@ -216,13 +216,13 @@ def _in_parts(files, tokenize, counts) -> Iterator[Rows]:
     """Yields the pairs of each shard, and counts them and those that are dropped."""
     batches = read_batches(files)
     while several := [*itertools.islice(batches, PAIRS_PER_SHARD // BATCH)]:
-        found = []
+        parts = []
         for batch in several:
             rows, dropped = tokenize(batch)
             counts.update(dropped, read=len(batch.source))
-            found.append(rows)
-        if any(len(rows.lengths) for rows in found):
-            yield joined(found)
+            parts.append(rows)
+        if any(len(rows.lengths) for rows in parts):
+            yield joined(parts)
 
 
 _NOTHING = Translation("", 0.0, (), (), ())  # A blank line: training drops the pair.
@@ -262,12 +262,12 @@ class Teaching:
         number = self._search["beam_size"] if several else 1
         options = SearchOptions(**self._search, n_best=number)
         sources = [source for source, _ in pairs]
-        found = self._teacher.translations(sources, options, progress=progress, details=False)
+        hypotheses = self._teacher.translations(sources, options, progress=progress, details=False)
         references = [reference for _, reference in pairs]
-        return [[self._best(*one)] for one in zip(found, references, strict=True)]
+        return [[self._best(*pair)] for pair in zip(hypotheses, references, strict=True)]
 
     def _best(self, translations, reference):
-        fit = [one for one in translations if not one.flags]
+        fit = [translation for translation in translations if not translation.flags]
         if not reference or not fit:
             return fit[0] if fit else _NOTHING
-        return max(fit, key=lambda one: self._score(one.text, reference))
+        return max(fit, key=lambda translation: self._score(translation.text, reference))

@@ -80,8 +80,8 @@ def learn_lexicon(
     step = int(targets.ids.max(initial=0)) + 1
     keys, counts = np.empty(0, np.int64), np.empty(0)
     for links in _all_links(sources, targets, step, progress):
-        found, place = np.unique(links.keys, return_inverse=True)
-        keys, counts = _added(keys, counts, found, np.bincount(place, links.shares()))
+        chunk_keys, place = np.unique(links.keys, return_inverse=True)
+        keys, counts = _added(keys, counts, chunk_keys, np.bincount(place, links.shares()))
         if len(keys) > max_entries:
             kept = np.sort(np.argpartition(counts, -max_entries)[-max_entries:])
             keys, counts = keys[kept], counts[kept]
@@ -89,9 +89,9 @@ def learn_lexicon(
     for _ in range(iterations - 1):
         counts = np.zeros(len(keys))
         for links in _all_links(sources, targets, step, progress):
-            found, place = np.unique(links.keys, return_inverse=True)
-            entry = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
-            known = keys[entry] == found
+            chunk_keys, place = np.unique(links.keys, return_inverse=True)
+            entry = np.minimum(np.searchsorted(keys, chunk_keys), len(keys) - 1)
+            known = keys[entry] == chunk_keys
             shares = links.shares((probabilities[entry] * known)[place])
             counts[entry[known]] += np.bincount(place, shares)[known]
         probabilities = _normalised(keys // step, counts)
@@ -103,47 +103,47 @@ class _Links(NamedTuple):
 
     Attributes:
         keys: int64, source id * step + target id; those of a target position are together.
-        of_target: int64, the number of links of each target position.
+        links_per_target: int64, the number of links of each target position.
     """
 
     keys: np.ndarray
-    of_target: np.ndarray
+    links_per_target: np.ndarray
 
     def shares(self, probabilities=None):
         """Returns how much of its target position each link explains, float64."""
         if probabilities is None:
-            return np.repeat(1 / self.of_target, self.of_target)
-        first = np.cumsum(self.of_target) - self.of_target
+            return np.repeat(1 / self.links_per_target, self.links_per_target)
+        first = np.cumsum(self.links_per_target) - self.links_per_target
         totals = np.add.reduceat(probabilities, first)
         totals[totals == 0] = 1.0  # None of them is known.
-        return probabilities / np.repeat(totals, self.of_target)
+        return probabilities / np.repeat(totals, self.links_per_target)
 
 
 def _all_links(sources, targets, step, progress) -> Iterator[_Links]:
     """Yields the `_Links` of all pairs of sentences, some at a time."""
-    of_pair = sources.lengths * targets.lengths
-    of_chunk = np.cumsum(of_pair) // _LINKS
-    bounds = [*np.flatnonzero(np.diff(of_chunk, prepend=-1)), len(of_pair)]
+    links_per_pair = sources.lengths * targets.lengths
+    chunk = np.cumsum(links_per_pair) // _LINKS
+    bounds = [*np.flatnonzero(np.diff(chunk, prepend=-1)), len(links_per_pair)]
     source_ends, target_ends = np.cumsum(sources.lengths), np.cumsum(targets.lengths)
     for first, last in itertools.pairwise(bounds):
         lengths = sources.lengths[first:last]
         begin = target_ends[first] - targets.lengths[first]
-        of_targets = targets.ids[begin : target_ends[last - 1]].astype(np.int64)
+        target_ids = targets.ids[begin : target_ends[last - 1]].astype(np.int64)
         pair = np.repeat(np.arange(last - first), targets.lengths[first:last])
-        of_target = lengths[pair]
-        ends = np.cumsum(of_target)
-        place = np.arange(ends[-1]) - np.repeat(ends - of_target, of_target)
-        place += np.repeat((source_ends[first:last] - lengths)[pair], of_target)
-        keys = sources.ids[place].astype(np.int64) * step + np.repeat(of_targets, of_target)
-        yield _Links(keys, of_target)
+        links_per_target = lengths[pair]
+        ends = np.cumsum(links_per_target)
+        place = np.arange(ends[-1]) - np.repeat(ends - links_per_target, links_per_target)
+        place += np.repeat((source_ends[first:last] - lengths)[pair], links_per_target)
+        keys = sources.ids[place].astype(np.int64) * step + np.repeat(target_ids, links_per_target)
+        yield _Links(keys, links_per_target)
         if progress:
             progress(last - first)
 
 
-def _added(keys, counts, others, of_others):
+def _added(keys, counts, more_keys, more_counts):
     """Returns the union of two sets of ascending keys, and the sums of their counts."""
-    both, place = np.unique(np.concatenate([keys, others]), return_inverse=True)
-    return both, np.bincount(place, np.concatenate([counts, of_others]))
+    both, place = np.unique(np.concatenate([keys, more_keys]), return_inverse=True)
+    return both, np.bincount(place, np.concatenate([counts, more_counts]))
 
 
 def _normalised(sources, counts):
@@ -277,8 +277,10 @@ def _rows(translator, source, target):
         ]
         lengths = np.stack([side.row_lengths().numpy() for side in split])  # (2, lines)
         whole = ((lengths > 1) & (lengths <= translator.max_source_length)).all(axis=0)
-        for rows, side, of_rows in zip(sides, split, lengths, strict=True):
-            rows.append((side.flat_values.numpy()[np.repeat(whole, of_rows)], of_rows[whole]))
+        for rows, side, row_lengths in zip(sides, split, lengths, strict=True):
+            rows.append(
+                (side.flat_values.numpy()[np.repeat(whole, row_lengths)], row_lengths[whole])
+            )
     rows = [Rows(*map(np.concatenate, zip(*side, strict=True))) for side in sides]
     if not len(rows[0].lengths):
         raise ValueError(

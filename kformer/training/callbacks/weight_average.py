@@ -16,7 +16,7 @@ from kformer.backend import attach_variables, copies
 
 def get_states(callbacks):
     """Returns the class name and the state of each of `callbacks` that has a state."""
-    return [[type(one).__name__, one.get_state()] for one in _stateful(callbacks)]
+    return [[type(callback).__name__, callback.get_state()] for callback in _stateful(callbacks)]
 
 
 def set_states(callbacks, states):
@@ -26,7 +26,7 @@ def set_states(callbacks, states):
         ValueError: The states belong to other callbacks.
     """
     callbacks = _stateful(callbacks)
-    names = [type(one).__name__ for one in callbacks], [name for name, _ in states]
+    names = [type(callback).__name__ for callback in callbacks], [name for name, _ in states]
     if names[0] != names[1]:
         raise ValueError(
             "A run is resumed with the callbacks that it began with. "
@@ -37,7 +37,7 @@ def set_states(callbacks, states):
 
 
 def _stateful(callbacks):
-    return [one for one in callbacks if hasattr(one, "get_state")]
+    return [callback for callback in callbacks if hasattr(callback, "get_state")]
 
 
 @contextlib.contextmanager

@@ -284,8 +284,8 @@ def _longest(rows):
     return tf.cast(rows.bounding_shape(axis=1), tf.int32)
 
 
-def _choose(condition, rows, others):
+def _choose(condition, rows, otherwise):
     """Returns ragged `rows` where `condition`, bool (N,), holds, and `others` elsewhere."""
     number = tf.size(condition)
     place = tf.range(number) + tf.where(condition, 0, number)
-    return tf.gather(tf.concat([rows, others], axis=0), place)
+    return tf.gather(tf.concat([rows, otherwise], axis=0), place)

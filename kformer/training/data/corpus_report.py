@@ -179,7 +179,7 @@ class CorpusReport:
     def lines(self) -> list[str]:
         """Returns the lines of the report, the warnings last."""
         dropped = self.dropped
-        found = [
+        report = [
             f"{self.pairs:,} pairs; {dropped.kept:,} are used. Not used: {dropped.blank:,} with a "
             f"blank side, {dropped.too_long:,} too long, {dropped.unlike_lengths:,} of unlike "
             "lengths.",
@@ -187,21 +187,21 @@ class CorpusReport:
             "both sides.",
         ]
         for name, side in (("Source", self.source), ("Target", self.target)):
-            found.append(f"{name}: {side}")
+            report.append(f"{name}: {side}")
         if valid := self.validation:
-            found.append(
+            report.append(
                 f"Validation: {valid.pairs:,} pairs, {valid.seen:,} of them also in the training "
                 "text."
             )
-        found.append(f"An epoch: {self.batches:,} batches, {self.target_tokens:,} target tokens.")
-        found += of_shapes(self.shapes, self.padding)
-        return [*found, *(f"Warning: {text}" for text in self.warnings())]
+        report.append(f"An epoch: {self.batches:,} batches, {self.target_tokens:,} target tokens.")
+        report += shape_lines(self.shapes, self.padding)
+        return [*report, *(f"Warning: {text}" for text in self.warnings())]
 
     def __str__(self):
         return "\n".join(self.lines())
 
 
-def of_shapes(shapes: int, padding: float) -> list[str]:
+def shape_lines(shapes: int, padding: float) -> list[str]:
     """Returns the line of a report on fixed shapes, if there are any."""
     cost = f"{share(round(1000 * padding), 1000)} of their ids are padding"
     return [f"Batches have {shapes} shapes, each compiled once; {cost}."] if shapes else []

@@ -25,21 +25,21 @@ class ParallelText(NamedTuple):
     Attributes:
         source, target: Lists of paths; line n of a target file translates line n of its source
             file.
-        given: Lists of paths by the name of the argument that they were given as: "source" and
+        paths: Lists of paths by the name of the user's argument: "source" and
             "target", or "pairs".
-        recorded: Whether the paths in `given` still exist when the process has ended.
+        recorded: Whether `paths` still exist when the process has ended.
     """
 
     source: list[str]
     target: list[str]
-    given: dict[str, list[str]]
+    paths: dict[str, list[str]]
     recorded: bool = True
 
     def names(self) -> dict[str, str]:
         """Returns the name by which to show each file that was made from something else."""
-        if "pairs" not in self.given:
+        if "pairs" not in self.paths:
             return {}
-        shown = self.given["pairs"] if self.recorded else ["the pairs"]
+        shown = self.paths["pairs"] if self.recorded else ["the pairs"]
         return {
             path: name
             for side in (self.source, self.target)
@@ -174,8 +174,11 @@ def _table(pairs) -> Iterable[Any] | None:
             such as "train" and "test".
     """
     if isinstance(pairs, Mapping):
-        if any(hasattr(one, "column_names") or hasattr(one, "columns") for one in pairs.values()):
-            return _of_splits(pairs)
+        if any(
+            hasattr(dataset, "column_names") or hasattr(dataset, "columns")
+            for dataset in pairs.values()
+        ):
+            return _only_dataset(pairs)
         columns = dict(pairs)
     elif hasattr(pairs, "to_pydict"):  # PyArrow.
         columns = pairs.to_pydict()
@@ -197,7 +200,7 @@ def _length(column):
     return None if isinstance(column, str | bytes) or not isinstance(column, Sized) else len(column)
 
 
-def _of_splits(pairs):
+def _only_dataset(pairs):
     """Returns the rows of the only data set of a dict of data sets, as those of Hugging Face."""
     if len(pairs) > 1:
         raise ValueError(

@@ -123,8 +123,8 @@ def side_report(tokenizer, counts, longest, longest_at) -> SideReport:
     lengths = [0 if i in special else _characters(piece) for i, piece in enumerate(pieces)]
     lengths[tokenizer.unknown_id] = 1
 
-    def number(of_kind):
-        return int(counts[[of_kind(piece) for piece in pieces]].sum())
+    def number(matches):
+        return int(counts[[matches(piece) for piece in pieces]].sum())
 
     return SideReport(
         pieces=int(counts.sum()),
@@ -161,9 +161,11 @@ def _validation(source_files, target_files, tokenizers, limits, training):
         files = zip(source_files, target_files, strict=True)
         return sum_of(*(read_statistics(*pair, tokenizers, *limits) for pair in files))
 
-    def likeness(pieces, others):
+    def likeness(pieces, other_pieces):
         """Returns the overlap of two distributions of pieces, from 0 to 1."""
-        return float(np.minimum(*(count / max(1, count.sum()) for count in (pieces, others))).sum())
+        return float(
+            np.minimum(*(count / max(1, count.sum()) for count in (pieces, other_pieces))).sum()
+        )
 
     check_parallel(source_files, target_files)
     straight, crossed = read(tokenizers), read(tokenizers[::-1])

@@ -36,18 +36,18 @@ class Statistics:
     tokens: np.ndarray
     hashes: np.ndarray
 
-    def __add__(self, other):
+    def __add__(self, addend):
         return Statistics(
-            tuple(map(np.add, self.pieces, other.pieces)),
+            tuple(map(np.add, self.pieces, addend.pieces)),
             tuple(
-                max(pair, key=lambda found: found[0])
-                for pair in zip(self.longest, other.longest, strict=True)
+                max(pair, key=lambda item: item[0])
+                for pair in zip(self.longest, addend.longest, strict=True)
             ),
-            self.reasons + other.reasons,
-            self.identical + other.identical,
-            self.batches + other.batches,
-            self.tokens + other.tokens,
-            np.concatenate([self.hashes, other.hashes])[:COMPARED],
+            self.reasons + addend.reasons,
+            self.identical + addend.identical,
+            self.batches + addend.batches,
+            self.tokens + addend.tokens,
+            np.concatenate([self.hashes, addend.hashes])[:COMPARED],
         )
 
 
@@ -105,12 +105,12 @@ def statistics_of(
 
     first, windows = 1, []
     counts = mixture.windows().map(count).prefetch(1)
-    for pieces, longest, reasons, *others in counts.as_numpy_iterator():
+    for pieces, longest, reasons, *rest in counts.as_numpy_iterator():
         longest = [
             (int(most), f"{place} {first + at}")
             for (most, at), place in zip(longest, places, strict=True)
         ]
-        windows = [sum_of(*windows, Statistics(pieces, longest, reasons, *others))]
+        windows = [sum_of(*windows, Statistics(pieces, longest, reasons, *rest))]
         first += reasons.sum()
     return windows[0]
 

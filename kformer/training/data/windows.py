@@ -68,7 +68,9 @@ class Windows:
         dataset = number_of_pass(epoch)
         # The next window is prepared while the batches of a window are used.
         dataset = dataset.flat_map(
-            lambda number: self._of_pass(number, self._window).prefetch(1).flat_map(self._batches)
+            lambda number: (
+                self._map_windows(number, self._window).prefetch(1).flat_map(self._batches)
+            )
         )
         # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
         counts = self._count_batches()
@@ -88,10 +90,10 @@ class Windows:
         def count(*text_and_seed):
             return self._batching.count(self._buckets(*text_and_seed))
 
-        counts = self._of_pass(tf.constant(0, tf.int64), count)
+        counts = self._map_windows(tf.constant(0, tf.int64), count)
         return counts.reduce(tf.zeros(len(self._batching.sizes), tf.int64), tf.add).numpy()
 
-    def _of_pass(self, number, function):
+    def _map_windows(self, number, function):
         """Yields `function(source, target, rounds, seed)` for each window of a pass."""
         seed = tf.stack([tf.constant(self._seed, tf.int64), number])
         windows = self._mixture.windows().enumerate()

@@ -6,7 +6,7 @@ import numpy as np
 
 from kformer.text.text_files import read_lines
 from kformer.training.data.batching import batching, shapes_and_padding
-from kformer.training.data.corpus_report import SideReport, of_shapes, share
+from kformer.training.data.corpus_report import SideReport, shape_lines, share
 from kformer.training.data.dropped_pairs import REASONS, PairFilter
 from kformer.training.data.preflight import side_report
 from kformer.training.data.text_statistics import read_statistics, sum_of
@@ -113,7 +113,7 @@ class LabelledReport:
         if self.baselines:
             found.append(str(self.baselines))
         found.append(f"An epoch: {self.batches:,} batches, {self.tokens:,} tokens.")
-        found += of_shapes(self.shapes, self.padding)
+        found += shape_lines(self.shapes, self.padding)
         return [*found, *(f"Warning: {text}" for text in self.warnings())]
 
     def __str__(self):

@@ -80,12 +80,12 @@ class TranslationTask(Task):
     def __init__(
         self, training: ParallelText, validation: ParallelText, options: TranslationOptions
     ):
-        valid = {f"valid_{name}": paths for name, paths in validation.given.items()}
-        super().__init__({**training.given, **valid}, options)
+        valid = {f"valid_{name}": paths for name, paths in validation.paths.items()}
+        super().__init__({**training.paths, **valid}, options)
         self.training = training
         self.validation = validation
         self.temporary = {
-            *(() if training.recorded else training.given),
+            *(() if training.recorded else training.paths),
             *(() if validation.recorded else valid),
         }
 

@@ -52,10 +52,10 @@ def expected(y_true, logits, padding_id: int = 0) -> Expected:
         key = "expected", y_true.ref(), str(logits.shape), padding_id
         if key in cache:
             return cache[key]
-    found = _parts(y_true, tuple(logits.shape), padding_id)
+    parts = _parts(y_true, tuple(logits.shape), padding_id)
     if cache is not None:
-        cache[key] = found
-    return found
+        cache[key] = parts
+    return parts
 
 
 def weights_of_tokens(sample_weight, ids, place):
@@ -76,9 +76,9 @@ def weights_of_tokens(sample_weight, ids, place):
         weights = ops.squeeze(weights, axis=-1)
     elif len(shape) == 1 and len(sizes) == 2:
         weights = weights[:, None]
-    found = tuple(weights.shape)
-    of_texts = (*sizes[:1], *(1 for _ in sizes[1:]))
-    if found and not any(_fits(found, wanted) for wanted in (sizes, of_texts)):
+    weights_shape = tuple(weights.shape)
+    shape_by_text = (*sizes[:1], *(1 for _ in sizes[1:]))
+    if weights_shape and not any(_fits(weights_shape, wanted) for wanted in (sizes, shape_by_text)):
         raise ValueError(
             "Sample weights must have the shape (B,), a weight for each text, or (B, T), one for "
             f"each token. Received: sample_weight of shape {shape}, for ids of shape {sizes}."
@@ -101,17 +101,18 @@ def _parts(y_true, logits_shape, padding_id):
         return Expected(ids, _unless(sound, real))
     parts = ops.cast(y_true, "int32")
     ids, real, sound = _checked(parts[..., 0], vocab_size, padding_id, shape)
-    teacher_ids, _, of_teachers = _checked(parts[..., 1 : 1 + number], vocab_size, 0, shape)
+    teacher_ids, _, teachers_sound = _checked(parts[..., 1 : 1 + number], vocab_size, 0, shape)
     units = ops.cast(parts[..., 1 + number :], "float32")
     total = ops.maximum(ops.sum(units, axis=-1, keepdims=True), 1.0)  # Padding has none.
-    real = _unless(of_teachers, _unless(sound, real))
+    real = _unless(teachers_sound, _unless(sound, real))
     return Expected(ids, real, teacher_ids, units / total)
 
 
 def _fits(shape, wanted):
     """Whether a shape may be the one that is wanted, as far as both are known."""
     return len(shape) == len(wanted) and all(
-        None in (size, other) or size == other for size, other in zip(shape, wanted, strict=True)
+        None in (size, wanted_size) or size == wanted_size
+        for size, wanted_size in zip(shape, wanted, strict=True)
     )
 
 

@@ -69,8 +69,8 @@ class MaskedCrossEntropy(keras.losses.Loss):
         share = self.label_smoothing
         losses = scores.log_normalizer - (1 - share) * scores.target_logit - share * scores.mean
         if scores.teacher_logit is not None:
-            of_teachers = scores.log_normalizer - scores.teacher_logit
-            losses = (1 - _TEACHERS) * losses + _TEACHERS * of_teachers
+            teacher_losses = scores.log_normalizer - scores.teacher_logit
+            losses = (1 - _TEACHERS) * losses + _TEACHERS * teacher_losses
         ids = expected(y_true, y_pred, self.padding_id).ids
         if sample_weight is not None:
             losses = losses * weights_of_tokens(sample_weight, ids, scores.place)

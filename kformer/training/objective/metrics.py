@@ -136,17 +136,17 @@ class MacroF1(keras.metrics.Metric):
         counted = ops.cast(ops.not_equal(expected, self.padding_id), "float32")
         if sample_weight is not None:
             counted = counted * ops.reshape(ops.cast(sample_weight, "float32"), (-1,))
-        given = ops.one_hot(ops.argmax(y_pred, axis=-1), self.classes)  # (B, C)
+        predicted = ops.one_hot(ops.argmax(y_pred, axis=-1), self.classes)  # (B, C)
         expected = ops.one_hot(expected, self.classes)
-        self.right.assign_add(ops.matmul(counted, given * expected))
-        self.either.assign_add(ops.matmul(counted, given + expected))
+        self.right.assign_add(ops.matmul(counted, predicted * expected))
+        self.either.assign_add(ops.matmul(counted, predicted + expected))
 
     def result(self):
         """Returns the score of all texts so far, float32."""
         right, either = (ops.convert_to_tensor(counts) for counts in (self.right, self.either))
-        there = ops.cast(either > 0, "float32")
+        occurs = ops.cast(either > 0, "float32")
         f1 = 2 * right / ops.where(either > 0, either, 1.0)
-        return ops.sum(f1) / ops.maximum(ops.sum(there), 1.0)
+        return ops.sum(f1) / ops.maximum(ops.sum(occurs), 1.0)
 
     def get_config(self):
         return {**super().get_config(), "classes": self.classes, "padding_id": self.padding_id}

@@ -82,8 +82,8 @@ class Channel:
             return [self._next(0) for _ in range(self.processes)]
         contents = [content, *(self._next(peer) for peer in range(1, self.processes))]
         for connection in self._connections.values():
-            for one in contents:
-                connection.send(CONTENT, one)
+            for message in contents:
+                connection.send(CONTENT, message)
         return contents
 
     def _next(self, peer):

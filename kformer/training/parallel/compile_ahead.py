@@ -48,7 +48,7 @@ class CompileAhead(keras.callbacks.Callback):
         if self._validation is not None:
             without_optimizer = (*state[:2], state[3])
             test = _jitted(model.test_step, without_optimizer)
-            steps += [(test, without_optimizer, one) for one in _elements(self._validation)]
+            steps += [(test, without_optimizer, element) for element in _elements(self._validation)]
         shapes = f"{len(self._batches.shapes)} shapes of batches"
         if test:
             shapes += f", and validation for {len(self._validation.shapes)}"
@@ -71,11 +71,11 @@ def _element(spec, shape):
 
     distribution = keras.distribution.distribution()
 
-    def tensor(one):
-        of_tensor, sharding = shape[: len(one.shape)], None
+    def tensor(spec):
+        tensor_shape, sharding = shape[: len(spec.shape)], None
         if distribution is not None:
-            sharding = distribution.get_data_layout(of_tensor).backend_layout
-        return jax.ShapeDtypeStruct(of_tensor, one.dtype.as_numpy_dtype, sharding=sharding)
+            sharding = distribution.get_data_layout(tensor_shape).backend_layout
+        return jax.ShapeDtypeStruct(tensor_shape, spec.dtype.as_numpy_dtype, sharding=sharding)
 
     return keras.tree.map_structure(tensor, spec)
 
@@ -94,8 +94,8 @@ def _compile(steps):
     """Compiles steps for a state and an element each; later calls of the steps find the result."""
     with ThreadPoolExecutor(min(2, os.cpu_count())) as pool:
         compiling = [pool.submit(step.lower(*arguments).compile) for step, *arguments in steps]
-    for one in compiling:
-        one.result()
+    for compilation in compiling:
+        compilation.result()
 
 
 def _over_batches(step):

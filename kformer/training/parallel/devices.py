@@ -90,27 +90,29 @@ def _distribution(devices, model_parallel):
         tf.config.set_visible_devices([], "GPU")  # It would reserve their memory.
     if devices is None and model_parallel == 1 and keras.distribution.distribution() is not None:
         return None
-    found = keras.distribution.list_devices()
+    available = keras.distribution.list_devices()
     if devices is None:
-        if len(found) == 1:
+        if len(available) == 1:
             return None
-        devices = len(found)
-    if not 1 <= devices <= len(found) or devices % model_parallel:
+        devices = len(available)
+    if not 1 <= devices <= len(available) or devices % model_parallel:
         raise ValueError(
             "Training needs as many devices as there are, at most, and a multiple of "
             f"`model_parallel`. Received: devices={devices}, model_parallel={model_parallel}, of "
-            f"{len(found)}."
+            f"{len(available)}."
         )
-    if (processes := team().processes) > 1 and (devices, model_parallel) != (len(found), 1):
+    if (processes := team().processes) > 1 and (devices, model_parallel) != (len(available), 1):
         raise ValueError(
             "Several processes use all of their devices, each for a model of its own. Received: "
-            f"devices={devices} of {len(found)}, model_parallel={model_parallel}, "
+            f"devices={devices} of {len(available)}, model_parallel={model_parallel}, "
             f"processes={processes}."
         )
     if model_parallel == 1:
-        return keras.distribution.DataParallel(devices=found[:devices], auto_shard_dataset=False)
+        return keras.distribution.DataParallel(
+            devices=available[:devices], auto_shard_dataset=False
+        )
     mesh = keras.distribution.DeviceMesh(
-        (devices // model_parallel, model_parallel), (BATCH, MODEL), found[:devices]
+        (devices // model_parallel, model_parallel), (BATCH, MODEL), available[:devices]
     )
     return keras.distribution.ModelParallel(
         layout_map=layout_map(mesh), batch_dim_name=BATCH, auto_shard_dataset=False
@@ -163,11 +165,11 @@ class Agreement(Together):
         if self._left and not now:
             return False, None
         seconds = (time.monotonic() - self._met) / (self._every - self._left)
-        found = self._team.exchange([late, signal_number, seconds], _is_state)
+        states = self._team.exchange([late, signal_number, seconds], _is_state)
         self._met = time.monotonic()
-        late, _, seconds = found[0]
+        late, _, seconds = states[0]
         self._left = self._every = min(max(round(_SECONDS / max(seconds, 1e-3)), 1), 1000)
-        return late, max((number for _, number, _ in found if number), default=None)
+        return late, max((number for _, number, _ in states if number), default=None)
 
 
 class SameScores(ValidationCallback):

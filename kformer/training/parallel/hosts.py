@@ -116,10 +116,10 @@ def _printing(only):
 
 def _channel(coordinator, processes, process):
     """Connects to the other processes; returns None if there are none."""
-    given = coordinator, processes, process
-    if all(value is None for value in given):
+    settings = coordinator, processes, process
+    if all(value is None for value in settings):
         return _channel_of_cluster()
-    if any(value is None for value in given):
+    if any(value is None for value in settings):
         raise ValueError(
             "Several processes need all three: coordinator, processes and process. Received: "
             f"coordinator={coordinator!r}, processes={processes}, process={process}."

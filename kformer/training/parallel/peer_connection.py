@@ -79,7 +79,7 @@ class Connection:
 def printable(content: bytes) -> str:
     """Returns the message of another process as one line that is safe for a terminal."""
     text = " ".join(content[:MAX_FAILURE].decode(errors="replace").split())
-    return "".join(one if one.isprintable() else "?" for one in text)
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _mac(key, number, message):

@@ -69,10 +69,10 @@ def team() -> Team:
 
 
 @contextlib.contextmanager
-def in_team(other: Team):
+def in_team(substitute: Team):
     """Makes `team` return `other` while the context is open."""
     global _team
-    before, _team = _team, other
+    before, _team = _team, substitute
     try:
         yield
     finally:

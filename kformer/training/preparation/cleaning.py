@@ -53,22 +53,24 @@ class DroppedTable:
             hashes: uint64 array (M,), those of the M others.
         """
         places = [*itertools.islice(self._places, len(reasons))]
-        reasons, others = reasons.astype(object), np.flatnonzero(reasons == "")
+        reasons, passed = reasons.astype(object), np.flatnonzero(reasons == "")
         _, first = np.unique(hashes, return_index=True)
         is_new = np.zeros(len(hashes), bool)
         is_new[first] = ~np.isin(hashes[first], self._kept)
-        reasons[others[~is_new]] = "duplicate"
+        reasons[passed[~is_new]] = "duplicate"
         self._kept = np.union1d(self._kept, hashes[is_new])
         for place, reason in zip(places, reasons, strict=True):
             if reason:
                 self._write(*place, reason)
         if self._places_of is not None:
-            for number, one in zip(others[is_new], hashes[is_new].tolist(), strict=True):
-                self._places_of[one] = places[number]
+            for number, pair_hash in zip(passed[is_new], hashes[is_new].tolist(), strict=True):
+                self._places_of[pair_hash] = places[number]
 
     def finish(self, near_duplicates: np.ndarray):
         """Writes the near-duplicates, given by their hashes."""
-        for place in sorted((self._places_of or {})[one] for one in near_duplicates.tolist()):
+        for place in sorted(
+            (self._places_of or {})[pair_hash] for pair_hash in near_duplicates.tolist()
+        ):
             self._write(*place, "near_duplicate")
 
     def _write(self, *values):
@@ -124,7 +126,7 @@ class Letters:
         joined = "\n".join([*texts, ""]).encode("utf-32-le")
         kinds = self._table[np.frombuffer(joined, np.uint32)]
         wanted = (kinds != _IGNORED, kinds > _OTHER, self._chosen[kinds])
-        return tuple(np.add.reduceat(one, starts, dtype=np.int64) for one in wanted)
+        return tuple(np.add.reduceat(flags, starts, dtype=np.int64) for flags in wanted)
 
 
 @functools.cache
@@ -172,7 +174,7 @@ class Cleaning:
 
     def __init__(self, options: PreparationOptions, excluded: Collection[str] = frozenset()):
         self._options, self._excluded = options, excluded
-        self.rules = _RULES if excluded else [one for one in _RULES if one != "excluded"]
+        self.rules = _RULES if excluded else [rule for rule in _RULES if rule != "excluded"]
         scripts = options.source_script, options.target_script
         self._filter = PairFilter(options.max_length)
         self._letters = [Letters(names.split(",") if names else ()) for names in scripts]
@@ -195,13 +197,13 @@ class Cleaning:
         rules = {"blank": blank, "too_long": self._filter.has_long_side(*pairs)}
         rules |= {"identical": same & (not self._options.keep_identical)}
         if self._excluded:
-            sides = ([" ".join(one.split()) in self._excluded for one in side] for side in text)
+            sides = ([" ".join(line.split()) in self._excluded for line in side] for side in text)
             rules["excluded"] = np.logical_or(*map(np.array, sides))
         rules |= {name: np.zeros(len(blank), bool) for name in ("few_letters", "other_script")}
         for letters, by_script, side in zip(self._letters, self._by_script, text, strict=True):
-            characters, of_any, chosen = letters.count(side)
-            rules["few_letters"] |= of_any < self._options.min_letters * characters
-            rules["other_script"] |= by_script & (2 * chosen < of_any)
+            characters, all_letters, chosen = letters.count(side)
+            rules["few_letters"] |= all_letters < self._options.min_letters * characters
+            rules["other_script"] |= by_script & (2 * chosen < all_letters)
         return np.select([*rules.values()], [*rules], "")
 
 
@@ -225,4 +227,6 @@ def none_left(dropped: dict[str, int], files: PairFiles) -> ValueError:
     counts = ", ".join(
         f"{number:,} {name}" for name, number in dropped.items() if number and name != "read"
     )
-    return ValueError(f"Some pairs must be left. Received: {files.given()}; dropped: {counts}.")
+    return ValueError(
+        f"Some pairs must be left. Received: {files.paths_by_name()}; dropped: {counts}."
+    )

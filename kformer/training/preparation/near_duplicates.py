@@ -35,13 +35,13 @@ def bands(rows: Rows) -> np.ndarray:
     # The couple across the end of a pair would differ by its neighbour: the first is used twice.
     couples[starts + sizes - 1] = couples[starts]
     odd = mix(np.arange(BANDS * HASHES, dtype=np.uint64)) | np.uint64(1)
-    found = np.empty((len(sizes), BANDS), np.uint64)
+    values = np.empty((len(sizes), BANDS), np.uint64)
     for band in range(BANDS):
         combined = np.full(len(sizes), band, np.uint64)
         for factor in odd[band * HASHES : (band + 1) * HASHES]:
             combined = mix(combined ^ np.minimum.reduceat(couples * factor, starts))
-        found[:, band] = combined
-    return found
+        values[:, band] = combined
+    return values
 
 
 class NearDuplicates:
@@ -54,9 +54,9 @@ class NearDuplicates:
     def __init__(self, folder: Path):
         self._paths = [folder / f"{number:03}" for number in range(2**_BITS)]
 
-    def add(self, found: np.ndarray, hashes: np.ndarray):
+    def add(self, values: np.ndarray, hashes: np.ndarray):
         """Writes the bands (N, B) and the hashes (N,) of pairs."""
-        for number, content in packed(found, hashes):
+        for number, content in packed(values, hashes):
             with self._paths[number].open("ab") as file:
                 file.write(content)
 
@@ -69,15 +69,15 @@ class NearDuplicates:
         return np.unique(np.concatenate(parts))
 
 
-def packed(found: np.ndarray, hashes: np.ndarray) -> Iterator[tuple[int, bytes]]:
-    """Yields the number of each file that gets some of the bands, and these as bytes.
+def packed(values: np.ndarray, hashes: np.ndarray) -> Iterator[tuple[int, bytes]]:
+    """Yields the number of each file that gets some of the bands, and its records as bytes.
 
     Args:
-        found: uint64 (N, B).
-        hashes: Those of the pairs, uint64 (N,).
+        values: uint64 (N, B), the bands.
+        hashes: uint64 (N,), the hashes of the pairs.
     """
-    records = np.empty(found.size, _RECORD)
-    records["band"], records["pair"] = found.ravel(), np.repeat(hashes, BANDS)
+    records = np.empty(values.size, _RECORD)
+    records["band"], records["pair"] = values.ravel(), np.repeat(hashes, BANDS)
     place = (records["band"] >> np.uint64(64 - _BITS)).astype(np.uint8)
     records = records[np.argsort(place, kind="stable")]
     ends = np.cumsum(np.bincount(place, minlength=2**_BITS))

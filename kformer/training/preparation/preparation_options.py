@@ -16,7 +16,7 @@ def _setting(default, description, check, **limits):
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def _of_recipe(name):
+def _recipe_field(name):
     """Declares a field that recipes have, too."""
     return dataclasses.field(default=getattr(_DEFAULTS, name), metadata=_OF_RECIPES[name])
 
@@ -25,7 +25,7 @@ def _of_recipe(name):
 class PreparationOptions:
     """The settings of `prepare_shards`."""
 
-    max_length: int = _of_recipe("max_length")
+    max_length: int = _recipe_field("max_length")
     max_length_ratio: float = dataclasses.field(
         default=4.0, metadata=_OF_RECIPES["max_length_ratio"]
     )
@@ -48,12 +48,12 @@ class PreparationOptions:
     drop_near_duplicates: bool = _setting(
         False, "Also drop pairs that differ little from another one.", check_flag
     )
-    vocab_size: int = _of_recipe("vocab_size")
-    target_vocab_size: int = _of_recipe("target_vocab_size")
-    pieces: str = _of_recipe("pieces")
-    character_coverage: float = _of_recipe("character_coverage")
-    normalization: str = _of_recipe("normalization")
-    split_digits: bool = _of_recipe("split_digits")
+    vocab_size: int = _recipe_field("vocab_size")
+    target_vocab_size: int = _recipe_field("target_vocab_size")
+    pieces: str = _recipe_field("pieces")
+    character_coverage: float = _recipe_field("character_coverage")
+    normalization: str = _recipe_field("normalization")
+    split_digits: bool = _recipe_field("split_digits")
 
     def __post_init__(self):
         for field in dataclasses.fields(self):

@@ -43,7 +43,7 @@ class PairFiles(NamedTuple):
     columns: tuple[str, str]
     named: bool
 
-    def given(self) -> dict[str, list[str]]:
+    def paths_by_name(self) -> dict[str, list[str]]:
         """Returns the lists of paths that are not empty, by name."""
         named = {"source": self.source, "target": self.target, "pairs": self.pairs}
         return {name: paths for name, paths in named.items() if paths}
@@ -87,7 +87,7 @@ def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:
     """
     parts = [
         *itertools.starmap(_side_by_side, zip(files.source, files.target, strict=True)),
-        *(_of_table(file, files) for file in files.pairs),
+        *(_table_pairs(file, files) for file in files.pairs),
     ]
     yield from in_batches(itertools.chain.from_iterable(parts), size)
 
@@ -106,7 +106,7 @@ def in_batches(pairs: Iterable[tuple[str, str]], size: int = BATCH) -> Iterator[
         yield batch
 
 
-def _of_table(file, files):
+def _table_pairs(file, files):
     for pair in read_bitext(file, files.columns, named=files.named):
         yield tuple(map(on_one_line, pair))
 

@@ -109,16 +109,16 @@ def _table(publication, path, files, options):
 def _write_shards(folder, batches, dtype, options, progress, table):
     """Writes the different pairs of all batches; returns the shards' entries, and counts."""
     folders = folder / "pairs", folder / "bands"
-    for one in folders:
-        one.mkdir()
+    for part_folder in folders:
+        part_folder.mkdir()
     spill, similar, counts = Spill(folders[0], dtype), NearDuplicates(folders[1]), Counter()
-    for rows, hashes, found, why in batches:
+    for rows, hashes, batch_counts, why in batches:
         if table:
             table.add(*why)
         spill.add(rows, hashes)
         if options.drop_near_duplicates:
             similar.add(bands(rows), hashes)
-        counts.update(found)
+        counts.update(batch_counts)
         if progress:
             progress(counts["read"])
     dropped = similar.dropped()
@@ -128,8 +128,8 @@ def _write_shards(folder, batches, dtype, options, progress, table):
         write_part(folder, f"{number:05}", part)
         for number, part in enumerate(spill.parts(PAIRS_PER_SHARD, dropped))
     ]
-    for one in folders:
-        one.rmdir()
+    for part_folder in folders:
+        part_folder.rmdir()
     count_rest(counts, len(dropped), shards)
     return shards, counts
 
@@ -172,9 +172,9 @@ def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> Tokenized:
     counts = Counter(dict.fromkeys((*clean.rules, *REASONS[1:]), 0))
     counts.update(reasons[reasons != ""].tolist())
     counts["read"] = len(reasons)
-    of_all = rows.hashes()
-    hashes, first = np.unique(of_all, return_index=True)
-    return Tokenized(rows.take(first), hashes, counts, (reasons, of_all))
+    all_hashes = rows.hashes()
+    hashes, first = np.unique(all_hashes, return_index=True)
+    return Tokenized(rows.take(first), hashes, counts, (reasons, all_hashes))
 
 
 def write_part(folder: Path, name: str, rows: Rows) -> dict:
@@ -204,8 +204,8 @@ def write_manifest(
         vocab_sizes=vocabularies.sizes(),
         settings={**dataclasses.asdict(options), "columns": files.columns},
         files={
-            name: [str(Path(file).absolute()) for file in given]
-            for name, given in files.given().items()
+            name: [str(Path(file).absolute()) for file in paths]
+            for name, paths in files.paths_by_name().items()
         },
         shards=shards,
     )

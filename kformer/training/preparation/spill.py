@@ -16,7 +16,7 @@ from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.dropped_pairs import REASONS, PairFilter
 from kformer.training.preparation.preparation_options import PreparationOptions
 from kformer.training.preparation.raw_pairs import Pairs
-from kformer.training.shards.shard_file import Rows, joined, of_sides
+from kformer.training.shards.shard_file import Rows, joined, rows_from_sides
 
 _BITS = 8  # Of a hash, which choose its file.
 
@@ -45,17 +45,17 @@ class Spill:
         The pairs of a part, and the parts, are in the order of the hashes. Those with the hashes
         `dropped`, in ascending order, are left out.
         """
-        found, pairs = [], 0
+        parts, pairs = [], 0
         for path in self._paths:
             if path.exists():
-                found.append(different([path.read_bytes()], self._dtype, dropped))
+                parts.append(different([path.read_bytes()], self._dtype, dropped))
                 path.unlink()
-                pairs += len(found[-1].lengths)
+                pairs += len(parts[-1].lengths)
             if pairs >= size:
-                yield joined(found)
-                found, pairs = [], 0
+                yield joined(parts)
+                parts, pairs = [], 0
         if pairs:
-            yield joined(found)
+            yield joined(parts)
 
 
 def group_of(hashes: np.ndarray) -> np.ndarray:
@@ -94,10 +94,10 @@ def different(contents: Iterable[bytes], dtype, dropped: np.ndarray) -> Rows:
         place = 0
         while place < len(content):
             sizes, place = _array(content, np.int64, 2, place)
-            found, place = _array(content, np.uint64, sizes[0], place)
+            pair_hashes, place = _array(content, np.uint64, sizes[0], place)
             lengths, place = _array(content, np.int32, 2 * sizes[0], place)
             ids, place = _array(content, dtype, sizes[1], place)
-            hashes.append(found)
+            hashes.append(pair_hashes)
             rows.append(Rows(lengths.reshape(-1, 2), ids))
     hashes, first = np.unique(np.concatenate(hashes), return_index=True)
     return joined(rows).take(first[~np.isin(hashes, dropped)])
@@ -138,7 +138,7 @@ class Tokenizing:
         for tokenizer, texts in zip(self._tokenizers, pairs, strict=True):
             ids = tokenizer.tokenize([text[:most] for text in texts])
             sides.append((ids.row_lengths().numpy(), ids.flat_values.numpy().astype(self.dtype)))
-        rows = of_sides(sides)
+        rows = rows_from_sides(sides)
         reasons = self._filter(*(rows.lengths + 1).T, has_long_side)
         names = np.array(["", *REASONS[1:]])
         return rows.take(np.flatnonzero(reasons == 0)), names[reasons]

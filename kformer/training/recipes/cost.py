@@ -119,11 +119,11 @@ def training_cost(
     floats = copies * parameters + recipe.tokens_per_batch * (_LOGITS * vocab + kept)
     # A multiplication and an addition for each weight; the backward pass is two more of these.
     operations = 3 * 2 * (source_tokens * encoder + target_tokens * (decoder + vocab * d))
-    in_float32 = speed or matmul_speed("float32")
-    of_products = in_float32
+    float32_speed = speed or matmul_speed("float32")
+    product_speed = float32_speed
     if speed is None and recipe.precision != "float32":
-        of_products = matmul_speed(recipe.precision)
-    seconds = operations * (1 / of_products + _OTHER_WORK / d / in_float32)
+        product_speed = matmul_speed(recipe.precision)
+    seconds = operations * (1 / product_speed + _OTHER_WORK / d / float32_speed)
     return TrainingCost(parameters, _RESIDENT + 4 * floats, seconds, recipe.epochs)
 
 

@@ -172,10 +172,10 @@ class Recipe:
         """
         check_choice("recipe", name, recipe_names())
         if name not in recipe_names(kind):
-            other = _entries(_FOLDER / f"{name}.toml")["kind"]
+            own_kind = _entries(_FOLDER / f"{name}.toml")["kind"]
             raise ValueError(
                 f"A {kind} has one of the recipes {', '.join(recipe_names(kind))}. "
-                f"Received: recipe={name!r}, which is for a {other}."
+                f"Received: recipe={name!r}, which is for a {own_kind}."
             )
         return cls(**{**_numbers(name), **changes})
 
@@ -253,7 +253,7 @@ class Pace:
 
 def pace_of(recipe: Recipe, batches: int) -> Pace:
     """Returns the pace of a run by a recipe, with a number of batches in an epoch."""
-    of_epoch = max(1, batches // recipe.gradient_accumulation)
+    updates_per_epoch = max(1, batches // recipe.gradient_accumulation)
     steps = max(1, batches * recipe.epochs // recipe.gradient_accumulation)
-    rising = min(recipe.warmup_steps, of_epoch)
+    rising = min(recipe.warmup_steps, updates_per_epoch)
     return Pace(steps, rising, rising < recipe.warmup_steps)

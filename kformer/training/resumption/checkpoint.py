@@ -76,7 +76,7 @@ def write_checkpoint(folder: str | Path, checkpoint: Checkpoint):
             f"{f'{kept[-1].name} is kept' if kept else 'there is none before it'}. "
             f"Received: {str(folder)!r}.",
         ) from error
-    earlier = [one for one in checkpoint_files(folder) if _position(one) < _position(path)]
+    earlier = [file for file in checkpoint_files(folder) if _position(file) < _position(path)]
     for old in earlier[: 1 - KEPT]:  # Never the new one, even if the folder has later ones.
         old.unlink()
 
@@ -94,10 +94,10 @@ def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
     folder = Path(folder)
     for unfinished in folder.glob(".epoch-*.npz"):
         unfinished.unlink()
-    found, aside = None, []
+    checkpoint, aside = None, []
     for path in reversed(checkpoint_files(folder)):
         try:
-            found = _read(path)
+            checkpoint = _read(path)
             break
         except (_NewerFormat, MemoryError, PermissionError):
             raise  # The file may be whole.
@@ -105,14 +105,16 @@ def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
             name = path.rename(path.with_name(f"{DAMAGED}{path.name}")).name
             aside.append(f"{path} is damaged ({type(error).__name__}: {error}) and is now {name}")
     for line in aside:
-        used = f"training resumes from {path.name}" if found else "no complete checkpoint is left"
+        used = (
+            f"training resumes from {path.name}" if checkpoint else "no complete checkpoint is left"
+        )
         print(f"kformer: {line}; {used}.", file=sys.stderr)
-    if not found and damaged_files(folder):
+    if not checkpoint and damaged_files(folder):
         raise NoWholeCheckpoint(
             "Training resumes from a complete checkpoint, and none is left; start again in another "
             f"folder. Received: {str(folder)!r}."
         )
-    return found
+    return checkpoint
 
 
 def _read(path):

@@ -33,12 +33,12 @@ class Interruption:
 
     def __enter__(self):
         if threading.current_thread() is threading.main_thread():
-            self._earlier = {one: signal.signal(one, self._note) for one in SIGNALS}
+            self._earlier = {number: signal.signal(number, self._note) for number in SIGNALS}
         return self
 
     def __exit__(self, *_):
-        for one, handler in self._earlier.items():
-            signal.signal(one, handler)
+        for number, handler in self._earlier.items():
+            signal.signal(number, handler)
 
     def _note(self, number, frame):
         if self.signal_number is not None:

@@ -77,13 +77,13 @@ def resumable_fit(
             f"Received: cardinality {number} (-1 is infinite, -2 is unknown)."
         )
     callbacks = [*callbacks]
-    found = _restore(model, batches, folder, callbacks)
-    if found and resumed:
+    checkpoint = _restore(model, batches, folder, callbacks)
+    if checkpoint and resumed:
         resumed(int(model.optimizer.iterations))
-    if found and found.state["stopped"] and not ignore_stop:
+    if checkpoint and checkpoint.state["stopped"] and not ignore_stop:
         print("Training had ended early there, by a callback: nothing is left to do.", flush=True)
         return
-    first, skipped = (found.epoch, found.batch) if found else (0, 0)
+    first, skipped = (checkpoint.epoch, checkpoint.batch) if checkpoint else (0, 0)
     numbering = []
     if epoch is not None:
         numbering = [
@@ -93,7 +93,7 @@ def resumable_fit(
         saving = Saving(
             *(folder, every_seconds, every_steps, callbacks, interruption),
             *(together or Together(), number, epochs),
-            is_new=not found,
+            is_new=not checkpoint,
         )
         fit = functools.partial(
             model.fit,
@@ -103,7 +103,7 @@ def resumable_fit(
         )
         try:
             if skipped:
-                saving.begin_after(skipped, found.arrays)
+                saving.begin_after(skipped, checkpoint.arrays)
                 fit(_without(batches, skipped), initial_epoch=first, epochs=first + 1)
                 first += 1
                 if model.stop_training:
@@ -123,14 +123,14 @@ def _without(batches, skipped):
 
 def _restore(model, batches, folder, callbacks) -> Checkpoint | None:
     """Restores the newest checkpoint and returns it; None, if there is none."""
-    found = newest_checkpoint(folder)
-    if not found:
+    checkpoint = newest_checkpoint(folder)
+    if not checkpoint:
         if not (model.built and model.optimizer.built):
             build(model, batches)  # For the checkpoint before the first batch.
         return None
-    where = position(found.epoch, found.batch, int(batches.cardinality()))
+    where = position(checkpoint.epoch, checkpoint.batch, int(batches.cardinality()))
     print(f"Resuming {where}.", flush=True)
     build(model, batches)
-    assign({"model": model.variables, "optimizer": model.optimizer.variables}, found.arrays)
-    set_states(callbacks, found.state["callbacks"])
-    return found
+    assign({"model": model.variables, "optimizer": model.optimizer.variables}, checkpoint.arrays)
+    set_states(callbacks, checkpoint.state["callbacks"])
+    return checkpoint

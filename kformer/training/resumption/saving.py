@@ -75,7 +75,7 @@ class Saving(keras.callbacks.Callback):
     Args:
         folder: Folder of the checkpoints.
         every_seconds, every_steps: See `resumable_fit`.
-        others: The other callbacks, whose states are saved.
+        stateful_callbacks: The other callbacks, whose states are saved.
         interruption: `Interruption` that is entered.
         together: See `resumable_fit`.
         batches: Number of batches in an epoch.
@@ -88,7 +88,7 @@ class Saving(keras.callbacks.Callback):
         folder,
         every_seconds: float,
         every_steps: int,
-        others: list,
+        stateful_callbacks: list,
         interruption: Interruption,
         together: Together,
         batches: int,
@@ -99,7 +99,7 @@ class Saving(keras.callbacks.Callback):
         self.folder = folder
         self.every_seconds = every_seconds
         self.every_steps = EverySteps(every_steps)
-        self.others = others
+        self.stateful_callbacks = stateful_callbacks
         self.interruption = interruption
         self.together = together
         self.batches = batches
@@ -154,10 +154,13 @@ class Saving(keras.callbacks.Callback):
         for name, array in arrays.items():
             if name.startswith("model/") and not np.all(np.isfinite(array)):
                 raise Diverged(self.model, "weights that are not")
-        state = {"callbacks": get_states(self.others), "stopped": self.model.stop_training}
+        state = {
+            "callbacks": get_states(self.stateful_callbacks),
+            "stopped": self.model.stop_training,
+        }
         if self.together.writes:
             write_checkpoint(self.folder, Checkpoint(epoch, batch, arrays, state))
-        for callback in self.others:
+        for callback in self.stateful_callbacks:
             if hasattr(callback, "on_checkpoint"):
                 callback.on_checkpoint()
         now = time.monotonic()

@@ -33,7 +33,11 @@ def assign(groups: dict, arrays: dict):
     Raises:
         ValueError: The arrays have other shapes than the variables.
     """
-    named = {f"{name}/{i}": one for name, group in groups.items() for i, one in enumerate(group)}
+    named = {
+        f"{name}/{i}": variable
+        for name, group in groups.items()
+        for i, variable in enumerate(group)
+    }
     have = {name: array.shape for name, array in arrays.items() if name.split("/")[0] in groups}
     need = {name: tuple(variable.shape) for name, variable in named.items()}
     if have != need:

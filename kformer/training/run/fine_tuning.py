@@ -23,7 +23,7 @@ def warm_start(translator: Translator, other: Translator):
     the old pieces, or bytes, that spell it; if none do, it keeps its random vector.
 
     Args:
-        translator: `kformer.Translator` whose transformer has the sizes of that of `other`. Its
+        translator: `kformer.Translator` with the sizes of the transformer of `other`. Its
             vocabularies may differ, and one joint vocabulary may become two.
         other: `kformer.Translator` to start from.
 
@@ -48,26 +48,28 @@ def warm_start(translator: Translator, other: Translator):
         )
 
 
-def warm_start_stack(model, other):
-    """Copies the weights of the encoder of `other` to that of `model`, before training.
+def warm_start_stack(model, start_model):
+    """Copies the encoder's weights of `start_model` to the encoder of `model`, before training.
 
     The one stack of layers that a language model has counts as its encoder.
 
-    Pieces that both vocabularies have keep their vectors; for others see `warm_start`. From a
+    Pieces that both vocabularies have keep their vectors; others start as in `warm_start`. From a
     classifier of the same labels, the head is copied, too.
 
     Args:
         model: `kformer.TextClassifier` or `kformer.LanguageModel`, whose encoder has the sizes of
-            that of `other`.
-        other: `kformer.Translator`, `kformer.TextEncoder`, `kformer.TextClassifier` or
+            the encoder of `start_model`.
+        start_model: `kformer.Translator`, `kformer.TextEncoder`, `kformer.TextClassifier` or
             `kformer.LanguageModel`.
     """
-    new, old = _encoder_of(model.network), _encoder_of(other.copy().network)
+    new, old = _encoder_of(model.network), _encoder_of(start_model.copy().network)
     for weight, start in zip(new.encoder.weights, old.encoder.weights, strict=True):
         weight.assign(start)
-    _assign_table(new.source_embedding, model.tokenizer, old.source_embedding, other.tokenizer)
-    if isinstance(other, TextClassifier) and other.labels == model.labels:
-        head = other.copy().network.head
+    _assign_table(
+        new.source_embedding, model.tokenizer, old.source_embedding, start_model.tokenizer
+    )
+    if isinstance(start_model, TextClassifier) and start_model.labels == model.labels:
+        head = start_model.copy().network.head
         for weight, start in zip(model.network.head.weights, head.weights, strict=True):
             weight.assign(start)
 
@@ -77,20 +79,20 @@ def _encoder_of(network):
     return network.encoder if isinstance(network, SequenceClassifier) else network
 
 
-def settings_to_start_from(other, tokenizer) -> dict:
-    """Returns settings, by name, that a network needs beside its sizes to start from `other`.
+def settings_to_start_from(start_model, tokenizer) -> dict:
+    """Returns settings, by name, that a network needs beside its sizes for a warm start.
 
     Args:
-        other: A model, as for `warm_start_stack`; None for none.
+        start_model: As for `warm_start_stack`, or None.
         tokenizer: `kformer.Tokenizer` of the new model's source.
     """
-    if other is None:
+    if start_model is None:
         return {}
-    network = _encoder_of(other.network)
-    found = {name: getattr(network, name) for name in _SETTINGS}
+    network = _encoder_of(start_model.network)
+    settings = {name: getattr(network, name) for name in _SETTINGS}
     if getattr(network, "ignored_source_id", None) is not None:  # It is the end id.
-        found["ignored_source_id"] = tokenizer.end_id
-    return found
+        settings["ignored_source_id"] = tokenizer.end_id
+    return settings
 
 
 def sizes(transformer) -> dict:

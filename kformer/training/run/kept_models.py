@@ -41,9 +41,9 @@ class KeepModels(ValidationCallback):
         step = step_of(self.model)
         self.saved.save(self._path(step), include_optimizer=False)
         scores = {name: value for name, value in (logs or {}).items() if name.startswith("val_")}
-        self._kept = [one for one in self._kept if one[0] != step] + [[step, scores]]
+        self._kept = [entry for entry in self._kept if entry[0] != step] + [[step, scores]]
         stay = {step, *self.best()}
-        self._kept = [one for one in self._kept if one[0] in stay]
+        self._kept = [entry for entry in self._kept if entry[0] in stay]
 
     def on_checkpoint(self):
         """Deletes the forgotten models; called after each checkpoint."""
@@ -54,8 +54,8 @@ class KeepModels(ValidationCallback):
     def best(self) -> list[int]:
         """Returns the steps of the best models, the best first."""
 
-        def rank(one):
-            step, scores = one
+        def rank(entry):
+            step, scores = entry
             score = scores.get(self.monitor, math.nan)
             if math.isnan(score):  # After all others, the last one first.
                 return math.inf, -step
@@ -93,9 +93,9 @@ def model_files(folder) -> list[Path]:
 
 def average_of(paths, load) -> list[np.ndarray]:
     """Returns the mean of each weight of the networks at `paths`, which `load` reads; float32."""
-    first, *others = paths
+    first, *rest = paths
     total = [weight.astype("float64") for weight in load(first).network.get_weights()]
-    for path in others:
+    for path in rest:
         for part, weight in zip(total, load(path).network.get_weights(), strict=True):
             part += weight
     return [(weight / len(paths)).astype("float32") for weight in total]

@@ -82,7 +82,9 @@ def read_run_config(folder: str | Path) -> dict:
 
 def difference(earlier: dict, config: dict) -> str | None:
     """Lists the settings that differ and may not change; returns None if there are none."""
-    kinds = [one.get("task", "translation") for one in (earlier, config)]  # Early ones lack it.
+    kinds = [
+        settings.get("task", "translation") for settings in (earlier, config)
+    ]  # Early ones lack it.
     if kinds[0] != kinds[1]:
         return f"of another kind, {kinds[0]} instead of {kinds[1]}"
     options = config["options"]  # Early run configs lack the options.

@@ -109,8 +109,8 @@ def locked(folder: str | Path):
         BlockingIOError: Another process holds the lock.
     """
     folder = Path(folder)
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    if made:
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
+    if created:
         folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -125,7 +125,7 @@ def locked(folder: str | Path):
     finally:
         os.close(descriptor)
         with contextlib.suppress(OSError):  # Not empty.
-            for path in made:
+            for path in created:
                 path.rmdir()
 
 

@@ -141,8 +141,8 @@ def _add_vocabularies(config, vocabularies, output):
     """
     names = "tokenizer", "target_tokenizer"
     for name, model in zip(names, vocabularies, strict=True):
-        found = None if model is None else hashlib.sha256(model).hexdigest()
-        if config.setdefault(name, found) != found:
+        checksum = None if model is None else hashlib.sha256(model).hexdigest()
+        if config.setdefault(name, checksum) != checksum:
             raise ValueError(
                 "A run is resumed with the tokenizer that it began with; --restart starts again. "
                 f"Received: '{output / CHECKPOINTS / name}.model', which has changed."

@@ -85,18 +85,18 @@ def read_vocabularies(
         FileNotFoundError: A file is missing.
         ValueError: A file holds no such model; or the two have different padding ids.
     """
-    found = Vocabularies(*_models(path, prefix_kept))
+    vocabularies = Vocabularies(*_models(path, prefix_kept))
     if target_path is not None:
         source, target = _models(target_path)
-        found = found._replace(target=target or source)
-    paddings = [vocabulary.read(model).pad_id() for model in found.models]
+        vocabularies = vocabularies._replace(target=target or source)
+    paddings = [vocabulary.read(model).pad_id() for model in vocabularies.models]
     if len({*paddings}) > 1:
         raise ValueError(
             "The vocabularies of source and target must have the same padding id. Received: "
             f"padding ids {paddings[0]} and {paddings[1]}, of {str(path)!r} and "
             f"{str(target_path or path)!r}."
         )
-    return found
+    return vocabularies
 
 
 def _models(path, prefix_kept=False):

@@ -32,7 +32,7 @@ class ValidateEvery(keras.callbacks.Callback):
         self._every = EverySteps(steps)
         self._data = data
         self._batches = batches
-        self._callbacks = [one for one in callbacks if hasattr(one, "on_validation")]
+        self._callbacks = [callback for callback in callbacks if hasattr(callback, "on_validation")]
         self._before = 0  # Batches of the epoch that earlier processes did.
         self._done = 0
 
@@ -93,12 +93,12 @@ class MoreValidation(ValidationCallback):
     def on_validation(self, epoch: float, logs: dict | None = None):
         """Adds the scores to the logs."""
         attach_variables(self.model)
-        found = self.model.evaluate(self._data, verbose=0, return_dict=True)
-        del found[self._uncounted]
-        found = {f"val_{score}": value for score, value in found.items()}
+        scores = self.model.evaluate(self._data, verbose=0, return_dict=True)
+        del scores[self._uncounted]
+        scores = {f"val_{score}": value for score, value in scores.items()}
         for callback in self._scores:
-            callback.on_validation(epoch, found)
-        for score, value in found.items():
+            callback.on_validation(epoch, scores)
+        for score, value in scores.items():
             logs[f"val_{self.name}_{score.removeprefix('val_')}"] = value
 
 

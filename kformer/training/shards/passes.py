@@ -49,10 +49,10 @@ def permuted(places: np.ndarray, sizes: np.ndarray, keys: np.ndarray) -> np.ndar
 
 def _network(numbers, bits, keys):
     """Permutes the numbers of so many bits each."""
-    one = np.uint64(1)
-    low_bits = bits >> one
-    low_mask = (one << low_bits) - one
-    high_mask = (one << (bits - low_bits)) - one
+    unit = np.uint64(1)
+    low_bits = bits >> unit
+    low_mask = (unit << low_bits) - unit
+    high_mask = (unit << (bits - low_bits)) - unit
     low, high = numbers & low_mask, numbers >> low_bits
     for _ in range(_ROUNDS):
         keys = mix(keys)
@@ -85,8 +85,8 @@ class _Ranges(NamedTuple):
 
     def find(self, numbers):
         """Returns for each number its range, and its place in that."""
-        found = np.searchsorted(self.ends, numbers, "right")
-        return found, numbers - self.starts[found]
+        indices = np.searchsorted(self.ends, numbers, "right")
+        return indices, numbers - self.starts[indices]
 
 
 def _ranges(sizes):
@@ -178,7 +178,7 @@ class Passes:
         part = np.minimum(weight - number, 1)
         used = np.ceil(part * pools[pool] - 1e-6).astype(np.int64)
         self._shares = _ranges(used)
-        self._of_share = {
+        self._share_pools = {
             "first": self._places.starts[first][pool],
             "pairs": pools[pool],
             "whole": used == pools[pool],
@@ -188,8 +188,8 @@ class Passes:
         self.pairs = int(used.sum())
         scale = np.zeros(len(pools))
         np.add.at(scale, pool, used / pools[pool])
-        of_group = np.repeat(scale, np.diff([*first, len(groups)])) * groups["pairs"]
-        self.ids = tuple(round((of_group * (groups[name] + 1)).sum()) for name in _SIDES)
+        group_weights = np.repeat(scale, np.diff([*first, len(groups)])) * groups["pairs"]
+        self.ids = tuple(round((group_weights * (groups[name] + 1)).sum()) for name in _SIDES)
         return np.bincount(bucket[first][pool], used)
 
     def _cut(self, slots, sizes):
@@ -226,14 +226,14 @@ class Passes:
         limits = starts, starts + source, starts + source + target
         sides = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # A process may have no row.
         for shard, start, middle, end in zip(
-            groups["shard"][group].tolist(), *(one.tolist() for one in limits), strict=True
+            groups["shard"][group].tolist(), *(limit.tolist() for limit in limits), strict=True
         ):
             sides[0].append(self._ids[shard][start:middle])
             sides[1].append(self._ids[shard][middle:end])
         ids = [np.concatenate(side, dtype=np.int32) for side in sides]
-        return ids[0], source, ids[1], target, self._of_teachers(group, place), bucket
+        return ids[0], source, ids[1], target, self._teachings(group, place), bucket
 
-    def _of_teachers(self, group, place):
+    def _teachings(self, group, place):
         """Returns what teachers say of pairs, by their groups and places in these."""
         first = self._teachers[0]
         if first is None:
@@ -243,7 +243,7 @@ class Passes:
         starts = groups["teachers_start"][group] + place * sizes
         parts = [np.empty((0, first.shape[1]), np.int32)]  # A process may have no row.
         for shard, start, size in zip(
-            *(one.tolist() for one in (groups["shard"][group], starts, sizes)), strict=True
+            *(column.tolist() for column in (groups["shard"][group], starts, sizes)), strict=True
         ):
             parts.append(self._teachers[shard][start : start + size])
         return np.concatenate(parts, dtype=np.int32)
@@ -252,7 +252,7 @@ class Passes:
         """Returns the slots of the sequence that this process has of a batch, and its bucket."""
         if self._shuffle:
             which = key(self._seed, number, _BATCHES)
-            batch = permuted(*(np.array([one]) for one in (batch, self.number, which)))[0]
+            batch = permuted(*(np.array([value]) for value in (batch, self.number, which)))[0]
         first_batch, first_slot, size, bucket = self._cuts[
             np.searchsorted(self._cuts[:, 0], batch, "right") - 1
         ]
@@ -271,11 +271,11 @@ class Passes:
             sizes = (self._classes.ends - self._classes.starts)[classes]
             place = permuted(place, sizes, self._keys(number, _CLASSES, classes))
         share, place = self._shares.find(self._classes.starts[classes] + place)
-        some = np.flatnonzero(~self._of_share["whole"][share])
+        some = np.flatnonzero(~self._share_pools["whole"][share])
         if len(some):
             keys = self._keys(number, _SHARES, share[some])
-            place[some] = permuted(place[some], self._of_share["pairs"][share[some]], keys)
-        return self._of_share["first"][share] + place
+            place[some] = permuted(place[some], self._share_pools["pairs"][share[some]], keys)
+        return self._share_pools["first"][share] + place
 
     def _keys(self, number, kind, which):
         """Returns the key of each permutation of a kind, uint64 (B,)."""

@@ -52,7 +52,7 @@ class Rows(NamedTuple):
         return mix(total + self.lengths[:, 0].astype(np.uint64) * _STEP)
 
 
-def of_sides(sides: Sequence[tuple[np.ndarray, np.ndarray]]) -> Rows:
+def rows_from_sides(sides: Sequence[tuple[np.ndarray, np.ndarray]]) -> Rows:
     """Returns the pairs of two sides, each given as lengths (N,) and flat ids."""
     lengths = np.stack([lengths for lengths, _ in sides], axis=1).astype(np.int32)
     flat = np.concatenate([ids for _, ids in sides])

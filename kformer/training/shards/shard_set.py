@@ -39,7 +39,7 @@ class ShardSet(NamedTuple):
 
     def left_out(self) -> list[str]:
         """Returns the paths of the shards that are not used, without their endings."""
-        names = [one["name"] for one in self.manifest.shards]
+        names = [shard["name"] for shard in self.manifest.shards]
         return [str(self.folder / name) for name in names if name not in self.names]
 
     def open(self) -> list[Shard]:
@@ -64,23 +64,25 @@ def shard_sets(
     sets = []
     for folder in map(Path, as_list(folders)):
         manifest = read_manifest(folder)
-        names = [one["name"] for one in manifest.shards if _is_whole(folder, one, skip_damaged)]
+        names = [
+            shard["name"] for shard in manifest.shards if _is_whole(folder, shard, skip_damaged)
+        ]
         if not names:
             raise ValueError(
                 f"A shard must be left. Received: {str(folder)!r}, all of whose shards are damaged."
             )
         sets.append(ShardSet(folder, manifest, names))
-    for one in sets[1:]:
-        if one.manifest.tokenizers != sets[0].manifest.tokenizers:
+    for shard_set in sets[1:]:
+        if shard_set.manifest.tokenizers != sets[0].manifest.tokenizers:
             raise ValueError(
                 "Folders of shards that are mixed must have the same tokenizer: prepare them with "
-                f"--tokenizer. Received: {str(sets[0].folder)!r} and {str(one.folder)!r}."
+                f"--tokenizer. Received: {str(sets[0].folder)!r} and {str(shard_set.folder)!r}."
             )
-        if one.manifest.teacher_ids != sets[0].manifest.teacher_ids:
+        if shard_set.manifest.teacher_ids != sets[0].manifest.teacher_ids:
             raise ValueError(
                 "Folders of shards that are mixed must have as many ids of teachers at each place. "
                 f"Received: {str(sets[0].folder)!r} with {sets[0].manifest.teacher_ids} and "
-                f"{str(one.folder)!r} with {one.manifest.teacher_ids}."
+                f"{str(shard_set.folder)!r} with {shard_set.manifest.teacher_ids}."
             )
     return sets
 
@@ -117,7 +119,7 @@ def _digest(path, *_state):
     return sha256(path)
 
 
-def vocabularies_of(one: ShardSet) -> Vocabularies:
+def vocabularies_of(shards: ShardSet) -> Vocabularies:
     """Reads the vocabularies of a folder of shards.
 
     Raises:
@@ -126,14 +128,14 @@ def vocabularies_of(one: ShardSet) -> Vocabularies:
     """
     models = []
     for name in TOKENIZERS:
-        expected = one.manifest.tokenizers.get(name)
+        expected = shards.manifest.tokenizers.get(name)
         if expected:
-            check_file(one.folder / name)
-        model = (one.folder / name).read_bytes() if expected else None
+            check_file(shards.folder / name)
+        model = (shards.folder / name).read_bytes() if expected else None
         if expected and hashlib.sha256(model).hexdigest() != expected:
             raise ValueError(
                 "The tokenizer of shards must be the one that made their ids. Received: "
-                f"{str(one.folder / name)!r}, whose checksum is not that of the manifest."
+                f"{str(shards.folder / name)!r}, whose checksum is not that of the manifest."
             )
         models.append(model)
     return Vocabularies(*models)
@@ -144,14 +146,19 @@ def check_shards_are_left(
 ):
     """Raises ValueError if `PairFilter` of these limits drops all pairs; reads no ids."""
     groups = np.concatenate(
-        [open_shard(one.folder, name).groups for one in sets for name in one.names]
+        [
+            open_shard(shard_set.folder, name).groups
+            for shard_set in sets
+            for name in shard_set.names
+        ]
     )
     reasons = PairFilter(max_length, max_length_ratio)(*(groups[:, :2] + 1).T)
     counts = np.bincount(reasons, groups[:, 2], len(REASONS)).astype(int)
     if not counts[0]:
         dropped = DroppedPairs(*counts.tolist())
+        folders = [str(shard_set.folder) for shard_set in sets]
         raise ValueError(
             f"No pair is left to use: {dropped.too_long:,} are too long, "
             f"{dropped.unlike_lengths:,} are of unlike lengths. Received: max_length={max_length}, "
-            f"max_length_ratio={max_length_ratio}, shards {[str(one.folder) for one in sets]}."
+            f"max_length_ratio={max_length_ratio}, shards {folders}."
         )

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import batching, shapes_and_padding
-from kformer.training.data.corpus_report import of_shapes
+from kformer.training.data.corpus_report import shape_lines
 from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.mixture import corpus_weights
 from kformer.training.data.translation_dataset import pair_batch, respellings
@@ -85,8 +85,8 @@ class ShardBatches:
         self._form = batching(tokens_per_batch, max_length, fixed_shapes, *rates)
         self._element = pair_batch(self._form, *self._sides)
         self.passes = Passes(
-            [one.open() for one in sets],
-            corpus_weights([one.manifest.pairs for one in sets], weights, temperature),
+            [shard_set.open() for shard_set in sets],
+            corpus_weights([shard_set.manifest.pairs for shard_set in sets], weights, temperature),
             PairFilter(max_length, max_length_ratio),
             self._form,
             shuffle,
@@ -97,8 +97,8 @@ class ShardBatches:
         """Returns one pass after another, without its first batches, which are not read."""
         number = self.passes.number
         batches = number_of_pass(self._epoch).flat_map(
-            lambda one: tf.data.Dataset.range(first, number).map(
-                lambda i: self._batch(one, i), tf.data.AUTOTUNE, deterministic=True
+            lambda pass_number: tf.data.Dataset.range(first, number).map(
+                lambda i: self._batch(pass_number, i), tf.data.AUTOTUNE, deterministic=True
             )
         )
         batches = batches.prefetch(tf.data.AUTOTUNE)
@@ -116,8 +116,8 @@ class ShardBatches:
         for array in arrays:
             array.set_shape([None])
         usual = [
-            side.with_end(tf.RaggedTensor.from_row_lengths(*of_side, validate=False))
-            for side, of_side in zip(self._sides, (arrays[:2], arrays[2:]), strict=True)
+            side.with_end(tf.RaggedTensor.from_row_lengths(*ids_and_lengths, validate=False))
+            for side, ids_and_lengths in zip(self._sides, (arrays[:2], arrays[2:]), strict=True)
         ]
         chance = tf.random.fold_in(tf.stack([tf.constant(self._seed, tf.int64), number]), i)
         if self._form.shares > 1:  # Each process reads and spells its own rows.
@@ -133,20 +133,20 @@ class ShardBatches:
         inputs, expected = self._element(*sides, shape)
         if self._taught:
             teachers.set_shape([None, self._taught])
-            of_rows = tf.RaggedTensor.from_row_lengths(teachers, usual[1].row_lengths())
+            teacher_rows = tf.RaggedTensor.from_row_lengths(teachers, usual[1].row_lengths())
             padded = tf.concat([tf.shape(expected), [self._taught]], axis=0)
-            said = tf.gather(of_rows, order).to_tensor(shape=padded)
-            expected = tf.concat([expected[..., None], said], axis=-1)
+            teachings = tf.gather(teacher_rows, order).to_tensor(shape=padded)
+            expected = tf.concat([expected[..., None], teachings], axis=-1)
         return inputs, expected
 
     def describe(self) -> list[str]:
         """Returns lines about the shards, and about a pass over them."""
         passes = self.passes
         dropped, (source, target) = passes.dropped, passes.ids
-        lines = [f"{one.folder}: {one.manifest}" for one in self._sets]
+        lines = [f"{shard_set.folder}: {shard_set.manifest}" for shard_set in self._sets]
         lines.append(
             f"{sum(dropped.values()):,} pairs; {dropped['kept']:,} are used. Not used: "
             f"{dropped['too_long']:,} too long, {dropped['unlike_lengths']:,} of unlike lengths."
         )
         lines.append(f"An epoch: {passes.number:,} batches, {target:,} target tokens.")
-        return lines + of_shapes(*shapes_and_padding(self._form, passes.batches, source + target))
+        return lines + shape_lines(*shapes_and_padding(self._form, passes.batches, source + target))

@@ -4,7 +4,7 @@ import numpy as np
 
 from kformer.training.preparation.near_duplicates import bands
 from kformer.training.preparation.spill import Spill
-from kformer.training.shards.shard_file import Rows, gather_ranges, joined, of_sides
+from kformer.training.shards.shard_file import Rows, gather_ranges, joined, rows_from_sides
 
 ROWS = Rows(np.array([(1, 2), (2, 1), (1, 1)], np.int32), np.arange(8, dtype=np.uint16))
 
@@ -63,7 +63,7 @@ def test_the_hash_of_a_pair_is_that_of_its_ids_alone():
 def test_sides_become_rows():
     source = np.array([2, 0]), np.array([5, 6])
     target = np.array([1, 2]), np.array([7, 8, 9])
-    rows = of_sides([source, target])
+    rows = rows_from_sides([source, target])
     assert rows.lengths.tolist() == [[2, 1], [0, 2]]
     assert rows.ids.tolist() == [5, 6, 7, 8, 9]
     assert gather_ranges(rows.ids, np.array([3, 0]), np.array([2, 1])).tolist() == [8, 9, 5]
