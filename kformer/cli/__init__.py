@@ -56,7 +56,7 @@ def main():
     except _Ended as ended:
         code = 128 + ended.number
     except Exception as error:
-        if (message := system_errors.of_tensorflow(error)) is None:
+        if (message := system_errors.tensorflow_error_line(error)) is None:
             raise
         code = _complain(message)
     finally:

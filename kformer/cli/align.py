@@ -79,8 +79,8 @@ def align(
         _write_error_rate(list(alignments), links)
         return
     with writing(output) as out:
-        for number, found in enumerate(alignments, start=1):
-            out.write("".join(f"{line}\n" for line in _lines(format, number, found)).encode())
+        for number, alignment in enumerate(alignments, start=1):
+            out.write("".join(f"{line}\n" for line in _lines(format, number, alignment)).encode())
 
 
 def _check_options(choose, gold, output, layer, head):
@@ -124,14 +124,14 @@ def _write_error_rate(alignments, links):
     from kformer.text.alignment import alignment_error_rate, check_gold
 
     check_gold(alignments, links)
-    rate = alignment_error_rate((found.links for found in alignments), links)
+    rate = alignment_error_rate((alignment.links for alignment in alignments), links)
     typer.echo(f"alignment error rate {100 * rate:.2f}  percent of {len(links):,} lines")
 
 
-def _lines(format, number, found):
+def _lines(format, number, alignment):
     """Yields the lines for the links of line `number`."""
     if format == LinkFormat.pharaoh:
-        yield str(found)
+        yield str(alignment)
         return
-    for i, j in found.links:
-        yield f"{number}\t{found.source[i]}\t{found.target[j]}"
+    for i, j in alignment.links:
+        yield f"{number}\t{alignment.source[i]}\t{alignment.target[j]}"

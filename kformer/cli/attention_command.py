@@ -68,14 +68,14 @@ def attention(
         typer.echo(f"The page is {html}")
 
 
-def _check(text, output, html, **of_picture):
+def _check(text, output, html, **picture_options):
     if not text.strip():
         raise ValueError(f"The text must not be blank. Received: text={text!r}.")
     if not (output or html):
         raise ValueError("Give --output for a picture, or --html for a page. Received: neither.")
-    given = {name: value for name, value in of_picture.items() if value is not None}
-    if given and not output:
-        name, value = next(iter(given.items()))
+    chosen = {name: value for name, value in picture_options.items() if value is not None}
+    if chosen and not output:
+        name, value = next(iter(chosen.items()))
         raise ValueError(
             f"A page has every kind, layer and head; --{name} is of a picture. "
             f"Received: {name}={value} without --output."
@@ -97,25 +97,25 @@ def draw(views, text, kind=None, layer=None, head=None):
 
     from kformer.plot import plot_attention
 
-    found = {view.kind: view for view in views}
-    kind = kind or [*found][-1]
-    if kind not in found:
+    by_kind = {view.kind: view for view in views}
+    kind = kind or [*by_kind][-1]
+    if kind not in by_kind:
         raise ValueError(
-            f"The model has attention of the kind {', '.join(found)}. Received: kind={kind}."
+            f"The model has attention of the kind {', '.join(by_kind)}. Received: kind={kind}."
         )
-    _, queries, keys, grid = found[kind]  # (L, H, Q, K)
+    _, queries, keys, grid = by_kind[kind]  # (L, H, Q, K)
     for name, number, most in (("layer", layer, grid.shape[0]), ("head", head, grid.shape[1])):
         if number is not None and not 1 <= number <= most:
             raise ValueError(f"The model has {name}s 1 to {most}. Received: {name}={number}.")
     layers = range(1, grid.shape[0] + 1) if layer is None else [layer]
     heads = range(1, grid.shape[1] + 1) if head is None else [head]
-    chosen = grid[np.ix_([one - 1 for one in layers], [one - 1 for one in heads])]
+    chosen = grid[np.ix_([i - 1 for i in layers], [i - 1 for i in heads])]
     numbers = {"layer": layers, "head": heads}
-    of_one = [f"{name} {several[0]}" for name, several in numbers.items() if len(several) == 1]
+    single = [f"{name} {several[0]}" for name, several in numbers.items() if len(several) == 1]
     if chosen.shape[:2] == (1, 1):
         chosen = chosen[0, 0]
     # The text has a line of its own, in its own direction.
-    title = f"{text}\n{', '.join([f'{kind} attention', *of_one])}"
+    title = f"{text}\n{', '.join([f'{kind} attention', *single])}"
     rows = "piece that attends" if kind == "encoder" else "piece that is written"
     names = {"layers": layers, "heads": heads, "axes": (rows, "attended to")}
     return plot_attention(chosen, queries, keys, title, **names)

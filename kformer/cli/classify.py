@@ -25,7 +25,7 @@ from kformer.files import check_writable
 from kformer.training.kinds.labelled_files import read_labelled
 from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
-_NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
+_NUMBERS = [field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS]
 _Files = list[Path]
 _Columns = Annotated[
     str | None,
@@ -79,13 +79,13 @@ def train(
     freeze: Annotated[
         bool, typer.Option("--freeze", help="With --warm-start: train the head alone.")
     ] = False,
-    **given,
+    **settings,
 ):
     """Train a classifier on labelled text, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
-    flags, changes = Flags.among(given)
+    flags, changes = Flags.among(settings)
     numbers = Recipe.named(recipe, "classifier", **changes)
     options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     options["columns"] = _names(columns)
@@ -113,9 +113,9 @@ def predict(
     text = lines_to_translate(input)
     classifier = open_able_to("classify", model)
     work = _labels_of(classifier)
-    found = in_chunks(work, text.lines, text.total, label="Classifying", pauses=text.pauses)
+    results = in_chunks(work, text.lines, text.total, label="Classifying", pauses=text.pauses)
     with writing(output) as file:
-        for number, (label, probabilities) in enumerate(found, start=1):
+        for number, (label, probabilities) in enumerate(results, start=1):
             line = f"{label}\t{probabilities.max():.4f}"
             if format == LabelFormat.jsonl:
                 line = _json_line(number, label, classifier.labels, probabilities)
@@ -142,8 +142,8 @@ def evaluate(
     classifier = open_able_to("classify", model)
     _check_known(examples, classifier, model)
     texts = [example.text for example in examples]
-    found = in_chunks(_labels_of(classifier), texts, len(texts), label="Classifying")
-    predicted = [label for label, _ in found]
+    results = in_chunks(_labels_of(classifier), texts, len(texts), label="Classifying")
+    predicted = [label for label, _ in results]
 
     from kformer.text.labels import class_scores
 
@@ -161,8 +161,8 @@ def _labels_of(classifier):
     """Returns a function (texts, progress) -> pairs of a label and all probabilities."""
 
     def labels_of(texts, progress=None):
-        found = classifier.predict(texts, progress=progress)
-        return list(zip(found.labels, found.probabilities, strict=True))
+        predictions = classifier.predict(texts, progress=progress)
+        return list(zip(predictions.labels, predictions.probabilities, strict=True))
 
     return labels_of
 

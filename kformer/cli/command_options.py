@@ -42,13 +42,17 @@ def with_options_of(kind, panel=None, names=None):
 
     def with_options(command):
         signature = inspect.signature(command)
-        of_command = signature.parameters.values()
-        own = [one for one in of_command if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters = signature.parameters.values()
+        own = [
+            parameter
+            for parameter in parameters
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
 
         @functools.wraps(command)
         def run(**arguments):
-            given = {name: value for name, value in arguments.items() if value is not None}
-            return command(**given)
+            chosen = {name: value for name, value in arguments.items() if value is not None}
+            return command(**chosen)
 
         added = [_parameter(field, panel) for field in fields]
         run.__signature__ = signature.replace(parameters=[*own, *added])

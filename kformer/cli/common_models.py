@@ -82,7 +82,7 @@ TargetLanguage = Annotated[
 
 def open_model(
     path: Path,
-    others: Sequence[Path] = (),
+    ensemble: Sequence[Path] = (),
     target_language: str | None = None,
     shortlist: Path | None = None,
     **settings,
@@ -91,37 +91,37 @@ def open_model(
 
     Args:
         path: Of any form.
-        others: Paths of more models of an ensemble, if it is a `.keras` file.
-        target_language: See `open_able_to`.
+        ensemble: Paths of further `.keras` files, whose models translate together with it.
+        target_language: As for `open_able_to`.
         shortlist: Path of a table for the search, if it is a `.keras` file.
         **settings: Options of the search.
     """
-    check_has_options(path, others, shortlist, settings)
-    translator = open_ensemble(path, others, target_language, shortlist)
+    check_has_options(path, ensemble, shortlist, settings)
+    translator = open_ensemble(path, ensemble, target_language, shortlist)
     return lambda texts, progress=None: translator.translate(texts, progress=progress, **settings)
 
 
 def open_ensemble(
     path: Path,
-    others: Sequence[Path] = (),
+    ensemble: Sequence[Path] = (),
     target_language: str | None = None,
     shortlist: Path | None = None,
     if_any: bool = False,
 ):
-    """Returns the translator at `path`; with `others`, the `kformer.Ensemble` of all.
+    """Returns the translator at `path`; with `ensemble`, the `kformer.Ensemble` of all.
 
     Args:
-        path, others, shortlist: See `open_model`.
-        target_language, if_any: See `open_able_to`.
+        path, ensemble, shortlist: As for `open_model`.
+        target_language, if_any: As for `open_able_to`.
 
     Raises:
         ValueError: One of several is no `.keras` file, or has another vocabulary, as a shortlist
             may have.
     """
-    for one in others:
-        check_is_keras(one, "can be part of an ensemble")
+    for member in ensemble:
+        check_is_keras(member, "can be part of an ensemble")
     first, *more = (
-        open_able_to("translate", one, target_language, if_any) for one in (path, *others)
+        open_able_to("translate", member, target_language, if_any) for member in (path, *ensemble)
     )
     if shortlist:
         first.shortlist = kformer.Shortlist.load(shortlist)
@@ -161,25 +161,25 @@ def open_able_to(do: str, path: Path, target_language: str | None = None, if_any
     return model
 
 
-def search_options(path: Path, given: dict[str, Any]) -> SearchOptions:
-    """Returns the options of a search that were given, and the model's own for all others.
+def search_options(path: Path, changes: dict[str, Any]) -> SearchOptions:
+    """Returns the options of a search: the user's `changes`, and otherwise the model's own.
 
     Args:
         path: Of any form; an export has a fixed search.
-        given: Options of the search by name.
+        changes: Options of the search by name.
     """
     if saved_form(path) != "keras":
-        return SearchOptions(**given)
+        return SearchOptions(**changes)
     from kformer.tasks.keras_file import search_defaults_in  # It imports SentencePiece.
 
-    return with_defaults(given, search_defaults_in(path))
+    return with_defaults(changes, search_defaults_in(path))
 
 
-def check_has_options(path: Path, others, shortlist, settings):
-    """Refuses options of a search with an export; see `open_model` for the arguments."""
+def check_has_options(path: Path, ensemble, shortlist, settings):
+    """Refuses options of a search with an export; the arguments are as for `open_model`."""
     if saved_form(path) != "keras":
-        given = {"ensemble": others, "shortlist": shortlist}
-        check_no_options(path, [*settings, *(name for name, value in given.items() if value)])
+        choices = {"ensemble": ensemble, "shortlist": shortlist}
+        check_no_options(path, [*settings, *(name for name, value in choices.items() if value)])
 
 
 def check_no_options(path: Path, names):

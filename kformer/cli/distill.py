@@ -63,16 +63,16 @@ def distill(
         bool, typer.Option("--translate-only", help="Translate, and train no student.")
     ] = False,
     target_language: LanguageOfTarget = None,
-    **given,
+    **settings,
 ):
     """Train a small, fast translator on the translations of larger ones, with their vocabulary.
 
     The same command goes on where it was stopped: what is translated is used, and training resumes.
     """
-    flags, others = Flags.among(given)
+    flags, changes = Flags.among(settings)
     names = {field.name for field in dataclasses.fields(DistillationOptions)}
-    options = DistillationOptions(**{name: others.pop(name) for name in names & {*others}})
-    numbers = Recipe.named(recipe, "translator", **others)
+    options = DistillationOptions(**{name: changes.pop(name) for name in names & {*changes}})
+    numbers = Recipe.named(recipe, "translator", **changes)
     numbers.check_validation(valid_source)
     for teacher in teachers:
         check_is_keras(teacher, "can teach")
@@ -104,7 +104,7 @@ def distill(
     from kformer.training.kinds.translation_preparation import prepare_translation
 
     sides = _sides(texts)
-    training = {**flags.options(others), "tokenizer": flags.tokenizer or teachers[0]}
+    training = {**flags.options(changes), "tokenizer": flags.tokenizer or teachers[0]}
     training["target_language"] = language
     if numbers.monitor in TRANSLATION_MONITORS:
         training["tokenize"] = options.tokenize

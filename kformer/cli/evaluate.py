@@ -161,8 +161,8 @@ def _show(systems, references, metrics, confidence):
     shares = [f"{exact(lines, references):.2f}" for lines in systems.values()]
     columns, signatures = {}, {}
     for name, metric in metrics.items():
-        found = _scores(metric, systems.values(), references, confidence)
-        columns[name], signatures[name] = found
+        cells, signature = _scores(metric, systems.values(), references, confidence)
+        columns[name], signatures[name] = cells, signature
     if len(systems) == 1:
         width = max(len(cell) for [cell] in [*columns.values(), shares])
         for name, [cell] in columns.items():
@@ -183,7 +183,7 @@ def _scores(metric, systems, references, confidence):
         from kformer.text.scores import bootstrap
 
         estimates, signature = bootstrap(metric, [*systems], references)
-        cells = [_estimate(one) for one in estimates]
+        cells = [_estimate(estimate) for estimate in estimates]
         return [cell.ljust(max(map(len, cells))) for cell in cells], signature
     from kformer.text.scores import score_with
 

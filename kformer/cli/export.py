@@ -41,14 +41,14 @@ def export(
             rich_help_panel="Check",
         ),
     ] = None,
-    **given,
+    **settings,
 ):
     """Write a SavedModel, a .tflite file, a web page or a folder for CTranslate2.
 
     What was written is checked: it agrees with Python.
     """
     check_is_keras(model, "can be exported")
-    exports = Exports(**given)
+    exports = Exports(**settings)
     if not exports.paths:
         raise ValueError(
             "Say what to write: --saved-model DIR, --tflite FILE, --web DIR, --ctranslate2 DIR, or "
@@ -99,8 +99,8 @@ def _check_kind(model, exports):
     }.get(kind, ((), ""))
     options = [name for name in useless if getattr(exports, name) != getattr(Exports, name)]
     if options:
-        given = ", ".join(f"--{name.replace('_', '-')}" for name in options)
-        raise ValueError(f"{rule} Received: {given} with {str(model)!r}.")
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in options)
+        raise ValueError(f"{rule} Received: {flags} with {str(model)!r}.")
 
 
 def _check_places(exports):
@@ -116,18 +116,18 @@ def _check_places(exports):
     folders = {"a web page": web, "CTranslate2": exports.ctranslate2}
     for form, folder in folders.items():
         if folder:
-            others = [other for name, other in folders.items() if name != form]
-            _check_new_folder(form, folder, filter(None, (saved_model, tflite, *others)))
+            rest = [path for name, path in folders.items() if name != form]
+            _check_new_folder(form, folder, filter(None, (saved_model, tflite, *rest)))
 
 
-def _check_new_folder(form, folder, others):
+def _check_new_folder(form, folder, outputs):
     if folder.exists():
         name = form[0].upper() + form[1:]
         raise FileExistsError(f"{name} needs a new folder. Received: {str(folder)!r}.")
     check_writable(folder)
-    for other in others:
-        if other.resolve().is_relative_to(folder.resolve()):
+    for output in outputs:
+        if output.resolve().is_relative_to(folder.resolve()):
             raise ValueError(
                 f"The folder of {form} holds nothing else. "
-                f"Received: {str(other)!r} in {str(folder)!r}."
+                f"Received: {str(output)!r} in {str(folder)!r}."
             )

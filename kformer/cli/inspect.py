@@ -61,12 +61,12 @@ def export_sizes(kind: str, stacks: Iterable, parts: "Iterable[Part]") -> Iterat
     ids = in_tables // stacks[0].d_model
     layers = sum(stack.num_layers for stack in stacks)
 
-    def beside(of_any, of_layer, of_id):
-        return of_any + of_layer * layers + of_id * ids
+    def beside(per_model, per_layer, per_id):
+        return per_model + per_layer * layers + per_id * ids
 
     sizes = []
-    for precision, (of_table, of_other) in _BYTES.items():
-        weights = of_table * in_tables + of_other * (parameters - in_tables)
+    for precision, (table_bytes, other_bytes) in _BYTES.items():
+        weights = table_bytes * in_tables + other_bytes * (parameters - in_tables)
         sizes.append(f"{precision} {(weights + beside(*_BESIDE_WEIGHTS[kind])) / 1e6:.1f}")
     yield ".tflite", f"{', '.join(sizes)} MB"
     yield "SavedModel", f"{(4 * parameters + beside(*_BESIDE_WEIGHTS_SAVED[kind])) / 1e6:.1f} MB"
@@ -142,18 +142,18 @@ def _texts(model):
         yield from _about({**model.about, "target_languages": model.target_languages})
 
 
-def _about(found):
+def _about(metadata):
     """Yields the languages, the licence and the citation of a model."""
-    if found.get("target_languages"):
-        yield "into", f"one of {', '.join(found['target_languages'])}"
-    sides = [found.get(f"{side}_language", "?") for side in ("source", "target")]
+    if metadata.get("target_languages"):
+        yield "into", f"one of {', '.join(metadata['target_languages'])}"
+    sides = [metadata.get(f"{side}_language", "?") for side in ("source", "target")]
     if sides != ["?", "?"]:
         yield "languages", " -> ".join(sides)
-    elif found.get("languages"):
-        yield "languages", ", ".join(found["languages"])
+    elif metadata.get("languages"):
+        yield "languages", ", ".join(metadata["languages"])
     for name in ("licence", "citation"):
-        if found.get(name):
-            yield name, " ".join(found[name].split())
+        if metadata.get(name):
+            yield name, " ".join(metadata[name].split())
 
 
 def _table(parts):
@@ -197,14 +197,14 @@ def _run(folder):
     values = [(value, i) for i, value in enumerate(history.get(name, [])) if value == value]
     if values:
         best, at = (min if mode == "min" else max)(values)
-        others = (
-            f"{other} {history[other][at]:.4g}"
-            for other in sorted(history)
-            if other.startswith("val_") and other != name
+        rest = (
+            f"{score_name} {history[score_name][at]:.4g}"
+            for score_name in sorted(history)
+            if score_name.startswith("val_") and score_name != name
         )
         yield (
             "scores",
-            f"{', '.join([f'{name} {best:.4g}', *others])}, after epoch {history['epoch'][at]}",
+            f"{', '.join([f'{name} {best:.4g}', *rest])}, after epoch {history['epoch'][at]}",
         )
 
 
@@ -230,16 +230,23 @@ def _saved_model(path):
         ("max_batch_tokens", "{:,} ids of a request"),
     )
     yield "limits", ", ".join(words.format(report[key]) for key, words in limits if key in report)
-    for name, one in report.get("signatures", {}).items():
-        yield "signature", f"{name}: {_tensors(one['inputs'])} -> {_tensors(one['outputs'])}"
+    for name, signature in report.get("signatures", {}).items():
+        yield (
+            "signature",
+            f"{name}: {_tensors(signature['inputs'])} -> {_tensors(signature['outputs'])}",
+        )
     yield from _written(report)
     yield from _checked(report.get("checked") or {})
 
 
+def _size(size):
+    return "B" if size is None else str(size)
+
+
 def _tensors(described):
     return ", ".join(
-        f"{name} {one['dtype']} ({', '.join('B' if n is None else str(n) for n in one['shape'])})"
-        for name, one in described.items()
+        f"{name} {tensor['dtype']} ({', '.join(map(_size, tensor['shape']))})"
+        for name, tensor in described.items()
     )
 
 
@@ -251,9 +258,9 @@ def _tflite(path):
     yield "model", f"{kind_in(metadata)}, {path}, {_megabytes(path.stat().st_size)}{precision}"
     yield from _about(metadata)
     sizes = ("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff", "activation")
-    found = [f"{name} {metadata[name]}" for name in sizes if metadata.get(name)]
-    if found:
-        yield "network", ", ".join(found)
+    parts = [f"{name} {metadata[name]}" for name in sizes if metadata.get(name)]
+    if parts:
+        yield "network", ", ".join(parts)
     if "parameters" in metadata:
         yield "parameters", f"{metadata['parameters']:,}"
     for side in ("source", "target", ""):
@@ -282,8 +289,8 @@ def _ids(metadata, side):
         name: metadata.get(f"target_{name}_id" if side == "target" else f"{name}_id")
         for name in ("padding", "unknown", "start", "end")
     }
-    found = ", ".join(f"{name} {i}" for name, i in special.items() if i is not None)
-    return f"{metadata[f'{side}_vocab_size'.lstrip('_')]:,}; {found}"
+    ids = ", ".join(f"{name} {i}" for name, i in special.items() if i is not None)
+    return f"{metadata[f'{side}_vocab_size'.lstrip('_')]:,}; {ids}"
 
 
 def _report_beside(path):
@@ -293,15 +300,15 @@ def _report_beside(path):
         return {}
 
 
-def _search(found):
-    if "beam_size" in found:
+def _search(metadata):
+    if "beam_size" in metadata:
         words = "greedy"
-        if found["beam_size"] > 1:
-            words = f"{found['beam_size']} beams, length penalty {found['length_penalty']}"
-        others = {**found.get("search", {})}
+        if metadata["beam_size"] > 1:
+            words = f"{metadata['beam_size']} beams, length penalty {metadata['length_penalty']}"
+        options = {**metadata.get("search", {})}
         for name in ("beam_size", "length_penalty"):
-            others.pop(name, None)
-        yield "search", ", ".join(filter(None, [words, _options(others)]))
+            options.pop(name, None)
+        yield "search", ", ".join(filter(None, [words, _options(options)]))
 
 
 def _options(options):
@@ -309,10 +316,10 @@ def _options(options):
     return ", ".join(f"{name.replace('_', '-')} {value}" for name, value in options.items())
 
 
-def _written(found):
-    if "kformer" in found:
-        beside = f", TensorFlow {found['tensorflow']}" if "tensorflow" in found else ""
-        yield "written by", f"kformer {found['kformer']}{beside}"
+def _written(metadata):
+    if "kformer" in metadata:
+        beside = f", TensorFlow {metadata['tensorflow']}" if "tensorflow" in metadata else ""
+        yield "written by", f"kformer {metadata['kformer']}{beside}"
 
 
 def _checked(report):

@@ -91,10 +91,10 @@ class Journal:
             return None, [], []
         points, ends = [], [len(first)]
         for line in lines:
-            found = _POINT.fullmatch(line)
-            if not found:  # Likewise.
+            match = _POINT.fullmatch(line)
+            if not match:  # Likewise.
                 break
-            points.append(Point(int(found[1]), int(found[2]), int(found[3], 16)))
+            points.append(Point(int(match[1]), int(match[2]), int(match[3], 16)))
             ends.append(ends[-1] + len(line))
         return _settings_in(first, path), points, ends
 

@@ -33,9 +33,11 @@ from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, re
 from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
 Documents = StrEnum("Documents", [(name.upper().replace("-", "_"), name) for name in DOCUMENTS])
-_NUMBERS = [one.name for one in dataclasses.fields(Recipe) if one.name not in OF_TRANSLATORS]
+_NUMBERS = [field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS]
 _OF_SOURCES = ("coverage_penalty", "min_length_ratio", "max_length_ratio")
-_SEARCH = [one.name for one in dataclasses.fields(SearchOptions) if one.name not in _OF_SOURCES]
+_SEARCH = [
+    field.name for field in dataclasses.fields(SearchOptions) if field.name not in _OF_SOURCES
+]
 _Files = list[Path]
 _KIND = "language model"
 
@@ -69,13 +71,13 @@ def train(
         str,
         typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('language model'))}."),
     ] = "lm",
-    **given,
+    **settings,
 ):
     """Train a language model on plain text, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
-    flags, changes = Flags.among(given)
+    flags, changes = Flags.among(settings)
     numbers, options = Recipe.named(recipe, _KIND, **changes), flags.options(changes)
     from kformer.training.kinds.language_task import prepare_language_model  # Imports NumPy.
 
@@ -109,7 +111,7 @@ def generate(
             "also the answers are then written; file, the whole text."
         ),
     ] = Documents.LINE,
-    **given,
+    **settings,
 ):
     """Continue prompts, each on a line.
 
@@ -118,8 +120,8 @@ def generate(
     form = saved_form(model)
     check_output(output)
     if form != "keras":
-        check_no_options(model, [*given, *["format"][: format != OutputFormat.text]])
-    options = search_options(model, given)
+        check_no_options(model, [*settings, *["format"][: format != OutputFormat.text]])
+    options = search_options(model, settings)
     check_format(format, options.n_best)
     lines, total, pauses = lines_to_translate(input)
     generations = open_able_to("generate", model).generations

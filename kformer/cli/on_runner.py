@@ -33,23 +33,27 @@ class RunnerCommand(typer.core.TyperCommand):
     """
 
     def parse_args(self, ctx, args):
-        if not any(_name(one) == "--runner" for one in args):
+        if not any(_name(argument) == "--runner" for argument in args):
             return super().parse_args(ctx, args)
-        own, of_beam = self._split(ctx, args)
+        own, beam_options = self._split(ctx, args)
         super().parse_args(ctx, own)
-        ctx.args = of_beam
-        return of_beam
+        ctx.args = beam_options
+        return beam_options
 
     def _split(self, ctx, args):
         """Returns the command's own arguments, and Beam's options, each with its value."""
-        known = {name for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
-        own, of_beam, needs_value = [], [], False
-        for one in args:
-            is_option = one.startswith("--")
-            is_of_beam = _name(one) not in known if is_option else needs_value
-            (of_beam if is_of_beam else own).append(one)
-            needs_value = is_option and is_of_beam and "=" not in one
-        return own, of_beam
+        known = {
+            name
+            for parameter in self.get_params(ctx)
+            for name in (*parameter.opts, *parameter.secondary_opts)
+        }
+        own, beam_options, needs_value = [], [], False
+        for argument in args:
+            is_option = argument.startswith("--")
+            is_of_beam = _name(argument) not in known if is_option else needs_value
+            (beam_options if is_of_beam else own).append(argument)
+            needs_value = is_option and is_of_beam and "=" not in argument
+        return own, beam_options
 
 
 def _name(argument):
@@ -99,10 +103,10 @@ def translate_on_runner(
             "On a runner, --input and --output are files. "
             f"Received: input={input and str(input)!r}, output={output and str(output)!r}."
         )
-    if given := [f"--{name.replace('_', '-')}" for name, value in refused.items() if value]:
+    if options := [f"--{name.replace('_', '-')}" for name, value in refused.items() if value]:
         raise ValueError(
             "On a runner an export translates, with the search that was chosen for it, and writes "
-            f"text alone. Received: {', '.join(given)}."
+            f"text alone. Received: {', '.join(options)}."
         )
     with _quiet(runner):
         from kformer.scale import translate_text

@@ -58,8 +58,8 @@ def schedule(
         from kformer.training import WarmupSchedule
 
         schedules = {
-            name: WarmupSchedule(one.d_model, one.warmup_steps, one.learning_rate_scale)
-            for name, one in recipes.items()
+            name: WarmupSchedule(recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale)
+            for name, recipe in recipes.items()
         }
         _save(plot_schedules(schedules, steps), output)
 
@@ -72,9 +72,9 @@ def history(
     """Draw the learning curves of a run, and mark its best epoch."""
     from kformer.training.run.execution import draw_history, read_history
 
-    found, monitor = read_history(run)
+    logs, monitor = read_history(run)
     _check(output)
-    draw_history(found, monitor, output)
+    draw_history(logs, monitor, output)
     typer.echo(f"The picture is {output}")
 
 

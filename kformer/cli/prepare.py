@@ -55,18 +55,20 @@ def prepare(
         typer.Option(help="File to write: file, line and reason of each pair that is dropped."),
     ] = None,
     runner: Runner = None,
-    **given,
+    **settings,
 ):
     """Filter, tokenize, deduplicate and shuffle parallel text of any size, for kformer train.
 
     Without --tokenizer, a vocabulary is learned from a sample of the text.
     """
-    options = PreparationOptions(**given)
-    of_new = [f"{name}={given[name]!r}" for name in OF_NEW_VOCABULARY if name in given]
-    if of_new and tokenizer is not None:
+    options = PreparationOptions(**settings)
+    vocabulary_settings = [
+        f"{name}={settings[name]!r}" for name in OF_NEW_VOCABULARY if name in settings
+    ]
+    if vocabulary_settings and tokenizer is not None:
         raise ValueError(
             "With an existing vocabulary, none is learned. "
-            f"Received: tokenizer={str(tokenizer)!r}, {', '.join(of_new)}."
+            f"Received: tokenizer={str(tokenizer)!r}, {', '.join(vocabulary_settings)}."
         )
     text = {
         "pairs": pairs,

@@ -91,8 +91,8 @@ def request(
 ):
     """Translate with TensorFlow Serving and a SavedModel of `kformer export`."""
     check_output(output)
-    others = {"format": format != OutputFormat.text, "n_best": n_best > 1, "status": status}
-    check_paragraphs(paragraphs, source_language, **others)
+    conflicting = {"format": format != OutputFormat.text, "n_best": n_best > 1, "status": status}
+    check_paragraphs(paragraphs, source_language, **conflicting)
     check_format(format, n_best)
     options = {
         "version": model_version,
@@ -110,9 +110,9 @@ def request(
             return
         chunk = batch_size * connections
         if paragraphs:
-            given = _one_source(texts, input)
+            paragraphs_text = _one_source(texts, input)
             split = functools.partial(client.split_translations, target_language=target_language)
-            translate_paragraphs(lambda: split, given, output, source_language, chunk)
+            translate_paragraphs(lambda: split, paragraphs_text, output, source_language, chunk)
             return
         work = functools.partial(
             client.translations, n_best=n_best, target_language=target_language
@@ -146,8 +146,8 @@ def _headers(lines, token):
 
 def _text(texts, input):
     """Returns the `Text` to translate."""
-    given = _one_source(texts, input)
-    return Text(given, len(given)) if texts else lines_to_translate(given)
+    lines = _one_source(texts, input)
+    return Text(lines, len(lines)) if texts else lines_to_translate(lines)
 
 
 def _one_source(texts, input):
@@ -160,8 +160,8 @@ def _one_source(texts, input):
 
 def _show_status(client, model):
     versions = client.status()
-    for one in versions:
-        parts = filter(None, (str(one.version), one.state, one.error))
+    for version in versions:
+        parts = filter(None, (str(version.version), version.state, version.error))
         typer.echo(printable(one_line("\t".join(parts))))
-    if not any(one.state == "AVAILABLE" for one in versions):
+    if not any(version.state == "AVAILABLE" for version in versions):
         raise ValueError(f"No version of the model is available. Received: model={model!r}.")

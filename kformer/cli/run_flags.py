@@ -93,11 +93,11 @@ class Flags:
     ] = None
 
     @classmethod
-    def among(cls, given: dict) -> "tuple[Flags, dict]":
+    def among(cls, settings: dict) -> "tuple[Flags, dict]":
         """Splits the options of a command into these and the numbers of a recipe."""
         names = {field.name for field in dataclasses.fields(cls)}
-        flags = {name: value for name, value in given.items() if name in names}
-        return cls(**flags), {name: value for name, value in given.items() if name not in names}
+        flags = {name: value for name, value in settings.items() if name in names}
+        return cls(**flags), {name: value for name, value in settings.items() if name not in names}
 
     def options(self, numbers: dict) -> dict:
         """Returns the fields of `RunOptions`; `numbers` are those that were given."""
@@ -133,13 +133,13 @@ def train_as_prepared(prepare, output, flags):
 
 def _processes(flags):
     """Returns a context in which this process trains together with others, if there are any."""
-    given = flags.coordinator, flags.processes, flags.process
-    if given == (None, None, None) and os.environ.get("KERAS_BACKEND") != "jax":
+    team_settings = flags.coordinator, flags.processes, flags.process
+    if team_settings == (None, None, None) and os.environ.get("KERAS_BACKEND") != "jax":
         return contextlib.nullcontext()  # Without importing Keras, which takes seconds.
     with quiet():
         from kformer.training.parallel.hosts import join_processes
 
-    return join_processes(*given)
+    return join_processes(*team_settings)
 
 
 def _train(prepared, flags):
@@ -197,7 +197,7 @@ def _report(prepared, flags):
 
         with distribute(flags.devices, flags.model_parallel):
             check_fits(prepared.recipe, prepared.vocabularies.sizes())
-            found = [*prepared.notes(), prepared.task.report(prepared)]
-    typer.echo("\n".join(found))
+            lines = [*prepared.notes(), prepared.task.report(prepared)]
+    typer.echo("\n".join(lines))
     resumed = f" {str(prepared.output)!r} holds this run, which would be resumed."
     typer.echo(f"Dry run: nothing was written.{resumed * prepared.resumes}")

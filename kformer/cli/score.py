@@ -64,21 +64,21 @@ def write_scores(work, items, total, output, summary, text_of=itemgetter(1), ite
     tokens, bits, size, characters = 0, 0.0, 0, 0
     items, again = itertools.tee(items)  # A chunk apart.
 
-    def told():
+    def results():
         nonlocal tokens, bits, size, characters
         scored = in_chunks(work, items, total, _CHUNK, "Scoring")
-        for item, one in zip(again, scored, strict=True):
-            tokens += len(one.tokens)
-            if not one.flags:
-                bits -= one.log_probability / math.log(2)
+        for item, score in zip(again, scored, strict=True):
+            tokens += len(score.tokens)
+            if not score.flags:
+                bits -= score.log_probability / math.log(2)
                 size += len(text_of(item).encode()) + 1
                 characters += len(text_of(item)) + 1
             if not summary:
-                out.write(f"{one.log_probability:.4f}\t{one.mean:.4f}\n".encode())
-            yield one
+                out.write(f"{score.log_probability:.4f}\t{score.mean:.4f}\n".encode())
+            yield score
 
     with writing(output) as out:
-        value = perplexity(told())
+        value = perplexity(results())
         if summary:
             out.write(
                 f"perplexity  {value:.2f}  of {tokens} tokens in {total} {items_are}\n".encode()

@@ -70,7 +70,7 @@ def train(
     ] = None,
     target_language: LanguageOfTarget = None,
     tokenize: Tokenize = None,
-    **given,
+    **settings,
 ):
     """Train a translator on parallel text, with Keras's model.fit.
 
@@ -82,7 +82,7 @@ def train(
         raise ValueError(
             "Training needs --source and --target, --pairs, or --shards. Received: none of them."
         )
-    flags, changes = Flags.among(given)
+    flags, changes = Flags.among(settings)
     recipe = recipe or ("fine-tune" if flags.warm_start else "tiny")
     numbers = Recipe.named(recipe, "translator", **changes)
     validation = valid_source, valid_target

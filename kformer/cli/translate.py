@@ -79,27 +79,27 @@ def translate(
     paragraphs: Paragraphs = False,
     source_language: SourceLanguage = None,
     runner: Runner = None,
-    **given,
+    **search,
 ):
     """Translate text line by line."""
     if runner is not None:
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
         refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
         refused |= {"target_language": target_language}
-        refused |= {"source_language": source_language, **given}
+        refused |= {"source_language": source_language, **search}
         translate_on_runner(model, input, output, runner, context.args, refused)
         return
     form = saved_form(model)
     if resume:
         check_resumable(input, output)
     check_output(output)
-    others = {"format": format != OutputFormat.text, "prefix": prefix}
+    conflicting = {"format": format != OutputFormat.text, "prefix": prefix}
     if form != "keras":
-        for_search = {**others, "ensemble": ensemble, "shortlist": shortlist}
-        check_no_options(model, [*given, *(name for name, value in for_search.items() if value)])
-    options = search_options(model, given)
-    others |= {"n_best": options.n_best > 1, "resume": resume}
-    check_paragraphs(paragraphs, source_language, **others)
+        keras_only = {**conflicting, "ensemble": ensemble, "shortlist": shortlist}
+        check_no_options(model, [*search, *(name for name, value in keras_only.items() if value)])
+    options = search_options(model, search)
+    conflicting |= {"n_best": options.n_best > 1, "resume": resume}
+    check_paragraphs(paragraphs, source_language, **conflicting)
     check_format(format, options.n_best)
     if form == "keras":
         load = functools.partial(open_ensemble, model, ensemble or (), target_language, shortlist)
@@ -116,11 +116,14 @@ def translate(
     else:
         start = functools.partial(_start_export, load)
     if resume:
-        of_search = dataclasses.asdict(options) if form == "keras" else {}
-        models = {f"ensemble {number}": one for number, one in enumerate(ensemble or (), start=1)}
+        search_settings = dataclasses.asdict(options) if form == "keras" else {}
+        models = {
+            f"ensemble {number}": model_path
+            for number, model_path in enumerate(ensemble or (), start=1)
+        }
         files = {"input": input, "prefix": prefix, "shortlist": shortlist, **models}
-        others = {"format": format, "target_language": target_language}
-        settings = settings_of(model, files, {**others, **of_search})
+        choices = {"format": format, "target_language": target_language}
+        settings = settings_of(model, files, {**choices, **search_settings})
         write_resumably(start, items, total, format, output, settings)
     else:
         work, chunk = start()

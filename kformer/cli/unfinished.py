@@ -41,9 +41,9 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
     folders = [above for above in output.parents if not above.exists()]
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with contextlib.closing(Unfinished(output, settings, total)) as one:
+        with contextlib.closing(Unfinished(output, settings, total)) as part:
             try:
-                yield one
+                yield part
             except OSError as error:
                 if error.errno and error.filename is None:
                     error.filename = str(output)
@@ -51,14 +51,14 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
             except Exception:
                 raise
             except BaseException:  # A signal.
-                if one.lines:
+                if part.lines:
                     typer.echo(
-                        f"kformer: Stopped after line {one.lines} of {total}. The same command "
+                        f"kformer: Stopped after line {part.lines} of {total}. The same command "
                         "goes on there.",
                         err=True,
                     )
                 raise
-            one.publish()
+            part.publish()
     finally:
         with contextlib.suppress(OSError):  # They are not empty.
             for folder in folders:
@@ -153,8 +153,10 @@ def _whole(output):
 
 def check_resumable(input: Path | None, output: Path | None):
     """Refuses text and outputs that are not files: they cannot be gone on with."""
-    others = [path for path in (input, output) if path and path.exists() and not path.is_file()]
-    if input is None or output is None or others:
+    special_files = [
+        path for path in (input, output) if path and path.exists() and not path.is_file()
+    ]
+    if input is None or output is None or special_files:
         raise ValueError(
             "--resume needs the text in a file, --input, and a file to write, --output. Received: "
             f"input={_shown(input)}, output={_shown(output)}."
@@ -188,7 +190,9 @@ def write_resumably(
         with Progress("Translating", total, part.lines, in_log=True) as progress:
             for results in chunks_done(work, left, progress, chunk, part.lines):
                 numbered = enumerate(results, start=part.lines + 1)
-                content = b"".join(written(number, one, format) for number, one in numbered)
+                content = b"".join(
+                    written(number, translation, format) for number, translation in numbered
+                )
                 part.append(content, len(results))
 
 

@@ -114,8 +114,9 @@ def test_a_text_that_vanishes_while_it_is_read_is_named(
 
 
 def test_other_errors_of_tensorflow_are_not_hidden():
-    assert system_errors.of_tensorflow(tf.errors.InvalidArgumentError(None, None, "shape")) is None
-    assert system_errors.of_tensorflow(KeyError("x")) is None
+    error = tf.errors.InvalidArgumentError(None, None, "shape")
+    assert system_errors.tensorflow_error_line(error) is None
+    assert system_errors.tensorflow_error_line(KeyError("x")) is None
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="There is no /dev/full.")

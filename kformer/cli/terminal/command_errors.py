@@ -1,6 +1,6 @@
-"""Errors of typer and pydantic in the form of ours: the rule first, then what was received.
+"""Errors of typer, pydantic, the operating system and TensorFlow in the form of kformer's errors.
 
-Errors of the operating system in the form of ours: the rule first, then what was received.
+The rule comes first, then the received value.
 """
 
 import errno
@@ -28,23 +28,23 @@ def usage_error_line(error: typer.TyperException) -> str:
     """Returns the message of an error in what was typed."""
     cause = error.__cause__
     if hasattr(cause, "errors") and getattr(error, "param", None) is not None:
-        return _of_value(error.param, cause.errors()[0])
+        return _value_error_line(error.param, cause.errors()[0])
     message = error.format_message()
     if extra := _EXTRA.fullmatch(message.strip().removesuffix(".")):
-        return _of_extra(getattr(error, "ctx", None), extra[1], message)
+        return _extra_error_line(getattr(error, "ctx", None), extra[1], message)
     return message
 
 
-def _of_value(param, found):
+def _value_error_line(param, error):
     """Returns the message for a value that pydantic refused.
 
     Args:
         param: The parameter of the command.
-        found: Its error, as a dict.
+        error: Its error, as a dict.
     """
-    name, kind, message = param.name, found["type"], found["msg"]
+    name, kind, message = param.name, error["type"], error["msg"]
     if kind in _LIMITS:
-        rule = _LIMITS[kind].format(**found["ctx"])
+        rule = _LIMITS[kind].format(**error["ctx"])
     elif kind.partition("_")[0] in _MUST_BE:
         rule = _MUST_BE[kind.partition("_")[0]]
     elif choice := _CHOICE.fullmatch(message.removeprefix("Value error, ")):
@@ -53,18 +53,20 @@ def _of_value(param, found):
         message = message.removeprefix("Value error, ").removesuffix(".")
         rule = message.removeprefix("Input should be ")
         if rule == message:
-            return f"`{name}` cannot be used: {message}. Received: {name}={found['input']!r:.99}."
-    return f"`{name}` must be {rule}. Received: {name}={found['input']!r:.99}."
+            return f"`{name}` cannot be used: {message}. Received: {name}={error['input']!r:.99}."
+    return f"`{name}` must be {rule}. Received: {name}={error['input']!r:.99}."
 
 
-def _of_extra(context, extra, message):
+def _extra_error_line(context, extra, message):
     """Returns the message for arguments that a command does not take."""
     if context is None:
         return message
-    options = [option for one in context.command.params for option in one.opts]
+    options = [option for parameter in context.command.params for option in parameter.opts]
     takes = [name for name in ("--input", "--text", "--source", "--test") if name in options]
     arguments = [
-        one.name.upper() for one in context.command.params if one.param_type_name == "argument"
+        parameter.name.upper()
+        for parameter in context.command.params
+        if parameter.param_type_name == "argument"
     ]
     cure = f"; text is read from a file by {takes[0]} FILE" if takes else ""
     return (
@@ -101,12 +103,12 @@ def system_error_line(error: OSError) -> str:
     return f"{rule} Received: {', '.join(map(repr, map(str, files)))}." if files else rule
 
 
-def of_tensorflow(error: Exception) -> str | None:
+def tensorflow_error_line(error: Exception) -> str | None:
     """Returns the message of an error that TensorFlow met with a file; None for other errors."""
     if not type(error).__module__.startswith("tensorflow."):
         return None
     rules = {os.strerror(number): rule for number, rule in _RULES.items()}
-    found = _IN_TENSORFLOW.search(str(error))
-    if not found or found[2] not in rules:
+    match = _IN_TENSORFLOW.search(str(error))
+    if not match or match[2] not in rules:
         return None
-    return f"{rules[found[2]]} Received: {found[1]!r}."
+    return f"{rules[match[2]]} Received: {match[1]!r}."

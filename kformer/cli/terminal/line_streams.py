@@ -64,14 +64,14 @@ def lines_to_translate(input, ends=False) -> Text:
         ends: Whether lines keep their line ends.
     """
     if input is None:
-        return _of_stdin(ends)
+        return _stdin_text(ends)
     if input.exists() and not input.is_file() and not input.is_dir():
         stream = Stream(os.open(input, os.O_RDONLY))
         return Text(decoded(stream, repr(str(input)), ends), None, stream.pauses)
     return Text(read_lines(input, ends), sum(1 for _ in read_lines(input)))
 
 
-def _of_stdin(ends):
+def _stdin_text(ends):
     content = sys.stdin.buffer
     try:
         is_file = stat.S_ISREG(os.fstat(content.fileno()).st_mode)
@@ -122,7 +122,7 @@ def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
             try:
                 results = work(part, progress=progress.update)
             except ValueError as error:
-                raise ValueError(_of_lines(error, done)) from error
+                raise ValueError(_numbered_by_line(error, done)) from error
         _warn_of_lines(caught, done)
         done += len(part)
         yield results
@@ -182,15 +182,15 @@ def _chunks(items, most, pauses):
 def _warn_of_lines(caught, done):
     """Issues warnings again, of lines of the whole text."""
     for warning in caught:
-        message = _of_lines(warning.message, done)
+        message = _numbered_by_line(warning.message, done)
         warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)
 
 
-def _of_lines(message, done):
+def _numbered_by_line(message, done):
     """Returns a message of a line of the whole text instead of a sentence of a chunk."""
     return re.sub(
         r"\b(Sentence|Text|(?<=of )sentence|prompt) (\d+)",
-        lambda found: f"{'Line' if found[1].istitle() else 'line'} {done + int(found[2])}",
+        lambda match: f"{'Line' if match[1].istitle() else 'line'} {done + int(match[2])}",
         str(message),
         count=1,
     )

@@ -75,11 +75,11 @@ def _lines(format, number, answers):
     if format == OutputFormat.text:
         yield one_line(answers[0].text)
         return
-    for one in answers:
+    for answer in answers:
         if format == OutputFormat.tsv:
-            yield f"{number}\t{one.score:.4f}\t{one_line(one.text).replace(chr(9), ' ')}"
+            yield f"{number}\t{answer.score:.4f}\t{one_line(answer.text).replace(chr(9), ' ')}"
         else:
-            yield json.dumps(_fields(number, one), ensure_ascii=False)
+            yield json.dumps(_fields(number, answer), ensure_ascii=False)
 
 
 def _fields(number, answer):

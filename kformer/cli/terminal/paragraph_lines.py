@@ -29,17 +29,19 @@ SourceLanguage = Annotated[
 ]
 
 
-def check_paragraphs(paragraphs, source_language, **others):
+def check_paragraphs(paragraphs, source_language, **conflicting):
     """Refuses options that do not go together.
 
     Args:
-        others: Options that do not go with --paragraphs, by name; those that are set are true.
+        conflicting: Options that do not go with --paragraphs, by name; those that are set are true.
     """
-    if paragraphs and any(others.values()):
-        given = ", ".join(f"--{name.replace('_', '-')}" for name, value in others.items() if value)
+    if paragraphs and any(conflicting.values()):
+        options = ", ".join(
+            f"--{name.replace('_', '-')}" for name, value in conflicting.items() if value
+        )
         raise ValueError(
             "--paragraphs writes text alone, and the best translation of each sentence. "
-            f"Received: {given}."
+            f"Received: {options}."
         )
     if source_language is not None and not paragraphs:
         raise ValueError(
@@ -67,9 +69,9 @@ def translate_paragraphs(load, input, output, source_language, chunk=None):
 
     results = in_chunks(work, text.lines, text.total, chunk, pauses=text.pauses)
     with writing(output) as out:
-        for number, one in enumerate(results, start=1):
-            warn_of_flags(number, one)
-            out.write(one.text.encode("utf-8"))
+        for number, translation in enumerate(results, start=1):
+            warn_of_flags(number, translation)
+            out.write(translation.text.encode("utf-8"))
 
 
 def _text(input):
@@ -78,4 +80,7 @@ def _text(input):
         text = lines_to_translate(input, ends=True)
         name = "stdin" if input is None else repr(str(input))
         return text._replace(lines=check_whole(text.lines, name))
-    return Text([one if one.endswith("\n") else f"{one}\n" for one in input], len(input))
+    return Text(
+        [paragraph if paragraph.endswith("\n") else f"{paragraph}\n" for paragraph in input],
+        len(input),
+    )
