@@ -202,8 +202,8 @@ def show_reports(reports):
             agreement += f", {report.ties} others at a tie"
         if report.tokenizer_ties:
             agreement += f", {report.tokenizer_ties} at a tie of the tokenizer"
-        if report.others:
-            agreement += f", {report.others} otherwise"
+        if report.different:
+            agreement += f", {report.different} otherwise"
         typer.echo(f"{report.form:<19}{size:>8}{score:>12}  {agreement}")
     if reports[0].signature:
         typer.echo(f"BLEU: {reports[0].signature}")

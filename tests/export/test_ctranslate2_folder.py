@@ -132,7 +132,7 @@ def test_nothing_is_written_where_ctranslate2_says_something_else(
     result = command("export", toy_keras, "--ctranslate2", tmp_path / "folder")
     assert result.returncode == 2 and not [*tmp_path.iterdir()]
     message = result.stderr.splitlines()[-1]
-    assert "must say what Python says" in message and "from the CTranslate2" in message
+    assert "must answer as Python does" in message and "from the CTranslate2" in message
 
 
 @installed

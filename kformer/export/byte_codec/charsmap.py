@@ -16,7 +16,7 @@ _VALUE = np.uint32(0x7FFFFFFF)
 
 
 class Charsmap(NamedTuple):
-    """Edges, as `double_array.of_edges` takes them; values are offsets in `replacements`."""
+    """Edges for `double_array.automaton_of_edges`; values are offsets in `replacements`."""
 
     edges: list
     depth: int
@@ -50,8 +50,8 @@ def _edges(units):
     while level:
         places = np.array(level, np.int64)[:, np.newaxis]
         slots = places ^ np.arange(1, 256)  # (states, 255)
-        found = units[np.minimum(slots, len(units) - 1)]
-        here = (slots < len(units)) & ((found & _LABEL) == np.arange(1, 256))
+        unit = units[np.minimum(slots, len(units) - 1)]
+        here = (slots < len(units)) & ((unit & _LABEL) == np.arange(1, 256))
         rows, columns = np.nonzero(here)
         children = slots[rows, columns]
         targets = children ^ _offsets(units[children])

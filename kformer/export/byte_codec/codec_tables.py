@@ -9,7 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kformer.export.byte_codec import charsmap
-from kformer.export.byte_codec.double_array import END, DoubleArray, of_edges, of_keys
+from kformer.export.byte_codec.double_array import (
+    END,
+    DoubleArray,
+    automaton_of_edges,
+    automaton_of_keys,
+)
 from kformer.export.byte_codec.piece_model import (
     BYTE,
     CONTROL,
@@ -102,10 +107,10 @@ UTF8 = _utf8()
 def _normalizer(model: PieceModel):
     rules = charsmap.read(model.charsmap)
     strings, places, edges = bytearray(BROKEN), {}, []
-    for of_state in rules.edges:
-        of_state = dict(of_state)
-        if END in of_state:
-            start = of_state[END]
+    for state_edges in rules.edges:
+        state_edges = dict(state_edges)
+        if END in state_edges:
+            start = state_edges[END]
             text = rules.replacements[start : rules.replacements.index(b"\0", start)]
             if b"  " in text:
                 raise ValueError(
@@ -121,10 +126,10 @@ def _normalizer(model: PieceModel):
                 strings += bytes(len(strings) % 2)
                 places[text] = len(strings) // 2  # So that it fits in 16 bits.
                 strings += bytes([len(text)]) + text
-            of_state[END] = places[text]
-        edges.append(of_state)
+            state_edges[END] = places[text]
+        edges.append(state_edges)
     return Normalizer(
-        of_edges(edges, rules.depth),
+        automaton_of_edges(edges, rules.depth),
         np.frombuffer(bytes(strings), np.uint8),
         model.add_dummy_prefix,
         model.remove_extra_whitespaces,
@@ -137,7 +142,7 @@ def _pieces(model: PieceModel):
         for i, (piece, kind) in enumerate(zip(model.pieces, model.types, strict=True))
         if kind == NORMAL and chr(SPACE_BYTE) not in piece  # Such a piece can never be met.
     }
-    keys = of_keys(ids)
+    keys = automaton_of_keys(ids)
     scores = np.zeros(len(keys.label) - keys.ends, np.float32)
     ends = np.flatnonzero(keys.label[keys.ends :] == END)
     scores[ends] = model.scores[keys.follow[keys.ends + ends]]

@@ -36,7 +36,7 @@ class DoubleArray(NamedTuple):
         return int(self.follow[state]) if state >= self.ends else None
 
 
-def of_keys(values) -> DoubleArray:
+def automaton_of_keys(values) -> DoubleArray:
     """Builds the automaton of a dict bytes -> value; keys have no zero in them."""
     numbers = {b"": 0}
     edges = [{}]
@@ -47,10 +47,10 @@ def of_keys(values) -> DoubleArray:
                 edges[numbers[key[: end - 1]]][key[end - 1]] = len(edges)
                 edges.append({})
         edges[numbers[key]][END] = value
-    return of_edges(edges, max(map(len, values), default=0))
+    return automaton_of_edges(edges, max(map(len, values), default=0))
 
 
-def of_edges(edges, depth: int) -> DoubleArray:
+def automaton_of_edges(edges, depth: int) -> DoubleArray:
     """Builds a double array from an automaton's edges.
 
     Args:
@@ -58,12 +58,12 @@ def of_edges(edges, depth: int) -> DoubleArray:
             first. Several edges may lead to one state.
         depth: Bytes of the longest key.
     """
-    bases, ends = _spread([list(of_state) for of_state in edges])
+    bases, ends = _spread([list(state_edges) for state_edges in edges])
     size = int(bases.max()) + _RESERVED
     label = np.full(size, NO_BYTE, np.uint8)
     follow = np.full(size, DEAD, np.int32)
-    for base, of_state in zip(bases.tolist(), edges, strict=True):
-        for byte, target in of_state.items():
+    for base, state_edges in zip(bases.tolist(), edges, strict=True):
+        for byte, target in state_edges.items():
             label[base + byte] = byte
             follow[base + byte] = target if byte == END else bases[target]
     return DoubleArray(label, follow, int(bases[0]), ends, depth)

@@ -71,10 +71,10 @@ def _replaced(normalizer, text, room):
     length = tf.where(character > 0, character, len(BROKEN))
     if normalizer.keys.depth:
         longest, value = _longest_keys(normalizer.keys, text.bytes)
-        found = longest > 0
-        consumed = tf.where(found, longest, consumed)
-        start = tf.where(found, value + 1, start)
-        length = tf.where(found, looked_up(normalizer.strings, value), length)
+        has_key = longest > 0
+        consumed = tf.where(has_key, longest, consumed)
+        start = tf.where(has_key, value + 1, start)
+        length = tf.where(has_key, looked_up(normalizer.strings, value), length)
     follow = tf.concat([tf.minimum(places + consumed, size), [size]], axis=0)
     counts = first(reached(follow, 0, size + 1), size)
     parts = spread(tf.where(places < text.length, length * counts, 0), room + 1)

@@ -48,8 +48,8 @@ def looked_up(table, places):
         table: A tensor of an array of `narrowed`; or an array of int32 numbers.
         places: int32 tensor.
     """
-    found = tf.cast(tf.gather(table, places), tf.int32)
-    return found + _HALF if table.dtype == tf.int16 else found
+    values = tf.cast(tf.gather(table, places), tf.int32)
+    return values + _HALF if table.dtype == tf.int16 else values
 
 
 def walk(automaton, text):
@@ -145,11 +145,11 @@ def spread(sizes, room: int):
     count = sizes.shape[0]
     end = tf.cumsum(sizes)
     begin = end - sizes
-    there = tf.minimum(sizes, 1)
+    occupied = tf.minimum(sizes, 1)
     # Slices that are not empty, numbered, and at each byte the number of those that have begun.
-    number = tf.where(there > 0, tf.cumsum(there) - 1, count)
+    number = tf.where(occupied > 0, tf.cumsum(occupied) - 1, count)
     kept = scattered(number, tf.range(count), count)
-    begun = tf.cumsum(scattered(tf.where(there > 0, begin, room), there, room))
+    begun = tf.cumsum(scattered(tf.where(occupied > 0, begin, room), occupied, room))
     which = tf.gather(kept, tf.maximum(begun - 1, 0))
     return Spread(which, tf.range(room) - tf.gather(begin, which), end[-1])
 

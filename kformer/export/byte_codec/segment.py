@@ -84,13 +84,13 @@ def _best(scores, states, length):
     def advance(end, best):
         before = tf.slice(best, [end], [depth])
         block = tf.slice(rows, [end, 0], [_AT_ONCE, depth])
-        found = []
+        scores = []
         for row in tf.split(block, _AT_ONCE):
             here = tf.reduce_max(before + tf.reshape(row, (depth,)), keepdims=True)
-            found.append(here)
+            scores.append(here)
             before = tf.concat([tf.slice(before, [1], [depth - 1]), here], axis=0)
         # Places are counted from `depth` places before the beginning.
-        best = ops.slice_update(best, (end + depth,), tf.concat(found, axis=0))
+        best = ops.slice_update(best, (end + depth,), tf.concat(scores, axis=0))
         return end + _AT_ONCE, best
 
     size = depth + blocks * _AT_ONCE + 1
@@ -118,8 +118,8 @@ def _emitted(pieces, text, lengths, ids):
         spelt = tf.zeros([count], tf.bool)
         for back in range(_LONGEST_CHARACTER):  # Whether the unknown one ends so much later.
             spelt |= tf.slice(sizes, [back], [count]) > back
-        of_bytes = tf.concat([[0], looked_up(pieces.byte_ids, text.bytes)], axis=0)
-        ids = tf.where(spelt, of_bytes, ids)
+        byte_ids = tf.concat([[0], looked_up(pieces.byte_ids, text.bytes)], axis=0)
+        ids = tf.where(spelt, byte_ids, ids)
         emitted = tf.where(spelt, 1, chosen)
     number = tf.cumsum(emitted)
     room = text.bytes.shape[0]
@@ -129,7 +129,7 @@ def _emitted(pieces, text, lengths, ids):
 _ROUNDING = float(np.finfo(np.float32).eps) / 2  # Of one sum, for each unit of it, at most.
 
 
-def are_tied(tokenizer, ids, others) -> bool:
+def are_tied(tokenizer, ids, other_ids) -> bool:
     """Whether both spell one text, and float32 cannot tell which of them scores higher.
 
     Args:
@@ -139,14 +139,14 @@ def are_tied(tokenizer, ids, others) -> bool:
     Raises:
         ValueError: The model does something that the byte codec does not.
     """
-    texts = {tokenizer.detokenize([row]).numpy()[0] for row in (ids, others)}
+    texts = {tokenizer.detokenize([row]).numpy()[0] for row in (ids, other_ids)}
     if len(texts) > 1:
         return False
     model = read_piece_model(tokenizer.model)
-    score, other = (sum(_score(model, i) for i in row) for row in (ids, others))
+    score, other_score = (sum(_score(model, i) for i in row) for row in (ids, other_ids))
     # All scores are below zero, so that no sum on the way is larger than the last.
-    most = _ROUNDING * (len(ids) + len(others)) * max(abs(score), abs(other))
-    return abs(score - other) <= most
+    most = _ROUNDING * (len(ids) + len(other_ids)) * max(abs(score), abs(other_score))
+    return abs(score - other_score) <= most
 
 
 def _score(model, i) -> float:

@@ -62,12 +62,12 @@ def shapes(most, max_ids) -> list[tuple[int, int]]:
         most: Maximum number of ids of a row.
         max_ids: Maximum number of ids of a batch before rows are added as padding.
     """
-    found = []
+    pairs = []
     for length in length_classes(most):
         rows = min(max(1, max_ids // length), BATCH_CLASSES[-1])
         largest = next(batch for batch in BATCH_CLASSES if batch >= rows)
-        found += [(batch, length) for batch in BATCH_CLASSES if batch <= largest]
-    return found
+        pairs += [(batch, length) for batch in BATCH_CLASSES if batch <= largest]
+    return pairs
 
 
 def compiled(function, padding_id, most):
@@ -185,38 +185,41 @@ class Searching:
         """
 
         def answer(ids, *raised):
-            of_row = {name: flag[:, tf.newaxis] for name, flag in zip(flags, raised, strict=True)}
-            return self._answered(ids, of_row)
+            row_flags = {
+                name: flag[:, tf.newaxis] for name, flag in zip(flags, raised, strict=True)
+            }
+            return self._answered(ids, row_flags)
 
         return map_in_chunks(answer, self._spec, at_once, ids, *flags.values())
 
     def _answered(self, ids, flags):
         source = ids.to_tensor(self._padding_id)
-        found = self._decode(source)
-        there = (found.scores > NEG_INF / 2) & self._has_answer(ids, flags)  # (B, N)
-        number = tf.shape(found.ids)[1]
-        rows = tf.reshape(found.ids, [-1, tf.shape(found.ids)[2]])  # (B * N, T)
+        output = self._decode(source)
+        is_answer = (output.scores > NEG_INF / 2) & self._has_answer(ids, flags)  # (B, N)
+        number = tf.shape(output.ids)[1]
+        rows = tf.reshape(output.ids, [-1, tf.shape(output.ids)[2]])  # (B * N, T)
         end = tf.argmax(tf.equal(rows, self._tokenizer.end_id), axis=1, output_type=tf.int32)
-        ended = tf.reshape(found.ended, [-1])
+        ended = tf.reshape(output.ended, [-1])
         limits = tf.gather(self._search.limits, tf.cast(ids.row_lengths(), tf.int32))
         limits = tf.minimum(tf.repeat(limits, number), tf.shape(rows)[1])
         lengths = tf.where(ended, end, limits)
-        of_ids = self._degenerate(source, ids, rows, lengths, number)
-        of_found = {"length limit": ~ended, **of_ids}
-        of_found = {
-            name: tf.reshape(flag, tf.shape(there)) & there for name, flag in of_found.items()
+        id_flags = self._degenerate(source, ids, rows, lengths, number)
+        answer_flags = {"length limit": ~ended, **id_flags}
+        answer_flags = {
+            name: tf.reshape(flag, tf.shape(is_answer)) & is_answer
+            for name, flag in answer_flags.items()
         }
         texts = self._tokenizer.detokenize(self._whole(ids, rows, number))
         texts = tf.strings.regex_replace(texts, r"\x00", "")
         answers = {
-            self.output: tf.where(there, tf.reshape(texts, tf.shape(there)), ""),
-            "score": found.scores,
-            "flags": joined({**flags, **of_found}),
+            self.output: tf.where(is_answer, tf.reshape(texts, tf.shape(is_answer)), ""),
+            "score": output.scores,
+            "flags": joined({**flags, **answer_flags}),
         }
         number = self._search.options.n_best
         if number == 1:
             return answers
-        return distinct(answers, self.output, number, there, joined(flags))
+        return distinct(answers, self.output, number, is_answer, joined(flags))
 
     def _longest(self, length):
         """Returns the largest length of an answer to rows of `length` ids."""
@@ -235,7 +238,7 @@ class Searching:
         raise NotImplementedError
 
 
-def distinct(answers, name, number, there, flags):
+def distinct(answers, name, number, is_answer, flags):
     """Returns the best N of at least as many answers to each row that differ in their texts.
 
     It is `kformer.tasks.translation` in graph.
@@ -249,9 +252,9 @@ def distinct(answers, name, number, there, flags):
     """
     texts = answers[name]
     place = tf.range(tf.shape(texts)[1])
-    before = (place[:, tf.newaxis] > place) & there[:, tf.newaxis, :]  # (B, more, more)
+    before = (place[:, tf.newaxis] > place) & is_answer[:, tf.newaxis, :]  # (B, more, more)
     same = tf.equal(texts[:, :, tf.newaxis], texts[:, tf.newaxis, :])
-    again = there & tf.reduce_any(same & before, axis=-1)  # (B, more)
+    again = is_answer & tf.reduce_any(same & before, axis=-1)  # (B, more)
     order = tf.argsort(tf.cast(again, tf.int32), axis=1, stable=True)[:, :number]
     again = tf.gather(again, order, batch_dims=1)
     missing = {name: "", "score": NEG_INF, "flags": flags}

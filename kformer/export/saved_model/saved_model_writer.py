@@ -74,7 +74,7 @@ def _kind(tensor):
 
 def sizes(folder) -> dict[str, int]:
     """Returns the bytes of graph and tokenizers, of the weights, and of all except the report."""
-    found = {"graph": 0, "weights": 0}
+    parts_bytes = {"graph": 0, "weights": 0}
     parts = {"saved_model.pb": "graph", "variables": "weights"}
     total = 0
     for file in folder.rglob("*"):
@@ -83,8 +83,8 @@ def sizes(folder) -> dict[str, int]:
             total += size
             part = parts.get(file.relative_to(folder).parts[0])
             if part:
-                found[part] += size
-    return {**found, "all": total}
+                parts_bytes[part] += size
+    return {**parts_bytes, "all": total}
 
 
 def export_saved_model(
@@ -168,8 +168,8 @@ def export_saved_model(
             tf.saved_model.save(module, str(temporary), dict(module.functions))
             inputs = {name: input_names(function) for name, function in module.functions.items()}
             longest, most = model.max_source_length, limits.batch_size
-            found = requests(inputs, examples, longest, CHUNK_IDS, xla, most)
-            number = write_warmup(temporary, found, export.name)
+            warmup_requests = requests(inputs, examples, longest, CHUNK_IDS, xla, most)
+            number = write_warmup(temporary, warmup_requests, export.name)
             write_report(temporary, module.functions, settings, number)
             if check:  # It reads the limits in the report, to which its results are then added.
                 checked = check(temporary)
@@ -201,7 +201,7 @@ def _answers(functions, examples):
     answers = []
     for signature, function in functions.items():
         request = {name: examples[name].sentences[:1] for name in input_names(function)}
-        found = function(**{name: tf.constant(texts) for name, texts in request.items()})
-        answer = {name: as_lists(tensor) for name, tensor in found.items()}
+        outputs = function(**{name: tf.constant(texts) for name, texts in request.items()})
+        answer = {name: as_lists(tensor) for name, tensor in outputs.items()}
         answers.append((Request(signature, request), answer))
     return answers

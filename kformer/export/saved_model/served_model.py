@@ -80,8 +80,8 @@ class ServedModel:
         batch_size = min(batch_size, self.max_batch_size)
         batches = list(batches_by_length([len(text) for text in texts], batch_size))
         outputs = each_batch(answered, batches)
-        for batch, found in zip(batches, outputs, strict=True):
-            for i, answer in zip(batch, found, strict=True):
+        for batch, batch_answers in zip(batches, outputs, strict=True):
+            for i, answer in zip(batch, batch_answers, strict=True):
                 answers[i] = answer
             if progress:
                 progress(len(batch))

@@ -62,9 +62,9 @@ class ServedTranslator(ServedModel):
         check_target_language(target_language, self._languages)
         if target_language is None:
             return self
-        made = copy.copy(self)
-        made._target_language, made._languages = target_language, ()
-        return made
+        translator = copy.copy(self)
+        translator._target_language, translator._languages = target_language, ()
+        return translator
 
     def translate(
         self,
@@ -80,8 +80,8 @@ class ServedTranslator(ServedModel):
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
-            found = into._split(texts, source_language, batch_size, progress)
-            return [one.text for one in found]
+            translations = into._split(texts, source_language, batch_size, progress)
+            return [translation.text for translation in translations]
         return [best.text for [best] in into._translations(texts, batch_size, progress)]
 
     def translations(
@@ -118,9 +118,9 @@ class ServedTranslator(ServedModel):
         return self._answers("serving_default", read_best, texts, batch_size, progress)
 
     def _translations(self, texts, batch_size, progress):
-        found = self._best(texts, batch_size, progress)
-        warn_of_cut([best.flags for [best] in found], "translated", stacklevel=4)
-        return found
+        translations = self._best(texts, batch_size, progress)
+        warn_of_cut([best.flags for [best] in translations], "translated", stacklevel=4)
+        return translations
 
 
 class ServedClassifier(ServedModel):
@@ -147,12 +147,12 @@ class ServedClassifier(ServedModel):
 
     def predict(self, texts, batch_size: int = 32, progress=None) -> Predictions:
         """See `kformer.TextClassifier.predict`."""
-        found = self._answers("classify", read_class, texts, batch_size, progress)
-        warn_of_cut([answer.flags for answer in found], "classified")
-        rows = [[*answer.probabilities.values()] for answer in found]
+        answers = self._answers("classify", read_class, texts, batch_size, progress)
+        warn_of_cut([answer.flags for answer in answers], "classified")
+        rows = [[*answer.probabilities.values()] for answer in answers]
         classes = self.signatures["classify"].structured_outputs["probabilities"].shape[-1]
         probabilities = np.array(rows, np.float32).reshape(-1, classes)
-        return Predictions([answer.label for answer in found], probabilities)
+        return Predictions([answer.label for answer in answers], probabilities)
 
 
 class ServedLanguageModel(ServedModel):
@@ -179,6 +179,6 @@ class ServedLanguageModel(ServedModel):
         self, prompts, batch_size: int = 32, progress=None
     ) -> list[list[ServedGeneration]]:
         """As `generate`, but with scores and flags: for each prompt a list of its best one."""
-        found = self._answers("generate", read_generation, prompts, batch_size, progress)
-        check_prompts(best.flags for [best] in found)
-        return found
+        generations = self._answers("generate", read_generation, prompts, batch_size, progress)
+        check_prompts(best.flags for [best] in generations)
+        return generations

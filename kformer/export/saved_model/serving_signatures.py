@@ -73,8 +73,8 @@ class Signatures:
             return {"vector": sentence_vectors(self._network, self._filled(ids))}
 
         spec = {"vector": tf.TensorSpec([None, self._network.d_model], tf.float32)}
-        found = map_in_chunks(encode, spec, self._at_once(rows), rows.ids)
-        return {**found, "flags": joined(rows.flags("source"))}
+        vectors = map_in_chunks(encode, spec, self._at_once(rows), rows.ids)
+        return {**vectors, "flags": joined(rows.flags("source"))}
 
     def tokenize(self, text, target_language=None):
         """Returns the ids of each text.
@@ -106,8 +106,8 @@ class Signatures:
 
     def _read(self, tokenizer, text, max_length, target_language=None):
         # A request may violate the declared shape; the check runs only if the shape is unknown.
-        given = tf.raw_ops.PlaceholderWithDefault(input=text, shape=tf.TensorShape(None))
-        text = tf.ensure_shape(given, [None])
+        unchecked = tf.raw_ops.PlaceholderWithDefault(input=text, shape=tf.TensorShape(None))
+        text = tf.ensure_shape(unchecked, [None])
         with tf.control_dependencies([_at_most(MAX_TEXTS, "texts", tf.size(text))]):
             text = tf.identity(text)
         total = tf.reduce_sum(characters_read(text))
@@ -119,7 +119,7 @@ class Signatures:
         with tf.control_dependencies([as_many("languages as texts", text, target_language)]):
             prefix_ids, known = self._languages.find(tf.identity(target_language))
         rows = read(tokenizer, text, max_length, prefix_ids)
-        return rows._replace(of_language={self._languages.unknown: ~known})
+        return rows._replace(language_flags={self._languages.unknown: ~known})
 
     def _within_limits(self, *several):
         """Returns the same `Read`s after checking that they are within the limit of ids."""
@@ -150,8 +150,8 @@ class Signatures:
 
         spec = {"log_probability": tf.TensorSpec([None], tf.float32)}
         at_once = tf.clip_by_value(chunk, 1, at_once)
-        found = map_in_chunks(score, spec, at_once, sources, targets.ids)
-        return {**found, "tokens": targets.lengths}
+        scores = map_in_chunks(score, spec, at_once, sources, targets.ids)
+        return {**scores, "tokens": targets.lengths}
 
     def _filled(self, ids):
         """Returns the ids that the network reads for pieces and the end id, int32 (B, S)."""
@@ -175,15 +175,15 @@ def input_names(function) -> list[str]:
     return [spec.name for spec in input_specs(function)]
 
 
-def as_many(what, texts, others):
+def as_many(what, texts, more_texts):
     """Returns an operation that fails unless two inputs, string (B,), are of one length.
 
     Args:
         what: Words of the message: "targets as sources", for instance.
     """
     return tf.debugging.Assert(
-        tf.equal(tf.size(texts), tf.size(others)),
-        [f"There must be as many {what}. Received:", tf.size(texts), tf.size(others)],
+        tf.equal(tf.size(texts), tf.size(more_texts)),
+        [f"There must be as many {what}. Received:", tf.size(texts), tf.size(more_texts)],
     )
 
 

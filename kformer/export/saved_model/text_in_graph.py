@@ -26,7 +26,7 @@ class Read(NamedTuple):
     ids: Any  # int32 `tf.RaggedTensor` (B, None): pieces, the end id last
     cut: Any  # bool (B,): the text was cut
     broken: Any  # bool (B,): the text is not UTF-8; its broken bytes were read as U+FFFD
-    of_language: Mapping = MappingProxyType({})  # bool (B,) by name: flag of an unknown language
+    language_flags: Mapping = MappingProxyType({})  # bool (B,) by name: flag of an unknown language
 
     @property
     def lengths(self):
@@ -39,7 +39,7 @@ class Read(NamedTuple):
         Args:
             name: "source" or "target".
         """
-        return {f"{name} cut": self.cut, f"{name} not UTF-8": self.broken, **self.of_language}
+        return {f"{name} cut": self.cut, f"{name} not UTF-8": self.broken, **self.language_flags}
 
 
 def characters_read(text):

@@ -86,15 +86,15 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
         xla: Whether to include every shape, because each is compiled.
         max_batch_size: Maximum number of texts of a request.
     """
-    found = shapes(max_source_length, max_ids)
+    sizes = shapes(max_source_length, max_ids)
     if not xla:
-        longest = found[-1][1]
+        longest = sizes[-1][1]
         batches = sorted({min(rows, max_batch_size) for rows in BATCHES})
-        found = [(rows, length) for length in LENGTHS if length < longest for rows in batches]
-        found.append((1, longest))
-    found = [(rows, length) for rows, length in found if rows <= max_batch_size]
+        sizes = [(rows, length) for length in LENGTHS if length < longest for rows in batches]
+        sizes.append((1, longest))
+    sizes = [(rows, length) for rows, length in sizes if rows <= max_batch_size]
     for signature, names in inputs.items():
-        for rows, length in found:
+        for rows, length in sizes:
             well_within = max(2, 3 * length // 4)  # Joined sentences may have more pieces.
             inputs = {
                 name: [examples[name].text(i, well_within) for i in range(rows)] for name in names

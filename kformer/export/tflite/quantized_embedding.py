@@ -43,9 +43,9 @@ def with_parts(network, **parts):
 
     For tracing alone: what Keras knows of its layers and weights is that of `network`.
     """
-    made = object.__new__(type(network))  # `copy.copy` would copy all weights.
-    vars(made).update({**vars(network), **parts})
-    return made
+    copied = object.__new__(type(network))  # `copy.copy` would copy all weights.
+    vars(copied).update({**vars(network), **parts})
+    return copied
 
 
 class QuantizedEmbedding:

@@ -124,9 +124,9 @@ def store_as_int4(model):
 def _constants(model, operator, place):
     """Yields the constant tensors at one input of all operators of a kind."""
     for graph in model.subgraphs:
-        for one in graph.operators:
-            if model.operatorCodes[one.opcodeIndex].builtinCode == operator:
-                tensor = graph.tensors[one.inputs[place]]
+        for candidate in graph.operators:
+            if model.operatorCodes[candidate.opcodeIndex].builtinCode == operator:
+                tensor = graph.tensors[candidate.inputs[place]]
                 if model.buffers[tensor.buffer].data is not None:
                     yield tensor
 

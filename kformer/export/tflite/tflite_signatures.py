@@ -69,9 +69,9 @@ class Signatures:
         if batch_size > 1:
             self.batches[name] = (1, self._limits.source_length)
             for length in self._limits.lengths:
-                of_batch = f"{name}_{batch_size}x{length}"
-                self.batches[of_batch] = (batch_size, length)
-                self.functions[of_batch] = function_of(batch_size, length)
+                signature_name = f"{name}_{batch_size}x{length}"
+                self.batches[signature_name] = (batch_size, length)
+                self.functions[signature_name] = function_of(batch_size, length)
 
     def _encode_text(self):
         @signature(**self._text_inputs)
@@ -82,9 +82,9 @@ class Signatures:
             def encoded(length):
                 return lambda: sentence_vectors(self._network, beginning(ids, length))
 
-            of_text = self._by_length(tokens.count, [*map(encoded, self._limits.lengths)])
+            text_vector = self._by_length(tokens.count, [*map(encoded, self._limits.lengths)])
             truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
-            return {"vector": tf.reshape(of_text, [-1]), "truncated": vector(truncated)}
+            return {"vector": tf.reshape(text_vector, [-1]), "truncated": vector(truncated)}
 
         return encode_text
 

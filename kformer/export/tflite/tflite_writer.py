@@ -132,9 +132,9 @@ def export_tflite(
     stand_ins = StandIns(network)
     if precision in _TABLE_BITS:
         network = export.quantized(network, stand_ins.constant, _TABLE_BITS[precision])
-    made = export.signatures(network, limits, batch_size, stand_ins.constant)
+    graph = export.signatures(network, limits, batch_size, stand_ins.constant)
     if signatures is not None:
-        made.keep_only(signatures)
+        graph.keep_only(signatures)
     metadata = {
         "format": FORMAT,
         "kformer": kformer.__version__,
@@ -145,10 +145,10 @@ def export_tflite(
         **export.metadata(limits),
         "max_source_length": limits.source_length,
         "max_source_bytes": limits.source_bytes,
-        "signatures": [*made.functions],
-        "batches": made.batches,
+        "signatures": [*graph.functions],
+        "batches": graph.batches,
     }
-    converted = convert_to(precision, made.functions, stand_ins)
+    converted = convert_to(precision, graph.functions, stand_ins)
     converted.description = _description(metadata)
     with replacing(path) as temporary:
         write_model(converted, temporary)
@@ -240,11 +240,11 @@ def _test_vectors(export, path, texts, languages):
     """Yields the answers of the file to the first `texts` that fit, in turn for each language."""
     pocket = export.pocket(path, workers=1)
     for text, language in zip(texts, itertools.cycle(languages or [None]), strict=False):
-        one = pocket if language is None else pocket.into(language)
-        ids, whole = one.tokenize(text)
+        runner = pocket if language is None else pocket.into(language)
+        ids, whole = runner.tokenize(text)
         if whole:
-            of_language = {} if language is None else {"target_language": language}
-            yield {"text": text, **of_language, "ids": ids, **export.answer(one, text)}
+            language_input = {} if language is None else {"target_language": language}
+            yield {"text": text, **language_input, "ids": ids, **export.answer(runner, text)}
 
 
 def write_report(publication, path, report, python, precision, measure):
@@ -270,11 +270,11 @@ def write_report(publication, path, report, python, precision, measure):
         "different_otherwise": report.others,
     }
     if measure:
-        quality, of_python = getattr(report, measure), getattr(python, measure)
+        quality, python_quality = getattr(report, measure), getattr(python, measure)
         content |= {
             measure: quality,
-            f"{measure}_of_python": of_python,
-            f"{measure}_difference": None if quality is None else quality - of_python,
+            f"{measure}_of_python": python_quality,
+            f"{measure}_difference": None if quality is None else quality - python_quality,
         }
     if report.signature:
         content[f"{measure}_signature"] = report.signature

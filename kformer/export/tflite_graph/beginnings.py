@@ -54,15 +54,15 @@ def _longest(model):
                 and _is_table(numbers)
             ):
                 tables[tensor.buffer] = numbers.reshape(-1, numbers.shape[-1])
-    found, wholes = {}, []
+    beginnings, wholes = {}, []
     for buffer, rows in sorted(tables.items(), key=lambda table: -len(table[1])):
         for whole in wholes:
             if np.array_equal(tables[whole][: len(rows)], rows):
-                found[buffer] = whole, len(tables[whole])
+                beginnings[buffer] = whole, len(tables[whole])
                 break
         else:
             wholes.append(buffer)
-    return found
+    return beginnings
 
 
 def _is_table(numbers):

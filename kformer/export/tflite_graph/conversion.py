@@ -161,15 +161,15 @@ class _Folding:
 def _computed(*inputs, code, shape, dtype, axis):
     if code == _OPERATOR.CONCATENATION:
         return np.concatenate(inputs, axis)
-    array, *other = inputs
+    array, *operands = inputs
     if code == _OPERATOR.ADD:
-        return array + other[0]
+        return array + operands[0]
     if code == _OPERATOR.MUL:
-        return array * other[0]
+        return array * operands[0]
     if code == _OPERATOR.TRANSPOSE:
-        return array.transpose(other[0])
+        return array.transpose(operands[0])
     if code == _OPERATOR.SLICE:
-        begin, size = other
+        begin, size = operands
         return array[tuple(slice(b, b + n) for b, n in zip(begin, size, strict=True))]
     if code == _OPERATOR.BITCAST:
         array = array.view(dtype)
@@ -188,7 +188,7 @@ def convert(functions, stand_ins):
         `schema.ModelT` with their arrays in its buffers, see `put_constants`.
     """
     names = [*functions]
-    with stand_ins.of_variables():
+    with stand_ins.for_variables():
         traced = {name: functions.pop(name).get_concrete_function() for name in names}
     with tempfile.TemporaryDirectory() as folder:  # A SavedModel keeps the signatures' names.
         tf.saved_model.save(tf.Module(), folder, traced)

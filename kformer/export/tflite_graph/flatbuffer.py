@@ -101,12 +101,12 @@ def _drop_tensors(model):
     """Removes the tensors that no operator reads or writes."""
     for index, graph in enumerate(model.subgraphs):
         lists = [graph, *graph.operators]
-        used = {int(i) for one in lists for i in (*one.inputs, *one.outputs)} - {_NONE}
+        used = {int(i) for node in lists for i in (*node.inputs, *node.outputs)} - {_NONE}
         places = {old: new for new, old in enumerate(sorted(used))} | {_NONE: _NONE}
         graph.tensors = [graph.tensors[i] for i in sorted(used)]
-        for one in lists:
-            one.inputs = np.array([places[i] for i in one.inputs], np.int32)
-            one.outputs = np.array([places[i] for i in one.outputs], np.int32)
+        for node in lists:
+            node.inputs = np.array([places[i] for i in node.inputs], np.int32)
+            node.outputs = np.array([places[i] for i in node.outputs], np.int32)
         for signature in model.signatureDefs:
             if signature.subgraphIndex == index:
                 for named in [*signature.inputs, *signature.outputs]:

@@ -38,7 +38,7 @@ def store_as_int8(model):
                         model.buffers[tensor.buffer].data = None  # Not all are in memory at once.
                 tensor.buffer, scales = rounded[tensor.buffer]
                 tensor.type = schema.TensorType.INT8
-                tensor.quantization = _of_rows(scales)
+                tensor.quantization = _row_quantization(scales)
             if tensor.type == schema.TensorType.INT8:
                 operator.builtinOptions.asymmetricQuantizeInputs = True
                 code = model.operatorCodes[operator.opcodeIndex]
@@ -52,14 +52,14 @@ def _is_product(model, operator):
 
 def _read_elsewhere(model):
     """Returns the indices of the buffers that are more than the matrix of a product."""
-    found = set()
+    buffers = set()
     for graph in model.subgraphs:
         read = [*graph.outputs]
         for operator in graph.operators:
             inputs = [*operator.inputs]
             read += inputs[:1] + inputs[2:] if _is_product(model, operator) else inputs
-        found |= {graph.tensors[i].buffer for i in read if i >= 0}
-    return found
+        buffers |= {graph.tensors[i].buffer for i in read if i >= 0}
+    return buffers
 
 
 def quantized_rows(table):
@@ -73,14 +73,14 @@ def quantized_rows(table):
     step = max(1, _CHUNK // table.shape[1])
     for start in range(0, len(table), step):
         part = np.asarray(table[start : start + step], order="C")
-        of_part = np.abs(part).max(axis=1) / np.float32(_MAX_INT8)
-        of_part[of_part == 0] = 1.0
-        scales[start : start + step] = of_part
-        rows[start : start + step] = np.rint(part / of_part[:, None])
+        part_scales = np.abs(part).max(axis=1) / np.float32(_MAX_INT8)
+        part_scales[part_scales == 0] = 1.0
+        scales[start : start + step] = part_scales
+        rows[start : start + step] = np.rint(part / part_scales[:, None])
     return rows, scales
 
 
-def _of_rows(scales):
+def _row_quantization(scales):
     quantization = schema.QuantizationParametersT()
     quantization.scale = scales
     quantization.zeroPoint = np.zeros(len(scales), np.int64)

@@ -76,8 +76,8 @@ class _Products:
             if not self._is_product(operator) or operator.inputs[2] != _NONE:
                 continue
             [output] = operator.outputs
-            addition, *others = readers[output] or [None]
-            if others or addition is None or self._code(addition) != _OPERATOR.ADD:
+            addition, *more_readers = readers[output] or [None]
+            if more_readers or addition is None or self._code(addition) != _OPERATOR.ADD:
                 continue
             vector = self._operand(addition, output)
             outputs = len(self._known[operator.inputs[1]])
@@ -96,7 +96,7 @@ class _Products:
                 continue
             [output] = before.outputs
             products = self._readers()[output]
-            if not products or not all(self._is_product(one, output) for one in products):
+            if not products or not all(self._is_product(reader, output) for reader in products):
                 continue
             for x in before.inputs:
                 vector = self._operand(before, x)
@@ -114,8 +114,8 @@ class _Products:
 
     def _operand(self, addition, x):
         """Returns the constant that is added to `x`; None if there is none."""
-        others = [i for i in addition.inputs if i != x]
-        return others[0] if len(others) == 1 and others[0] in self._known else None
+        rest = [i for i in addition.inputs if i != x]
+        return rest[0] if len(rest) == 1 and rest[0] in self._known else None
 
     def _readers(self):
         """Returns for each tensor the operators that read it, None for an output of the graph."""

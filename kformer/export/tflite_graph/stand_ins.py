@@ -16,7 +16,7 @@ class StandIns:
     """Makes stand-ins, and keeps what they stand for.
 
     Args:
-        network: The network whose variables have stand-ins within `of_variables`.
+        network: The network whose variables have stand-ins within `for_variables`.
     """
 
     def __init__(self, network):
@@ -38,7 +38,7 @@ class StandIns:
             bits = tf.slice(bits, [0], [array.size])
         return tf.reshape(bits, array.shape)
 
-    def of_variables(self):
+    def for_variables(self):
         """Returns a context manager in which variables of the network are stand-ins."""
         return _Scope(self)
 

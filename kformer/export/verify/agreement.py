@@ -13,36 +13,36 @@ TIE = 1e-3  # Log-probabilities this close are a tie: float32 sums differ by 1e-
 SENTENCES = 64  # Compared at most.
 
 
-class OfSearch(NamedTuple):
+class SearchAnswers(NamedTuple):
     """What Python and the signatures of a search say of the same texts.
 
     Attributes:
         expected: For each text, the answers of Python, best first.
-        found: The outputs of the signature of several answers: `score`, and the texts.
-        texts: Name of the texts in `found`.
+        outputs: The outputs of the signature of several answers: `score`, and the texts.
+        texts: Name of the texts in `outputs`.
         scored: Python's `Scored` of each best answer.
-        scores: The output `log_probability` of the signature `score`, of the same.
+        scores: The output `log_probability` of the signature `score` for the best answers.
     """
 
     expected: list
-    found: dict
+    outputs: dict
     texts: str
     scored: list
     scores: Any
 
 
-def search_agreement(model, signatures, texts, of_search) -> dict:
+def search_agreement(model, signatures, texts, search) -> dict:
     """Compares several answers, `score`, `encode` and `tokenize` with Python.
 
     Args:
-        model: `kformer.Translator` or `kformer.LanguageModel`, the one that was exported.
-        signatures: Those of the SavedModel, callables by name.
+        model: `kformer.Translator` or `kformer.LanguageModel` that was exported.
+        signatures: The SavedModel's signatures, callables by name.
         texts: Sentences.
-        of_search: Function of a list of texts that returns `OfSearch`.
+        search: Function of a list of texts that returns `SearchAnswers`.
 
     Returns:
-        dict for the report: how many sentences were compared, for how many `tokenize` and all of
-        `beam` are equal, and the largest differences of numbers.
+        dict for the report: the number of compared sentences, the numbers of sentences for which
+        `tokenize` and all of `beam` are equal, and the largest differences of numbers.
 
     Raises:
         ValueError: Ids differ, or a number by more than rounding explains.
@@ -50,25 +50,25 @@ def search_agreement(model, signatures, texts, of_search) -> dict:
     texts = list(texts)[:SENTENCES]
     if not texts:
         return {"sentences": 0}
-    of_encoder = encoder_agreement(model, signatures, texts)
-    expected, outputs, name, scored, scores = of_search(texts)
-    said = [[one.text for one in row] for row in expected]
-    found = [
+    encoder = encoder_agreement(model, signatures, texts)
+    expected, outputs, name, scored, scores = search(texts)
+    python_texts = [[answer.text for answer in row] for row in expected]
+    export_texts = [
         [text.decode("utf-8") for text in row[: len(wanted)]]
-        for row, wanted in zip(outputs[name].numpy(), said, strict=True)
+        for row, wanted in zip(outputs[name].numpy(), python_texts, strict=True)
     ]
-    lengths = np.array([len(one.tokens) for one in scored])
-    of_beam = [row[0].score for row in expected]
-    of_score = [one.log_probability for one in scored]
+    lengths = np.array([len(translation.tokens) for translation in scored])
+    beam_scores = [row[0].score for row in expected]
+    log_probabilities = [translation.log_probability for translation in scored]
     differences = {
-        "beam": _largest(outputs["score"].numpy()[:, 0] - of_beam, lengths),
-        "score": _largest(scores.numpy() - of_score, lengths),
+        "beam": _largest(outputs["score"].numpy()[:, 0] - beam_scores, lengths),
+        "score": _largest(scores.numpy() - log_probabilities, lengths),
     }
     _check(differences)
     return {
-        **of_encoder,
-        "beam": sum(map(list.__eq__, found, said)),
-        "largest_differences": {**differences, **of_encoder["largest_differences"]},
+        **encoder,
+        "beam": sum(map(list.__eq__, export_texts, python_texts)),
+        "largest_differences": {**differences, **encoder["largest_differences"]},
     }
 
 
@@ -76,15 +76,15 @@ def encoder_agreement(model, signatures, texts) -> dict:
     """Compares `encode` and `tokenize`, which every SavedModel has, with Python.
 
     Args:
-        model: The one that was exported, of any kind.
-        signatures, texts: See `search_agreement`.
+        model: The exported model, of any kind.
+        signatures, texts: As for `search_agreement`.
 
     Returns:
-        dict for the report: how many sentences were compared, for how many `tokenize` is equal, and
-        the largest difference of `encode`.
+        dict for the report: the number of compared sentences, the number of sentences for which
+        `tokenize` is equal, and the largest difference of `encode`.
 
     Raises:
-        ValueError: See `search_agreement`.
+        ValueError: Ids differ, or a number by more than rounding explains.
     """
     texts = list(texts)[:SENTENCES]
     if not texts:
@@ -110,7 +110,7 @@ def check_vectors(model, form, texts):
     """Compares the vectors of a form with Python's, of texts that both split into the same ids.
 
     Args:
-        model: The one that was exported, of any kind.
+        model: The exported model, of any kind.
         form: The class of `kformer.pocket` that runs its file.
         texts: Sentences.
 
@@ -118,7 +118,9 @@ def check_vectors(model, form, texts):
         ValueError: A number differs by more than rounding explains.
     """
     chosen = texts[:SENTENCES]
-    with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, again.
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # Sentences over the limit were warned of before.
         rows = model.source_rows(chosen)
     same = [
         text for text, row in zip(chosen, rows, strict=True) if form.tokenize(text) == (row, True)
@@ -128,19 +130,18 @@ def check_vectors(model, form, texts):
     difference = _largest(form.encode(same) - model.encode(same), 1)
     if not difference <= TIE:
         raise ValueError(
-            "The vectors of an export must be those of Python. Received: a difference of "
-            f"{difference}."
+            f"The vectors of an export must equal Python's. Received: a difference of {difference}."
         )
 
 
 def _check(differences, other_ids=0):
     if other_ids or not all(difference <= TIE for difference in differences.values()):
         raise ValueError(
-            "Every signature must say what Python says. Received: largest differences "
+            "Every signature must answer as Python does. Received: largest differences "
             f"{differences}, and {other_ids} sentences with other ids."
         )
 
 
 def _largest(differences, lengths) -> float:
-    """Of numbers, for each token that they are sums over."""
+    """Returns the largest difference, divided by the number of tokens in its sum."""
     return float(np.max(np.abs(differences) / lengths))

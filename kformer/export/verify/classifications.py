@@ -1,4 +1,4 @@
-"""How a classifier in Python answers, and whether other answers are as good.
+"""A classifier's answers in Python, and the test whether a different answer is as good.
 
 Axes: C classes.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from kformer.export.verify.agreement import encoder_agreement
 from kformer.text.labels import class_scores
 
-TOLERANCE = 1e-4  # Of probabilities: float32 sums differ by less between runtimes.
+TOLERANCE = 1e-4  # In probabilities: float32 sums differ by less between runtimes.
 
 
 class Classification(NamedTuple):
@@ -21,7 +21,7 @@ class Classification(NamedTuple):
 
 
 class Classifications:
-    """What `Verifier` needs to know of a classifier; see `Translations`.
+    """A classifier's answers and their comparison, for `Verifier`.
 
     Args:
         classifier: `kformer.TextClassifier`, computing in float32.
@@ -36,20 +36,20 @@ class Classifications:
         """Returns the form of the model that reads text `number`."""
         return model
 
-    def of_python(self, texts) -> list[Classification]:
+    def python_answers(self, texts) -> list[Classification]:
         """Returns the answers of Python."""
-        return self.of(self._classifier, texts)
+        return self.answers(self._classifier, texts)
 
-    def of(self, model, texts) -> list[Classification]:
+    def answers(self, model, texts) -> list[Classification]:
         """Returns the answers of another form."""
         return [*map(Classification, *model.predict(texts))]
 
     def equal(self, expected, answer, exact) -> bool:
-        """Returns whether the label is that of Python, and the probabilities if `exact`."""
+        """Returns whether the label equals Python's, and the probabilities do if `exact`."""
         close = not exact or _close(answer.probabilities, expected.probabilities)
         return close and answer.label == expected.label
 
-    def says(self, rows, answer, exact, noisy=False) -> bool:
+    def gives(self, rows, answer, exact, noisy=False) -> bool:
         """Returns whether Python gives this answer for rows of ids, or nearly does if `noisy`.
 
         Two labels are tied if rounding within `TOLERANCE` of both probabilities may swap them.
@@ -75,11 +75,11 @@ class Classifications:
             accuracy = class_scores(self._classifier.labels, references, labels).accuracy
         return {"bleu": None, self.measure: accuracy}
 
-    def of_other_signatures(self, served, texts) -> dict:
+    def compare_signatures(self, served, texts) -> dict:
         """Compares labels and other signatures of a `ServedClassifier`, for the report.
 
         Raises:
-            ValueError: The labels or their order differ; or see `encoder_agreement`.
+            ValueError: The labels or their order differ, or an error of `encoder_agreement`.
         """
         labels = self._classifier.labels
         if served.labels != labels:

@@ -1,4 +1,4 @@
-"""How a translator in Python answers, and whether other answers are as good."""
+"""A translator's answers in Python, and the test whether a different answer is as good."""
 
 import dataclasses
 
@@ -9,21 +9,24 @@ from kformer.decoding.decoder_step import DecoderStep
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection
-from kformer.export.verify.agreement import TIE, OfSearch, search_agreement
+from kformer.export.verify.agreement import TIE, SearchAnswers, search_agreement
 from kformer.tasks.kinds import of_several
 from kformer.text.scores import bleu_metric, score_with
 
-_COPIES = 64  # Of a sentence, each with noise of its own; a tie goes either way in some of them.
+_COPIES = 64  # Copies of a sentence, each with its own noise; some of them swap a tie.
 
 
 class Translations:
-    """What `Verifier` needs to know of a translator; `Classifications` has the same.
+    """A translator's answers and their comparison, for `Verifier`.
+
+    `Classifications` and `Generations` have the same methods for their kinds.
 
     Args:
         translator: `kformer.Translator`, computing in float32.
         options: `SearchOptions`, as the exports have them.
-        references: What the translations of all texts should be, or None.
-        tokenize: See `kformer.bleu`; by default that of `translator.target_language`.
+        references: The right translations of all texts, or None.
+        tokenize: Tokenizer of BLEU, as for `kformer.bleu`; by default the tokenizer for
+            `translator.target_language`.
 
     Attributes:
         measure: Field of `Report` for the quality of answers; None if there is none.
@@ -38,7 +41,7 @@ class Translations:
         search = FixedSearch(options, translator.target_tokenizer, longest)
         transformer, shortlist = translator.transformer, translator.shortlist
         select = shortlist and Selection(shortlist, transformer.padding_id)
-        self._found, self._found_with_noise = ids_found(transformer, search, select=select)
+        self._best_ids, self._noisy_best_ids = best_ids_finders(transformer, search, select=select)
         if references:
             language = translator.target_language
             self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=3)
@@ -49,16 +52,16 @@ class Translations:
             return model
         return model.into(self._languages[number % len(self._languages)])
 
-    def of_python(self, texts) -> list[str]:
-        """Returns the answers of Python: translations."""
-        given = dataclasses.asdict(self._options)
+    def python_answers(self, texts) -> list[str]:
+        """Returns the translations of Python."""
+        settings = dataclasses.asdict(self._options)
         return self._in_turn(
-            self._translator, texts, lambda one, texts: one.translate(texts, **given)
+            self._translator, texts, lambda form, texts: form.translate(texts, **settings)
         )
 
-    def of(self, model, texts) -> list[str]:
+    def answers(self, model, texts) -> list[str]:
         """Returns the answers of another form."""
-        return self._in_turn(model, texts, lambda one, texts: one.translate(texts))
+        return self._in_turn(model, texts, lambda form, texts: form.translate(texts))
 
     def _in_turn(self, model, texts, translate):
         number = max(1, len(self._languages))
@@ -68,24 +71,24 @@ class Translations:
         return answers
 
     def equal(self, expected, answer, exact) -> bool:
-        """Returns whether an answer is that of Python."""
+        """Returns whether an answer equals Python's."""
         return answer == expected
 
-    def says(self, rows, answer, exact, noisy=False) -> bool:
+    def gives(self, rows, answer, exact, noisy=False) -> bool:
         """Returns whether Python gives this answer for rows of ids, or does with noise below `TIE`.
 
         Args:
             rows: list of one list of ids.
             exact: Whether numbers in the answer must agree, too.
         """
-        ids = self._found_for(rows, noisy)
+        ids = self._best_ids_for(rows, noisy)
         return answer.encode("utf-8") in self._translator.target_tokenizer.detokenize(ids).numpy()
 
-    def _found_for(self, rows, noisy):
+    def _best_ids_for(self, rows, noisy):
         """Returns the best ids of rows; if `noisy`, of many copies."""
         if noisy:
-            return self._found_with_noise(tf.constant(rows * _COPIES))
-        return self._found(tf.constant(rows))
+            return self._noisy_best_ids(tf.constant(rows * _COPIES))
+        return self._best_ids(tf.constant(rows))
 
     def shown(self, answer) -> str:
         """Returns an answer for a message."""
@@ -95,15 +98,15 @@ class Translations:
         """Returns fields of `Report` by name.
 
         Args:
-            answers: Of all texts.
-            references: What they should be, or None.
+            answers: The answers to all texts.
+            references: The right answers, or None.
         """
         if not references:
             return {self.measure: None}
         score = score_with(self._bleu, answers, references)
         return {self.measure: score.value, "signature": score.signature}
 
-    def of_other_signatures(self, served, texts) -> dict:
+    def compare_signatures(self, served, texts) -> dict:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""
         signatures = served.signatures
         options = of_several(self._options)
@@ -113,15 +116,15 @@ class Translations:
                 name: _into(signature, self._languages[0]) for name, signature in signatures.items()
             }
 
-        def of_search(texts):
+        def search(texts):
             expected = translator.translations(texts, options, details=False)
             best, text = [row[0].text for row in expected], tf.constant(texts)
             scores = signatures["score"](source=text, target=tf.constant(best))["log_probability"]
             scored = translator.score(texts, best)
-            found = signatures["beam"](text=text)
-            return OfSearch(expected, found, "translation", scored, scores)
+            outputs = signatures["beam"](text=text)
+            return SearchAnswers(expected, outputs, "translation", scored, scores)
 
-        return search_agreement(translator, signatures, texts, of_search)
+        return search_agreement(translator, signatures, texts, search)
 
 
 def _into(signature, language):
@@ -134,8 +137,8 @@ def _into(signature, language):
     return call
 
 
-def ids_found(network, search, select=None):
-    """Returns how to find the best ids, (B, T), of rows int32 (B, S): the step's way, and noisily.
+def best_ids_finders(network, search, select=None):
+    """Returns two functions from rows int32 (B, S) to the best ids (B, T): exact, and noisy.
 
     Args:
         network: `kformer.Transformer` or `kformer.TransformerDecoder`.
@@ -143,7 +146,7 @@ def ids_found(network, search, select=None):
         select: Function from rows to their candidates, if not all ids are.
     """
 
-    def found(step_class):
+    def finder(step_class):
         def find(rows):
             real = tf.not_equal(rows, network.padding_id)
             lengths = tf.math.count_nonzero(real, axis=1, dtype=tf.int32)
@@ -151,11 +154,11 @@ def ids_found(network, search, select=None):
 
         return sequential(find, [tf.TensorSpec([None, None], tf.int32)])
 
-    return found(DecoderStep), found(NoisyStep)
+    return finder(DecoderStep), finder(NoisyStep)
 
 
 class NoisyStep(DecoderStep):
-    """The real step, whose logits are off by less than half of `TIE`; other noise each time."""
+    """A decoder step with noise below half of `TIE` in its logits, different for each row."""
 
     def __call__(self, ids, position, visible, cache):
         output = super().__call__(ids, position, visible, cache)

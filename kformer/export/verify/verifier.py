@@ -1,4 +1,4 @@
-"""Verification: what was exported says what Python says."""
+"""Verification: exported forms are compared with Python on held-out sentences."""
 
 import functools
 import hashlib
@@ -16,18 +16,18 @@ from kformer.tasks.kinds import export_options, of_kind
 
 
 class Report(NamedTuple):
-    """What one form of a model did with the held-out sentences."""
+    """Result of one form of a model on the held-out sentences."""
 
     form: str
     bytes: int
-    bleu: float | None  # None without references, and of other models than translators.
+    bleu: float | None  # None without references, and for other models than translators.
     total: int  # Sentences compared with Python.
     equal: int
-    ties: int  # Differ, where Python itself is undecided about a token, or the label.
-    others: int = 0  # Differ otherwise, as only rounded weights may.
-    tokenizer_ties: int = 0  # Differ, as Python does for other ids of the text that score the same.
+    ties: int  # Different where Python itself is undecided about a token, or the label.
+    different: int = 0  # Different otherwise, which is an error unless weights are rounded.
+    tokenizer_ties: int = 0  # Different, as Python's answer to equally probable ids of the text.
     accuracy: float | None = None  # Share of right labels; None without references.
-    signature: str | None = None  # How BLEU was measured; None without it.
+    signature: str | None = None  # sacreBLEU's signature; None without BLEU.
 
 
 class Verifier:
@@ -39,8 +39,8 @@ class Verifier:
         texts: Sentences to translate or to classify, or prompts.
         references: Their translations, for BLEU, or their labels, for accuracy; or None.
         beam_size, length_penalty: As the exports have them.
-        tokenize: Tokenizer of BLEU, see `kformer.bleu`; None for that of the translator's
-            `target_language`.
+        tokenize: Tokenizer of BLEU, as for `kformer.bleu`; None for the tokenizer of the
+            translator's `target_language`.
 
     Attributes:
         options: `kformer.SearchOptions` of the exports.
@@ -65,7 +65,7 @@ class Verifier:
         self.model, self.kind = model, kind(model)
         self.texts = list(texts)
         self.references = references
-        self.expected = self.kind.of_python(self.texts)
+        self.expected = self.kind.python_answers(self.texts)
         count, figures = len(self.texts), self.kind.figures(self.expected, references)
         self.reports = [Report("Python", 0, total=count, equal=count, ties=0, **figures)]
 
@@ -79,17 +79,17 @@ class Verifier:
         max_source_bytes=None,
         tokenize=None,
     ) -> Report:
-        """Compares what `model`, read from `path`, says; sentences over its limits are left out.
+        """Compares the answers of `model`, read from `path`, without sentences over its limits.
 
         Args:
-            exact: Whether it must say what Python says. A model of rounded weights need not.
-            tokenize: How it splits a text, str -> (ids, whether they are all), if not by
-                tensorflow-text; see `kformer.export.byte_codec.segment`.
+            exact: Whether a different answer is an error; False for rounded weights.
+            tokenize: Its tokenizer, str -> (ids, whether they are all), if it is not
+                tensorflow-text but the codec of `kformer.export.byte_codec`.
 
         Raises:
             ValueError: A sentence differs, and Python was not undecided about it.
         """
-        got = self.kind.of(model, self.texts)
+        got = self.kind.answers(model, self.texts)
         rows = self.kind.for_text(self.model, 0).tokenizer.tokenize(self.texts)
         rows = rows.row_lengths().numpy()
         compared = [
@@ -103,15 +103,16 @@ class Verifier:
         for i in differ:
             rows = self.kind.for_text(self.model, i).source_rows([self.texts[i]])
             own = tokenize and self._tied(self.texts[i], rows, tokenize)
-            said = own and self.kind.says(own, got[i], exact)
-            said = said or self.kind.says(own or rows, got[i], exact, noisy=True)
-            (wrong if not said else tied if own else ties).append(i)
+            explained = own and self.kind.gives(own, got[i], exact)
+            explained = explained or self.kind.gives(own or rows, got[i], exact, noisy=True)
+            (wrong if not explained else tied if own else ties).append(i)
         if wrong and exact:
             i = wrong[0]
             raise ValueError(
-                f"An export must say what Python says. Received: {len(wrong)} of {len(compared)} "
+                f"An export must answer as Python does. Received: {len(wrong)} of {len(compared)} "
                 f"sentences otherwise from the {form}, the first of them {self.texts[i]!r}: "
-                f"{self.kind.shown(got[i])}, where Python says {self.kind.shown(self.expected[i])}."
+                f"{self.kind.shown(got[i])}, but from Python "
+                f"{self.kind.shown(self.expected[i])}."
             )
         report = Report(
             form,
@@ -119,7 +120,7 @@ class Verifier:
             total=len(compared),
             equal=len(compared) - len(differ),
             ties=len(ties),
-            others=len(wrong),
+            different=len(wrong),
             tokenizer_ties=len(tied),
             **self.kind.figures(got, self.references),
         )
@@ -127,7 +128,7 @@ class Verifier:
         return report
 
     def verify_pocket(self, form, pocket, path, exact=True) -> Report:
-        """As `verify`, of a class of `kformer.pocket`, and its vectors if it must be exact."""
+        """Compares a class of `kformer.pocket` like `verify`; if `exact`, its vectors, too."""
         length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
         first = self.kind.for_text(pocket, 0)
         report = self.verify(form, pocket, path, length, exact, room, first.tokenize)
@@ -136,9 +137,9 @@ class Verifier:
         return report
 
     def verify_served(self, served, path) -> dict:
-        """As `verify`, of a served model, and its other signatures; returns it for a report.
+        """Compares a served model like `verify`, and its other signatures; returns a report.
 
-        Sentences themselves are not in it, but what tells whether they are the same.
+        The report has no sentences, but their checksum.
         """
         report = self.verify("SavedModel", served, path)
         python, measure, quality = self.reports[0], self.kind.measure, {}
@@ -149,8 +150,12 @@ class Verifier:
             }
         if report.signature:
             quality[f"{measure}_signature"] = report.signature
-        with warnings.catch_warnings(action="ignore"):  # Of sentences over the limit, a third time.
-            others = self.kind.of_other_signatures(served, self.texts[: served.max_batch_size])
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # Sentences over the limit were warned of before.
+            other_signatures = self.kind.compare_signatures(
+                served, self.texts[: served.max_batch_size]
+            )
         text = "\n".join(self.texts).encode("utf-8")
         return {
             "sentences": report.total,
@@ -158,11 +163,11 @@ class Verifier:
             "equal": report.equal,
             "ties": report.ties,
             **quality,
-            "other_signatures": others,
+            "other_signatures": other_signatures,
         }
 
     def _tied(self, text, rows, tokenize):
-        """The form's own rows of ids, if Python has others for no better reason than rounding."""
+        """Returns the form's rows of ids if they differ from Python's only by rounding, or None."""
         ids, whole = tokenize(text)
         language = rows[0][: self.model.tokenizer.prefix_length(rows[0])]
         ids = [*language, *ids[len(language) :]]

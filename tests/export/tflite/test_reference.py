@@ -156,7 +156,7 @@ keys = st.dictionaries(
 
 @given(keys, st.binary(max_size=5).map(lambda key: key.replace(b"\0", b"\1")))
 def test_an_automaton_knows_its_keys_and_no_others(values, other):
-    automaton = double_array.of_keys(values)
+    automaton = double_array.automaton_of_keys(values)
     for key in {*values, other}:
         state = automaton.start
         for byte in key:

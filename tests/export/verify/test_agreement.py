@@ -24,7 +24,7 @@ def signatures(toy_saved_model):
 
 def agreement(translator, signatures, texts):
     served = SimpleNamespace(signatures=signatures)
-    return Translations(translator, SearchOptions()).of_other_signatures(served, texts)
+    return Translations(translator, SearchOptions()).compare_signatures(served, texts)
 
 
 def test_equal_signatures_agree(toy_translator, signatures):
@@ -52,7 +52,7 @@ def test_a_difference_is_refused(toy_translator, signatures, signature, output):
 
     wrong.structured_outputs = signatures[signature].structured_outputs
 
-    with pytest.raises(ValueError, match=r"what Python says\. Received: largest"):
+    with pytest.raises(ValueError, match=r"as Python does\. Received: largest"):
         agreement(toy_translator, {**signatures, signature: wrong}, TEXTS)
 
 
@@ -60,9 +60,7 @@ def test_other_vectors_of_a_file_are_refused(toy_translator, short_tflite, monke
     pocket = PocketTranslator(short_tflite())
     check_vectors(toy_translator, pocket, [*TEXTS, "wir " * 99])  # The last one is cut.
     monkeypatch.setattr(pocket, "encode", lambda texts: toy_translator.encode(texts) + 0.01)
-    with pytest.raises(
-        ValueError, match=r"must be those of Python\. Received: a difference of 0\.0"
-    ):
+    with pytest.raises(ValueError, match=r"must equal Python's\. Received: a difference of 0\.0"):
         check_vectors(toy_translator, pocket, TEXTS)
 
 

@@ -42,7 +42,7 @@ def file(tmp_path):
 
 def test_equal_answers_pass(verifier, form, file):
     report = verifier.verify("copy", form, file)
-    assert (report.total, report.equal, report.ties, report.others) == (9, 9, 0, 0)
+    assert (report.total, report.equal, report.ties, report.different) == (9, 9, 0, 0)
     assert (report.bytes, report.bleu, report.accuracy) == (5, None, None)
     assert verifier.reports[-1] is report and verifier.reports[0].form == "Python"
 
@@ -68,7 +68,7 @@ def test_another_label_is_refused_where_python_is_sure(
             assert named in str(error.value)
     else:
         report = verifier.verify("rounded", form, file, exact=False)
-        assert (report.equal, report.ties, report.others) == (8, 0, 1)
+        assert (report.equal, report.ties, report.different) == (8, 0, 1)
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -79,7 +79,7 @@ def test_a_label_that_is_as_probable_is_a_tie(tiny_classifier, file, exact):
     form = Scripted(twins)
     form.labels[form.labels.index("sehr gut")] = "so là là"
     report = Verifier(twins, TEXTS).verify("other", form, file, exact=exact)
-    assert (report.total, report.equal, report.ties, report.others) == (9, 8, 1, 0)
+    assert (report.total, report.equal, report.ties, report.different) == (9, 8, 1, 0)
 
 
 @pytest.mark.parametrize(("change", "passes"), [(5e-5, True), (2e-4, False), (np.nan, False)])
@@ -117,5 +117,5 @@ def test_a_file_passes_and_its_vectors_do(tiny_classifier, classifier_tflite):
     tiny_classifier = tiny_classifier.copy()
     weight = tiny_classifier.classifier.encoder.encoder.layers[0].weights[0]
     weight.assign_add(np.ones(weight.shape))
-    with pytest.raises(ValueError, match="vectors of an export must be those of Python"):
+    with pytest.raises(ValueError, match="vectors of an export must equal Python's"):
         check_vectors(tiny_classifier, pocket, TEXTS)

@@ -42,7 +42,7 @@ def test_another_continuation_is_refused_and_named(verifier, tiny_language_model
     with pytest.raises(ValueError, match=f"1 of 9 sentences otherwise .* {PROMPTS[3]!r}: 'wir',"):
         verifier.verify("other", Scripted(answers), file)
     report = verifier.verify("rounded", Scripted(answers), file, exact=False)
-    assert (report.equal, report.others) == (8, 1)
+    assert (report.equal, report.different) == (8, 1)
 
 
 @pytest.mark.prove
@@ -50,6 +50,6 @@ def test_what_python_says_of_a_row_of_ids_is_the_prompt_with_its_best_ids(tiny_l
     kind = Generations(tiny_language_model, SearchOptions())
     for prompt, answer in zip(PROMPTS, tiny_language_model.generate(PROMPTS), strict=True):
         rows = tiny_language_model.source_rows([prompt])
-        assert kind.says(rows, answer, True)
-        assert kind.says(rows, answer, True, noisy=True)
-        assert not kind.says(rows, f"{answer}x", True)
+        assert kind.gives(rows, answer, True)
+        assert kind.gives(rows, answer, True, noisy=True)
+        assert not kind.gives(rows, f"{answer}x", True)

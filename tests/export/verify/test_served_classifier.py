@@ -21,10 +21,10 @@ def served(classifier_saved_model):
 
 def test_equal_answers_agree(tiny_classifier, served):
     kind = Classifications(tiny_classifier)
-    found = kind.of_other_signatures(served, TEXTS[:-1])
+    found = kind.compare_signatures(served, TEXTS[:-1])
     assert (found["sentences"], found["tokenize"]) == (11, 11)
     assert 0 <= found["largest_differences"]["encode"] < 1e-5
-    assert kind.of_other_signatures(served, []) == {"sentences": 0}
+    assert kind.compare_signatures(served, []) == {"sentences": 0}
 
 
 def test_what_was_compared_is_in_the_report(classifier_saved_model):
@@ -50,8 +50,8 @@ def test_another_label_is_refused(tiny_classifier, served, monkeypatch, tmp_path
 def test_other_vectors_are_refused(tiny_classifier, served, change):
     encode = served.signatures["encode"]
     served.signatures["encode"] = lambda text: {"vector": encode(text=text)["vector"] + change}
-    with pytest.raises(ValueError, match=r"Python says\. Received: largest differences .*, and 0 "):
-        Classifications(tiny_classifier).of_other_signatures(served, TEXTS[:3])
+    with pytest.raises(ValueError, match=r"Python does\. Received: largest differences .*, and 0 "):
+        Classifications(tiny_classifier).compare_signatures(served, TEXTS[:3])
 
 
 def test_other_ids_are_refused(tiny_classifier, served):
@@ -63,10 +63,10 @@ def test_other_ids_are_refused(tiny_classifier, served):
 
     served.signatures["tokenize"] = wrong
     with pytest.raises(ValueError, match="and 3 sentences with other ids"):
-        Classifications(tiny_classifier).of_other_signatures(served, TEXTS[:3])
+        Classifications(tiny_classifier).compare_signatures(served, TEXTS[:3])
 
 
 def test_labels_in_another_order_are_refused(tiny_classifier, served):
     served.labels = tiny_classifier.labels[::-1]
     with pytest.raises(ValueError, match=r"in their order. Received: \('so là là', .* export"):
-        Classifications(tiny_classifier).of_other_signatures(served, TEXTS[:3])
+        Classifications(tiny_classifier).compare_signatures(served, TEXTS[:3])
