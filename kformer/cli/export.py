@@ -13,7 +13,7 @@ from kformer.cli.export_options import Exports, beginnings, held_out
 from kformer.cli.export_writing import show_reports, write_exports
 from kformer.cli.terminal.streams import quiet
 from kformer.export.saved_model.serving_files import check_serving_folder
-from kformer.export.tflite.tflite_writer import report_path
+from kformer.export.tflite.tflite_report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words

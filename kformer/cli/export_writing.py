@@ -107,7 +107,7 @@ def _check(model, exports):
 def _write_tflite(model, exports, verifier, together, say, say_running):
     """Writes the `.tflite` file, the web page around it, or both."""
     from kformer.export import export_tflite, export_web_page
-    from kformer.export.tflite.tflite_writer import write_report
+    from kformer.export.tflite.tflite_report import write_report
 
     def check(path):
         say_running("with the .tflite file")

@@ -16,7 +16,7 @@ from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.export.loading import saved_form
 from kformer.export.saved_model.serving_files import newest_version, read_report
-from kformer.export.tflite.tflite_writer import report_path
+from kformer.export.tflite.tflite_report import report_path
 from kformer.json_files import read_json
 from kformer.pocket.metadata import kind_in, read_metadata
 from kformer.training.recipes.recipe import MONITORS
@@ -173,7 +173,7 @@ def _table(parts):
 
 def _run(folder):
     """Yields the recipe and the best scores of the run in a folder, if there is one."""
-    from kformer.training.run.execution import read_history
+    from kformer.training.run.history_picture import read_history
     from kformer.training.run.run_config import read_run_config
 
     config = read_run_config(folder)

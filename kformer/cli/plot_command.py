@@ -70,7 +70,7 @@ def history(
     output: Picture,
 ):
     """Draw the learning curves of a run, and mark its best epoch."""
-    from kformer.training.run.execution import draw_history, read_history
+    from kformer.training.run.history_picture import draw_history, read_history
 
     logs, monitor = read_history(run)
     _check(output)

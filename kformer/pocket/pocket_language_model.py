@@ -7,8 +7,7 @@ import numpy as np
 from kformer.pocket.metadata import LANGUAGE_MODEL
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_text import text_in
-from kformer.text.degenerate import degenerate_flags
-from kformer.text.text_rows import TOO_LONG, check_prompts
+from kformer.text.degenerate import TOO_LONG, check_prompts, degenerate_flags
 
 
 class PocketGeneration(NamedTuple):

@@ -25,12 +25,12 @@ from kformer.serving.request_rows import (
     read_vector,
     warn_of_cut,
 )
+from kformer.text.degenerate import check_prompts
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
     translate_split,
 )
-from kformer.text.text_rows import check_prompts
 
 
 class Client:

@@ -1,4 +1,6 @@
-"""Flags of degenerate output: loops and absurd lengths, found in the ids alone."""
+"""Flags of answers: loops and absurd lengths, found in the ids alone; prompts that are too long."""
+
+from collections.abc import Iterable
 
 MIN_ECHOES = 8  # A loop has at least so many ids that repeat the n-gram before them.
 MIN_TIMES = 3  # A loop has its n-gram at least so many times.
@@ -44,3 +46,20 @@ def repetitions(ids) -> int:
         if longest >= needed:
             most = max(most, longest // n + 1)
     return most
+
+
+TOO_LONG = "prompt too long"  # A flag of an export's answer.
+
+
+def check_prompts(flags: Iterable[tuple[str, ...]]):
+    """Raises ValueError for the first prompt that was too long to be continued.
+
+    Args:
+        flags: Of the answer to each prompt.
+    """
+    for number, raised in enumerate(flags, start=1):
+        if TOO_LONG in raised:
+            raise ValueError(
+                "A prompt must leave room for its continuation, within the model's limit of ids. "
+                f"Received: prompt {number}, which is too long."
+            )

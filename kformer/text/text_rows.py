@@ -4,7 +4,6 @@ Prompts that are too long to be continued.
 """
 
 import warnings
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -81,20 +80,3 @@ def cut_flags(i, **sides) -> tuple[str, ...]:
         **sides: `TextRows` by name, or None.
     """
     return tuple(f"{name} cut" for name, rows in sides.items() if rows and i in rows.cut)
-
-
-TOO_LONG = "prompt too long"  # A flag of an export's answer.
-
-
-def check_prompts(flags: Iterable[tuple[str, ...]]):
-    """Raises ValueError for the first prompt that was too long to be continued.
-
-    Args:
-        flags: Of the answer to each prompt.
-    """
-    for number, raised in enumerate(flags, start=1):
-        if TOO_LONG in raised:
-            raise ValueError(
-                "A prompt must leave room for its continuation, within the model's limit of ids. "
-                f"Received: prompt {number}, which is too long."
-            )

@@ -29,7 +29,7 @@ from kformer.decoding.shortlist import Shortlist
 from kformer.export.tflite.tflite_writer import METADATA
 from kformer.text.bitexts import read_bitext
 from kformer.training.resumption.checkpoint import newest_checkpoint
-from kformer.training.run.execution import read_history
+from kformer.training.run.history_picture import read_history
 from kformer.training.shards.manifest import MANIFEST
 from kformer.training.shards.shard_set import shard_sets, vocabularies_of
 from support.training.shards import signed

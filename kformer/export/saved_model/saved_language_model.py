@@ -23,7 +23,7 @@ from kformer.export.saved_model.serving_signatures import (
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import Examples, examples_of
 from kformer.tasks.kinds import of_several
-from kformer.text.text_rows import TOO_LONG
+from kformer.text.degenerate import TOO_LONG
 
 
 class Continuing(Searching):

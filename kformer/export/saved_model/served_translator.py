@@ -17,13 +17,13 @@ from kformer.export.saved_model.served_model import ServedModel
 from kformer.serving import ServedTranslation
 from kformer.serving.answers import ServedGeneration
 from kformer.serving.request_rows import read_best, read_class, read_generation, warn_of_cut
+from kformer.text.degenerate import check_prompts
 from kformer.text.labels import Predictions
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
     translate_split,
 )
-from kformer.text.text_rows import check_prompts
 
 
 class ServedTranslator(ServedModel):

@@ -1,6 +1,6 @@
 """One `.tflite` file with tokenizer and model, in built-in operations only.
 
-- `tflite_writer`: `export_tflite`, and the export report.
+- `tflite_writer`: `export_tflite`. `tflite_report`: the export report.
 - `tflite_translator`, `tflite_classifier`, `tflite_language_model`: the signatures of each kind of
   model, from UTF-8 bytes. `tflite_signatures`: the signatures that all kinds share, and their
   sizes.

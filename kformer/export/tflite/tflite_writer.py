@@ -3,8 +3,6 @@
 It takes UTF-8 bytes, returns UTF-8 bytes or numbers, and needs no other file. A ZIP archive at its
 end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors.json`. The
 `description` of the FlatBuffer names the kind of model, its languages and its precision.
-
-The export report of a `.tflite` file: what was measured when it was written.
 """
 
 import itertools
@@ -28,7 +26,7 @@ from kformer.export.tflite_graph.int8_weights import store_as_int8
 from kformer.export.tflite_graph.stand_ins import StandIns
 from kformer.files import check_writable, json_text, replacing
 from kformer.model.network import is_float32
-from kformer.pocket.metadata import FORMAT, METADATA, REPORT_KEY, VECTORS, checksum_of
+from kformer.pocket.metadata import FORMAT, METADATA, VECTORS, checksum_of
 from kformer.tasks.kinds import export_options, of_kind
 
 PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
@@ -245,43 +243,3 @@ def _test_vectors(export, path, texts, languages):
         if whole:
             language_input = {} if language is None else {"target_language": language}
             yield {"text": text, **language_input, "ids": ids, **export.answer(runner, text)}
-
-
-def write_report(publication, path, report, python, precision, measure):
-    """Writes NAME.tflite.json beside NAME.tflite.
-
-    Args:
-        publication: `kformer.files.Publication` that the report is part of.
-        path: The `.tflite` file.
-        report, python: `kformer.export.Report` of the file and of Python.
-        precision: Type of the weights.
-        measure: Field of the reports for the quality of answers, "bleu" or "accuracy"; or None.
-    """
-    path = Path(path)
-    content = {
-        "file": path.name,
-        "kformer": kformer.__version__,
-        "precision": precision,
-        "bytes": report.bytes,
-        "sentences": report.total,
-        REPORT_KEY: report.equal,
-        "different_at_a_tie": report.ties,
-        "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
-        "different_otherwise": report.others,
-    }
-    if measure:
-        quality, python_quality = getattr(report, measure), getattr(python, measure)
-        content |= {
-            measure: quality,
-            f"{measure}_of_python": python_quality,
-            f"{measure}_difference": None if quality is None else quality - python_quality,
-        }
-    if report.signature:
-        content[f"{measure}_signature"] = report.signature
-    with publication.writing(report_path(path)) as temporary:
-        temporary.write_text(json_text(content), "utf-8")
-
-
-def report_path(path) -> Path:
-    """Returns the path of the export report of the `.tflite` file `path`."""
-    return Path(path).with_name(f"{Path(path).name}.json")

@@ -11,8 +11,7 @@ from kformer.tasks.keras_file import target_language_in, transformer_config
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import check_some_are_left
-from kformer.training.data.mixture import check_weights
-from kformer.training.data.pairs import ParallelText, check_parallel
+from kformer.training.data.pairs import ParallelText, check_parallel, check_weights
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, sizes_in
 from kformer.training.run.run_options import RunOptions
 from kformer.training.run.run_vocabularies import learn_vocabularies, read_vocabularies

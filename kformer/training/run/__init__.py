@@ -5,5 +5,6 @@
 - `run_folder`, `continuation`: the files of a run, and whether it can be resumed.
 - `training_task`: what a kind of model tells a run. `execution`: the part that needs TensorFlow.
 - `fine_tuning`: weights to start from. `replicas`: the model compiled for several GPUs.
+- `history_picture`: the learning curves.
 - `validation`, `choosing`, `kept_models`: which weights become the model.
 """

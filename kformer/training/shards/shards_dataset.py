@@ -9,7 +9,7 @@ from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import batching, shapes_and_padding
 from kformer.training.data.corpus_report import shape_lines
 from kformer.training.data.dropped_pairs import PairFilter
-from kformer.training.data.mixture import corpus_weights
+from kformer.training.data.pairs import corpus_weights
 from kformer.training.data.translation_dataset import pair_batch, respellings
 from kformer.training.data.windows import number_of_pass
 from kformer.training.shards.passes import Passes

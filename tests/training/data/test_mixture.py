@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer.training import translation_dataset
-from kformer.training.data.mixture import Mixture, corpus_weights
+from kformer.training.data.mixture import Mixture
+from kformer.training.data.pairs import corpus_weights
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 import kformer
 from kformer.training import Perplexity, Recipe, train, translation_dataset
-from kformer.training.run.execution import draw_history
+from kformer.training.run.history_picture import draw_history
 from kformer.training.run.run_folder import clear
 from support.disturbances import Spoil
 from support.training.same_run import read
