@@ -75,6 +75,20 @@ def test_importing_it_costs_neither_tensorflow_nor_keras(package):
     assert run_python("-c", code).stdout.strip() == "set()"
 
 
+WITHOUT_TENSORFLOW = [
+    *(name for name in MODULES if name.startswith(("kformer.cli", "kformer.pocket"))),
+    *("kformer.serving.client", "kformer.serving.rest", "kformer.training.run.history_picture"),
+    *("kformer.training.kinds.translation_preparation", "kformer.training.kinds.language_task"),
+]
+
+
+def test_what_checks_arguments_imports_no_tensorflow():
+    """Importing it takes 5 s, which neither a refusal nor a phone's file shall wait for."""
+    code = "import sys; sys.modules['tensorflow'] = sys.modules['keras'] = None\n"
+    code += "".join(f"import {name}\n" for name in WITHOUT_TENSORFLOW if "__main__" not in name)
+    assert run_python("-c", code).stderr == ""
+
+
 @pytest.mark.parametrize("package", [kformer, kformer.training, kformer.export])
 def test_every_public_name_can_be_used(package):
     for name in package.__all__:
