@@ -1,12 +1,11 @@
-"""A `Translator` of what a pretrained model consists of, whoever has trained it.
+"""Assembles a `Translator` from the weights, vocabularies and positions of a pretrained model.
 
 Positions may have all sines before all cosines; in the paper they alternate. The order of the
 elements of a vector makes no difference to any layer, so it is enough to reorder that axis of every
-weight: a `Transformer` then computes the same logits.
+weight: a `Transformer` then computes the same logits. `positions_in_table` finds the settings of
+the sinusoidal positions that a pretrained model stores as a table.
 
-Axes: D d_model, V vocabulary.
-
-The sinusoidal positions that pretrained models have, as settings of a `Transformer`.
+Axes: D d_model, T positions, V vocabulary.
 """
 
 from typing import Any, NamedTuple
@@ -23,20 +22,22 @@ from kformer.text.tokenizer import Tokenizer
 # The bias of ids that must never be chosen: far below any logit, and finite in float16. Label
 # smoothing takes the mean of all logits; of 58,000 ids this moves it by 0.2.
 NEVER = -1e4
+_ROWS = 512  # Positions of a table that are compared.
+_ROUNDING = 2e-3  # Largest error of positions that were stored with 16 bits.
 
 
-class Network(NamedTuple):
+class PretrainedNetwork(NamedTuple):
     """The settings and weights of a pretrained Transformer.
 
     Attributes:
         settings: Arguments of `kformer.Transformer` by name, but for the vocabularies.
-        source: Table of vectors of the source's ids, float (V, D).
-        target: That of the target's; None if it is the source's.
+        source: Vectors of the source's ids, float (V, D).
+        target: Vectors of the target's ids; None if both sides share one table.
         bias: Bias of the output for each id of the target, float (V,); None for none.
         layers: dict from name to float array, named as in Hugging Face's MarianMTModel, but for
             `prefix`; the last norms of the stacks are `encoder.layer_norm` and
             `decoder.layer_norm`.
-        prefix: What the names begin with.
+        prefix: Common beginning of the names in `layers`.
         sines_first: Whether positions have all sines before all cosines.
         output: Table of the output, float (V, D); None if it is the target's.
     """
@@ -54,7 +55,7 @@ class Network(NamedTuple):
 def assemble(
     models,
     tables,
-    network: Network,
+    network: PretrainedNetwork,
     longest: int,
     prefix=None,
     languages=None,
@@ -66,12 +67,12 @@ def assemble(
     Args:
         models: The `ModelProto`s of the SentencePiece models of both sides.
         tables: The `IdTable`s of both sides; they may be one.
-        network: `Network`.
+        network: `PretrainedNetwork`.
         longest: Largest number of ids of a source.
         prefix: A piece that stands before every source; None for none.
         languages: dict from a target language's code to the piece that stands before sources to
             choose it; None if there is no choice.
-        about, search_defaults: See `kformer.Translator`.
+        about, search_defaults: Attributes of the `kformer.Translator`.
 
     Raises:
         ValueError: A weight is missing, has another shape than the settings demand, or holds
@@ -98,20 +99,20 @@ def assemble(
 
 def network_with(
     settings: dict, matrices, bias, layers: dict, tables, sines_first: bool = True
-) -> Network:
-    """Returns the `Network` of three tables of vectors, those that are equal only once.
+) -> PretrainedNetwork:
+    """Returns the `PretrainedNetwork` of three tables of vectors; equal ones become one.
 
     Args:
-        settings, bias, layers, sines_first: See `Network`.
-        matrices: Those of source, target and output, each float (V, D). Rows that one has less
-            than its side has ids are zeros.
+        settings, bias, layers, sines_first: Attributes of the `PretrainedNetwork`.
+        matrices: The tables of source, target and output, each float (V, D). Missing rows become
+            zeros, so that each id of a side has one.
         tables: The `IdTable`s of both sides.
     """
     source, target, output = matrices
     shared = tables[0] == tables[1] and np.array_equal(source, target)
     tied = np.array_equal(output, target)
-    sizes = [len(one.pieces) for one in tables]
-    return Network(
+    sizes = [len(table.pieces) for table in tables]
+    return PretrainedNetwork(
         settings,
         with_rows(source, sizes[0]),
         None if shared else with_rows(target, sizes[1]),
@@ -129,14 +130,14 @@ def with_rows(table, number: int):
     return np.pad(table, [(0, number - len(table)), (0, 0)])
 
 
-def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transformer:
+def make_transformer(network: PretrainedNetwork, ids: IdTable, unknown_ids: int) -> Transformer:
     """Returns the `Transformer`.
 
     Args:
-        network: `Network`.
+        network: `PretrainedNetwork`.
         ids: `IdTable` of the source.
-        unknown_ids: Number of source ids behind those of the table, with the unknown id's vector.
-            As target ids they are never chosen.
+        unknown_ids: Number of source ids after the ids of the table, with the unknown id's
+            vector. As target ids they are never chosen.
     """
     shared = network.target is None
     bias = network.bias
@@ -182,8 +183,8 @@ def make_transformer(network: Network, ids: IdTable, unknown_ids: int) -> Transf
 def _check_sizes(network):
     """Raises a ValueError if the settings ask for far more weights than there are.
 
-    The `Transformer` is built first, and takes time and memory by its settings, whatever a file
-    says there. A weight that is missing or too many is named later.
+    A `Transformer` is built from the settings alone, so wrong ones could take any amount of time
+    and memory. Single weights that are missing or superfluous are named later.
     """
     settings = network.settings
     encoder_layers = settings["num_layers"]
@@ -213,7 +214,7 @@ def _check_sizes(network):
 
 
 class _Reordered(StateDict):
-    """A state dict whose axes of D elements are brought into another order.
+    """A state dict whose axes of D elements are reordered.
 
     Args:
         arrays: dict from name to float array.
@@ -229,7 +230,7 @@ class _Reordered(StateDict):
         module, _, kind = name.rpartition(".")
         module = module.rpartition(".")[2]
         if module in ("fc2", "out_proj") or module.endswith("layer_norm"):
-            return array[self._order]  # What is added to the vectors, or multiplied with them.
+            return array[self._order]  # Outputs that are added to the vectors, or scale them.
         return array[:, self._order] if kind == "weight" else array
 
 
@@ -242,27 +243,23 @@ def _fill_layer(layer, weights, prefix):
     else:
         attentions["self_attn"] = layer.attention, layer.attention_residual
     for name, (attention, residual) in attentions.items():
-        for projection, of_marian in (
+        for projection, module in (
             (attention.query_projection, "q_proj"),
             (attention.key_projection, "k_proj"),
             (attention.value_projection, "v_proj"),
             (attention.output_projection, "out_proj"),
         ):
-            weights.fill_dense(projection, f"{prefix}{name}.{of_marian}.", d_model, d_model)
+            weights.fill_dense(projection, f"{prefix}{name}.{module}.", d_model, d_model)
         weights.fill_norm(residual.norm, f"{prefix}{name}_layer_norm.", d_model)
     weights.fill_dense(layer.feed_forward.inner, f"{prefix}fc1.", d_ff, d_model)
     weights.fill_dense(layer.feed_forward.outer, f"{prefix}fc2.", d_model, d_ff)
     weights.fill_norm(layer.feed_forward_residual.norm, f"{prefix}final_layer_norm.", d_model)
 
 
-_ROWS = 512  # Of a table that is compared.
-_ROUNDING = 2e-3  # Of positions of 16 bits.
-
-
 def paper_positions() -> dict:
-    """Returns the settings of the positions of the paper, which OpenNMT-py has.
+    """Returns the settings of the positions of the paper, which OpenNMT-py uses.
 
-    Ports of Marian have them, too: those of transformers and CTranslate2.
+    The ports of Marian to transformers and CTranslate2 use them, too.
     """
     return {"first_position": 0, "max_wavelength": MAX_WAVELENGTH}
 
@@ -288,16 +285,17 @@ def positions_in_table(table, d_model: int) -> tuple[dict, bool] | None:
     """Returns the settings that give a table of positions, float (T, D), and its order.
 
     Returns:
-        The settings; and whether all sines come before all cosines. None if no known ones fit.
+        The settings; and whether all sines come before all cosines. None if no kind of sinusoidal
+        positions fits.
     """
     table = table[:_ROWS]
     kinds = [paper_positions()]
     if d_model > 2:
         kinds += [tensor2tensor_positions(d_model, first) for first in (0, 1, 2)]
     for settings in kinds:
-        known = np.array(PositionalEncoding(**settings).encodings(len(table), d_model))
-        halves = np.concatenate([known[:, ::2], known[:, 1::2]], axis=1)
-        for sines_first, one in ((False, known), (True, halves)):
-            if np.abs(table - one).max() < _ROUNDING:
+        alternating = np.array(PositionalEncoding(**settings).encodings(len(table), d_model))
+        halves = np.concatenate([alternating[:, ::2], alternating[:, 1::2]], axis=1)
+        for sines_first, encodings in ((False, alternating), (True, halves)):
+            if np.abs(table - encodings).max() < _ROUNDING:
                 return settings, sines_first
     return None

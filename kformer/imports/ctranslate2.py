@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from kformer.imports.assembly import assemble
 from kformer.imports.ctranslate2_file import as_current, read_variables, take_config
-from kformer.imports.ctranslate2_weights import Weights
+from kformer.imports.ctranslate2_weights import CTranslate2Weights
 from kformer.imports.id_table import IdTable, with_common_padding
 from kformer.imports.plain_vocabularies import (
     existing,
@@ -19,7 +19,7 @@ from kformer.tasks.translator import Translator
 
 _SPECIAL = {"unk_token": "<unk>", "eos_token": "</s>", "decoder_start_token": "<s>"}
 _PADDING = ("<pad>", "<blank>")
-_LONGEST = 512  # Ids of a source; CTranslate2 does not say how long those of the training were.
+_LONGEST = 512  # Ids of a source; CTranslate2 does not record the longest source of the training.
 _FIRST_WITH_CONFIG = 6  # Version of model.bin.
 _WHOSE = "A folder of CTranslate2"
 
@@ -45,22 +45,22 @@ def from_ctranslate2(
 
     The folder holds model.bin, config.json and the vocabularies, as the converters of CTranslate2
     write them, or `kformer.export.export_ctranslate2`. Models of all versions are read, from before
-    CTranslate2 1 on; those of before 3 have no config.json. CTranslate2 is not needed.
+    CTranslate2 1 on; models of versions before 3 have no config.json. CTranslate2 is not needed.
 
-    A vocabulary of SentencePiece needs its model. One of characters, as of transliterators, and one
-    of whole words, as of sounds, need none: text is split into characters, or at spaces, and
+    A vocabulary of SentencePiece needs its model. Vocabularies of characters (of transliterators)
+    or of whole words (of sounds) need none: text is split into characters, or at spaces, and
     translations are joined likewise.
 
-    The result says what CTranslate2 says, up to rounding: weights of 8 or 16 bits become float32.
-    What CTranslate2 tells apart by a setting of the search, such as lengths and penalties, is to be
-    said to `kformer.SearchOptions`.
+    The result translates as CTranslate2 does, up to rounding: weights of 8 or 16 bits become
+    float32. Set lengths, penalties and other options of the search in `kformer.SearchOptions`.
 
     Args:
         folder: Path of the folder.
         source_model: Path of the SentencePiece model of the sources; None for source.spm in the
             folder, where their vocabulary is one of SentencePiece.
-        target_model: That of the translations; None for target.spm in the folder if it has one,
-            else for that of the sources, where their vocabulary is one of SentencePiece.
+        target_model: Path of the SentencePiece model of the translations; None for target.spm in
+            the folder if it exists, else for the model of the sources, where the vocabulary of the
+            translations is one of SentencePiece.
 
     Raises:
         FileNotFoundError, NotADirectoryError: The folder or a file is missing.
@@ -79,12 +79,12 @@ def from_ctranslate2(
     else:
         path = existing(folder, "config.json", _WHOSE)
         config = read_json(path, _Config, rule="The file must hold a JSON object of settings.")
-    weights = Weights(kind, variables, folder)
+    weights = CTranslate2Weights(kind, variables, folder)
     _check(config, weights.starts_from_zero, folder)
     vocabularies = _vocabularies(folder, config)
     models, vocabularies = _with_models(folder, config, vocabularies, source_model, target_model)
     sizes = [*map(len, vocabularies)]
-    # Converted from Hugging Face's Marian, the tokenizer is what adds the end.
+    # In models converted from Hugging Face's Marian, the tokenizer adds the end.
     sources_end = bool(config.get("add_source_eos")) or weights.starts_from_zero
     tables = _tables(folder, config, vocabularies, weights.starts_from_zero, sources_end)
     padding_id = tables[0].pieces.index(tables[0].padding)
@@ -147,7 +147,7 @@ def _tables(folder, config, vocabularies, starts_from_zero, sources_end):
     special = {name: _token(config, name) for name in _SPECIAL}
     if starts_from_zero:
         special.pop("decoder_start_token")
-    if not sources_end:  # Then the source's may lack what only translations have.
+    if not sources_end:  # Then the source vocabulary may lack pieces of translations alone.
         added = [piece for piece in special.values() if piece not in vocabularies[0]]
         vocabularies[0] = [*vocabularies[0], *added]
     for pieces in vocabularies:
@@ -157,8 +157,8 @@ def _tables(folder, config, vocabularies, starts_from_zero, sources_end):
                 "A vocabulary must hold the special tokens of config.json. "
                 f"Received: no {', '.join(absent)} in {str(folder)!r}."
             )
-    known = () if starts_from_zero else _PADDING
-    padding, vocabularies = with_common_padding(vocabularies, known)
+    padding_names = () if starts_from_zero else _PADDING
+    padding, vocabularies = with_common_padding(vocabularies, padding_names)
     start = padding if starts_from_zero else special["decoder_start_token"]
     names = {"end": special["eos_token"], "unknown": special["unk_token"]}
     tables = [IdTable(pieces, padding=padding, start=start, **names) for pieces in vocabularies]

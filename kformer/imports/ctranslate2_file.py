@@ -1,4 +1,4 @@
-"""Reads model.bin of CTranslate2: a version, the kind of model, and its variables.
+"""Reads model.bin of CTranslate2, of every version: the kind of model and its variables.
 
 All numbers are little-endian. A string is its size as uint16, its end included, and its UTF-8 bytes
 with an end of zero.
@@ -13,9 +13,8 @@ with an end of zero.
 Before version 4, a variable has the bytes of one number instead of the dtype, and the count of
 numbers instead of their size: 4 bytes are float32, 2 are int16 and 1 is int8.
 
-Variables of older models of CTranslate2, under the names and with the settings of today's.
-
-Before version 6 of model.bin, what config.json holds today were variables, too.
+`as_current` gives the variables of older models today's names and defaults, and `take_config` reads
+the settings that were variables before version 6, and are in config.json since then.
 """
 
 import re
@@ -28,7 +27,7 @@ import numpy as np
 from kformer.imports.torch_file import BFLOAT16, from_bfloat16
 
 KIND = "TransformerSpec"
-_HEADS = {"": 8, "TransformerBase": 8, "TransformerBig": 16}  # Of kinds that did not store them.
+_HEADS = {"": 8, "TransformerBase": 8, "TransformerBig": 16}  # By kinds that do not store them.
 _FIRST_NAMES = {  # Of OpenNMT-tf, in the first revision; replaced once, in this order.
     "transformer/": "",
     ":0": "",
@@ -54,7 +53,7 @@ def as_current(kind: str, revision: int, variables: dict) -> tuple[str, dict]:
     """Returns the kind and the variables that a model would have today.
 
     Args:
-        kind, revision: Of the model. Other kinds than those of a Transformer stay as they are.
+        kind, revision: Of the model. Variables of other kinds than a Transformer are not changed.
         variables: dict by name.
     """
     if kind not in (KIND, *_HEADS):
@@ -69,12 +68,12 @@ def as_current(kind: str, revision: int, variables: dict) -> tuple[str, dict]:
         variables.setdefault("num_heads", np.int8(_HEADS.get(kind, 8)))
     joint = {name: variables.pop(name, None) for name in _OF_BOTH_SIDES}
     for name in ("embeddings_merge", "alignment_layer", "alignment_heads"):
-        variables.pop(name, None)  # Of the weights of words alone, and of alignments.
+        variables.pop(name, None)  # Only for word features and alignments.
     for side in ("encoder", "decoder"):
         scale = variables.pop(f"{side}/{_OLD_SCALE}", None)
-        given = joint | {"scale_embeddings": scale}
+        stored = joint | {"scale_embeddings": scale}
         for name, default in _DEFAULTS.items():
-            value = given.get(name)
+            value = stored.get(name)
             variables.setdefault(f"{side}/{name}", default if value is None else value)
     return KIND, variables
 
@@ -125,8 +124,8 @@ _SCALE_OF_INT16 = np.float32(1000)  # Where a model has none.
 _SCALE = "weight_scale"
 
 
-class Model(NamedTuple):
-    """What a model.bin holds.
+class ModelFile(NamedTuple):
+    """The content of a model.bin.
 
     Attributes:
         version: Of the file.
@@ -140,11 +139,11 @@ class Model(NamedTuple):
     variables: dict
 
 
-def read_variables(path: Path) -> Model:
+def read_variables(path: Path) -> ModelFile:
     """Reads a model.bin of version 1 to 6.
 
-    Weights of 8 and 16 bits become float32: what CTranslate2 computes with, but for the rounding of
-    the vectors that it multiplies with them.
+    Weights of 8 and 16 bits become float32. CTranslate2 computes with the same numbers, and also
+    rounds the vectors that it multiplies with them.
 
     Raises:
         ValueError: The file is damaged, or of a newer version.
@@ -159,14 +158,22 @@ def read_variables(path: Path) -> Model:
             kind, (revision,) = content.string(), content.numbers("I")
         has_dtype = version >= _FIRST_WITH_DTYPE
         variables = dict(content.variable(has_dtype) for _ in range(*content.numbers("I")))
-        others = []
+        second_names = []
         if version >= _FIRST_WITH_NAMES:
-            others = [(content.string(), content.string()) for _ in range(*content.numbers("I"))]
+            second_names = [
+                (content.string(), content.string()) for _ in range(*content.numbers("I"))
+            ]
         content.check_end()
-        variables |= {name: variables[of] for name, of in others if name.endswith(_SCALE)}
+        variables |= {
+            name: variables[variable] for name, variable in second_names if name.endswith(_SCALE)
+        }
         variables = _without_scales(variables)
-        others = {name: variables[of] for name, of in others if not name.endswith(_SCALE)}
-        return Model(version, kind, revision, variables | others)
+        second_names = {
+            name: variables[variable]
+            for name, variable in second_names
+            if not name.endswith(_SCALE)
+        }
+        return ModelFile(version, kind, revision, variables | second_names)
     except (ValueError, KeyError, IndexError, struct.error) as error:
         raise ValueError(
             f"A model.bin of CTranslate2 of version 1 to {VERSION} must be whole: convert the "
@@ -213,12 +220,12 @@ class _Content:
 
 def _without_scales(variables):
     """Divides rounded weights by their scales, one for each row or one for all."""
-    found = {}
+    weights = {}
     for name, array in variables.items():
         if name.endswith(_SCALE):
             continue
         if is_setting(name):
-            found[name] = array
+            weights[name] = array
             continue
         if array.ndim and array.dtype.kind != "f":
             scale = variables.get(f"{name}_scale", array.dtype == "i2" and _SCALE_OF_INT16)
@@ -226,5 +233,5 @@ def _without_scales(variables):
                 raise ValueError(f"no {name}_scale")
             scale = np.asarray(scale, "f4")
             array = array.astype("f4") / (scale[:, None] if scale.ndim else scale)
-        found[name] = array.astype("f4", copy=False) if array.ndim else array
-    return found
+        weights[name] = array.astype("f4", copy=False) if array.ndim else array
+    return weights

@@ -1,7 +1,7 @@
 """The weights of a model of CTranslate2, named as in Hugging Face's MarianMTModel.
 
-What reads one input is one layer there: query, key and value of self-attention, key and value of
-the attention to the memory.
+CTranslate2 joins the projections of one input to one layer: query, key and value of self-attention,
+key and value of the attention to the memory.
 
 Axes: D d_model, V vocabulary.
 """
@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from kformer.imports.assembly import (
-    Network,
+    PretrainedNetwork,
     network_with,
     positions_in_table,
     tensor2tensor_positions,
@@ -25,7 +25,7 @@ _OTHER_ACTIVATIONS = {
     5: "tanh",
     6: "sigmoid",
 }
-_FEATURES = {  # What a `Transformer` lacks, by a part of a variable's name.
+_FEATURES = {  # Unsupported features, by a part of a variable's name.
     "relative_": "relative positions",
     "rotary_": "rotary positions",
     "num_heads_kv": "fewer heads for keys than for queries",
@@ -38,12 +38,12 @@ _FEATURES = {  # What a `Transformer` lacks, by a part of a variable's name.
     "_layer_norm/": "norms around each sub-layer",
     "weight_zero": "weights of 4 bits",
 }
-_FLAGS = {  # The same, by a variable that is not 0.
+_FLAGS = {  # Unsupported features, by a variable that is not 0.
     "decoder/alibi": "ALiBi",
     "encoder/multi_query_attention": "one head for all keys",
 }
-_OF_SIDES = {"num_heads", "pre_norm", "activation", "scale_embeddings"}
-_UNREAD = {  # They say nothing about the answers.
+_SETTINGS = {"num_heads", "pre_norm", "activation", "scale_embeddings"}
+_UNREAD = {  # They have no effect on translations.
     "encoder/embeddings_merge",
     *("decoder/alignment_layer", "decoder/alignment_heads"),
     *("decoder/alibi_use_positive_positions", "decoder/scale_alibi"),
@@ -54,7 +54,7 @@ _PROJECTION = "decoder/projection"
 _POSITIONS = "position_encodings/encodings"
 
 
-class Weights:
+class CTranslate2Weights:
     """The variables of a model.bin.
 
     Args:
@@ -71,31 +71,31 @@ class Weights:
         if kind != KIND:
             self._refuse(f"Only a {KIND} of CTranslate2 is a Transformer.", kind)
         for part, words in _FEATURES.items():
-            if found := next((name for name in variables if part in name), None):
-                self._refuse(f"A model without {words} can be imported.", found)
+            if variable := next((name for name in variables if part in name), None):
+                self._refuse_feature(words, variable)
         for name in [name for name in variables if name.endswith("layer_norm/gamma")]:
             if name.replace("gamma", "beta") not in variables:
-                self._refuse("A model without RMSNorm can be imported.", f"no beta beside {name}")
+                self._refuse_feature("RMSNorm", f"no beta beside {name}")
         for name, words in _FLAGS.items():
             if variables.get(name, 0):
-                self._refuse(f"A model without {words} can be imported.", name)
+                self._refuse_feature(words, name)
 
     @property
     def starts_from_zero(self) -> bool:
         """Whether the first input of the decoder is a vector of zeros, whatever its id."""
         return bool(self._variables.get(_START, 0))
 
-    def network(self, tables, sizes, padding_id: int) -> Network:
-        """Returns the `Network`.
+    def network(self, tables, sizes, padding_id: int) -> PretrainedNetwork:
+        """Returns the `PretrainedNetwork`.
 
         Args:
-            tables: The `IdTable`s of source and target: rows that the weights have less are zeros,
-                and never chosen if the output has a bias.
-            sizes: Numbers of pieces of both sides that CTranslate2 has vectors for.
+            tables: The `IdTable`s of source and target. Ids without a row in the weights get zeros,
+                and are never chosen if the output has a bias.
+            sizes: Numbers of pieces of both sides that have vectors in CTranslate2.
             padding_id: The id of padding.
         """
         left = dict(self._variables)
-        settings = {name: self._of_both(left, name) for name in _OF_SIDES}
+        settings = {name: self._take_both(left, name) for name in _SETTINGS}
         source, target = self._take(left, _SOURCE), self._take(left, _TARGET)
         d_model = source.shape[1]
         scale = settings.pop("scale_embeddings")
@@ -138,7 +138,7 @@ class Weights:
             self._refuse("A model.bin must hold all variables of a Transformer.", f"no {name}")
         return left.pop(name)
 
-    def _of_both(self, left, name):
+    def _take_both(self, left, name):
         values = [self._take(left, f"{side}/{name}").item() for side in ("encoder", "decoder")]
         if values[0] != values[1]:
             self._refuse(f"Encoder and decoder must have the same {name}.", values)
@@ -146,26 +146,26 @@ class Weights:
 
     def _activation(self, number):
         if number not in _ACTIVATIONS:
-            known = ", ".join(_ACTIVATIONS.values())
+            names = ", ".join(_ACTIVATIONS.values())
             received = _OTHER_ACTIVATIONS.get(number, number)
-            self._refuse(f"The activation must be one of {known}.", received)
+            self._refuse(f"The activation must be one of {names}.", received)
         return _ACTIVATIONS[number]
 
     def _positions(self, left, d_model):
         """Removes the tables of positions; returns what `positions_in_table` does."""
         tables = [left.pop(f"{side}/{_POSITIONS}", None) for side in ("encoder", "decoder")]
-        if all(table is None for table in tables):  # CTranslate2's own, for models of OpenNMT-tf.
+        if all(table is None for table in tables):  # Computed, in models of OpenNMT-tf.
             return tensor2tensor_positions(d_model, first=1), True
-        found = [table is not None and positions_in_table(table, d_model) for table in tables]
-        for side, one in zip(("encoder", "decoder"), found, strict=True):
-            if not one:
+        positions = [table is not None and positions_in_table(table, d_model) for table in tables]
+        for side, known in zip(("encoder", "decoder"), positions, strict=True):
+            if not known:
                 self._refuse(
                     "Positions must be sines and cosines as in the paper, OpenNMT-tf or fairseq.",
                     f"a table of others, learned or computed, of the {side}",
                 )
-        if found[0] != found[1]:
+        if positions[0] != positions[1]:
             self._refuse("Encoder and decoder must have the same positions.", "two kinds")
-        return found[0]
+        return positions[0]
 
     def _layers(self, left):
         """Returns the weights of the layers by their names in MarianMTModel."""
@@ -187,6 +187,9 @@ class Weights:
         for piece, part in zip(pieces, np.split(array, len(pieces)), strict=True):
             yield f"{match[1]}.{place}{piece}.{kind}", part
 
+    def _refuse_feature(self, words, received):
+        self._refuse(f"Models of CTranslate2 with {words} cannot be imported.", received)
+
     def _refuse(self, rule, received):
         raise ValueError(f"{rule} Received: {received} in {self._path!r}.")
 
@@ -200,7 +203,7 @@ _FEED_FORWARD = {"linear_0": "fc1", "linear_1": "fc2", "layer_norm": "final_laye
 
 
 def _place(match):
-    """Returns the name of a layer in MarianMTModel, and those of the modules that were joined."""
+    """Returns the name of a layer in MarianMTModel, and the names of the modules joined in it."""
     _, layer, path, _ = match.groups()
     path = path.rstrip("/").split("/")
     if layer is None:

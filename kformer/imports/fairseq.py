@@ -1,10 +1,8 @@
-"""A translator from a checkpoint of fairseq.
+"""A translator from a checkpoint of fairseq, and the settings in the checkpoint.
 
 Weights have the names of Hugging Face's MarianMTModel, which is made after fairseq.
 
 Axes: D d_model, V vocabulary.
-
-The settings in a checkpoint of fairseq.
 """
 
 from pathlib import Path
@@ -15,14 +13,14 @@ from kformer.imports.assembly import NEVER, assemble, network_with, tensor2tenso
 from kformer.imports.id_table import IdTable
 from kformer.imports.marian import read_card
 from kformer.imports.plain_vocabularies import check_pieces, existing, read_models
-from kformer.imports.toolkit_settings import Settings, read_checkpoint, settings_in
+from kformer.imports.toolkit_settings import ToolkitSettings, read_checkpoint, settings_in
 from kformer.tasks.translator import Translator
 
-_LONGEST = 1024  # Ids of a source, where the settings do not tell; fairseq's own default.
+_LONGEST = 1024  # Ids of a source, if no setting limits them; fairseq's own default.
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish"}
 _TASK = "translation"
 _OTHER_SPLITTING = ("fastbpe", "subword_nmt", "gpt2", "bytes", "byte_bpe", "characters", "bert")
-_FEATURES = {  # What a `Transformer` lacks.
+_FEATURES = {  # Unsupported features, by the setting that turns them on.
     "encoder_learned_pos": "learned positions",
     "decoder_learned_pos": "learned positions",
     "no_token_positional_embeddings": "positions that are turned off",
@@ -42,17 +40,25 @@ _FEATURES = {  # What a `Transformer` lacks.
     "encoder_langtok": "tokens of languages",
     "decoder_langtok": "tokens of languages",
 }
+_START, _PADDING, _END, _UNKNOWN = _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+_BEST = "checkpoint_best.pt"
+_OVERWRITE = " #fairseq:overwrite"
+_SOURCE, _TARGET = "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"
+_OUTPUT = "decoder.output_projection.weight"
+_OLD_OUTPUT = "decoder.embed_out"
+_COMPUTED = ("embed_positions._float_tensor", "coder.version")  # Not learned.
+_WHOSE = "The folder of a checkpoint of fairseq"
 
 
-class Fairseq:
-    """What the settings of a checkpoint of fairseq say of the network.
+class FairseqSettings:
+    """The settings of a checkpoint of fairseq, as arguments of a `kformer.Transformer`.
 
     Args:
-        content: What the file holds: `args`, or `cfg` in newer ones.
+        content: Content of the file, with `args`, or with `cfg` in newer ones.
         path: For messages.
 
     Attributes:
-        languages: Names of source and target in those of the dictionaries.
+        languages: Source and target language, as in the file names of the dictionaries.
         longest: Largest number of ids of a source.
 
     Raises:
@@ -65,7 +71,7 @@ class Fairseq:
         values = settings_in(content.get("args"))
         for part in ("bpe", "task", "model"):
             values = values | settings_in(config.get(part))
-        self._settings = Settings(values, "fairseq", path)
+        self._settings = ToolkitSettings(values, "fairseq", path)
         if not values:
             self._settings.refuse("A checkpoint of fairseq must hold its settings.", "args", "cfg")
         for part in ("bpe", "task"):
@@ -80,7 +86,7 @@ class Fairseq:
         settings = self._settings
         sides = ("encoder", "decoder")
         for name in ("attention_heads", "ffn_embed_dim", "embed_dim"):
-            settings.of_both(*(f"{side}_{name}" for side in sides))
+            settings.common(*(f"{side}_{name}" for side in sides))
         norms = [bool(settings.values.get(f"{side}_normalize_before")) for side in sides]
         if norms[0] != norms[1]:
             names = [f"{side}_normalize_before" for side in sides]
@@ -109,7 +115,9 @@ class Fairseq:
     def _check(self):
         settings, values = self._settings, self._settings.values
         if values["task"] not in (None, _TASK):
-            settings.refuse(f"A model of fairseq's task `{_TASK}` can be imported.", "task")
+            settings.refuse(
+                f"Models of fairseq of another task than `{_TASK}` cannot be imported.", "task"
+            )
         if values["bpe"] in _OTHER_SPLITTING:
             settings.refuse("The text must be split by SentencePiece.", "bpe")
         settings.refuse_features(_FEATURES)
@@ -119,16 +127,6 @@ class Fairseq:
         if not isinstance(value, str) or not value or Path(value).name != value:
             self._settings.refuse("The settings must name the languages of the dictionaries.", name)
         return value
-
-
-_START, _PADDING, _END, _UNKNOWN = _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
-_BEST = "checkpoint_best.pt"
-_OVERWRITE = " #fairseq:overwrite"
-_SOURCE, _TARGET = "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"
-_OUTPUT = "decoder.output_projection.weight"
-_OLD_OUTPUT = "decoder.embed_out"
-_COMPUTED = ("embed_positions._float_tensor", "coder.version")  # Nothing that was learned.
-_WHOSE = "The folder of a checkpoint of fairseq"
 
 
 def from_fairseq(
@@ -152,9 +150,9 @@ def from_fairseq(
             checkpoint_best.pt.
         source_model: Path of the SentencePiece model of the sources; None for source.spm in the
             folder of the checkpoint.
-        target_model: That of the translations; None for target.spm in the folder if it has one,
-            else for that of the sources.
-        dictionaries: Folder of dict.SOURCE.txt and dict.TARGET.txt; None for that of the
+        target_model: Path of the SentencePiece model of the translations; None for target.spm in
+            the folder if it exists, else for the model of the sources.
+        dictionaries: Folder of dict.SOURCE.txt and dict.TARGET.txt; None for the folder of the
             checkpoint.
 
     Raises:
@@ -164,7 +162,7 @@ def from_fairseq(
     """
     path = _checkpoint_in(Path(checkpoint))
     content = read_checkpoint(path, "fairseq", packages=("fairseq",))
-    settings = Fairseq(content, path)
+    settings = FairseqSettings(content, path)
     folder = path.parent if dictionaries is None else Path(dictionaries)
     tables = [_read_dictionary(folder, language) for language in settings.languages]
     if tables[0] == tables[1]:
@@ -177,15 +175,15 @@ def from_fairseq(
 def _checkpoint_in(path):
     if not path.is_dir():
         return path
-    found = sorted(path.glob("*.pt"))
-    best = [one for one in found if one.name == _BEST]
-    if len(found) != 1 and not best:
-        names = ", ".join(one.name for one in found) or "none"
+    files = sorted(path.glob("*.pt"))
+    best = [file for file in files if file.name == _BEST]
+    if len(files) != 1 and not best:
+        names = ", ".join(file.name for file in files) or "none"
         raise FileNotFoundError(
             f"{_WHOSE} must hold one .pt file, or {_BEST}. "
             f"Received: {str(path)!r}, which holds {names}."
         )
-    return (best or found)[0]
+    return (best or files)[0]
 
 
 def _read_dictionary(folder, language):
@@ -205,7 +203,7 @@ def _read_dictionary(folder, language):
 
 
 def _network_of(weights, fairseq, tables, path):
-    """Returns the `Network` of the weights by name."""
+    """Returns the `PretrainedNetwork` of the weights by name."""
     settings = fairseq.network()
     layers = {
         name: array

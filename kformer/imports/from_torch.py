@@ -14,7 +14,7 @@ from kformer.model.residual import EPSILON
 from kformer.model.stack import DROPOUT
 
 _WRAPPERS = {"_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
-_OF_MODULE = re.compile(  # Where the names of `nn.Transformer` or of a part begin.
+_MODULE_NAME = re.compile(  # Where the names of `nn.Transformer` or of a part of it begin.
     r"(?:^|\.)((?:(?:en|de)coder\.)?(?:layers\.\d+|norm)|self_attn|multihead_attn|linear[12]|norm[123])"
     r"\."
 )
@@ -47,12 +47,12 @@ def from_torch(
     documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.Transformer.html).
 
     Args:
-        state_dict: What `module.state_dict()` returned, of tensors or of NumPy arrays; or a dict
+        state_dict: Result of `module.state_dict()`, of tensors or of NumPy arrays; or a dict
             that holds it as "state_dict", "model_state_dict" or "model"; or the path of a
             `.safetensors` file, or of a `.pt`, `.pth` or `.bin` file of PyTorch, which hold one of
-            these. Files are read without PyTorch, and nothing from them is run. What
-            `torch.compile` and parallel training put into names is left out, and so is what all
-            names begin with.
+            these. Files are read without PyTorch, and nothing from them is run. Parts of names that
+            `torch.compile` and parallel training add are left out, and so is a common beginning
+            of all names.
         num_heads: The module's `nhead`, which its weights do not show.
         norm_first, activation, dropout: As the module's own; `activation` is "relu" or "gelu", for
             PyTorch's `relu` and `gelu`, or "swish", for `silu`.
@@ -77,39 +77,39 @@ def from_torch(
     }
     is_decoder = weights.have("multihead_attn.")
     if weights.have("encoder.layers.") or weights.have("decoder.layers."):
-        made = (
+        result = (
             _stack(Encoder, weights, "encoder.", settings),
             _stack(Decoder, weights, "decoder.", settings),
         )
     elif weights.have("layers."):
-        made = _stack(Decoder if is_decoder else Encoder, weights, "", settings)
+        result = _stack(Decoder if is_decoder else Encoder, weights, "", settings)
     else:
-        made = (DecoderLayer if is_decoder else EncoderLayer)(**settings)
-        made.build()
-        _fill_layer(made, weights, "")
+        result = (DecoderLayer if is_decoder else EncoderLayer)(**settings)
+        result.build()
+        _fill_layer(result, weights, "")
     weights.check_all_taken()
-    return made
+    return result
 
 
 def _own_names(arrays):
     """Returns the arrays by the names that they have in `nn.Transformer` or in its part."""
-    found = {}
+    renamed = {}
     for name, array in arrays.items():
         own = ".".join(part for part in name.split(".") if part not in _WRAPPERS)
-        if own in found:
+        if own in renamed:
             raise ValueError(
                 "The names of weights must differ when those of wrappers are left out: "
                 f"{', '.join(sorted(_WRAPPERS))}. Received: {own!r} twice."
             )
-        found[own] = array
-    matches = {name: _OF_MODULE.search(name) for name in found}
-    if not found or not all(matches.values()):
-        return found  # Refused by the name that has no place.
+        renamed[own] = array
+    matches = {name: _MODULE_NAME.search(name) for name in renamed}
+    if not renamed or not all(matches.values()):
+        return renamed  # Refused by the name that has no place.
     prefixes = {name[: match.start(1)] for name, match in matches.items()}
     if len(prefixes) == 1:
         [prefix] = prefixes
-        found = {name.removeprefix(prefix): array for name, array in found.items()}
-    return found
+        renamed = {name.removeprefix(prefix): array for name, array in renamed.items()}
+    return renamed
 
 
 def _widths(weights):

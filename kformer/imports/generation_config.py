@@ -1,4 +1,4 @@
-"""How a pretrained model is to be searched: its settings as search defaults, or in a warning."""
+"""The search settings of a pretrained model, as search defaults; a warning names the others."""
 
 import warnings
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _KEPT = {  # Names of `kformer.SearchOptions`, by those of transformers that mea
     "repetition_penalty": "repetition_penalty",
 }
 _SAMPLING = {"temperature": 1.0, "top_k": 50, "top_p": 1.0}  # With the defaults of `generate`.
-_IGNORED = {  # What the search cannot do, by name; and the values that ask for nothing.
+_IGNORED = {  # Settings that the search cannot follow, and their values that change nothing.
     "forced_bos_token_id": (None,),
     "begin_suppress_tokens": (None, []),
     "early_stopping": (None, False),
@@ -37,11 +37,11 @@ _IGNORED = {  # What the search cannot do, by name; and the values that ask for 
 def search_of_transformers(config: Mapping, where: str) -> dict:
     """Returns the search defaults of config.json and generation_config.json.
 
-    `generate` counts the start id in lengths. What it does by itself at the largest length,
-    `forced_eos_token_id`, changes no text.
+    `generate` counts the start id in lengths. `forced_eos_token_id`, the end at the largest
+    length, changes no text.
 
     Args:
-        config: What the files hold.
+        config: Content of the files.
         where: Path of the folder, for messages.
 
     Warns:
@@ -52,32 +52,32 @@ def search_of_transformers(config: Mapping, where: str) -> dict:
         for name, nothing in _IGNORED.items()
         if name in config and config[name] not in nothing
     }
-    found = {}
+    options = {}
     beams, samples = config.get("num_beams") or 1, bool(config.get("do_sample"))
     if samples and beams > 1:
         left |= {"do_sample": True}
     elif samples:
         chosen = {name: config.get(name) for name in _SAMPLING}
-        found = {
+        options = {
             name: _SAMPLING[name] if value is None else value for name, value in chosen.items()
         }
-        found["sample"] = True
+        options["sample"] = True
     if beams > 1:
         penalty = config.get("length_penalty")
-        found |= {
+        options |= {
             "beam_size": beams,
             "length_penalty": 1.0 if penalty is None else penalty,
             "length_offset": 0.0,
         }
     for name, option in _KEPT.items():
         if config.get(name) is not None:
-            found[option] = config[name]
-    found |= _lengths(config)
-    return _with_warning(found, left, where)
+            options[option] = config[name]
+    options |= _lengths(config)
+    return _with_warning(options, left, where)
 
 
 def _lengths(config):
-    found = {}
+    lengths = {}
     for name, new, option in (
         ("max_length", "max_new_tokens", "max_length"),
         ("min_length", "min_new_tokens", "min_length"),
@@ -88,8 +88,8 @@ def _lengths(config):
         elif isinstance(value, int):
             value = max(value - 1, 0)
         if value:
-            found[option] = value
-    return found
+            lengths[option] = value
+    return lengths
 
 
 def search_of_marian(settings: Mapping, where: str) -> dict:
@@ -112,19 +112,19 @@ def search_of_marian(settings: Mapping, where: str) -> dict:
             int(numbers[name] or 0)  # Infinity and NaN are no numbers to search with.
         except (TypeError, ValueError, OverflowError):
             numbers[name] = default
-    found = {"max_length_ratio": numbers["max-length-factor"], "narrowing": True}
+    options = {"max_length_ratio": numbers["max-length-factor"], "narrowing": True}
     if numbers["beam-size"]:
-        found["beam_size"] = int(numbers["beam-size"])
+        options["beam_size"] = int(numbers["beam-size"])
     if numbers["normalize"] is not None:
-        found |= {"length_penalty": numbers["normalize"], "length_offset": 0.0}
+        options |= {"length_penalty": numbers["normalize"], "length_offset": 0.0}
     left = {"word-penalty": numbers["word-penalty"]} if numbers["word-penalty"] else {}
-    return _with_warning(found, left, where)
+    return _with_warning(options, left, where)
 
 
-def _with_warning(found, left, where):
-    """Returns those of `found` that are options, and warns of the others and of `left`."""
+def _with_warning(options, left, where):
+    """Returns the valid `options`; warns of the invalid ones and of `left`."""
     kept, check = {}, SearchDefaults()
-    for name, value in found.items():
+    for name, value in options.items():
         try:
             check.search_defaults = {name: value, **({"sample": True} if name in _SAMPLING else {})}
             kept[name] = value
@@ -145,10 +145,10 @@ def _with_warning(found, left, where):
 
 
 def forbidden_ids(config: Mapping, size: int, where: str) -> set[int]:
-    """Returns the ids that `generate` never chooses: those of padding, and what is suppressed.
+    """Returns the ids that `generate` never chooses: padding and suppressed ids.
 
     Args:
-        config: What config.json and generation_config.json hold.
+        config: Content of config.json and generation_config.json.
         size: Number of target ids.
         where: Path of the folder, for messages.
 
@@ -163,10 +163,10 @@ def forbidden_ids(config: Mapping, size: int, where: str) -> set[int]:
         several = [ids for ids in words if len(ids) != 1]
         # `generate` lets the end be chosen, whatever is listed here.
         single = {i for ids in words if len(ids) == 1 for i in ids} - {config["eos_token_id"]}
-        found = {*single, *(config.get("suppress_tokens") or [])}
+        forbidden = {*single, *(config.get("suppress_tokens") or [])}
     except TypeError:
-        found, several = {None}, []
-    if not all(type(i) is int and 0 <= i < size for i in found):
+        forbidden, several = {None}, []
+    if not all(type(i) is int and 0 <= i < size for i in forbidden):
         raise ValueError(
             f"`bad_words_ids` must be lists of ids, and `suppress_tokens` a list, below {size}. "
             f"Received: bad_words_ids={words!r:.99}, "
@@ -178,4 +178,4 @@ def forbidden_ids(config: Mapping, size: int, where: str) -> set[int]:
             f"Received: {several!r:.99} in {where!r}.",
             stacklevel=2,
         )
-    return {config["pad_token_id"], *found}
+    return {config["pad_token_id"], *forbidden}

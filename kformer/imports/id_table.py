@@ -2,10 +2,10 @@
 
 A pretrained translator may come with a SentencePiece model for each side and with one table of
 pieces and ids for both. Here each model is written anew, with all pieces of the table in the order
-of their ids: those of the other side are of the type UNUSED, which never splits text, and is
-written like any other. So the model defines text and ids, as any tokenizer's does.
+of their ids. Pieces of the other side alone are of the type UNUSED: they never split text, and are
+written like any other. So the model defines text and ids, as any tokenizer's model does.
 
-A piece of a model that the table lacks is unknown: it gets an id behind those of the table.
+A piece of a model that the table lacks is unknown: it gets an id after the ids of the table.
 """
 
 import re
@@ -20,7 +20,7 @@ _PROTO = sentencepiece_model_pb2
 _PIECE = _PROTO.ModelProto.SentencePiece
 _LANGUAGE = re.compile(">>(.+)<<")
 _NEW_PADDING = ("<pad>", "<blank>", "<padding>")
-_OF_TEXT = (_PIECE.NORMAL, _PIECE.USER_DEFINED, _PIECE.BYTE)
+_TEXT_TYPES = (_PIECE.NORMAL, _PIECE.USER_DEFINED, _PIECE.BYTE)
 
 
 class IdTable(NamedTuple):
@@ -35,16 +35,16 @@ class IdTable(NamedTuple):
     @property
     def languages(self) -> dict[str, str]:
         """Pieces that name a language to translate into, such as ">>fra<<", by its code."""
-        found = (_LANGUAGE.fullmatch(piece) for piece in self.pieces)
-        return {match[1]: match[0] for match in found if match}
+        matches = (_LANGUAGE.fullmatch(piece) for piece in self.pieces)
+        return {match[1]: match[0] for match in matches if match}
 
     @property
     def unknown_id(self) -> int:
-        """The id of what no piece covers."""
+        """The id of text that no piece covers."""
         return self.pieces.index(self.unknown)
 
     def with_more(self, pieces: list[str]) -> "IdTable":
-        """Returns a table with `pieces` behind those of this one."""
+        """Returns a copy with `pieces` appended."""
         return self._replace(pieces=[*self.pieces, *pieces])
 
 
@@ -70,7 +70,7 @@ def table_of(ids: dict[str, int], special: dict[str, int], where: str) -> IdTabl
 
 
 def piece_ids(ids: dict[str, int], where: str) -> list[str]:
-    """Returns the pieces of a vocabulary in the order of their ids; see `table_of`."""
+    """Returns the pieces of a vocabulary in the order of their ids, for `table_of`."""
     if odd := next((piece for piece, i in ids.items() if type(i) is not int), None):
         raise ValueError(
             "A vocabulary must have a number for each piece. "
@@ -88,20 +88,20 @@ def piece_ids(ids: dict[str, int], where: str) -> list[str]:
     return pieces
 
 
-def with_common_padding(vocabularies: list, known: Iterable[str]) -> tuple[str, list]:
+def with_common_padding(vocabularies: list, names: Iterable[str]) -> tuple[str, list]:
     """Returns the piece for padding, and both vocabularies with it at the same id.
 
     Args:
         vocabularies: Lists of pieces, of both sides.
-        known: Names that the piece may have. If none of them has the same id on both sides, a new
-            one is put behind both vocabularies.
+        names: Pieces that may stand for padding. If none of them has the same id on both sides, a
+            new one is appended to both vocabularies.
     """
     source, target = vocabularies
-    for piece in known:
+    for piece in names:
         if piece in source and piece in target and source.index(piece) == target.index(piece):
             return piece, vocabularies
     most = max(map(len, vocabularies))
-    padding = next(one for one in _NEW_PADDING if one not in (*source, *target))
+    padding = next(piece for piece in _NEW_PADDING if piece not in (*source, *target))
     return padding, [
         [*pieces, *(f"<unused {i}>" for i in range(len(pieces), most)), padding]
         for pieces in vocabularies
@@ -119,7 +119,7 @@ def read_model(model: bytes, name: str):
     except DecodeError:
         proto = _PROTO.ModelProto()
     # What is not UTF-8 is not a string.
-    if not proto.pieces or not all(isinstance(one.piece, str) for one in proto.pieces):
+    if not proto.pieces or not all(isinstance(entry.piece, str) for entry in proto.pieces):
         raise ValueError(
             "The file must be a SentencePiece model. "
             f"Received: {name!r}, {len(model)} bytes that are none."
@@ -135,8 +135,12 @@ def read_model(model: bytes, name: str):
 
 def missing_pieces(proto, table: IdTable) -> list[str]:
     """Returns the pieces that split text and are not in the table."""
-    there = {*table.pieces}
-    return [one.piece for one in proto.pieces if one.type in _OF_TEXT and one.piece not in there]
+    in_table = {*table.pieces}
+    return [
+        entry.piece
+        for entry in proto.pieces
+        if entry.type in _TEXT_TYPES and entry.piece not in in_table
+    ]
 
 
 def with_ids_of(
@@ -147,11 +151,11 @@ def with_ids_of(
     Args:
         proto: The `ModelProto` of one side. A piece of it that is not in `table` is no longer used.
         table: `IdTable`.
-        unused: Pieces of further ids, behind those of the table, which never split text.
+        unused: Pieces of further ids, after the ids of the table; they never split text.
         prefixes: Pieces of the table that stand before texts, and have no text of their own. Other
             pieces that name a language are no longer used.
     """
-    own = {one.piece: one for one in proto.pieces}
+    entries = {entry.piece: entry for entry in proto.pieces}
     special = {
         table.end: _PIECE.CONTROL,
         table.padding: _PIECE.CONTROL,
@@ -160,20 +164,20 @@ def with_ids_of(
     }
     special |= dict.fromkeys(table.languages.values(), _PIECE.UNUSED)
     special |= dict.fromkeys(prefixes, _PIECE.CONTROL)
-    made = _PROTO.ModelProto()
-    made.CopyFrom(proto)
-    del made.pieces[:]
+    model = _PROTO.ModelProto()
+    model.CopyFrom(proto)
+    del model.pieces[:]
     for piece in table.pieces:
         score, kind = 0.0, _PIECE.UNUSED
         if piece in special:
             kind = special[piece]
-        elif piece in own and own[piece].type != _PIECE.UNKNOWN:
-            score, kind = own[piece].score, own[piece].type
-        made.pieces.add(piece=piece, score=score, type=kind)
+        elif piece in entries and entries[piece].type != _PIECE.UNKNOWN:
+            score, kind = entries[piece].score, entries[piece].type
+        model.pieces.add(piece=piece, score=score, type=kind)
     for piece in unused:
-        made.pieces.add(piece=piece, type=_PIECE.UNUSED)
-    trainer = made.trainer_spec
-    trainer.vocab_size = len(made.pieces)
+        model.pieces.add(piece=piece, type=_PIECE.UNUSED)
+    trainer = model.trainer_spec
+    trainer.vocab_size = len(model.pieces)
     trainer.unk_piece, trainer.eos_piece = table.unknown, table.end
     trainer.bos_piece, trainer.pad_piece = table.start, table.padding
-    return made.SerializeToString()
+    return model.SerializeToString()

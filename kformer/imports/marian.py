@@ -1,6 +1,6 @@
-"""A translator from a folder of Hugging Face's MarianMTModel, as OPUS-MT publishes them.
+"""A translator from a folder of Marian or of Hugging Face's MarianMTModel, with its model card.
 
-The model card of a published model: README.md, which may begin with a head in YAML.
+OPUS-MT publishes such folders. The model card is README.md, which may begin with a head in YAML.
 """
 
 import re
@@ -14,8 +14,9 @@ from kformer.imports.yaml_text import read_yaml
 from kformer.tasks.translator import Translator
 
 CARD = "README.md"
+_LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
 _HEAD = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
-# A heading that mentions it, and the text up to the next one.
+# A heading that mentions a citation, and the text up to the next heading.
 _CITATION = re.compile(
     r"^#+[^\n]*\bcit(?:ation|e|ing)\b[^\n]*\n(.*?)(?=^#|\Z)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
@@ -23,11 +24,11 @@ _CITATION = re.compile(
 
 
 def read_card(folder: Path) -> dict:
-    """Returns what the card in a folder tells of a model.
+    """Returns licence, languages and citation of a model, from the card in its folder.
 
     Returns:
-        dict with those of "licence", str; "languages", list of their codes; and "citation", str,
-        that the card has; {} without a card.
+        dict with "licence", str; "languages", list of their codes; and "citation", str, each only
+        if the card has it; {} without a card.
 
     Raises:
         ValueError: The head of the card is no YAML.
@@ -50,10 +51,7 @@ def read_card(folder: Path) -> dict:
 def _strings(value):
     """Returns a value of YAML, one or a list, as a list of strings."""
     values = value if isinstance(value, list) else [value]
-    return [str(one) for one in values if one]
-
-
-_LONGEST = 512  # Ids of a source, where config.json has no `max_position_embeddings`.
+    return [str(item) for item in values if item]
 
 
 def from_marian(
@@ -69,29 +67,29 @@ def from_marian(
     nothing from the folder is run. Licence, languages and citation of its model card, README.md,
     become those of `Translator.about`.
 
-    The result computes what Marian computes, which trained the weights. The port of transformers
+    The result computes what Marian computes, which trained the weights. The port to transformers
     has other positions, whose slowest wave is slower, and adds another number to the variance of
     norms; with `as_transformers` the result has the logits of `MarianMTModel`, and so the
-    translations of `generate`. Ids are those of `MarianTokenizer`, but adjacent characters that the
-    SentencePiece model of their side does not cover are always unknown; `MarianTokenizer` looks
+    translations of `generate`. Ids equal the ids of `MarianTokenizer`, but adjacent characters that
+    the SentencePiece model of their side does not cover are always unknown; `MarianTokenizer` looks
     them up in vocab.json first.
 
-    An id that must not be chosen, such as that of padding, has no share of the probability either:
-    scores are those of `generate` with `renormalize_logits=True`. Of an .npz file, what is unknown
+    An id that must not be chosen, such as padding, has no share of the probability either: scores
+    equal the scores of `generate` with `renormalize_logits=True`. In an .npz file, the unknown id
     and control characters are such ids, unless its settings allow them, as in Marian.
 
-    How the model is to be searched becomes its `Translator.search_defaults`: beams, length penalty,
+    The settings of the search become the translator's `search_defaults`: beams, length penalty,
     lengths, repetitions and sampling of config.json and generation_config.json, or of Marian's
-    decoder.yml; and of an .npz file Marian's largest length, three times that of the source, and
-    `narrowing`, its rule for beams that end. Ids of `bad_words_ids` and `suppress_tokens` are never
-    chosen. Other settings of `generate` are named in a warning. `generate` searches as long as with
-    an `n_best` as large as `beam_size`.
+    decoder.yml; and for an .npz file Marian's largest length, three times the length of the source,
+    and `narrowing`, its rule for beams that end. Ids of `bad_words_ids` and `suppress_tokens` are
+    never chosen. A warning names other settings of `generate`, which searches as long as with an
+    `n_best` as large as `beam_size`.
 
     Args:
         folder: Path of the folder; or of an .npz file, where a folder holds several.
-        target_language: Of a model with several, the one that the translator always translates
-            into: the code in a piece of the table, such as "fra" for ">>fra<<", which then stands
-            before every source. None to choose at each translation, see `Translator.into`.
+        target_language: For a model with several target languages, the language of all
+            translations: the code in a piece of the table, such as "fra" for ">>fra<<", which then
+            stands before every source. None to choose at each translation, with `Translator.into`.
         as_transformers: Whether to compute as transformers does instead of as Marian does.
 
     Raises:
@@ -103,8 +101,9 @@ def from_marian(
         UserWarning: The model has settings that the search cannot follow.
     """
     path = Path(folder)
-    own = path.suffix == ".npz" or (not (path / "config.json").exists() and any(path.glob("*.npz")))
-    files = MarianNpz(path) if own else MarianFolder(path)
+    is_npz = path.suffix == ".npz"
+    is_npz = is_npz or (not (path / "config.json").exists() and any(path.glob("*.npz")))
+    files = MarianNpz(path) if is_npz else MarianFolder(path)
     prefix, languages = _language_pieces(files, target_language)
     longest = files.config.get("max_position_embeddings", _LONGEST)
     network, about = network_of(files, as_transformers), read_card(files.path)
@@ -116,14 +115,14 @@ def from_marian(
 
 
 def _language_pieces(files, code):
-    """Returns the piece that stands before every source, or None, and those to choose from."""
+    """Returns the piece before every source, or None, and the pieces to choose from by code."""
     languages = files.tables[0].languages
     if code is None:
         return None, languages if len(languages) > 1 else {}
     if code in languages:
         return languages[code], {}
-    known = ", ".join(sorted(languages)) or "none"
+    codes = ", ".join(sorted(languages)) or "none"
     raise ValueError(
-        f"`target_language` must be one of the model's languages: {known}. "
+        f"`target_language` must be one of the model's languages: {codes}. "
         f"Received: target_language={code!r} for {str(files.path)!r}."
     )

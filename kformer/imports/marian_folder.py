@@ -16,7 +16,7 @@ _VOCABULARIES = ("vocab.json", "target_vocab.json")
 _ADDED = "added_tokens.json"
 _ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 _SPECIAL = {"end": "eos_token_id", "padding": "pad_token_id", "start": "decoder_start_token_id"}
-_NEEDED = {  # What a `Transformer` computes, by the name in config.json.
+_NEEDED = {  # Settings that a `Transformer` computes, by the name in config.json.
     "model_type": "marian",
     "static_position_embeddings": True,
     "scale_embedding": True,
@@ -52,7 +52,7 @@ class MarianFolder:
         path: The folder.
 
     Attributes:
-        config: dict of what config.json and generation_config.json hold.
+        config: dict of the settings in config.json and generation_config.json.
         models: The `ModelProto`s of source.spm and target.spm.
         tables: The `IdTable`s of both sides; they may be one.
 
@@ -79,7 +79,7 @@ class MarianFolder:
 
     @property
     def activation(self):
-        """That of the feed-forward networks, by its name here."""
+        """The activation of the feed-forward networks, by its name in kformer."""
         return _ACTIVATIONS[self.config["activation_function"]]
 
     @property
@@ -94,8 +94,8 @@ class MarianFolder:
 
     def arrays(self) -> dict:
         """Reads the weights: a dict from name to float array."""
-        found = [self.path / name for name in _WEIGHTS if (self.path / name).exists()]
-        return read_state_dict(found[0] if found else self._file(_WEIGHTS[0]))
+        files = [self.path / name for name in _WEIGHTS if (self.path / name).exists()]
+        return read_state_dict(files[0] if files else self._file(_WEIGHTS[0]))
 
     def _file(self, name):
         if not (self.path / name).is_file():
@@ -113,7 +113,7 @@ class MarianFolder:
             received = self.config.get(name, None if name == "model_type" else needed)
             if received != needed:
                 raise ValueError(
-                    f"A MarianMTModel can be imported whose config.json has {name}={needed!r}. "
+                    f"The config.json of a MarianMTModel must have {name}={needed!r}. "
                     f"Received: {name}={received!r} in {str(self.path)!r}."
                 )
         for name in ("attention_heads", "ffn_dim"):

@@ -1,7 +1,7 @@
 """The files of a folder that Marian itself writes, and that OPUS-MT publishes as an archive.
 
-Its weights are named otherwise than those of Hugging Face's MarianMTModel, are transposed, and lack
-the padding id, whose vector, zeros, is where a translation starts.
+The weights have other names than in Hugging Face's MarianMTModel and are transposed. They lack the
+padding id, whose vector, zeros, is where a translation starts.
 """
 
 import re
@@ -11,15 +11,15 @@ import numpy as np
 
 from kformer.archives import Archive
 from kformer.imports.generation_config import search_of_marian
-from kformer.imports.marian_vocabularies import Vocabularies
+from kformer.imports.marian_vocabularies import MarianVocabularies
 from kformer.imports.yaml_text import read_yaml
 
 _CONFIG = "special:model.yml"  # In the file of weights.
 _OPTIMIZER = ".optimizer.npz"
-_SETTINGS = ("{}.decoder.yml", "decoder.yml")  # For translating; by the name of the weights.
+_SETTINGS = ("{}.decoder.yml", "decoder.yml")  # For translating; {} is the name of the weights.
 _ACTIVATIONS = {"swish": "swish", "relu": "relu"}
 _CONTROLS = frozenset(f"<0x{i:02X}>" for i in range(32))  # Marian never writes them.
-_NEEDED = {  # What a `Transformer` computes, by the name in the config: the first is the default.
+_NEEDED = {  # Values that a `Transformer` computes, by setting: the first is the default.
     "type": ("transformer",),
     "transformer-decoder-autoreg": ("self-attention",),
     "transformer-preprocess": ("", "d"),
@@ -55,10 +55,10 @@ _PROJECTIONS = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
 
 
 class MarianNpz:
-    """Reads a folder of Marian; see `MarianFolder`, which has the same attributes.
+    """Reads a folder of Marian, with the attributes of `MarianFolder`.
 
     Args:
-        path: The .npz file; or the folder, if it holds one that is no optimizer's state.
+        path: The .npz file; or the folder, if it holds one .npz file beside an optimizer's state.
     """
 
     def __init__(self, path: str | Path):
@@ -68,42 +68,42 @@ class MarianNpz:
             self.config = self._read_config(archive)
         self._settings_beside = self._beside()
         names = self._settings_beside.get("vocabs", [])
-        names = [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
-        vocabularies = Vocabularies(self.path, names)
+        names = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+        vocabularies = MarianVocabularies(self.path, names)
         self.models, self.tables = vocabularies.models, vocabularies.tables
         self._sizes = vocabularies.sizes
         self.config["pad_token_id"] = self.tables[0].pieces.index(self.tables[0].padding)
 
     @property
     def activation(self):
-        """See `MarianFolder`."""
+        """The activation of the feed-forward networks, by its name in kformer."""
         return self._activation
 
     @property
     def forbidden(self) -> set[int]:
-        """See `MarianFolder`."""
+        """The target ids that the model must never choose."""
         table = self.tables[1]
         pieces = {
             *(() if self._allows("special") else _CONTROLS),
             *(() if self._allows("unk") else (table.unknown,)),
         }
-        found = {i for i, piece in enumerate(table.pieces) if piece in pieces}
-        return {*found, *range(self._sizes[1], len(table.pieces))}
+        ids = {i for i, piece in enumerate(table.pieces) if piece in pieces}
+        return {*ids, *range(self._sizes[1], len(table.pieces))}
 
     def arrays(self) -> dict:
-        """Reads the weights under the names, and as, that MarianMTModel has them."""
-        found = {}
+        """Reads the weights, under the names and in the form of MarianMTModel."""
+        arrays = {}
         with self._opened() as archive:
             for name in archive.array_names():
                 if name == "decoder_ff_logit_out_W":
-                    found |= self._renamed("decoder_ff_logit_out_Wt", archive.array(name).T)
+                    arrays |= self._renamed("decoder_ff_logit_out_Wt", archive.array(name).T)
                 elif not name.startswith("special:"):
-                    found |= self._renamed(name, archive.array(name))
-        return found
+                    arrays |= self._renamed(name, archive.array(name))
+        return arrays
 
     @property
     def search(self) -> dict:
-        """See `MarianFolder`."""
+        """The model's search defaults."""
         return search_of_marian(self._settings_beside, str(self.path))
 
     def _allows(self, what):
@@ -116,7 +116,7 @@ class MarianNpz:
             return {"final_logits_bias": self._with_rows(array.T, 1).T}
         match = _LAYER.fullmatch(name)
         if not match:
-            return {name: array}  # Of a part that a `Transformer` lacks: refused by this name.
+            return {name: array}  # A part that a `Transformer` lacks: refused by this name.
         stack, number, kind, rest = match.groups()
         place = f"model.{stack}.layers.{int(number) - 1}."
         return {place + _name_of(kind, rest): np.squeeze(array.T)}
@@ -136,26 +136,26 @@ class MarianNpz:
         """Returns the file of weights."""
         if path.is_file():
             return path
-        found = [one for one in sorted(path.glob("*.npz")) if not one.name.endswith(_OPTIMIZER)]
-        if len(found) != 1:
-            names = ", ".join(file.name for file in found) or "none"
-            raise (ValueError if found else FileNotFoundError)(
+        files = [file for file in sorted(path.glob("*.npz")) if not file.name.endswith(_OPTIMIZER)]
+        if len(files) != 1:
+            names = ", ".join(file.name for file in files) or "none"
+            raise (ValueError if files else FileNotFoundError)(
                 "A folder of Marian must hold one file *.npz; of several, give the path of one. "
                 f"Received: {str(path)!r}, which holds {names}."
             )
-        return found[0]
+        return files[0]
 
     def _beside(self):
         """Returns the settings of the files beside the weights, those for translating first."""
-        found = {}
+        settings = {}
         for name in _SETTINGS:
             path = self.path / name.format(self._weights.name)
             if path.is_file():
-                found = read_yaml(path) | found
+                settings = read_yaml(path) | settings
         training = self.path / f"{self._weights.name}.yml"
-        if "vocabs" not in found and training.is_file():
-            found["vocabs"] = read_yaml(training).get("vocabs", [])
-        return found
+        if "vocabs" not in settings and training.is_file():
+            settings["vocabs"] = read_yaml(training).get("vocabs", [])
+        return settings
 
     def _opened(self):
         return Archive(self._weights, "The weights of Marian must be an .npz file.")
@@ -167,7 +167,7 @@ class MarianNpz:
             if received not in among:
                 cell = f", {_CELL}={config.get(_CELL)!r}" if received == "rnn" else ""
                 raise ValueError(
-                    f"A model of Marian can be imported whose {name} is {among[0]!r}. "
+                    f"Models of Marian whose {name} is not {among[0]!r} cannot be imported. "
                     f"Received: {name}={received!r}{cell} in {str(self._weights)!r}."
                 )
         numbers = {
@@ -187,10 +187,10 @@ class MarianNpz:
                 f"{', '.join(f'{n}={config.get(n)!r}' for n in lacking) or 'another activation'} "
                 f"in {str(self._weights)!r}."
             )
-        return {name: int(config[of_marian]) for name, of_marian in numbers.items()}
+        return {name: int(config[setting]) for name, setting in numbers.items()}
 
     def _settings(self, archive):
-        """Returns the settings of the network: in the file, or of older ones beside it."""
+        """Returns the settings of the network: in the file, or, for older models, beside it."""
         if _CONFIG in archive.array_names():
             text = archive.array(_CONFIG).tobytes().rstrip(b"\0").decode("utf-8", "replace")
             return read_yaml(self._weights, text)

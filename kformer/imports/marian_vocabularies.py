@@ -21,7 +21,7 @@ _LEAD = (
 )
 
 
-class Vocabularies:
+class MarianVocabularies:
     """The vocabularies of both sides of a model of Marian.
 
     Args:
@@ -30,8 +30,8 @@ class Vocabularies:
             used. [] if there are none.
 
     Attributes:
-        sizes: Numbers of ids that Marian has for source and target.
-        tables: The `IdTable`s of both sides, with an id for padding and start behind Marian's.
+        sizes: Numbers of ids of source and target in Marian.
+        tables: The `IdTable`s of both sides, with an id for padding and start after Marian's ids.
         models: The `ModelProto`s of both sides.
 
     Raises:
@@ -48,7 +48,7 @@ class Vocabularies:
             sides = [_pieces_in(file) for file in files]
             special = {"end": _END, "unknown": _UNKNOWN}
         else:
-            sides = [[one.piece for one in model.pieces] for model in self.models]
+            sides = [[entry.piece for entry in model.pieces] for model in self.models]
             special = _special(self.models, folder)
         self.sizes = [*map(len, sides)]
         padding, sides = with_common_padding(sides, ())
@@ -63,13 +63,13 @@ def _files(folder, names):
         return [named[0], named[-1]]
     lists = [file for pattern in _LISTS for file in sorted(folder.glob(pattern))]
     joint = [file for file in sorted(folder.glob(f"*{_MODEL}")) if file.name not in _MODELS]
-    found = lists or joint
-    if len(found) != 1:
-        raise (ValueError if found else FileNotFoundError)(
+    files = lists or joint
+    if len(files) != 1:
+        raise (ValueError if files else FileNotFoundError)(
             f"A folder of Marian must show its vocabularies. {_LEAD} "
-            f"Received: {str(folder)!r}, which holds {_names(found)}."
+            f"Received: {str(folder)!r}, which holds {_names(files)}."
         )
-    return found * 2
+    return files * 2
 
 
 def _beside_list(folder, name):
@@ -87,8 +87,8 @@ def _names(files):
 
 def _pieces_in(file):
     """Returns the pieces of a vocabulary in YAML or JSON, in the order of their ids."""
-    found = read_yaml(file)
-    ids = {piece: int(i) for piece, i in found.items() if isinstance(i, str) and i.isdecimal()}
+    vocabulary = read_yaml(file)
+    ids = {piece: int(i) for piece, i in vocabulary.items() if isinstance(i, str) and i.isdecimal()}
     pieces = piece_ids(ids, str(file))
     missing = [piece for piece in (_END, _UNKNOWN) if piece not in ids]
     if missing:
@@ -100,21 +100,21 @@ def _pieces_in(file):
 
 
 def _special(models, folder):
-    """Returns the pieces that SentencePiece models have for the end and for what is unknown."""
-    found = []
+    """Returns the pieces of SentencePiece models for the end and for unknown text."""
+    sides = []
     for model in models:
         trainer = model.trainer_spec
-        pieces = {one.piece for one in model.pieces}
+        pieces = {entry.piece for entry in model.pieces}
         special = {"end": trainer.eos_piece, "unknown": trainer.unk_piece}
         if not {*special.values()} <= pieces:
             raise ValueError(
                 "A SentencePiece model of Marian must have pieces for the end and for what is "
                 f"unknown. Received: {json.dumps(special)} in a model of {str(folder)!r}."
             )
-        found.append(special)
-    if found[0] != found[1]:
+        sides.append(special)
+    if sides[0] != sides[1]:
         raise ValueError(
             "Both SentencePiece models must name the end and what is unknown alike. "
-            f"Received: {json.dumps(found[0])} and {json.dumps(found[1])} in {str(folder)!r}."
+            f"Received: {json.dumps(sides[0])} and {json.dumps(sides[1])} in {str(folder)!r}."
         )
-    return found[0]
+    return sides[0]

@@ -1,8 +1,13 @@
-"""The weights of a MarianMTModel."""
+"""The weights of a model of Marian or of a MarianMTModel, as a `PretrainedNetwork`."""
 
 import numpy as np
 
-from kformer.imports.assembly import NEVER, Network, paper_positions, tensor2tensor_positions
+from kformer.imports.assembly import (
+    NEVER,
+    PretrainedNetwork,
+    paper_positions,
+    tensor2tensor_positions,
+)
 from kformer.imports.marian_folder import MarianFolder
 from kformer.imports.marian_npz import MarianNpz
 
@@ -12,16 +17,18 @@ _TARGET = "model.decoder.embed_tokens.weight"
 _OUTPUT = "lm_head.weight"
 _POSITIONS = "embed_positions.weight"  # They are computed here.
 _EPSILON = 1e-6  # Of Marian's norms.
-_PORTED_EPSILON = 1e-5  # Of those of transformers.
+_PORTED_EPSILON = 1e-5  # Of the norms of transformers.
 
 
-def network_of(folder: MarianFolder | MarianNpz, as_transformers: bool = False) -> Network:
-    """Returns the `Network` of a folder.
+def network_of(
+    folder: MarianFolder | MarianNpz, as_transformers: bool = False
+) -> PretrainedNetwork:
+    """Returns the `PretrainedNetwork` of a folder.
 
     Args:
         folder: `MarianFolder` or `MarianNpz`.
-        as_transformers: Whether positions and norms are those of transformers, whose port of Marian
-            differs in them, instead of those of Marian, which trained the weights.
+        as_transformers: Whether to compute positions and norms as the port to transformers does,
+            instead of as Marian does, which trained the weights.
 
     Raises:
         ValueError: A table is missing, or has another shape than config and vocabulary demand.
@@ -55,26 +62,26 @@ def network_of(folder: MarianFolder | MarianNpz, as_transformers: bool = False) 
         "num_decoder_layers": config["decoder_layers"],
         **computed,
     }
-    return Network(settings, source, target, bias, arrays, "model.", True, output)
+    return PretrainedNetwork(settings, source, target, bias, arrays, "model.", True, output)
 
 
 def _take_tables(arrays, folder):
     """Removes the tables from `arrays`, and the positions.
 
-    Rows behind those of the vocabulary, of tables that were resized, have no piece: they are left
-    out.
+    Tables that were resized have rows behind the vocabulary, without a piece: these are left out.
 
     Returns:
-        That of the source, float (V, D); that of the target, None if it is the same; and that of
-        the output, None if it is the target's.
+        source: Table of the source, float (V, D).
+        target: Table of the target, float (V, D); None if it equals the source's.
+        output: Table of the output, float (V, D); None if it equals the target's.
     """
     for name in [name for name in arrays if name.endswith(_POSITIONS)]:
         del arrays[name]
-    found = {n: arrays.pop(n) for n in (_SHARED, _SOURCE, _TARGET, _OUTPUT) if n in arrays}
+    matrices = {n: arrays.pop(n) for n in (_SHARED, _SOURCE, _TARGET, _OUTPUT) if n in arrays}
 
     def first(*names):
-        if name := next((name for name in names if name in found), None):
-            return found[name]
+        if name := next((name for name in names if name in matrices), None):
+            return matrices[name]
         raise ValueError(
             f"The weights must hold a table of vectors. Received: no {_SHARED!r} in "
             f"{str(folder.path)!r}."

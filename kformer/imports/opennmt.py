@@ -1,9 +1,7 @@
-"""A translator from a checkpoint of OpenNMT-py.
+"""A translator from a checkpoint of OpenNMT-py, and its tables of ids, which OpenNMT-tf shares.
 
-Its sources have no end id. Here they have one, as all texts have, to which the network pays no
-attention: see `ignored_source_id` of `kformer.Transformer`.
-
-The ids of OpenNMT-py and OpenNMT-tf, whose vocabularies name special pieces alike.
+The sources of OpenNMT-py have no end id. Here they have one, as all texts have, to which the
+network pays no attention: the `ignored_source_id` of `kformer.Transformer`.
 """
 
 from pathlib import Path
@@ -13,11 +11,22 @@ from kformer.imports.id_table import IdTable, with_common_padding
 from kformer.imports.marian import read_card
 from kformer.imports.opennmt_weights import network_of
 from kformer.imports.plain_vocabularies import check_pieces, read_models
-from kformer.imports.toolkit_settings import Settings, read_checkpoint, settings_in
+from kformer.imports.toolkit_settings import ToolkitSettings, read_checkpoint, settings_in
 from kformer.tasks.translator import Translator
 
 START, END, UNKNOWN, PADDING = "<s>", "</s>", "<unk>", "<blank>"
-LONGEST = 512  # Ids of a source; a checkpoint does not say how long those of the training were.
+LONGEST = 512  # Ids of a source; a checkpoint does not record the longest source of the training.
+_TOOLKIT = "OpenNMT-py"
+_FEATURES = {  # Unsupported features, by the setting that turns them on.
+    "max_relative_positions": "relative or rotary positions or ALiBi",
+    "copy_attn": "a copy mechanism",
+    "multiquery": "one head for all keys",
+    "num_kv": "fewer heads for keys than for queries",
+    "parallel_residual": "parallel sub-layers",
+    "num_experts": "layers of experts",
+    "sliding_window": "a sliding window",
+}
+_GATE = ".feed_forward.w_3."
 
 
 def tables_of(vocabularies, path: Path, toolkit: str, start: str = START) -> list[IdTable]:
@@ -25,7 +34,7 @@ def tables_of(vocabularies, path: Path, toolkit: str, start: str = START) -> lis
 
     Args:
         vocabularies: Lists of pieces, of source and target. The source may lack start and end:
-            these get ids behind its own.
+            these get ids after its own.
         path, toolkit: For messages.
         start: The piece that starts a translation.
 
@@ -46,19 +55,6 @@ def tables_of(vocabularies, path: Path, toolkit: str, start: str = START) -> lis
     return tables if tables[0] != tables[1] else tables[:1] * 2
 
 
-_TOOLKIT = "OpenNMT-py"
-_FEATURES = {  # What a `Transformer` lacks.
-    "max_relative_positions": "relative or rotary positions, and ALiBi,",
-    "copy_attn": "a copy mechanism",
-    "multiquery": "one head for all keys",
-    "num_kv": "fewer heads for keys than for queries",
-    "parallel_residual": "parallel sub-layers",
-    "num_experts": "layers of experts",
-    "sliding_window": "a sliding window",
-}
-_GATE = ".feed_forward.w_3."
-
-
 def from_opennmt(
     checkpoint: str | Path,
     source_model: str | Path | None = None,
@@ -74,8 +70,8 @@ def from_opennmt(
         checkpoint: Path of the file.
         source_model: Path of the SentencePiece model of the sources; None for source.spm in the
             folder of the checkpoint.
-        target_model: That of the translations; None for target.spm in the folder if it has one,
-            else for that of the sources.
+        target_model: Path of the SentencePiece model of the translations; None for target.spm in
+            the folder if it exists, else for the model of the sources.
 
     Raises:
         FileNotFoundError, IsADirectoryError: A file is missing.
@@ -85,7 +81,7 @@ def from_opennmt(
     path = Path(checkpoint)
     content = read_checkpoint(path, _TOOLKIT)
     vocabularies, start = _vocabularies(content.get("vocab"), path)
-    settings = Settings(settings_in(content.get("opt")), _TOOLKIT, path)
+    settings = ToolkitSettings(settings_in(content.get("opt")), _TOOLKIT, path)
     _check(settings, content["model"])
     start = settings.values.get("decoder_start_token") or start
     tables = tables_of(vocabularies, path, _TOOLKIT, start)
@@ -94,10 +90,10 @@ def from_opennmt(
     return assemble(models, tables, network, LONGEST, about=read_card(path.parent))
 
 
-def _vocabularies(found, path):
+def _vocabularies(vocabularies, path):
     """Returns the pieces of both sides, and the one that starts a translation."""
-    found = settings_in(found)
-    sides = [found.get(name) for name in ("src", "tgt")]
+    vocabularies = settings_in(vocabularies)
+    sides = [vocabularies.get(name) for name in ("src", "tgt")]
     if not all(isinstance(side, list) and all(isinstance(p, str) for p in side) for side in sides):
         raise ValueError(
             f"A checkpoint of {_TOOLKIT} must hold `vocab`, with lists of pieces `src` and `tgt`, "
@@ -106,18 +102,18 @@ def _vocabularies(found, path):
         )
     for side in sides:
         check_pieces(side, str(path))
-    if found.get("src_feats"):
+    if vocabularies.get("src_feats"):
         raise ValueError(
-            f"A model of {_TOOLKIT} without features of the source's words can be imported. "
-            f"Received: {', '.join(found['src_feats'])} in {str(path)!r}."
+            f"Models of {_TOOLKIT} with features of the source's words cannot be imported. "
+            f"Received: {', '.join(vocabularies['src_feats'])} in {str(path)!r}."
         )
-    return sides, found.get("decoder_start_token") or START
+    return sides, vocabularies.get("decoder_start_token") or START
 
 
 def _check(settings, weights):
     values = settings.values
     if values.get("model_task", "seq2seq") != "seq2seq":
-        settings.refuse("A model that translates can be imported.", "model_task")
+        settings.refuse("Models that do not translate cannot be imported.", "model_task")
     types = ("encoder_type", "decoder_type")
     if [values.get(name) for name in types] != ["transformer", "transformer"]:
         settings.refuse("Encoder and decoder must be of the type 'transformer'.", *types)
@@ -128,7 +124,8 @@ def _check(settings, weights):
         ("generator_function", ("softmax",)),
     ):
         if values.get(name, needed[0]) not in needed:
-            settings.refuse(f"A model whose {name} is {needed[0]!r} can be imported.", name)
+            rule = f"Models of {_TOOLKIT} whose {name} is not {needed[0]!r} cannot be imported."
+            settings.refuse(rule, name)
     if any(_GATE in name for name in weights):
-        rule = "A model without gated feed-forward networks can be imported."
+        rule = f"Models of {_TOOLKIT} with gated feed-forward networks cannot be imported."
         settings.refuse(rule, "pos_ffn_activation_fn")

@@ -1,7 +1,7 @@
 """A translator from a checkpoint of OpenNMT-tf, which TensorFlow reads.
 
-As those of OpenNMT-py, its sources have no end id: see `ignored_source_id` of
-`kformer.Transformer`.
+Its sources have no end id, as in OpenNMT-py. Here they have one, to which the network pays no
+attention: the `ignored_source_id` of `kformer.Transformer`.
 
 Axes: D d_model, V vocabulary.
 """
@@ -27,7 +27,7 @@ _END_OF_NAME = "/.ATTRIBUTES/VARIABLE_VALUE"
 _SOURCE = "examples_inputter/features_inputter/embedding"
 _TARGET = "examples_inputter/labels_inputter/embedding"
 _OUTPUT = "decoder/output_layer"
-_FEATURES = {  # What a `Transformer` lacks, by a part of a variable's name.
+_FEATURES = {  # Unsupported features, by a part of a variable's name.
     "relative_position_": "relative positions",
     "position_encoder/": "learned positions",
     "encoder/encoders/": "several sources",
@@ -66,14 +66,14 @@ def from_opennmt_tf(
             checkpoint in it, such as run/ckpt-5000.
         source_model: Path of the SentencePiece model of the sources; None for source.spm in the
             folder of the checkpoint.
-        target_model: That of the translations; None for target.spm in the folder if it has one,
-            else for that of the sources.
+        target_model: Path of the SentencePiece model of the translations; None for target.spm in
+            the folder if it exists, else for the model of the sources.
         source_vocabulary: Path of the vocabulary of the sources, one piece a line; None for
             source.vocab in the folder.
-        target_vocabulary: That of the translations; None for target.vocab in the folder if it has
-            one, else for that of the sources.
-        num_heads: Attention heads, which a checkpoint does not tell; None for those of OpenNMT-tf's
-            own Transformers: 2, 8 or 16 for a d_model of 64, 512 or 1,024.
+        target_vocabulary: Path of the vocabulary of the translations; None for target.vocab in the
+            folder if it exists, else for the vocabulary of the sources.
+        num_heads: Number of attention heads, which a checkpoint does not contain; None for the
+            number in OpenNMT-tf's own Transformers: 2, 8 or 16 for a d_model of 64, 512 or 1,024.
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -84,7 +84,7 @@ def from_opennmt_tf(
     folder = path.parent
     vocabularies = _vocabularies(folder, source_vocabulary, target_vocabulary)
     tables = tables_of(vocabularies, path, _TOOLKIT)
-    network = _network_of(_read(path), num_heads, [*map(len, vocabularies)], tables, path)
+    network = _network_of(_read_weights(path), num_heads, [*map(len, vocabularies)], tables, path)
     models = read_models(folder, source_model, target_model, _WHOSE)
     return assemble(models, tables, network, LONGEST, about=read_card(folder))
 
@@ -118,7 +118,7 @@ def _vocabularies(folder, source, target):
     return sides
 
 
-def _read(path):
+def _read_weights(path):
     """Returns the weights of the model by name, without those of the optimizer."""
     try:
         reader = tf.train.load_checkpoint(str(path))
@@ -128,7 +128,7 @@ def _read(path):
         if promised > stored:  # TensorFlow takes the memory before it reads.
             raise ValueError(f"arrays of {promised:,} bytes in files of {stored:,}")
         names = [name for name in shapes if name.endswith(_END_OF_NAME)]
-        found = {
+        weights = {
             name.removeprefix("model/").removesuffix(_END_OF_NAME): reader.get_tensor(name)
             for name in names
             if name.startswith("model/") and ".OPTIMIZER_SLOT" not in name
@@ -138,19 +138,19 @@ def _read(path):
             f"The files of a checkpoint must be whole. Received: {str(path)!r}: "
             f"{str(error).splitlines()[0]}"
         ) from error
-    if not found:
+    if not weights:
         raise ValueError(
             f"A checkpoint of {_TOOLKIT} 2 must hold `model`; `onmt-main` converts those of "
             f"version 1. Received: {str(path)!r}, which does not."
         )
-    return found
+    return weights
 
 
 def _network_of(weights, num_heads, sizes, tables, path):
     for part, words in _FEATURES.items():
         if name := next((name for name in weights if part in name), None):
             raise ValueError(
-                f"A model of {_TOOLKIT} without {words} can be imported. "
+                f"Models of {_TOOLKIT} with {words} cannot be imported. "
                 f"Received: {name!r} in {str(path)!r}."
             )
     source = _take_table(weights, _SOURCE, sizes[0], path)
@@ -160,7 +160,7 @@ def _network_of(weights, num_heads, sizes, tables, path):
     d_model = source.shape[1]
     if num_heads is None and d_model not in _HEADS:
         raise ValueError(
-            "A checkpoint does not tell the number of attention heads: give `num_heads`. "
+            "A checkpoint does not contain the number of attention heads: give `num_heads`. "
             f"Received: num_heads=None, a d_model of {d_model} in {str(path)!r}."
         )
     layers = dict(map(_renamed, weights.items()))
@@ -196,15 +196,15 @@ def _take_table(weights, name, size, path):
 def _renamed(item):
     """Returns the name in MarianMTModel, and the array as there: (outputs, inputs).
 
-    What has no name there keeps its own, by which it is refused.
+    A variable without a name there keeps its own, by which it is refused.
     """
     name, array = item
-    if found := re.fullmatch(r"(encoder|decoder)/layer_norm/(gamma|beta)", name):
-        return f"{found[1]}.layer_norm.{_KINDS[found[2]]}", array
-    found = _LAYER.fullmatch(name)
-    if not found or found[3] not in _SUBLAYERS or found[5] not in _KINDS:
+    if match := re.fullmatch(r"(encoder|decoder)/layer_norm/(gamma|beta)", name):
+        return f"{match[1]}.layer_norm.{_KINDS[match[2]]}", array
+    match = _LAYER.fullmatch(name)
+    if not match or match[3] not in _SUBLAYERS or match[5] not in _KINDS:
         return name, array
-    side, number, sublayer, place, kind = found.groups()
+    side, number, sublayer, place, kind = match.groups()
     sublayer, module = _SUBLAYERS[sublayer], place.removeprefix("layer/")
     if place in ("input_layer_norm", "output_layer_norm"):
         module = f"{sublayer}_layer_norm"

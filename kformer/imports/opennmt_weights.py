@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from kformer.imports.assembly import Network, network_with, positions_in_table
-from kformer.imports.toolkit_settings import Settings, settings_in
+from kformer.imports.assembly import PretrainedNetwork, network_with, positions_in_table
+from kformer.imports.toolkit_settings import ToolkitSettings, settings_in
 
-_EPSILON = 1e-6  # Of norms, where the settings do not say.
+_EPSILON = 1e-6  # Of norms, if no setting gives it.
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}
 _LAYER = re.compile(r"(encoder|decoder)\.transformer(?:_layers)?\.(\d+)\.(.+)\.(\w+)")
 _MODULES = {
     **{
-        f"{attention}.{projection}": f"{of_marian}.{name}"
-        for attention, of_marian in (("self_attn", "self_attn"), ("context_attn", "encoder_attn"))
+        f"{attention}.{projection}": f"{module}.{name}"
+        for attention, module in (("self_attn", "self_attn"), ("context_attn", "encoder_attn"))
         for projection, name in (
             *(("linear_query", "q_proj"), ("linear_keys", "k_proj"), ("linear_values", "v_proj")),
             ("final_linear", "out_proj"),
@@ -34,11 +34,13 @@ _OLD_KINDS = {"a_2": "weight", "b_2": "bias"}  # Of norms.
 _EMBEDDING = "{}.embeddings.make_embedding"
 
 
-def network_of(content: dict, settings: Settings, sizes: list, tables: list, path: Path) -> Network:
-    """Returns the `Network` of a checkpoint.
+def network_of(
+    content: dict, settings: ToolkitSettings, sizes: list, tables: list, path: Path
+) -> PretrainedNetwork:
+    """Returns the `PretrainedNetwork` of a checkpoint.
 
     Args:
-        content: What the file holds.
+        content: Content of the file.
         settings: Its settings.
         sizes: Numbers of ids of source and target in the file.
         tables: The `IdTable`s of both sides, which may have more ids: these get zeros.
@@ -87,13 +89,13 @@ def network_of(content: dict, settings: Settings, sizes: list, tables: list, pat
 
 
 def _take_first(weights, path, *names):
-    found = [weights.pop(name) for name in names if name in weights]
-    if not found:
+    arrays = [weights.pop(name) for name in names if name in weights]
+    if not arrays:
         raise ValueError(
             "A checkpoint of OpenNMT-py must hold all weights. "
             f"Received: no {names[0]!r} in {str(path)!r}."
         )
-    return found[0]
+    return arrays[0]
 
 
 def _take_table(weights, side, size, path):
@@ -109,18 +111,18 @@ def _take_table(weights, side, size, path):
 
 def _take_positions(weights, d_model, path):
     """Removes the tables of positions; returns what `positions_in_table` does."""
-    found = []
+    positions = []
     for side in ("encoder", "decoder"):
         table = weights.pop(f"{_EMBEDDING.format(side)}.pe.pe", None)
         table = None if table is None else table.reshape(len(table), -1)
         fits = table is not None and table.shape[1] == d_model
-        found.append(positions_in_table(table, d_model) if fits else None)
-    if None in found or found[0] != found[1]:
+        positions.append(positions_in_table(table, d_model) if fits else None)
+    if None in positions or positions[0] != positions[1]:
         raise ValueError(
             "Positions must be sines and cosines, the same on both sides. "
             f"Received: others, or none, in {str(path)!r}."
         )
-    return found[0]
+    return positions[0]
 
 
 def _renamed(item):
@@ -130,7 +132,7 @@ def _renamed(item):
     if match:
         side, number, module, kind = match.groups()
         kind = _OLD_KINDS.get(kind, kind)
-        # What has no name there is refused by the one that it has here.
+        # A weight without a name there is refused by its own.
         if module in _MODULES:
             name = f"{side}.layers.{number}.{_MODULES[module]}.{kind}"
     for old, new in _OLD_KINDS.items():

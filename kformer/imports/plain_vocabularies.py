@@ -1,12 +1,9 @@
-"""SentencePiece models of vocabularies that were made without SentencePiece.
+"""SentencePiece models of pretrained networks: read from files, or made from a plain vocabulary.
 
 Transliterators split text into characters, and systems that turn letters into sounds split it at
-spaces. A unigram model whose pieces leave no choice does the same, in every saved form.
-
-Two things differ. Adjacent characters without a piece are one unknown id, not one each; and a word
-without a piece that begins with another piece is this piece and an unknown id.
-
-The SentencePiece models beside a pretrained network.
+spaces. A unigram model whose pieces leave no choice does the same, in every saved form. Two things
+differ. Adjacent characters without a piece are one unknown id, not one each; and a word without a
+piece that begins with another piece becomes this piece and an unknown id.
 """
 
 import re
@@ -18,13 +15,14 @@ from sentencepiece import sentencepiece_model_pb2
 from kformer.imports.id_table import read_model
 from kformer.text.vocabulary import SPACE
 
+_SOURCE, _TARGET = "source.spm", "target.spm"
 _PIECE = sentencepiece_model_pb2.ModelProto.SentencePiece
 _MARKED = re.compile(r"<[^<>]*>|｟[^｠]*｠")  # Pieces of no text, such as <blank>.
 _JOINERS = ("@@", "￭", "■", "##")  # Of subword-nmt, OpenNMT's tokenizer, WordPiece.
 
 
 def needs_sentencepiece(pieces: list[str]) -> bool:
-    """Returns whether pieces are those of SentencePiece: longer ones that begin with a space."""
+    """Returns whether pieces were made by SentencePiece: longer ones that begin with a space."""
     return any(piece.startswith(SPACE) and piece != SPACE for piece in pieces)
 
 
@@ -43,19 +41,20 @@ def plain_model(pieces: list[str], special: Collection[str], where: str) -> tupl
     Raises:
         ValueError: The pieces are parts of words, which another tool has marked.
     """
-    text = [one for one in pieces if one not in special and not _MARKED.fullmatch(one)]
-    marked = [one for one in text if len(one) > 1 and any(mark in one for mark in _JOINERS)]
+    text = [piece for piece in pieces if piece not in special and not _MARKED.fullmatch(piece)]
+    marked = [piece for piece in text if len(piece) > 1 and any(j in piece for j in _JOINERS)]
     if marked:
         raise ValueError(
             "Pieces must be those of SentencePiece, or characters, or words between spaces; other "
             "ways to split text, such as subword-nmt, fastBPE and OpenNMT's tokenizer, are not "
             f"read. Received: {', '.join(map(repr, marked[:3]))} in {where!r}."
         )
-    are_characters = all(len(one) == 1 for one in text)
+    are_characters = all(len(piece) == 1 for piece in text)
     if are_characters:
-        names = [SPACE if one == " " else one for one in pieces]
+        names = [SPACE if piece == " " else piece for piece in pieces]
     else:
-        names = [one if one in special or one not in {*text} else SPACE + one for one in pieces]
+        words = {*text} - {*special}
+        names = [SPACE + piece if piece in words else piece for piece in pieces]
     if len({*names}) < len(names):
         raise ValueError(f"The pieces of a vocabulary must differ. Received: {where!r}.")
     model = sentencepiece_model_pb2.ModelProto()
@@ -71,20 +70,16 @@ def plain_model(pieces: list[str], special: Collection[str], where: str) -> tupl
     return model, names
 
 
-_SOURCE, _TARGET = "source.spm", "target.spm"
-_WORD = "▁"
-
-
 def read_models(
     folder: Path, source: str | Path | None, target: str | Path | None, whose: str
 ) -> list:
     """Returns the `ModelProto`s of the sources and of the translations.
 
     Args:
-        folder: Where they are by default: source.spm; and target.spm if there is one, else that of
+        folder: Their folder by default: source.spm; and target.spm if it exists, else the model of
             the sources.
         source, target: Paths of other files; or None.
-        whose: What the folder is, for messages: "A folder of CTranslate2" for instance.
+        whose: Noun phrase for the folder in messages, such as "A folder of CTranslate2".
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -114,9 +109,9 @@ def check_pieces(pieces: list[str], where: str):
     """Raises a ValueError unless a vocabulary consists of different pieces of SentencePiece."""
     if len({*pieces}) < len(pieces):
         raise ValueError(f"The pieces of a vocabulary must differ. Received: {where!r}.")
-    if not any(piece.startswith(_WORD) for piece in pieces):
+    if not any(piece.startswith(SPACE) for piece in pieces):
         raise ValueError(
-            f"The pieces must be those of SentencePiece, where words begin with {_WORD}; other "
+            f"The pieces must be those of SentencePiece, where words begin with {SPACE}; other "
             "ways to split text, such as subword-nmt and fastBPE, are not read. "
             f"Received: {', '.join(map(repr, pieces[-3:]))} in {where!r}."
         )

@@ -13,7 +13,7 @@ from kformer.imports.torch_file import BFLOAT16, from_bfloat16, read_tensors
 from kformer.json_files import check_schema, parse_json, read_json
 
 _SAFETENSORS_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": BFLOAT16}
-_OF_TORCH = (".pt", ".pth", ".bin")
+_TORCH_SUFFIXES = (".pt", ".pth", ".bin")
 _INDEX = ".index.json"  # The end of the name of the file that lists shards.
 _WRAPPED = ("state_dict", "model_state_dict", "model")  # Where training scripts put a state dict.
 _MOST_OF_HEADER = 100_000_000  # Bytes, as in the reader of the format's authors.
@@ -65,7 +65,7 @@ class StateDict:
         return max(1, len({name.split(".")[0] for name in names}))
 
     def _group(self, name):
-        """Returns what has biases or has none: a layer; or a norm behind the layers."""
+        """Returns the layer of a weight, or the norm after the layers: all or none have biases."""
         if match := _LAYER.match(name):
             return match[0]
         return name.rpartition(".")[0] if self._has_layers else ""
@@ -84,7 +84,7 @@ class StateDict:
         return array
 
     def take_bias(self, name, size):
-        """As `take`; zeros if the layer, or the norm behind the layers, has no biases."""
+        """As `take`; zeros if the layer, or the norm after the layers, has no biases."""
         if self._group(name) not in self._biased:
             return np.zeros(size)
         return self.take(name, size)
@@ -134,7 +134,9 @@ def read_state_dict(state_dict) -> dict:
     """
     if isinstance(state_dict, Mapping):
         wrapped = (state_dict.get(name) for name in _WRAPPED)
-        if (inner := next((one for one in wrapped if isinstance(one, Mapping)), None)) is not None:
+        if (
+            inner := next((value for value in wrapped if isinstance(value, Mapping)), None)
+        ) is not None:
             return read_state_dict(inner)
         return {name: _as_array(name, value) for name, value in state_dict.items()}
     path = Path(state_dict)
@@ -142,7 +144,7 @@ def read_state_dict(state_dict) -> dict:
         return _read_shards(path)
     if path.suffix == ".safetensors":
         return _read_safetensors(path)
-    if path.suffix not in _OF_TORCH:
+    if path.suffix not in _TORCH_SUFFIXES:
         raise ValueError(
             "`state_dict` must be a dict or the path of a .safetensors file or of a .pt, .pth or "
             f".bin file of PyTorch. Received: {path}."
@@ -163,7 +165,7 @@ def _read_shards(path):
     files = sorted({*places.values()})
     if not files or not all(Path(file).name == file for file in files):
         raise ValueError(f"{rule} Received: {str(path)!r}.")
-    found = {}
+    weights = {}
     for file in files:
         shard = path.with_name(file)
         if not shard.is_file():
@@ -178,8 +180,8 @@ def _read_shards(path):
                 "A shard must hold the weights that its index lists. Received: "
                 f"{odd!r} in only one of {str(shard)!r} and {str(path)!r}."
             )
-        found |= arrays
-    return found
+        weights |= arrays
+    return weights
 
 
 def _as_array(name, value):
@@ -198,7 +200,7 @@ def _as_array(name, value):
 def _read_safetensors(path):
     """Reads a file of https://huggingface.co/docs/safetensors: header size, JSON header, data.
 
-    The arrays are mapped, each by itself, so that memory is free again when one was used.
+    Each array is mapped by itself, so that its memory is freed after its use.
     """
     with path.open("rb") as file:
         start = 8 + int.from_bytes(file.read(8), "little")
@@ -220,11 +222,11 @@ def _read_safetensors(path):
 def _check_apart(path, header):
     """Raises a ValueError if tensors share bytes."""
     places = sorted((*entry["data_offsets"], name) for name, entry in header.items())
-    for (_, end, name), (begin, _, other) in itertools.pairwise(places):
+    for (_, end, name), (begin, _, next_name) in itertools.pairwise(places):
         if begin < end:
             raise ValueError(
                 f"The tensors of a .safetensors file must not overlap. Received: {name!r} and "
-                f"{other!r} in {path}."
+                f"{next_name!r} in {path}."
             )
 
 
@@ -236,12 +238,12 @@ def _safetensor(path, name, entry, start):
         )
     dtype = np.dtype(_SAFETENSORS_DTYPES[entry["dtype"]])
     begin, end = entry["data_offsets"]
-    shape, there = tuple(entry["shape"]), path.stat().st_size - start
-    is_inside = 0 <= begin <= end <= there and min(shape, default=0) >= 0
+    shape, stored = tuple(entry["shape"]), path.stat().st_size - start
+    is_inside = 0 <= begin <= end <= stored and min(shape, default=0) >= 0
     if not is_inside or end - begin != dtype.itemsize * math.prod(shape):
         raise ValueError(
             f"A .safetensors file must hold all bytes of its tensors. Received: {name!r} of shape "
-            f"{entry['shape']} at bytes {begin} to {end} of {there}, in {path}."
+            f"{entry['shape']} at bytes {begin} to {end} of {stored}, in {path}."
         )
     if begin == end:
         return np.zeros(shape, dtype)

@@ -1,6 +1,6 @@
-"""A checkpoint: settings, vocabularies and weights in one file of `torch.save`.
+"""Settings and weights in a toolkit's checkpoint, one file of `torch.save`.
 
-Nothing in it is run. Objects of the toolkit, such as its meters, are read as `Record`s.
+Nothing in the file is run. Objects of the toolkit, such as its meters, are read as `Record`s.
 """
 
 from pathlib import Path
@@ -11,11 +11,11 @@ _STANDARD = ("argparse",)
 
 
 def read_checkpoint(path: Path, toolkit: str, packages=()) -> dict:
-    """Returns what the file holds: a dict by name.
+    """Returns the content of the file: a dict by name.
 
     Args:
         path: The file.
-        toolkit: Name of what wrote it, for messages.
+        toolkit: Name of the toolkit that wrote it, for messages.
         packages: Packages whose objects it may hold.
 
     Raises:
@@ -24,22 +24,22 @@ def read_checkpoint(path: Path, toolkit: str, packages=()) -> dict:
     """
     if not path.exists():
         raise FileNotFoundError(f"There is no such file. Received: {str(path)!r}.")
-    found = read_tensors(path, (*_STANDARD, *packages))
-    if not isinstance(found, dict) or not isinstance(found.get("model"), dict):
+    content = read_tensors(path, (*_STANDARD, *packages))
+    if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
         raise ValueError(
             f"A checkpoint of {toolkit} must hold `model`, the weights by name. "
             f"Received: {str(path)!r}, which does not."
         )
-    return found
+    return content
 
 
 def settings_in(value) -> dict:
-    """Returns settings by name: those of a dict, or the attributes of a `Record`; else none."""
+    """Returns settings by name: a dict, or the attributes of a `Record`; {} for other values."""
     return vars(value) if isinstance(value, Record) else value if isinstance(value, dict) else {}
 
 
-class Settings:
-    """The settings of a checkpoint, and what a `kformer.Transformer` demands of them.
+class ToolkitSettings:
+    """The settings of a checkpoint, with checks of what a `kformer.Transformer` can compute.
 
     Args:
         values: dict by name.
@@ -56,14 +56,14 @@ class Settings:
         raise ValueError(f"{rule} Received: {received} in {self._path!r}.")
 
     def refuse_features(self, features: dict[str, str]):
-        """Raises a ValueError if a setting is on that turns on what a `Transformer` lacks.
+        """Raises a ValueError if a setting turns on a feature that a `Transformer` lacks.
 
         Args:
             features: Words by the name of the setting.
         """
         for name, words in features.items():
             if self.values.get(name):
-                self.refuse(f"A model of {self._toolkit} without {words} can be imported.", name)
+                self.refuse(f"Models of {self._toolkit} with {words} cannot be imported.", name)
 
     def number(self, name: str) -> int:
         """Returns a number of at least 1."""
@@ -72,15 +72,15 @@ class Settings:
             self.refuse("A checkpoint's settings must be whole, with its sizes as numbers.", name)
         return value
 
-    def of_both(self, *names: str):
-        """Returns the value of settings that must be equal."""
+    def common(self, *names: str):
+        """Returns the common value of settings that must be equal."""
         values = [self.values.get(name) for name in names]
         if any(value != values[0] for value in values):
             self.refuse(f"{' and '.join(names)} must be equal.", *names)
         return values[0]
 
     def choice(self, name: str, among: dict, default=None):
-        """Returns what `among` has for the value of a setting."""
+        """Returns the value in `among` whose key is the value of a setting."""
         value = self.values.get(name, default)
         if value not in among:
             self.refuse(f"`{name}` must be one of {', '.join(among)}.", name)

@@ -2,8 +2,8 @@
 
 Such a file holds a pickle, which refers to storages: arrays of one axis, saved beside it. A pickle
 may name any function of any module to be called. Here only the few names that tensors need are
-known, and each of them stands for something in this module. A checkpoint may hold settings, too:
-of the packages that the caller names, every object becomes a `Record`, whatever its class.
+allowed, and each of them stands for an object of this module. A checkpoint may hold settings, too:
+every object of the packages that the caller names becomes a `Record`, whatever its class.
 
 There are two formats: a ZIP archive, since PyTorch 1.6; and before, five pickles one after the
 other, and then the storages.
@@ -33,12 +33,12 @@ _DTYPES = {
     "IntStorage": "<i4",
 }
 _RULE = "A file of PyTorch must hold tensors, and nothing else."
-_MOST_VALUES = 10**7  # Of all that a file holds, where it names a value twice, twice.
+_MOST_VALUES = 10**7  # In a file, where a value that it names twice counts twice.
 _MEMO_OPCODES = ("PUT", "BINPUT", "LONG_BINPUT", "GET", "BINGET", "LONG_BINGET")
 
 
 class Record:
-    """What a file says of an object: its attributes, and nothing of what its class does."""
+    """The attributes of an object in a file, without the methods of its class."""
 
     def __init__(self, *_):
         pass
@@ -49,7 +49,7 @@ class Record:
 
 
 def read_tensors(path: Path, packages: Collection[str] = ()):
-    """Returns what the file at `path` holds, usually a dict of arrays by name.
+    """Returns the content of the file at `path`, usually a dict of arrays by name.
 
     Args:
         path: The file.
@@ -61,13 +61,13 @@ def read_tensors(path: Path, packages: Collection[str] = ()):
     """
     try:
         with path.open("rb") as file:
-            read = _in_archive if zipfile.is_zipfile(file) else _in_pickles
-            content = read(file, packages)
+            read_content = _in_archive if zipfile.is_zipfile(file) else _in_pickles
+            content = read_content(file, packages)
             _check_values(content, _MOST_VALUES + path.stat().st_size)
             return _as_numbers(content)
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
-    except Exception as error:  # Unpickling what is damaged can raise any.
+    except Exception as error:  # Unpickling a damaged file can raise any.
         raise ValueError(
             f"{_RULE} Received: {str(path)!r} ({type(error).__name__}: {error})."
         ) from error
@@ -81,10 +81,10 @@ def from_bfloat16(bits: np.ndarray) -> np.ndarray:
 def _check_values(value, most):
     """Raises a ValueError if a file stands for more values than it can hold.
 
-    A pickle can name a value many times, and that one another, and so on: everything that walks
-    through it would never end.
+    A pickle can name a value many times, each of which names another many times, and so on: a walk
+    through all of them would never end.
     """
-    sizes = {}  # Of lists and dicts by id; None while one is counted.
+    sizes = {}  # Of lists and dicts by id; None while it is counted.
 
     def size(value):
         if isinstance(value, np.ndarray):
@@ -106,7 +106,7 @@ def _check_values(value, most):
 
 def _as_numbers(value):
     if isinstance(value, dict):
-        return {name: _as_numbers(one) for name, one in value.items()}
+        return {name: _as_numbers(item) for name, item in value.items()}
     is_bfloat16 = isinstance(value, np.ndarray) and value.dtype == BFLOAT16
     return from_bfloat16(value) if is_bfloat16 else value
 
@@ -151,7 +151,7 @@ def _in_pickles(file, packages):
 
 
 class _Bounded:
-    """A file of which no more can be asked than there is: a pickle may ask for gigabytes.
+    """A file that allocates no more than it contains, whatever size a pickle asks for.
 
     Args:
         file: Open, to be read from its beginning.
@@ -175,7 +175,7 @@ class _Bounded:
 
 
 def _unpickled(content, storage, packages=()):
-    """Returns what the next pickle in `content` holds, after a look at what it asks for."""
+    """Returns the object in the next pickle of `content`, after a check of its memo places."""
     start = content.tell()
     for number, (opcode, argument, _) in enumerate(pickletools.genops(content), start=1):
         if opcode.name in _MEMO_OPCODES and not 0 <= argument <= number:
@@ -190,7 +190,7 @@ class _Unpickler(pickle.Unpickler):
     Args:
         file: The pickle.
         storage: callable (dtype, key, size) -> array (size,).
-        packages: See `read_tensors`.
+        packages: Packages whose objects become a `Record`.
     """
 
     def __init__(self, file, storage: Callable, packages: Collection[str] = ()):

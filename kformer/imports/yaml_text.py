@@ -5,8 +5,8 @@ from pathlib import Path
 
 from kformer.json_files import MOST_BYTES
 
-# What YAML 1.1 takes for the end of a line, or refuses; YAML 1.2, which Marian writes, takes it for
-# a character like others. Other characters stand for it while YAML is read.
+# Characters that YAML 1.1 takes for the end of a line, or refuses. In YAML 1.2, which Marian
+# writes, they are like any other; so private characters stand for them while YAML is read.
 _REPLACED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _PLACES = 0x10_0000  # The first of a plane of characters for private use.
 _RESTORED = re.compile(r"[\U00100000-\U0010ffff]")
@@ -35,15 +35,15 @@ def read_yaml(path: Path, text: str | None = None) -> dict:
     if replaced:
         text = _REPLACED.sub(lambda match: chr(_PLACES + ord(match[0])), text)
     try:
-        found = yaml.load(text, loader) or {}
-        _check_tree(found, set())
+        content = yaml.load(text, loader) or {}
+        _check_tree(content, set())
         if replaced:
-            found = _restored(found)
+            content = _restored(content)
     except (yaml.YAMLError, RecursionError, TypeError):  # TypeError: a list as a name.
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise ValueError(f"YAML of names with values is needed. Received: {str(path)!r}.")
-    return found
+    return content
 
 
 def _check_tree(value, seen):
@@ -54,13 +54,13 @@ def _check_tree(value, seen):
         if id(value) in seen:
             raise yaml.YAMLError
         seen.add(id(value))
-        for one in value.values() if isinstance(value, dict) else value:
-            _check_tree(one, seen)
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_tree(item, seen)
 
 
 def _restored(value):
     if isinstance(value, dict):
-        return {_restored(name): _restored(one) for name, one in value.items()}
+        return {_restored(name): _restored(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_restored(one) for one in value]
+        return [_restored(item) for item in value]
     return _RESTORED.sub(lambda match: chr(ord(match[0]) - _PLACES), value)

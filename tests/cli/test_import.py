@@ -78,7 +78,7 @@ def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_pat
     config = json.loads((folder / "config.json").read_text("utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "t5"}), "utf-8")
     assert refusal() == (
-        "kformer: A MarianMTModel can be imported whose config.json has model_type='marian'. "
+        "kformer: The config.json of a MarianMTModel must have model_type='marian'. "
         f"Received: model_type='t5' in '{folder}'."
     )
 
@@ -107,7 +107,8 @@ def test_a_folder_of_ctranslate2_becomes_a_keras_file(command, refused, folder, 
     assert refused(
         "import", "ctranslate2", exported, "--output", tmp_path / "b.keras", *models
     ) == (
-        f"kformer: A model without ALiBi can be imported. Received: decoder/alibi in '{exported}'."
+        "kformer: Models of CTranslate2 with ALiBi cannot be imported. "
+        f"Received: decoder/alibi in '{exported}'."
     )
 
 
@@ -117,7 +118,7 @@ def test_a_checkpoint_of_opennmt_becomes_a_keras_file(command, refused, tmp_path
     arguments = ("import", "opennmt", path, "--output", tmp_path / "a.keras")
     opennmt.write_checkpoint(path, network, (pieces, pieces), copy_attn=True)
     assert refused(*arguments) == (
-        "kformer: A model of OpenNMT-py without a copy mechanism can be imported. "
+        "kformer: Models of OpenNMT-py with a copy mechanism cannot be imported. "
         f"Received: copy_attn=True in '{path}'."
     )
     opennmt.write_checkpoint(path, network, (pieces, pieces))
@@ -135,7 +136,7 @@ def test_a_checkpoint_of_fairseq_becomes_a_keras_file(command, refused, tmp_path
     fairseq.write_folder(folder, network, pieces, layernorm_embedding=True)
     arguments = ("import", "fairseq", folder, "--output", tmp_path / "a.keras")
     assert refused(*arguments) == (
-        "kformer: A model of fairseq without a norm of the embedded ids can be imported. "
+        "kformer: Models of fairseq with a norm of the embedded ids cannot be imported. "
         f"Received: layernorm_embedding=True in '{folder / 'checkpoint_best.pt'}'."
     )
     data = tmp_path / "data"
@@ -163,7 +164,7 @@ def test_a_run_of_opennmt_tf_becomes_a_keras_file(command, refused, tmp_path):
     opennmt_tf.write_folder(folder, opennmt_tf.transformer(pieces), [pieces] * 2)
     arguments = ("import", "opennmt-tf", folder, "--output", tmp_path / "a.keras")
     assert refused(*arguments) == (
-        "kformer: A checkpoint does not tell the number of attention heads: give `num_heads`. "
+        "kformer: A checkpoint does not contain the number of attention heads: give `num_heads`. "
         f"Received: num_heads=None, a d_model of 32 in '{folder / 'ckpt-3'}'."
     )
     (folder / "target.vocab").rename(tmp_path / "joint.vocab")

@@ -202,7 +202,7 @@ def with_settings(network, tmp_path, **changes):
 )
 def test_a_feature_that_no_transformer_has_is_named(name, value, words, network, tmp_path):
     assert refused(with_settings(network, tmp_path, **{name: value})) == (
-        f"A model of fairseq without {words} can be imported. "
+        f"Models of fairseq with {words} cannot be imported. "
         f"Received: {name}={value!r} in 'FOLDER/checkpoint_best.pt'."
     )
 

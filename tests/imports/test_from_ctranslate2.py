@@ -298,7 +298,9 @@ def test_a_feature_that_no_transformer_has_is_named(variable, value, words, fold
     else:
         variables[variable] = np.array(value, "i1" if np.ndim(value) == 0 else "f4")
     written.write(folder, variables)
-    assert refused(folder).startswith(f"A model without {words} can be imported. Received: ")
+    assert refused(folder).startswith(
+        f"Models of CTranslate2 with {words} cannot be imported. Received: "
+    )
 
 
 @pytest.mark.parametrize(

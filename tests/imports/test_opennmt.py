@@ -217,13 +217,19 @@ def refused(path, kind=ValueError):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"max_relative_positions": 20}, "without relative or rotary positions, and ALiBi, can be"),
-        ({"copy_attn": True}, "without a copy mechanism can be imported. Received: copy_attn=True"),
-        ({"num_kv": 2}, "without fewer heads for keys than for queries can be imported."),
+        ({"max_relative_positions": 20}, "with relative or rotary positions or ALiBi cannot be"),
+        ({"copy_attn": True}, "with a copy mechanism cannot be imported. Received: copy_attn=True"),
+        ({"num_kv": 2}, "with fewer heads for keys than for queries cannot be imported."),
         ({"encoder_type": "brnn"}, "of the type 'transformer'. Received: encoder_type='brnn'"),
-        ({"model_task": "lm"}, "that translates can be imported. Received: model_task='lm'"),
-        ({"self_attn_type": "average"}, "self_attn_type is 'scaled-dot' can be imported."),
-        ({"layer_norm": "rms"}, "layer_norm is 'standard' can be imported. Received: layer_norm"),
+        (
+            {"model_task": "lm"},
+            "that do not translate cannot be imported. Received: model_task='lm'",
+        ),
+        ({"self_attn_type": "average"}, "self_attn_type is not 'scaled-dot' cannot be imported."),
+        (
+            {"layer_norm": "rms"},
+            "layer_norm is not 'standard' cannot be imported. Received: layer_norm",
+        ),
         ({"pos_ffn_activation_fn": "fast_gelu"}, "must be one of relu, gelu, silu. Received: pos"),
         ({"heads": None}, "with its sizes as numbers. Received: heads=None in 'FOLDER/model.pt'"),
     ],
@@ -254,7 +260,7 @@ def test_weights_of_another_model_are_named(network, tmp_path):
     def less(model):
         del model["decoder.embeddings.make_embedding.emb_luts.0.weight"]
 
-    assert "without gated feed-forward networks can be" in refusal(gated)
+    assert "with gated feed-forward networks cannot be imported" in refusal(gated)
     assert "Positions must be sines and cosines, the same on both sides." in refusal(learned)
     assert "no weights beside those of the layers. Received: 'encoder.transformer.0" in refusal(
         more

@@ -183,7 +183,7 @@ def refused(path, kind=ValueError, folder=None, **options):
 
 def test_the_number_of_heads_must_be_known(run):
     assert refused(run, num_heads=None) == (
-        "A checkpoint does not tell the number of attention heads: give `num_heads`. "
+        "A checkpoint does not contain the number of attention heads: give `num_heads`. "
         "Received: num_heads=None, a d_model of 32 in 'FOLDER/ckpt-3'."
     )
 
@@ -202,7 +202,7 @@ def test_a_feature_that_no_transformer_has_is_named(name, words, run):
         run, {**opennmt_tf.weights_of(made("ALL")[0]), name: np.ones((3, 5), "f4")}, step=5
     )
     assert refused(run) == (
-        f"A model of OpenNMT-tf without {words} can be imported. "
+        f"Models of OpenNMT-tf with {words} cannot be imported. "
         f"Received: {name!r} in 'FOLDER/ckpt-5'."
     )
 

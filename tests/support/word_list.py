@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "kformer"
 WORDS = {"found", "given", "made", "one", "other", "others", "said", "there", "told"}
-CLEAN = ("backend.py", "export/web", "threads.py")
+CLEAN = ("imports", "backend.py", "export/web", "threads.py")
 
 
 def names(node: ast.AST) -> list[str]:
