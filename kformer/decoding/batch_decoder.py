@@ -1,8 +1,6 @@
-"""Decodes any number of rows of ids, in batches.
+"""Decodes any number of rows of ids, in batches, each by one TensorFlow function.
 
 Axes: B batch, N sequences of a row, T target length.
-
-TensorFlow functions whose operations run one after another.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +10,7 @@ import tensorflow as tf
 from keras import ops
 
 from kformer.backend import is_tensorflow
-from kformer.decoding.decoder_inputs import SIGNATURE, Inputs, make_inputs, make_jobs
+from kformer.decoding.decoder_inputs import SIGNATURE, DecoderInputs, make_inputs, make_jobs
 from kformer.decoding.runtime import each_batch
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import search_ids, search_of_options
@@ -47,10 +45,10 @@ def sequential(function: Callable, input_signature: list | None = None) -> Calla
 
 
 class Hypothesis(NamedTuple):
-    """A sequence that a search has found."""
+    """One answer of a search: a sequence of ids and its score."""
 
     ids: list  # of int, the end id last if it came
-    score: float  # see `kformer.Greedy` and `kformer.Beam`
+    score: float  # as `kformer.Greedy` and `kformer.Beam` define it
     ended: bool  # False where the largest length came before the end id
 
 
@@ -64,7 +62,8 @@ class BatchDecoder:
         tokenizer: `kformer.Tokenizer` of the target.
         max_positions: For prompts, the largest number of positions that a prompt and its
             continuation may take; else None.
-        others: More transformers of the same vocabularies; see `search_ids`.
+        more_models: Transformers of the same vocabularies, whose probabilities are averaged with
+            it.
 
     Attributes:
         shortlist: `kformer.Shortlist` of the vocabularies, for greedy and beam search without
@@ -72,11 +71,11 @@ class BatchDecoder:
     """
 
     def __init__(
-        self, transformer, tokenizer, max_positions: int | None = None, others: Sequence = ()
+        self, transformer, tokenizer, max_positions: int | None = None, more_models: Sequence = ()
     ):
         self._max_positions = max_positions
         self._transformer = transformer
-        self._others = tuple(others)
+        self._models = (transformer, *more_models)
         self._tokenizer = tokenizer
         self._graphs = {}
         self.shortlist: Shortlist | None = None
@@ -96,7 +95,7 @@ class BatchDecoder:
                 a row of the end id alone, is its prefix, with the score that the model gives it.
                 Or prompts, each beginning with the start id.
             options: `SearchOptions`.
-            prefixes: as many lists of ids that the translations must begin with; or None.
+            prefixes: for each row, a list of ids that its translations must begin with; or None.
             batch_size: Rows decoded at once. It changes speed, not results.
             progress: Called with the number of rows done, after each batch.
 
@@ -128,13 +127,13 @@ class BatchDecoder:
         return [hypotheses or [Hypothesis([], 0.0, True)] for hypotheses in results]
 
     def _graph(self, options, forced):
-        forms = tuple(map(form_of, (self._transformer, *self._others)))
+        forms = tuple(map(form_of, self._models))
         shortlist = self.shortlist
         key = (options.graph(), options.has_minimum, forced, forms, shortlist)
         if key not in self._graphs:
 
             def decode(*inputs):
-                inputs = Inputs(*inputs)
+                inputs = DecoderInputs(*inputs)
                 search = search_of_options(
                     options,
                     self._tokenizer,
@@ -149,7 +148,7 @@ class BatchDecoder:
                 return search_ids(
                     *(self._transformer, inputs.source, search),
                     max_lengths=inputs.max_lengths,
-                    others=self._others,
+                    more_models=self._models[1:],
                     candidates=candidates,
                 )
 

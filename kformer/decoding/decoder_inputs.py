@@ -15,7 +15,7 @@ class Job(NamedTuple):
     """One row of a batch to decode: a source or a prompt, or one sample of it."""
 
     index: int  # The number of the source.
-    source: list  # Its ids, the end id last; or those of a prompt, the start id first.
+    source: list  # Ids of the source, the end id last; or of the prompt, the start id first.
     prefix: list  # The ids that the translation must begin with.
     sample: int  # The number of the sample, from 0.
     last: bool  # Whether it is the last sample of its source.
@@ -27,7 +27,7 @@ class Job(NamedTuple):
         return self.most is None and len(self.source) == 1 and not self.prefix
 
 
-class Inputs(NamedTuple):
+class DecoderInputs(NamedTuple):
     """The arrays of a batch."""
 
     source: np.ndarray  # int32 (B, S)
@@ -53,7 +53,7 @@ def make_jobs(
     end_id: int,
     max_positions: int | None = None,
 ) -> list[Job]:
-    """Returns the jobs of all rows, those of one row next to each other.
+    """Returns the jobs of all rows; the jobs of one row are adjacent.
 
     A blank row has one sample, which ends after its prefix.
 
@@ -61,7 +61,7 @@ def make_jobs(
         rows: list of lists of ids, each ending in the end id.
         prefixes: as many lists of ids.
         options: `SearchOptions`.
-        end_id: That of the target.
+        end_id: The end id of the target.
         max_positions: If the rows are prompts, the largest number of positions that a prompt and
             its continuation may take; else None. No prompt is blank.
     """
@@ -75,7 +75,7 @@ def make_jobs(
     return jobs
 
 
-def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> Inputs:
+def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> DecoderInputs:
     """Returns the arrays of a batch of jobs.
 
     Args:
@@ -89,7 +89,7 @@ def make_inputs(jobs: list[Job], options: SearchOptions, padding: int) -> Inputs
     keys = [[]] * len(jobs)
     if options.sample:
         keys = [_random_keys(options.seed, job, max_length) for job, max_length in with_lengths]
-    return Inputs(
+    return DecoderInputs(
         source=padded([job.source for job in jobs], padding),
         max_lengths=np.array(max_lengths, np.int32),
         minimum=np.array(minimum, np.int32),

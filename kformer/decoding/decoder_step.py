@@ -3,8 +3,8 @@
 It computes what `kformer.model.decoder.Decoder` computes for whole sequences, which is its
 reference; `tests/decoding/test_decoder_step.py` holds the two together. Decoding one position is
 bound by reading the weights and launching operations, so this uses as few operations as possible,
-and what does not change between steps is computed once: the memory's keys and values, the table of
-positions, and the matrices of each layer, see `kformer.decoding.layer_step`.
+and everything that is the same in all steps is computed once: the memory's keys and values, the
+table of positions, and the matrices of each layer (`kformer.decoding.layer_step`).
 
 Vectors are rows of a matrix, M = B * K of them: all runtimes are best at products of matrices.
 
@@ -49,7 +49,7 @@ class DecoderStep(Step):
         beams: int = 1,
         runtime: Runtime = GRAPH,
     ):
-        self._made_of = transformer, memory, max_length, beams, runtime
+        self._arguments = transformer, memory, max_length, beams, runtime
         decoder, dtype = transformer.decoder, transformer.compute_dtype
         self.top_k, self.log_sum_exp = runtime.top_k, runtime.log_sum_exp
         self.write, self.compact_batch = runtime.write, runtime.compact_batch
@@ -91,7 +91,7 @@ class DecoderStep(Step):
         )
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: KVCache) -> StepOutput:
-        """Scores what follows; see `kformer.decoding.search.search_loop.Step`.
+        """Scores the next ids, as `kformer.decoding.search.search_loop.Step` describes.
 
         The attention of the `StepOutput` is the mean over the heads of the last layer.
         """
@@ -141,7 +141,7 @@ class DecoderStep(Step):
         if self._continues_prompts:
             rows = ops.repeat(memory.lengths + position, self._beams)  # (M,)
             return ops.take(ops.reshape(self._positions, (-1, width)), rows, axis=0)
-        start = ops.stack([0, 0, position, 0])  # Of one dtype, which JAX demands.
+        start = ops.stack([0, 0, position, 0])  # JAX demands a single dtype.
         encoding = ops.slice(self._positions, start, (1, 1, 1, width))
         return ops.reshape(encoding, (1, width))
 
@@ -157,7 +157,7 @@ class DecoderStep(Step):
         return self._layout.grow(cache, positions)
 
     def rebuild(self) -> "DecoderStep":
-        return type(self)(*self._made_of)
+        return type(self)(*self._arguments)
 
 
 def start_decoding(
@@ -176,7 +176,7 @@ def start_decoding(
         source: integer tensor (B, S). A prompt begins with the start id and has no end id.
         max_length: Largest number of positions T.
         beams: Number of beams K that are decoded side by side for each row.
-        runtime: What the step will run on; see `kformer.decoding.runtime`.
+        runtime: The `kformer.decoding.runtime.Runtime` of the step.
         step_class: The step's class.
         candidates: int32 tensor (B, C), the only ids that are scored, each once in its row; None
             for all ids, and for prompts.

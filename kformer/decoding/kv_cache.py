@@ -1,8 +1,8 @@
 """The cache of keys and values of all positions decoded so far.
 
-Cached keys and values are never reordered: those of beam k at position t stay in slot t * K + k of
-their row, and a mask selects each beam's ancestors. So the queries of all beams of a row meet all
-keys of the row in one product.
+Cached keys and values are never reordered: beam k at position t keeps slot t * K + k of its row,
+and a mask selects each beam's ancestors. So the queries of all beams of a row meet all keys of the
+row in one product.
 
 Most runtimes copy what a loop changes. So a block of positions goes into the small buffers of the
 tail first, and is flushed to the main buffers at once.
@@ -70,7 +70,7 @@ class CacheLayout:
         return KVCache(empty(slots), empty(self.block * self._beams), memory)
 
     def _slots(self, positions):
-        """Returns the number of slots for so many positions, in whole blocks."""
+        """Returns the number of slots for a number of positions, in whole blocks."""
         if self.block is not None:
             positions = -(-positions // self.block) * self.block
         return positions * self._beams
@@ -82,7 +82,7 @@ class CacheLayout:
         return cache._replace(main=tuple(main))
 
     def grow(self, cache: KVCache, positions: Any) -> KVCache:
-        """Returns the cache with the capacity for so many positions."""
+        """Returns the cache with the capacity for a number of positions."""
 
         def grown(buffer):
             more = self._slots(positions) - buffer.shape[2]
@@ -120,7 +120,7 @@ class CacheLayout:
             if self.block is None:
                 return (_mask_up_to(position, slots),)
             return _mask_up_to(start - 1, slots), _mask_up_to(within, self.block)
-        visible = self._of_buffers(visible, slots)
+        visible = self._fit_buffers(visible, slots)
         if self.block is None:
             return (additive_mask(ops.expand_dims(visible, 1)),)
         shape = (*ops.shape(visible)[:2], self.block * self._beams)
@@ -128,8 +128,8 @@ class CacheLayout:
         main = visible & (ops.arange(slots, dtype="int32") < start)
         return additive_mask(ops.expand_dims(main, 1)), additive_mask(ops.expand_dims(tail, 1))
 
-    def _of_buffers(self, visible, slots):
-        """Returns `visible` (..., N) cut, or padded to whole blocks, to so many slots."""
+    def _fit_buffers(self, visible, slots):
+        """Returns `visible` (..., N) cut, or padded to whole blocks, to `slots` slots."""
         if len(self.capacities) > 1:
             visible = visible[..., :slots]
         if self.block is None:

@@ -1,8 +1,9 @@
 """One decoder layer for one position; `kformer.decoding.decoder_step` calls one after the other.
 
-It computes what `kformer.model.decoder.DecoderLayer.attend` computes. What does not change between
-steps is computed once, when a `LayerStep` is made: one matrix for query, key and value, with the
-scale of equation 1 in it, and biases that include the `beta` of the norm before.
+It computes what `kformer.model.decoder.DecoderLayer.attend` computes. Everything that is the same
+in
+all steps is computed once, when a `LayerStep` is made: one matrix for query, key and value, with
+the scale of equation 1 in it, and biases that include the `beta` of the norm before.
 
 Axes: M = B * K rows, H heads, K beams, W width of a head, D d_model.
 """
@@ -53,8 +54,8 @@ class LayerStep:
     """One decoder layer for one position; its reference is `kformer.DecoderLayer`.
 
     Args:
-        layer: `kformer.DecoderLayer`; or `kformer.EncoderLayer`, which is one without the attention
-            to the source: then the memory is that of a prompt, read by the self-attention.
+        layer: `kformer.DecoderLayer`; or `kformer.EncoderLayer`, which has no attention to the
+            source: then the memory belongs to a prompt, and the self-attention reads it.
         attention: `MatmulAttention` or `ElementwiseAttention`.
         dtype: The dtype that it computes in.
         before: The `FusedNorm` whose output it reads; None if it reads no norm's output.
@@ -110,7 +111,7 @@ class LayerStep:
             x: the layer's input, (M, D).
             main: the `KeysValues` of this layer in the main buffers, one or none.
             tail: its `KeysValues` in the tail.
-            write: see `kformer.decoding.kv_cache.CacheLayout.tail_writer`.
+            write: from `kformer.decoding.kv_cache.CacheLayout.tail_writer`.
             masks: additive masks of the prompt and of the main buffers, if any, and of the tail.
             memory: `KeysValues` of this layer in the `SourceMemory` or the `PromptMemory`.
             memory_mask: additive mask of the source.

@@ -1,6 +1,4 @@
-"""How decoding differs between runtimes, and nothing else.
-
-Buffers of keys and values: how each runtime writes into them.
+"""The differences between runtimes: buffers of keys and values, top-k, and how batches shrink.
 
 Axes: B batch, H heads, N slots, R slots that are written at once, W width of a head.
 """
@@ -50,8 +48,9 @@ class InPlaceBuffers:
     """Writes into the buffer itself, with operations that only TensorFlow has.
 
     Other ways copy the whole buffer at every step, which takes most of its time with 32 rows. The
-    old buffer must not be read again. Steps ensure that, because what a step writes depends on all
-    that the last one read; blocks do not, so they need `SliceBuffers`. See there for the methods.
+    old buffer must not be read again. Steps ensure that, because the values that a step writes
+    depend on all values that the last one read; blocks do not, so they need `SliceBuffers`. The
+    methods are those of `SliceBuffers`.
     """
 
     def empty(self, shape: tuple, any_number: Any) -> Any:
@@ -79,19 +78,19 @@ class Runtime(NamedTuple):
     """The fastest way to decode on a runtime.
 
     Attributes:
-        buffers: How keys and values are cached, see `kformer.decoding.runtime`.
-        top_k: (values, count) -> (highest, indices), see `kformer.decoding.search.top_k`.
-        log_sum_exp: (values, highest) -> logarithms, see there.
-        write: (values, new, position) -> values, see `kformer.decoding.search.search_loop`.
+        buffers: Buffers of cached keys and values.
+        top_k: (values, count) -> (highest, indices), from `kformer.decoding.search.top_k`.
+        log_sum_exp: (values, highest) -> logarithms, from the same module.
+        write: (values, new, position) -> values, from `kformer.decoding.search.search_loop`.
         block: Positions that are written into small buffers, before all of them are flushed to the
-            main ones at once: where a loop copies what it changes, that should be small. None for
-            no such buffers.
-        capacities: Successive cache capacities, in positions, before that for all positions. Where
-            every step reads, and copies, the whole cache, a small one is faster.
-        elementwise_attention: Whether the attention of a single query is computed elementwise, see
-            `kformer.decoding.step_attention`.
-        compact_batch: How rows that have ended leave a batch, see
-            `kformer.decoding.search.compaction`; None: they stay.
+            main ones at once: small ones are fast where a loop copies the buffers that it changes.
+            None for no such buffers.
+        capacities: Successive cache capacities, in positions, before the capacity for all
+            positions. A small cache is faster where every step reads, and copies, the whole cache.
+        elementwise_attention: Whether the attention of a single query is computed elementwise, by
+            `kformer.decoding.step_attention.ElementwiseAttention`.
+        compact_batch: Function of `kformer.decoding.search.compaction` by which rows that have
+            ended leave a batch; None: they stay.
     """
 
     buffers: InPlaceBuffers | SliceBuffers

@@ -27,13 +27,14 @@ _MAX_ROWS = 64
 
 @dataclasses.dataclass(frozen=True)
 class Scored:
-    """How likely a model finds a translation, or a language model a text.
+    """The log-probability of a translation, or of a language model's text, and of its tokens.
 
     Attributes:
         log_probability: Natural logarithm of the probability of the whole, end id included.
-        tokens: Its pieces, the end id's last.
-        token_log_probabilities: That of each token, given the source and the tokens before.
-        flags: "source cut", "target cut", "text cut": it was too long, only its beginning was
+        tokens: The pieces, the end id's last.
+        token_log_probabilities: Log-probability of each token, given the source and the tokens
+            before.
+        flags: "source cut", "target cut", "text cut": the text was too long, only its beginning was
             scored.
     """
 
@@ -51,15 +52,15 @@ class Scored:
 def perplexity(scored: Iterable[Scored]) -> float:
     """Returns exp(-mean log-probability) over the tokens of all `scored`, end ids included."""
     total, tokens = 0.0, 0
-    for one in scored:
-        total += one.log_probability
-        tokens += len(one.tokens)
+    for sequence in scored:
+        total += sequence.log_probability
+        tokens += len(sequence.tokens)
     if not tokens:
         raise ValueError("Perplexity is of at least one translation. Received: none.")
     return math.exp(-total / tokens)
 
 
-class TokenScores(NamedTuple):
+class TargetScores(NamedTuple):
     """The log-probabilities and the attention of one target."""
 
     log_probabilities: np.ndarray  # float32 (T,)
@@ -82,17 +83,17 @@ def likelihood(
         head: Index of the head; None for the mean of all.
 
     Returns:
-        log_probabilities: float32 tensor (B, T), of each id given those before.
+        log_probabilities: float32 tensor (B, T), of each id given the ids before.
         attention: float32 tensor (B, T, S), to the source when each id is chosen.
     """
     if isinstance(transformer.decoder, Encoder):
-        logits = transformer(_read(target, start_id))
+        logits = transformer(_decoder_input(target, start_id))
         attention = ops.zeros((*ops.shape(target), 0))
     else:
         x, weights = _attend(transformer, source, target, start_id)
         logits = transformer.target_embedding.logits(x)  # (B, T, V)
-        of_heads = ops.cast(weights[layer], "float32")  # (B, H, T, S)
-        attention = ops.mean(of_heads, axis=1) if head is None else of_heads[:, head]
+        head_weights = ops.cast(weights[layer], "float32")  # (B, H, T, S)
+        attention = ops.mean(head_weights, axis=1) if head is None else head_weights[:, head]
     logits = ops.cast(logits, "float32")
     target_logit = ops.take_along_axis(logits, target[..., None], axis=-1)[..., 0]
     log_normalizer = ops.logsumexp(logits, axis=-1)
@@ -100,7 +101,7 @@ def likelihood(
 
 
 def attention_to_source(transformer, source: Any, target: Any, start_id: int) -> Any:
-    """Returns the attention of all layers and heads, float32 (B, L, H, T, S); see `likelihood`."""
+    """Returns the attention of all layers and heads, float32 (B, L, H, T, S), as `likelihood`."""
     _, weights = _attend(transformer, source, target, start_id)
     return ops.cast(ops.stack(weights, axis=1), "float32")
 
@@ -108,36 +109,36 @@ def attention_to_source(transformer, source: Any, target: Any, start_id: int) ->
 def most_likely(
     transformers: Sequence, source: Any, target: Any, start_id: int, number: int
 ) -> tuple[Any, Any]:
-    """Tells which ids could stand in place of each id of `target`.
+    """Returns the most likely ids in place of each id of `target`.
 
     Args:
         transformers: `kformer.Transformer`s, whose probabilities are averaged.
-        source, target, start_id: Those of `likelihood`.
+        source, target, start_id: As for `likelihood`.
         number: K.
 
     Returns:
         ids: int32 tensor (B, T, K), the most likely first.
         probabilities: float32 tensor (B, T, K), each given the source and the ids before.
     """
-    read = _read(target, start_id)
-    of_models = [
-        ops.softmax(ops.cast(ops.convert_to_tensor(one((source, read))), "float32"))
-        for one in transformers
+    inputs = source, _decoder_input(target, start_id)
+    distributions = [
+        ops.softmax(ops.cast(ops.convert_to_tensor(transformer(inputs)), "float32"))
+        for transformer in transformers
     ]
-    probabilities, ids = ops.top_k(sum(of_models) / len(of_models), number)
+    probabilities, ids = ops.top_k(sum(distributions) / len(distributions), number)
     return ops.cast(ids, "int32"), probabilities
 
 
 def _attend(transformer, source, target, start_id):
-    """Returns what the decoder makes of the ids before each id of `target`, and its attention.
+    """Returns the decoder's output before each id of `target`, and its attention.
 
     Returns:
         x: float tensor (B, T, D).
         weights: tuple of L float tensors (B, H, T, S).
     """
-    read = _read(target, start_id)
+    target_in = _decoder_input(target, start_id)
     x, weights = transformer.decoder.attend(
-        transformer.positions(transformer.target_embedding(read)),  # (B, T, D)
+        transformer.positions(transformer.target_embedding(target_in)),  # (B, T, D)
         transformer.encode(source),
         causal_mask(ops.shape(target)[1]),
         transformer.source_mask(source),
@@ -145,7 +146,7 @@ def _attend(transformer, source, target, start_id):
     return x, weights.decoder_cross
 
 
-def _read(target, start_id):
+def _decoder_input(target, start_id):
     """Returns the ids that the decoder reads before it chooses each id of `target`."""
     return ops.concatenate([ops.full_like(target[:, :1], start_id), target[:, :-1]], axis=1)
 
@@ -170,17 +171,18 @@ class BatchLikelihood:
         progress: Callable | None = None,
         layer: int = -1,
         head: int | None = None,
-    ) -> list[TokenScores]:
-        """Returns the `TokenScores` of each pair of rows of ids, without padding."""
+    ) -> list[TargetScores]:
+        """Returns the `TargetScores` of each pair of rows of ids, without padding."""
         results = [
-            TokenScores(np.zeros(0, np.float32), np.zeros((0, len(s)), np.float32)) for s in sources
+            TargetScores(np.zeros(0, np.float32), np.zeros((0, len(s)), np.float32))
+            for s in sources
         ]
         compute = functools.partial(likelihood, layer=layer, head=head)
         for i, (values, attention) in self._outputs(
             compute, (layer, head), sources, targets, progress
         ):
             t, s = len(targets[i]), len(sources[i])
-            results[i] = TokenScores(values[:t], attention[:t, :s].copy())
+            results[i] = TargetScores(values[:t], attention[:t, :s].copy())
         return results
 
     def attention(
@@ -193,24 +195,24 @@ class BatchLikelihood:
             yield i, weights[:, :, : len(targets[i]), : len(sources[i])]
 
     def most_likely(
-        self, sources: list, targets: list, number: int, others: Sequence = ()
+        self, sources: list, targets: list, number: int, more_models: Sequence = ()
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yields the index of each pair, in any order, and its likeliest ids with probabilities.
 
-        At each place of the target there are K; see the function `most_likely`.
+        At each place of the target there are K, as the function `most_likely` returns them.
 
         Args:
             sources, targets: Rows of ids, each ending in the end id.
             number: K.
-            others: More `kformer.Transformer`s, whose probabilities count, too.
+            more_models: `kformer.Transformer`s, whose probabilities are averaged with it.
         """
 
         def compute(transformer, *arguments):
-            return most_likely((transformer, *others), *arguments, number)
+            return most_likely((transformer, *more_models), *arguments, number)
 
-        name = "most likely", number, *map(id, others)
-        for i, found in self._outputs(compute, name, sources, targets, None):
-            yield i, *(one[: len(targets[i])] for one in found)
+        name = "most likely", number, *map(id, more_models)
+        for i, arrays in self._outputs(compute, name, sources, targets, None):
+            yield i, *(array[: len(targets[i])] for array in arrays)
 
     def _outputs(self, function, name, sources, targets, progress):
         """Yields the index of each pair with a target, and a row of each output of `function`."""
@@ -227,7 +229,7 @@ class BatchLikelihood:
         outputs = each_batch(compute, batches)
         for batch, output in zip(batches, outputs, strict=True):
             for row, i in enumerate(batch):
-                yield i, [one[row] for one in output]
+                yield i, [array[row] for array in output]
             if progress:
                 progress(len(batch))
 

@@ -35,26 +35,27 @@ def search_ids(
     max_length: Any = None,
     max_lengths: Any = None,
     step_class: type[DecoderStep] = DecoderStep,
-    others: Sequence = (),
+    more_models: Sequence = (),
     candidates: Any = None,
 ) -> SearchOutput:
     """Translates ids: Python, the SavedModel and the `.tflite` file all run this.
 
     A translation may have 50 ids more than its source, as in section 6.1 of
     [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). The translation of a blank line, a row
-    of nothing but its end id, is empty.
+    with the end id alone, is empty.
 
     Args:
         transformer: `kformer.Transformer`.
         source: int32 tensor (B, S), each row its pieces, the end id, padding.
         search: `Greedy`, `Beam` or `Sample`.
-        runtime: What it runs on; see `kformer.decoding.runtime`.
+        runtime: The `kformer.decoding.runtime.Runtime` that the graph is for.
         max_length: T, where shapes must be static: at least S + 50.
-        max_lengths: int32 tensor (B,), the largest number of ids of each row, if not these.
+        max_lengths: int32 tensor (B,), the largest number of ids of each row; None for 50 more than
+            its source has.
         step_class: The class of the step.
-        others: More models of the same vocabularies; the probabilities of all are averaged.
+        more_models: Models of the same vocabularies; the probabilities of all are averaged.
         candidates: int32 tensor (B, N), the only ids that a translation may have, each once in its
-            row, see `kformer.decoding.shortlist`; None for all ids. For greedy and beam search
+            row, from `kformer.decoding.shortlist`; None for all ids. For greedy and beam search
             without constraints.
     """
     if candidates is not None and (search.constraints or isinstance(search, Sample)):
@@ -71,8 +72,8 @@ def search_ids(
 
     settings = (source, max_length, search.beam_size, runtime, step_class, candidates)
     step, cache = start_decoding(transformer, *settings)
-    if others:
-        started = [(step, cache), *(start_decoding(one, *settings) for one in others)]
+    if more_models:
+        started = [(step, cache), *(start_decoding(model, *settings) for model in more_models)]
         steps, cache = zip(*started, strict=True)
         step = EnsembleStep(steps)
     for_beam = {"source_length": ops.shape(source)[1]} if isinstance(search, Beam) else {}
@@ -84,7 +85,7 @@ class FixedSearch:
 
     Args:
         options: `SearchOptions`, without sampling.
-        tokenizer: That of the target.
+        tokenizer: Tokenizer of the target.
         longest: Maximum number of ids of a source, its end id included, or of a prompt, its start
             id included.
         max_positions: For prompts, the largest number of positions that a prompt and its
@@ -130,9 +131,9 @@ class FixedSearch:
         """Searches.
 
         Args:
-            transformer, source, runtime, max_length, step_class: See `search_ids`.
+            transformer, source, runtime, max_length, step_class: As for `search_ids`.
             lengths: int32 tensor (B,), the number of ids of each row of `source`.
-            select: Callable from sources to their candidates, see `search_ids`; None for all ids.
+            select: Callable from sources to their `candidates` in `search_ids`; None for all ids.
                 Searches with constraints have all ids.
         """
         minimum = None
@@ -154,10 +155,10 @@ def search_of_options(
 
     Args:
         options: `SearchOptions`.
-        tokenizer: That of the target.
-        minimum: int32 tensor (B,), see `kformer.decoding.search.constraints.MinLength`; or None.
-        prefix: int32 tensor (B, P), see `kformer.decoding.search.constraints.Prefix`; or None.
-        keys: uint32 tensor (B, T), see `kformer.Sample`; needed for sampling alone.
+        tokenizer: Tokenizer of the target.
+        minimum: int32 tensor (B,) for `kformer.decoding.search.constraints.MinLength`; or None.
+        prefix: int32 tensor (B, P) for `kformer.decoding.search.constraints.Prefix`; or None.
+        keys: uint32 tensor (B, T) for `kformer.Sample`; needed for sampling alone.
     """
     constraints = []
     if options.repetition_penalty > 1:

@@ -13,7 +13,7 @@ EXTRA_LENGTH = 50  # A translation may have this many more ids than its source, 
 SHORTLIST_SIZE = 512  # Candidates of a source, unless `learn_shortlist` is given another number.
 
 MAX_LENGTH = 100_000  # Ids of a translation, whatever is asked for: this bounds memory.
-_MAX_BEAMS = 256  # Of a batch of 32 rows and 32,000 ids, a step then takes 1 GB.
+_MAX_BEAMS = 256  # A step of 32 rows and 32,000 ids then takes 1 GB.
 _MAX_SAMPLES = 1000
 _MAX_NGRAM = 100  # Every step compares so many ids with those before.
 
@@ -31,7 +31,7 @@ _number = functools.partial(_option, check=check_number, least=0)
 
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
-    """How to search for answers: translations of sources, or continuations of prompts.
+    """Options of a search for answers: translations of sources, or continuations of prompts.
 
     Lengths are numbers of ids. The end id counts in a source's length and in largest lengths;
     `min_length` counts the ids before it. Without `max_length` and `max_length_ratio`, a
@@ -42,8 +42,8 @@ class SearchOptions:
     penalty of that name. A sample depends on the seed, the sentence and the sample's number, not on
     what else is translated.
 
-    A model may have search defaults of its own, see `kformer.Translator.search_defaults`. They take
-    the place of the defaults below for every option that the caller does not give.
+    A model may have search defaults of its own, `kformer.Translator.search_defaults`. They replace
+    the defaults below for every option that the caller does not give.
 
     Raises:
         TypeError: A value has the wrong type; NumPy's integers are allowed, 2.0 is not.
@@ -111,8 +111,8 @@ class SearchOptions:
     def __new__(cls, *values, **named):
         options = super().__new__(cls)
         names = (field.name for field in dataclasses.fields(cls))
-        given = frozenset((*(name for name, _ in zip(names, values, strict=False)), *named))
-        object.__setattr__(options, "_given", given)
+        explicit = frozenset((*(name for name, _ in zip(names, values, strict=False)), *named))
+        object.__setattr__(options, "_explicit", explicit)
         return options
 
     def __post_init__(self):
@@ -152,15 +152,15 @@ class SearchOptions:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that the caller gave, by name: those of a model take the others' place."""
+        """The options that the caller gave, by name; a model's search defaults replace the rest."""
         names = (field.name for field in dataclasses.fields(self))
-        return {name: getattr(self, name) for name in names if name in self._given}
+        return {name: getattr(self, name) for name in names if name in self._explicit}
 
     @property
     def changed(self) -> dict[str, Any]:
         """The options that differ from their defaults, by name."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: one for name, one in values.items() if one != getattr(SearchOptions, name)}
+        return {n: value for n, value in values.items() if value != getattr(SearchOptions, n)}
 
     def limit(self, source_length: int, prefix_length: int = 0, most: int | None = None) -> int:
         """Returns the largest number of ids, end id included, in which the prefix always fits.
@@ -182,8 +182,8 @@ class SearchOptions:
 
     def minimum(self, source_length: int, limit: int) -> int:
         """Returns the smallest number of ids before the end id, which must come by `limit`."""
-        of_source = math.ceil(self.min_length_ratio * (source_length - 1))
-        return min(max(self.min_length, of_source), limit - 1)
+        by_source = math.ceil(self.min_length_ratio * (source_length - 1))
+        return min(max(self.min_length, by_source), limit - 1)
 
     @property
     def has_minimum(self) -> bool:
@@ -200,34 +200,34 @@ class SearchOptions:
         return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})
 
 
-_OF_BEAMS = ("beam_size", "length_penalty", "length_offset", "coverage_penalty", "narrowing")
-_OF_SAMPLING = ("sample", "temperature", "top_k", "top_p", "seed")
+_BEAM_OPTIONS = ("beam_size", "length_penalty", "length_offset", "coverage_penalty", "narrowing")
+_SAMPLING_OPTIONS = ("sample", "temperature", "top_k", "top_p", "seed")
 
 
 def given_options(**options: Any) -> dict[str, Any]:
-    """Returns the options that are not None: those that were given."""
+    """Returns the options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 
-def with_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> SearchOptions:
+def with_defaults(chosen: Mapping[str, Any], defaults: Mapping[str, Any]) -> SearchOptions:
     """Returns the options that a caller gave, and a model's search defaults for all others.
 
-    Who asks for samples gets no beams, whatever the model's defaults, and who asks for a number of
-    beams or for `sample=False` gets no samples.
+    A caller who asks for samples gets no beams, whatever the model's defaults; a caller who asks
+    for a number of beams or for `sample=False` gets no samples.
 
     Args:
-        given: The caller's options by name.
-        defaults: Those of the model by name; see `kformer.Translator.search_defaults`.
+        chosen: The caller's options by name.
+        defaults: The model's `kformer.Translator.search_defaults` by name.
     """
     useless: tuple[str, ...] = ()
-    if given.get("sample"):
-        useless = _OF_BEAMS
-    elif "sample" in given or "beam_size" in given:
-        useless = _OF_SAMPLING
-    if given.get("beam_size") == 1:
+    if chosen.get("sample"):
+        useless = _BEAM_OPTIONS
+    elif "sample" in chosen or "beam_size" in chosen:
+        useless = _SAMPLING_OPTIONS
+    if chosen.get("beam_size") == 1:
         useless = (*useless, "coverage_penalty")
     kept = {name: value for name, value in defaults.items() if name not in useless}
-    return SearchOptions(**{**kept, **given})
+    return SearchOptions(**{**kept, **chosen})
 
 
 SearchOptions.__doc__ += "\n\nAttributes:\n" + "\n".join(

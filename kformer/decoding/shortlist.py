@@ -1,15 +1,13 @@
-"""The table of a shortlist: the likely translations of each source id.
+"""Shortlists: the table of likely translations of each source id, and the choice of candidates.
 
-It is the lexical shortlist of the fast decoders of
+The table is the lexical shortlist of the fast decoders of
 [Devlin, 2017](https://arxiv.org/abs/1705.01991) and of
 [Marian](https://aclanthology.org/P18-4020/): logits are computed for the likely translations of the
-ids of a source and for the most frequent ids alone.
+ids of a source and for the most frequent ids alone. The candidates of a source are chosen in graph,
+by operations that every runtime has.
 
-Axes: U source vocabulary, V target vocabulary, E entries.
-
-The candidates of a source, chosen in graph by operations that every runtime has.
-
-Axes: B batch, S source length, V target vocabulary, R most entries of a source id, N candidates.
+Axes: B batch, S source length, U source vocabulary, V target vocabulary, E entries, R most entries
+of a source id, N candidates.
 """
 
 import hashlib
@@ -28,25 +26,28 @@ from kformer.files import check_file, replacing
 
 _FORMAT = 1
 _ARRAYS = ("ends", "entries", "order")
+_FIRST = 64.0  # Points that a source id gives to its first entry.
+_HALF = 2**15  # Half of the numbers that two bytes can hold.
+_ALWAYS = 2.0**22  # More than all other points: sums of integers up to 2^24 are exact in float32.
 
 
 class Shortlist:
-    """Which target ids a translation may have, by the ids of its source.
+    """Table of the target ids that a translation may have, by the ids of its source.
 
     Set it as `shortlist` of a `kformer.Translator`, or give its file to `kformer export
     --shortlist`. `kformer shortlist` and `kformer.training.learn_shortlist` learn one from text.
-    The candidates of a source are `size` ids: those that are always candidates, the entries of its
+    The candidates of a source are `size` ids: ids that are always candidates, the entries of its
     ids, the likeliest first, and then the most frequent ids.
 
     Args:
-        ends: int array (U,), where the entries of each source id end, ascending; they begin where
-            those of the id before end.
+        ends: int array (U,), where the entries of each source id end, ascending; they begin at the
+            end of the id before.
         entries: int array (E,), target ids, for each source id the likeliest first.
-        order: int array (V,), all target ids: first those that are always candidates, then the
-            others, the most frequent first.
+        order: int array (V,), all target ids: first the ids that are always candidates, then the
+            rest, the most frequent first.
         always: The number of ids that are always candidates.
         size: Number of candidates, at least `always` and at most V.
-        vocabularies: The digests of the source and target vocabulary, see `digest_of`.
+        vocabularies: The digests of the source and target vocabulary, by `digest_of`.
 
     Attributes:
         longest: The largest number of entries of a source id.
@@ -100,7 +101,7 @@ class Shortlist:
 
     @classmethod
     def load(cls, path: str | Path) -> "Shortlist":
-        """Reads what `save` wrote.
+        """Reads a file that `save` wrote.
 
         Raises:
             FileNotFoundError: There is no such file.
@@ -127,7 +128,7 @@ class Shortlist:
         )
 
     def check_vocabularies(self, vocabularies: tuple[str, str]):
-        """Raises a ValueError unless these digests of a model are those of the table."""
+        """Raises a ValueError unless the digests of a model equal the digests in the table."""
         if self.vocabularies != tuple(vocabularies):
             raise ValueError(
                 "A shortlist must have the vocabularies of its translator: learn one with "
@@ -137,7 +138,7 @@ class Shortlist:
 
 
 def digest_of(tokenizer_model: bytes) -> str:
-    """Returns the digest of a vocabulary: that of its SentencePiece model."""
+    """Returns the SHA-256 digest of a vocabulary's SentencePiece model."""
     return hashlib.sha256(tokenizer_model).hexdigest()
 
 
@@ -145,18 +146,13 @@ def _short(digests):
     return " and ".join(digest[:12] for digest in digests)
 
 
-_FIRST = 64.0  # Points that a source id gives to its first entry.
-_HALF = 2**15  # Of what two bytes can number.
-_ALWAYS = 2.0**22  # More points than any others: sums of integers up to 2^24 are exact in float32.
-
-
 class Selection:
     """Chooses the candidates of each source.
 
     Every position of a source gives points to the entries of its id: 64 to the first, 32 to the
-    second, 21 to the third, and so on. The ids with the most points are candidates; among equals,
-    those that `Shortlist.order` has first. Points are whole numbers, whose sums do not depend on
-    their order, so every runtime chooses the same.
+    second, 21 to the third, and so on. The ids with the most points are candidates; ties are broken
+    by `Shortlist.order`. Points are whole numbers, whose sums do not depend on their order, so
+    every runtime chooses the same.
 
     Args:
         shortlist: `Shortlist`.
@@ -174,7 +170,7 @@ class Selection:
         vocab_size = len(shortlist.order)
         fits = vocab_size <= 2 * _HALF  # Then entries take two bytes each.
         self._entries = (shortlist.entries - _HALF).astype(np.int16 if fits else np.int32)
-        self._before = np.empty(vocab_size, np.float32)  # What each id has before any points.
+        self._before = np.empty(vocab_size, np.float32)  # Each id's score before any points.
         self._before[shortlist.order] = np.arange(vocab_size, 0, -1) / (vocab_size + 1)
         self._before[shortlist.order[: shortlist.always]] += _ALWAYS
 

@@ -1,4 +1,4 @@
-"""What the steps read besides their own ids: the keys and values of a source, or of a prompt.
+"""Memories of a source or a prompt: the keys and values that all steps read besides their own ids.
 
 They are computed in one pass, once for all steps.
 
@@ -22,7 +22,7 @@ class CandidateRows(NamedTuple):
         ids: int32 (B, N), the candidates, each once.
         columns: float (B, D, N), the rows, transposed once for all steps; (D, N) for a single
             source, which is faster than a batch of one product.
-        bias: float (B, N), that of the candidates; () if the embedding has none.
+        bias: float (B, N), bias of the candidates; () if the embedding has none.
     """
 
     ids: Any
@@ -31,7 +31,7 @@ class CandidateRows(NamedTuple):
 
 
 class SourceMemory(NamedTuple):
-    """The encoder's output as the decoder's layers want it.
+    """The encoder's output as keys and values for the decoder's layers.
 
     Attributes:
         layers: tuple of L `KeysValues`: keys, float (B, H, W, S), transposed once for all steps,
@@ -74,14 +74,14 @@ def _candidate_rows(transformer, candidates):
 
 
 class PromptMemory(NamedTuple):
-    """What a decoder without an encoder has read before the first step: all but the last id.
+    """Keys and values of a prompt without its last id, for a decoder without an encoder.
 
-    The self-attention of the steps reads it beside their own cache. It is one for all beams.
+    The self-attention of the steps reads it beside their own cache. All beams share it.
 
     Attributes:
         layers: tuple of L `KeysValues` (B, H, P, W).
-        mask: float (B, 1, 1, P), added to scores: 0, and `MASKED_SCORE` for what is no prompt.
-        lengths: int32 (B,), the number of ids read: the position of what the first step reads.
+        mask: float (B, 1, 1, P), added to scores: 0, and `MASKED_SCORE` after the prompt.
+        lengths: int32 (B,), the number of ids read: the position of the first step.
         last_ids: int32 (B, 1), the last ids of the prompts, which the first step reads.
     """
 
@@ -108,9 +108,9 @@ def prompt_memory(network, prompt: Any) -> PromptMemory:
     """
     real = ops.cast(ops.not_equal(prompt, network.padding_id), "int32")
     lengths = ops.sum(real, axis=1) - 1  # (B,)
-    read = prompt[:, :-1]
-    x = network.positions(network.target_embedding(read))  # (B, P, D)
-    length, layers = ops.shape(read)[1], []
+    beginning = prompt[:, :-1]
+    x = network.positions(network.target_embedding(beginning))  # (B, P, D)
+    length, layers = ops.shape(beginning)[1], []
     for layer in network.decoder.layers:
         layers.append(layer.attention.project(layer.attention_residual.enter(x)))
         x, _ = layer.attend(x, causal_mask(length))

@@ -24,7 +24,7 @@ _FIRST_WITH_CONFIG = 6  # Version of model.bin.
 _WHOSE = "A folder of CTranslate2"
 
 
-class _Config(TypedDict, total=False):
+class _CTranslate2Config(TypedDict, total=False):
     """The fields of a config.json that are used here."""
 
     unk_token: str
@@ -78,7 +78,9 @@ def from_ctranslate2(
         config = take_config(variables)
     else:
         path = existing(folder, "config.json", _WHOSE)
-        config = read_json(path, _Config, rule="The file must hold a JSON object of settings.")
+        config = read_json(
+            path, _CTranslate2Config, rule="The file must hold a JSON object of settings."
+        )
     weights = CTranslate2Weights(kind, variables, folder)
     _check(config, weights.starts_from_zero, folder)
     vocabularies = _vocabularies(folder, config)

@@ -26,7 +26,7 @@ _NEEDED = {  # Settings that a `Transformer` computes, by the name in config.jso
 }
 
 
-class _Config(TypedDict, total=False):
+class _MarianConfig(TypedDict, total=False):
     """The optional fields of config.json and generation_config.json, with their types."""
 
     activation_function: str
@@ -65,9 +65,9 @@ class MarianFolder:
         self.path = Path(path)
         if self.path.is_file():
             raise NotADirectoryError(f"A folder is needed, not a file. Received: {str(path)!r}.")
-        self.config = self._json("config.json", _Config)
+        self.config = self._json("config.json", _MarianConfig)
         if (self.path / "generation_config.json").exists():
-            self.config |= self._json("generation_config.json", _Config)
+            self.config |= self._json("generation_config.json", _MarianConfig)
         self._check_config()
         self.models = [
             read_model(self._file(name).read_bytes(), str(self.path / name))

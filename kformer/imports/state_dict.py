@@ -26,7 +26,7 @@ class _Index(TypedDict):
     weight_map: dict[str, str]
 
 
-class _Tensor(TypedDict):
+class _TensorEntry(TypedDict):
     """An entry in the header of a `.safetensors` file."""
 
     dtype: str
@@ -209,7 +209,7 @@ def _read_safetensors(path):
     try:
         header = parse_json(content)
         header.pop("__metadata__", None)
-        check_schema(header, dict[str, _Tensor], "the header")
+        check_schema(header, dict[str, _TensorEntry], "the header")
     except ValueError as error:
         raise ValueError(
             "A .safetensors file must begin with a header of tensors. "

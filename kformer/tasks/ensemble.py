@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kformer.decoding.batch_decoder import BatchDecoder
-from kformer.decoding.scoring import BatchLikelihood, Scored, TokenScores
+from kformer.decoding.scoring import BatchLikelihood, Scored, TargetScores
 from kformer.tasks.kinds import check_is_translator
 from kformer.tasks.translation import Translation
 from kformer.tasks.translator import Translator
@@ -99,7 +99,7 @@ class _Together(Translator):
         )
         self._decode = BatchDecoder(
             *(first.transformer, first.target_tokenizer),
-            others=[one.transformer for one in others],
+            more_models=[model.transformer for model in others],
         )
         self.shortlist = first.shortlist
         self._likelihood = _MeanLikelihood(translators)
@@ -116,7 +116,7 @@ class _MeanLikelihood:
 
     def __call__(
         self, sources: list, targets: list, progress: Callable | None = None
-    ) -> list[TokenScores]:
+    ) -> list[TargetScores]:
         """See `BatchLikelihood`; `progress` is called while the last model reads the pairs."""
         found = []
         for number, (likelihood, head) in enumerate(self._of_models, start=1):
@@ -126,7 +126,7 @@ class _MeanLikelihood:
 
 
 def _mean(scores):
-    """Returns the `TokenScores` of the mean probabilities of M models, for one pair."""
+    """Returns the `TargetScores` of the mean probabilities of M models, for one pair."""
     logarithms = np.stack([one.log_probabilities for one in scores])  # (M, T)
     mean = np.logaddexp.reduce(logarithms, axis=0) - np.float32(math.log(len(scores)))
-    return TokenScores(mean, np.mean([one.attention for one in scores], axis=0))  # (T,), (T, S)
+    return TargetScores(mean, np.mean([one.attention for one in scores], axis=0))  # (T,), (T, S)

@@ -119,7 +119,7 @@ def test_an_ensemble_of_equal_models_finds_what_one_does(search):
     _, candidates = inputs()
     alone = found(search, candidates=candidates)
     for one, other in zip(
-        found(search, candidates=candidates, others=[transformer()]), alone, strict=True
+        found(search, candidates=candidates, more_models=[transformer()]), alone, strict=True
     ):
         np.testing.assert_allclose(one, other, atol=1e-4)
 

@@ -10,14 +10,15 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "kformer"
+PUBLIC = {"given"}  # `SearchOptions.given`.
 WORDS = {"found", "given", "made", "one", "other", "others", "said", "there", "told"}
-CLEAN = ("imports", "backend.py", "export/web", "threads.py")
+CLEAN = ("decoding", "imports", "backend.py", "export/web", "threads.py")
 
 
 def names(node: ast.AST) -> list[str]:
     """Returns the names that a node gives to values: variables, parameters, functions."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return [node.name]
+        return [] if node.name in PUBLIC else [node.name]
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return [node.id]
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):

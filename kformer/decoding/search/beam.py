@@ -38,7 +38,7 @@ class Beam:
         narrowing: Whether each sequence that ends leaves one beam less for the others, so that a
             row ends with its last beam, as in Marian.
         spelling: `constraints.Spelling` of the ids: of several sequences with the same text only
-            the best is returned. None if sequences are what is asked for.
+            the best is returned. None to return all sequences.
         start_id, end_id, padding_id, constraints: As for `Greedy`.
     """
 
@@ -182,7 +182,7 @@ class Beam:
         return ops.where(rank < self.beam_size - ops.expand_dims(ended, -1), score, NEG_INF)
 
     def _merge_finished(self, state, ids, score, penalised, ends, spelled):
-        """Returns the fields of the best K finished sequences, those included that end now."""
+        """Returns the fields of the best K finished sequences, including sequences that end now."""
         beams = self.beam_size
         # Only the best K candidates may end, so that one beam is greedy search.
         ends_now = ends[:, :beams] & (score[:, :beams] > NEG_INF / 2)
@@ -191,7 +191,7 @@ class Beam:
         texts = ()
         if self.spelling:
             texts = ops.concatenate([state.finished_spelled, spelled[:, :beams]], axis=1)
-        # In a narrowing beam, the number of finished sequences is that of the beams that are gone.
+        # In a narrowing beam, each finished sequence replaces a beam, so all of them must count.
         scores, order = self._best(scores, texts, beams, repeats=self.narrowing)
         ids = ops.concatenate([state.finished_ids, ids[:, :beams]], axis=1)
         return {
@@ -233,7 +233,7 @@ class Beam:
         return ops.power(ratio, self.length_penalty)
 
     def _coverage_score(self, coverage, beam):
-        """Returns what each beam of `beam` (B, C) loses for uncovered sources: (B, C), or 0."""
+        """Returns the coverage penalty of each beam in `beam` (B, C): (B, C), or 0 for none."""
         if not self.coverage_penalty:
             return 0.0
         received = ops.minimum(pick(coverage, beam), 1.0)  # (B, C, S)
@@ -255,13 +255,13 @@ class Beam:
         return new._replace(**kept)
 
     def _output(self, state, max_lengths):
-        """Returns the best sequences: finished ones and, of rows not done, those cut just now."""
+        """Returns the best of the finished sequences and, in rows not done, the unfinished ones."""
         cut = state.score / self._penalty(max_lengths)[:, None]
         if self.coverage_penalty:
             own = ops.arange(self.beam_size, dtype="int32") + ops.zeros_like(state.last)
             cut = cut + self._coverage_score(state.coverage, own)
-        there = (state.score > NEG_INF / 2) & ops.logical_not(state.ended)[:, None]
-        cut = ops.where(there, cut, NEG_INF)
+        unfinished = (state.score > NEG_INF / 2) & ops.logical_not(state.ended)[:, None]
+        cut = ops.where(unfinished, cut, NEG_INF)
         scores, texts = ops.concatenate([state.finished_score, cut], axis=1), ()
         if self.spelling:
             texts = ops.concatenate([state.finished_spelled, state.spelled], axis=1)
@@ -282,7 +282,7 @@ class _BeamState(NamedTuple):
     finished_spelled: Any  # int32 (B, K), of the finished ones, likewise
     ended: Any  # bool (B,)
     coverage: Any  # float32 (B, K, S), attention received so far; () without a penalty
-    rows: Any  # int32 (B,), or (); see `kformer.decoding.search.compaction.initial_rows`
+    rows: Any  # int32 (B,), or (), from `kformer.decoding.search.compaction.initial_rows`
     cache: Any
 
 

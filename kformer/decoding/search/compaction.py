@@ -3,12 +3,12 @@
 A batch takes as many steps as its longest translation. In real text, most rows end long before:
 half of all work would be done for rows that have ended, and more if one row degenerates up to its
 largest length. So whenever half of the rows have ended, the others continue in a smaller batch.
-What that leaves to gain is little: if new sentences took the places of ended rows at once, 20,000
-image captions, by their lengths and sorted in batches of 32, would need 7 % less work in the
-decoder. Rows would then be at different positions, and the keys and values of sources would change
-during the loop.
+Replacing ended rows by new sentences at once would gain little more: 20,000 image captions, by
+    their
+lengths and sorted in batches of 32, would need 7 % less work in the decoder. But rows would be at
+different positions, and the keys and values of sources would change during the loop.
 
-Both ways to compact a batch take and return the same:
+Both functions that compact a batch have these arguments:
 
 Args:
     state: of the loop, with `rows`, int32 (B,), all of them.
@@ -93,10 +93,10 @@ def compact_in_halves(
             last = _row_fields(state)
         else:
             here = ops.cast(ops.equal(own, state.rows), "int32")  # (B, remaining)
-            index, found = ops.argmax(here, axis=1), ops.max(here, axis=1) > 0
+            index, remains = ops.argmax(here, axis=1), ops.max(here, axis=1) > 0
             last = keras.tree.map_structure(
-                lambda whole, part, index=index, found=found: where_rows(
-                    found, gather(part, index), whole
+                lambda whole, part, index=index, remains=remains: where_rows(
+                    remains, gather(part, index), whole
                 ),
                 last,
                 _row_fields(state),
@@ -125,6 +125,6 @@ def _count(rows):
     return ops.sum(ops.cast(rows, "int32"))
 
 
-def where_rows(rows: Any, values: Any, others: Any) -> Any:
-    """Returns `values` (B, ...) for `rows`, bool (B,), and the `others` elsewhere."""
-    return ops.where(ops.reshape(rows, (-1,) + (1,) * (len(values.shape) - 1)), values, others)
+def where_rows(rows: Any, values: Any, otherwise: Any) -> Any:
+    """Returns `values` (B, ...) for `rows`, bool (B,), and `otherwise` elsewhere."""
+    return ops.where(ops.reshape(rows, (-1,) + (1,) * (len(values.shape) - 1)), values, otherwise)

@@ -1,17 +1,14 @@
-"""Constraints on the ids that a search may choose next.
+"""Constraints on the ids that a search may choose next, and hashes of the texts that ids spell.
 
-A penalty changes the logits, before the softmax; what forbids ids changes the log-probabilities,
-after it: the others keep theirs. That is the order of transformers' `generate` and of CTranslate2.
+A penalty changes the logits, before the softmax. A constraint that forbids ids changes the
+log-probabilities, after it: all other ids keep theirs. That is the order of transformers'
+`generate` and of CTranslate2.
 
-Axes: B batch, K beams, T largest length, V vocabulary, P prefix length.
+Several sequences of ids may spell the same text: "dogs" is one piece, or "dog" and "s". The hash of
+a sequence is computed from its bytes, whatever its pieces: a polynomial in an odd number, modulo
+2^32, so that one multiplication and one addition append a piece.
 
-Sequences of ids that spell the same text, found by hashes of texts.
-
-"dogs" is one piece, or "dog" and "s". The hash of a sequence is that of its bytes, whatever its
-pieces: a polynomial in an odd number, modulo 2^32, so that one multiplication and one addition
-append a piece.
-
-Axes: B batch, K beams, N sequences, V vocabulary.
+Axes: B batch, K beams, N sequences, T largest length, V vocabulary, P prefix length.
 """
 
 from collections.abc import Sequence
@@ -25,20 +22,22 @@ from kformer.backend import gather
 from kformer.decoding.search.compaction import remaining
 from kformer.decoding.search.continuations import NEG_INF
 
+_BASE, _MODULUS = 0x01000193, 2**32
+
 
 class Constraint:
-    """Leaves the next ids as they are; base class.
+    """Base class of constraints; it leaves the next ids as they are.
 
     Both methods take and return:
 
         logits, log_probabilities: float32 tensor (B, K, V), of the next ids.
-        ids: int32 tensor (B, K, T), what each beam has chosen before `position`.
+        ids: int32 tensor (B, K, T), the ids that each beam has chosen before `position`.
         position: int32 scalar tensor.
         rows: int32 tensor (B,), which rows of the first batch these are; () for all of them.
     """
 
     def penalised(self, logits: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
-        """Returns the logits, those of some ids changed."""
+        """Returns the logits, changed for some ids."""
         return logits
 
     def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
@@ -70,7 +69,7 @@ class Prefix(Constraint):
     Args:
         prefix: int32 tensor (B, P), padded; P is at least 1.
         padding_id: The id in `prefix` that leaves the choice free.
-        then: constraints on what follows; a prefix itself may break them.
+        then: constraints on the ids after the prefix, which itself may break them.
     """
 
     def __init__(self, prefix: Any, padding_id: int = 0, then: Any = ()):
@@ -79,26 +78,26 @@ class Prefix(Constraint):
         self.then = tuple(then)
 
     def penalised(self, logits: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
-        _, forced = self._wanted(position, rows)
+        _, forced = self._required(position, rows)
         after = logits
         for constraint in self.then:
             after = constraint.penalised(after, ids, position, rows)
         return ops.where(forced, logits, after)
 
     def __call__(self, log_probabilities: Any, ids: Any, position: Any, rows: Any = ()) -> Any:
-        wanted, forced = self._wanted(position, rows)
-        others = ops.arange(log_probabilities.shape[-1]) != wanted[:, None]  # (B, V)
-        only_wanted = ops.where(others[:, None], NEG_INF, log_probabilities)
+        required, forced = self._required(position, rows)
+        differs = ops.arange(log_probabilities.shape[-1]) != required[:, None]  # (B, V)
+        only_required = ops.where(differs[:, None], NEG_INF, log_probabilities)
         for constraint in self.then:
             log_probabilities = constraint(log_probabilities, ids, position, rows)
-        return ops.where(forced, only_wanted, log_probabilities)
+        return ops.where(forced, only_required, log_probabilities)
 
-    def _wanted(self, position, rows):
+    def _required(self, position, rows):
         """Returns the id of each row, int32 (B,), and whether it is forced, bool (B, 1, 1)."""
         length = ops.shape(self.prefix)[1]
-        wanted = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)
-        wanted = remaining(wanted, rows)  # (B,)
-        return wanted, ((position < length) & (wanted != self.padding_id))[:, None, None]
+        required = ops.take(self.prefix, ops.minimum(position, length - 1), axis=1)
+        required = remaining(required, rows)  # (B,)
+        return required, ((position < length) & (required != self.padding_id))[:, None, None]
 
 
 class NoRepeat(Constraint):
@@ -129,7 +128,7 @@ class RepetitionPenalty(Constraint):
 
     [Keskar et al., 2019](https://arxiv.org/abs/1909.05858), section 4.1: of ids chosen before,
     positive logits are divided by the penalty, and negative ones multiplied. Log-probabilities
-    would not do: that of an id in a loop is nearly 0, and stays so whatever multiplies it.
+    would not do: an id in a loop has nearly 0, and keeps it whatever the factor.
 
     Args:
         penalty: At least 1; 1 changes nothing.
@@ -145,7 +144,7 @@ class RepetitionPenalty(Constraint):
 
 
 def _marked(ids, where, like):
-    """Returns which of V ids `ids` (B, K, T) holds where `where`, (B, K, T) or (T,), is True."""
+    """Returns bool (B, K, V): the ids in `ids` (B, K, T) at places where `where` is True."""
     vocab_size = like.shape[-1]
     batch, beams, length = ops.shape(ids)
     rows = ops.repeat(ops.arange(batch * beams, dtype="int32"), length)  # (B * K * T,)
@@ -155,14 +154,11 @@ def _marked(ids, where, like):
     return ops.reshape(counts, (batch, beams, vocab_size)) > 0
 
 
-_BASE, _MODULUS = 0x01000193, 2**32
-
-
 class Spelling:
     """Hashes texts, piece by piece.
 
     Args:
-        pieces: V strings of bytes, what each id spells; b"" for ids without text.
+        pieces: V strings of bytes, the text of each id; b"" for ids without text.
     """
 
     def __init__(self, pieces: Sequence[bytes]):
@@ -184,7 +180,7 @@ class Spelling:
 
 
 def without_repeats(scores: Any, hashes: Any) -> Any:
-    """Returns the scores (B, N), best first, those of texts that came before as `NEG_INF`.
+    """Returns the scores (B, N), best first, with `NEG_INF` for texts that came before.
 
     Args:
         scores: float32 tensor (B, N), the highest first.
@@ -192,6 +188,6 @@ def without_repeats(scores: Any, hashes: Any) -> Any:
     """
     number = scores.shape[1]
     before = np.tri(number, k=-1, dtype=bool)  # (N, N)
-    there = ops.expand_dims(scores > NEG_INF / 2, 1)  # (B, 1, N)
+    exists = ops.expand_dims(scores > NEG_INF / 2, 1)  # (B, 1, N)
     same = ops.equal(ops.expand_dims(hashes, 2), ops.expand_dims(hashes, 1))  # (B, N, N)
-    return ops.where(ops.any(same & before & there, axis=-1), NEG_INF, scores)
+    return ops.where(ops.any(same & before & exists, axis=-1), NEG_INF, scores)

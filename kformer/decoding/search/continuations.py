@@ -10,8 +10,8 @@ from keras import ops
 from kformer.backend import gather
 from kformer.decoding.search.search_loop import Step, StepOutput
 
-# The score of what must not be chosen: finite, so that sums of it stay finite. A score over half of
-# it is that of a real sequence.
+# The score of ids that must not be chosen: finite, so that sums stay finite. Scores of real
+# sequences are over half of it.
 NEG_INF = -1e9
 
 
@@ -22,11 +22,11 @@ def best_continuations(
 
     Args:
         step: its `top_k` and `log_sum_exp` are used.
-        output: what the step returned. With candidates there are no constraints, and the
-            log-probabilities are those among the candidates.
+        output: the result of the step. With candidates there are no constraints, and the
+            log-probabilities are relative to the candidates.
         count: Number C of ids.
-        constraints: see `kformer.decoding.search.constraints`.
-        state: that of the search, with `ids`, int32 (B, K, T), the ids chosen so far, and
+        constraints: `Constraint`s of `kformer.decoding.search.constraints`.
+        state: of the search, with `ids`, int32 (B, K, T), the ids chosen so far, and
             `position`, their number.
 
     Returns:

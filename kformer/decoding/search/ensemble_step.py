@@ -16,8 +16,8 @@ class EnsembleStep(Step):
     """Averages the probabilities of several steps, and their attention.
 
     The logits that it returns are the logarithms of the mean probabilities, plus the mean of the
-    steps' own normalizers: so they are those of one step where all agree, and a penalty on logits
-    is as strong as for one. Its cache is a tuple of the steps' caches.
+    steps' own normalizers. So they equal the logits of one step where all agree, and a penalty on
+    logits is as strong as for a single model. The cache is a tuple of the steps' caches.
 
     Args:
         steps: M steps of one vocabulary, for the same batch, candidates, beams and runtime.
@@ -31,30 +31,34 @@ class EnsembleStep(Step):
         self.compact_batch = first.compact_batch
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: tuple) -> StepOutput:
-        outputs = self._of_each(lambda step, own: step(ids, position, visible, own), cache)
-        logits = ops.stack([ops.cast(one.logits, "float32") for one in outputs])  # (M, B, K, V)
+        outputs = self._map_steps(lambda step, own: step(ids, position, visible, own), cache)
+        logits = ops.stack(
+            [ops.cast(output.logits, "float32") for output in outputs]
+        )  # (M, B, K, V)
         normalizers = ops.logsumexp(logits, axis=-1, keepdims=True)
         mean = ops.logsumexp(logits - normalizers, axis=0) - math.log(len(outputs))  # (B, K, V)
         mean = mean + ops.mean(normalizers, axis=0)
-        attention = [one.attention for one in outputs]
+        attention = [output.attention for output in outputs]
         return StepOutput(
             mean,
-            tuple(one.cache for one in outputs),
-            None if any(one is None for one in attention) else sum(attention) / len(attention),
+            tuple(output.cache for output in outputs),
+            None
+            if any(weights is None for weights in attention)
+            else sum(attention) / len(attention),
             outputs[0].candidates,
         )
 
     def flush(self, cache: tuple, start: Any) -> tuple:
-        return self._of_each(lambda step, own: step.flush(own, start), cache)
+        return self._map_steps(lambda step, own: step.flush(own, start), cache)
 
     def grow(self, cache: tuple, positions: int) -> tuple:
-        return self._of_each(lambda step, own: step.grow(own, positions), cache)
+        return self._map_steps(lambda step, own: step.grow(own, positions), cache)
 
     def rebuild(self) -> "EnsembleStep":
         return EnsembleStep([step.rebuild() for step in self._steps])
 
     def gather_rows(self, cache: tuple, rows: Any) -> tuple:
-        return self._of_each(lambda step, own: step.gather_rows(own, rows), cache)
+        return self._map_steps(lambda step, own: step.gather_rows(own, rows), cache)
 
-    def _of_each(self, function, cache):
+    def _map_steps(self, function, cache):
         return tuple(function(step, own) for step, own in zip(self._steps, cache, strict=True))

@@ -21,7 +21,7 @@ class Greedy:
         start_id: The id that the first step reads, unless it continues a prompt.
         end_id: The id that ends a sequence.
         padding_id: The id that fills a row after its end.
-        constraints: Restrictions of the choice; see `kformer.decoding.search.constraints`.
+        constraints: Restrictions of the choice, of `kformer.decoding.search.constraints`.
     """
 
     beam_size = 1
@@ -85,7 +85,7 @@ class Greedy:
         )
 
     def _choose(self, step, output, state):
-        """Returns what the next id adds to the score, and that id; (B, 1) each."""
+        """Returns the log-probability of the next id, and the id; (B, 1) each."""
         gain, best = best_continuations(step, output, 1, self.constraints, state)
         return ops.squeeze(gain, -1), ops.squeeze(best, -1)
 
@@ -96,5 +96,5 @@ class _GreedyState(NamedTuple):
     ids: Any  # int32 (B, 1, T)
     score: Any  # float32 (B, 1)
     ended: Any  # bool (B,)
-    rows: Any  # int32 (B,), or (); see `kformer.decoding.search.compaction.initial_rows`
+    rows: Any  # int32 (B,), or (), from `kformer.decoding.search.compaction.initial_rows`
     cache: Any

@@ -1,10 +1,8 @@
-"""Sampling.
+"""Sampling, by random numbers that are computed from a key and an id.
+
+The numbers do not depend on the batch or its order.
 
 Axes: B batch, T largest length, V vocabulary, C candidates.
-
-Random numbers computed from a key and an id; they do not depend on the batch or its order.
-
-Axes: B batch, C ids.
 """
 
 from typing import Any
@@ -56,13 +54,13 @@ class Sample(Greedy):
     rounding of the logits, which differs between batch sizes, can only exchange two ids whose
     waiting times are equal up to that rounding.
 
-    The score is that of `Greedy`: the sum of log-probabilities, at any temperature.
+    The score is, as in `Greedy`, the sum of log-probabilities, at any temperature.
 
     Args:
         keys: uint32 tensor (B, T), random numbers, the only source of randomness. The same keys
             draw the same ids in every batch.
         temperature: The logits are divided by this, a positive number: under 1 likely ids become
-            likelier, over 1 the others do.
+            likelier, over 1 unlikely ones.
         top_k: Draw among this number of the likeliest ids; 0 for all.
         top_p: Draw among the fewest likeliest ids that together have this probability, in (0, 1]:
             nucleus sampling, [Holtzman et al., 2020](https://arxiv.org/abs/1904.09751).

@@ -1,14 +1,10 @@
-"""The loop that all searches share.
+"""The loop that all searches share, and `Step`, the interface of a model in a search.
 
-Axes: B batch, N sequences of a row, T largest length.
+A search writes the ids of a position with a callable (values, new, position) -> values (..., T)
+with `new` (...,) at `position`: `select_column` or `update_column`.
 
-The step: what a search needs of a model.
-
-Axes: B batch, K beams, T largest length, V vocabulary, S source length, N candidates.
-
-Ways to write the ids that a search has chosen at a position.
-
-Each is a callable (values, new, position) -> values (..., T) with `new` (...,) at `position`.
+Axes: B batch, K beams, N sequences of a row or candidates, T largest length, V vocabulary, S source
+length.
 """
 
 import itertools
@@ -39,7 +35,7 @@ def update_column(values: Any, new: Any, position: Any) -> Any:
 
 
 class StepOutput(NamedTuple):
-    """What a step returns."""
+    """Result of a step."""
 
     logits: Any  # float (B, K, V); (B, K, N) with `candidates`
     cache: Any  # The next step's cache: a structure of tensors of unchanged shapes.
@@ -50,19 +46,20 @@ class StepOutput(NamedTuple):
 class Step:
     """Scores the next id of every beam of every row, one position at a time.
 
-    A subclass defines `__call__`. The attributes are how its runtime works best, and have defaults;
-    a method is called only where the attribute that it belongs to is set.
+    A subclass defines `__call__`. It may override the attributes to suit its runtime. `flush` is
+    called only if `block` is set, `grow` and `rebuild` only if `capacities` is, `gather_rows` only
+    if `compact_batch` is.
 
     Attributes:
-        top_k: (values, count) -> (highest, indices), see `kformer.decoding.search.top_k`.
-        log_sum_exp: (values, highest) -> logarithms, see there.
-        write: (values, new, position) -> values, see `kformer.decoding.search.search_loop`.
+        top_k: (values, count) -> (highest, indices), from `kformer.decoding.search.top_k`.
+        log_sum_exp: (values, highest) -> logarithms, from the same module.
+        write: (values, new, position) -> values, such as `select_column`.
         block: Positions after which `flush` is called; None for never.
         capacities: Successive cache capacities, in positions, the largest length last; `grow` takes
             the cache from one to the next, `rebuild` makes the step that continues with it. Empty
             for a cache that never grows.
-        compact_batch: How rows that have ended leave the batch, by `gather_rows`; see
-            `kformer.decoding.search.compaction`. None: they stay.
+        compact_batch: Function of `kformer.decoding.search.compaction` by which rows that have
+            ended leave the batch, with `gather_rows`. None: they stay.
     """
 
     top_k: Callable = staticmethod(ops.top_k)
@@ -73,18 +70,18 @@ class Step:
     compact_batch: Callable | None = None
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: Any) -> StepOutput:
-        """Reads one id of every beam and scores what follows.
+        """Reads one id of every beam and scores the ids that follow.
 
-        Every position has K slots, one for each beam: the cache keeps what beam k read at
-        `position` in slot position * K + k, for good. Cached entries are never reordered, however
+        Every position has K slots, one for each beam: keys and values of beam k at `position` stay
+        in slot position * K + k of the cache. Cached entries are never reordered, however
         the beams cross: `visible` selects each beam's ancestors.
 
         Args:
             ids: int32 tensor (B, K), read at `position`.
             position: int32 scalar tensor.
-            visible: boolean tensor (B or 1, K, T * K), the slots that each beam descends from, that
-                of this position included; None for one beam, which descends from all.
-            cache: the first cache, or that of the last `StepOutput`.
+            visible: boolean tensor (B or 1, K, T * K), the slots that each beam descends from,
+                including this position's; None for one beam, which descends from all.
+            cache: the first cache, or the cache of the last `StepOutput`.
         """
         raise NotImplementedError
 
@@ -97,13 +94,13 @@ class Step:
         raise NotImplementedError
 
     def grow(self, cache: Any, positions: int) -> Any:
-        """Returns the cache with the capacity for so many positions."""
+        """Returns the cache with the capacity for a number of positions."""
         raise NotImplementedError
 
     def rebuild(self) -> "Step":
         """Returns the same step, made again from the weights.
 
-        In a conditional branch of a graph, only what is read in the branch itself is a constant.
+        In a conditional branch of a graph, only weights that are read in the branch are constants.
         """
         raise NotImplementedError
 
@@ -113,7 +110,7 @@ class Step:
 
 
 class SearchOutput(NamedTuple):
-    """What a search returns: N sequences of each row, best first."""
+    """Result of a search: N sequences of each row, best first."""
 
     ids: Any  # int32 (B, N, T), without the start id; padding after the end id.
     scores: Any  # float32 (B, N); `NEG_INF` where a row has fewer sequences.
@@ -124,9 +121,9 @@ def loop(state: NamedTuple, advance: Callable, max_lengths: Any, step: Step) -> 
     """Advances `state` until every row has ended or reached its largest length.
 
     Args:
-        state: NamedTuple of tensors, with `position`, int32 (), `ended`, bool (B,), `rows`, see
+        state: NamedTuple of tensors, with `position`, int32 (), `ended`, bool (B,), `rows`, from
             `kformer.decoding.search.compaction.initial_rows`, and `cache`; B is the first axis of
-            all others.
+            all other fields.
         advance: callable (step, state) -> state, of the same shapes.
         max_lengths: int32 tensor (B,), the largest number of ids of each row.
         step: scores the next ids.
@@ -171,7 +168,7 @@ class _Loop:
         """Advances within one capacity after the other.
 
         Most translations fit the smallest cache; larger ones run in a conditional branch. (A loop
-        without a step copies all that it would change: 4 to 7 % of a caption's time with the tiny
+        copies its variables even if it takes no step: 4 to 7 % of a caption's time with the tiny
         model.)
         """
         if len(capacities) < 2:

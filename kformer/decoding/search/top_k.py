@@ -1,4 +1,4 @@
-"""Ways to find the highest of many numbers, and their log-sum-exp, for each runtime.
+"""The highest of many numbers, and their log-sum-exp, in the fastest form of each runtime.
 
 A `top_k` is a callable (values, count) -> (highest, indices), as `keras.ops.top_k`: values float
 (..., V), the highest first, equal ones in any order. A `log_sum_exp` is a callable
@@ -57,7 +57,7 @@ def log_sum_exp_in_chunks(values: Any, highest: Any) -> Any:
 
     Args:
         values: float32 tensor (..., V), V static.
-        highest: float32 tensor (..., count), what `top_k_in_chunks` returned for them.
+        highest: float32 tensor (..., count), from `top_k_in_chunks` of the values.
 
     Returns:
         float32 tensor (..., 1), relative to the maximum of `values`.
@@ -96,7 +96,7 @@ def _multiples(rows, step):
 def _width(rows, size, count):
     """Returns the width of a chunk that makes maxima and candidates together about the fewest.
 
-    If possible, it divides the size and is a multiple of what a processor reads at once. To find
+    If possible, it divides the size and is a multiple of a processor's lanes. To find
     the maximum of a single row, whole passes over it take less time than chunks.
     """
     if count == 1 and isinstance(rows, int) and rows == 1:
