@@ -1,9 +1,7 @@
-"""The text that a student learns from: each source file, and its translation by the teachers.
+"""The text that a student learns from (each source file, translated by teachers), and its options.
 
 The name of a translation contains a hash of all that it depends on: the teachers, their search, the
-source and its reference. So a second start uses what is there, and never mixes two settings.
-
-The settings of `distill`, each with its description and its check.
+source and its reference. So a second start uses existing translations, and never mixes settings.
 """
 
 import dataclasses
@@ -97,7 +95,7 @@ _DIGITS = 12  # Of the hash, in a file's name.
 
 
 class TextToTeach(NamedTuple):
-    """A source file, what it is compared with, and the file of its translation.
+    """A source file, its reference, and the file of its translation.
 
     Attributes:
         source: Path of the source.
@@ -169,9 +167,9 @@ def shards_to_teach(
     """Returns the path of the shards that hold the texts and their teachers' probabilities.
 
     Args:
-        texts: Those that `texts_to_teach` returned.
-        folder: Where the translations are.
-        number: Of the ids at each place; see `DistillationOptions.distributions`.
+        texts: The result of `texts_to_teach`.
+        folder: Folder of the translations.
+        number: Number of ids at each place, `DistillationOptions.distributions`.
         max_length: Maximum ids per sentence.
     """
     made_of = json.dumps([[text.translation.name for text in texts], number, max_length])

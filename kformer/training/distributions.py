@@ -1,18 +1,14 @@
-"""What teachers say of each word of the translations: the ids that they find most likely there.
+"""A student's text as shards: its teachers' best translations, and their likeliest ids.
 
-A student that also learns how likely its teachers find other words learns more of each sentence:
+A student that also learns its teachers' probabilities of other words learns more of each sentence:
 distillation by words, section 3.1 of [Kim & Rush, 2016](https://arxiv.org/abs/1606.07947). The text
 becomes shards, in which a file beside the ids of each shard has the probabilities of the K most
 likely ids, for each id of each target. The rest of the vocabulary is left out.
 
-The text that a student learns from, as shards: every pair, as often as it is there.
-
-What a student learns of a sentence: the best translation of its teachers.
-
-This is distillation by sequences, [Kim & Rush, 2016](https://arxiv.org/abs/1606.07947): a
+The shards contain every pair as often as the text does. The target of a sentence is the teachers'
+best translation: distillation by sequences, [Kim & Rush, 2016](https://arxiv.org/abs/1606.07947): a
 translator is consistent where people are not, so a small model learns its translations better.
-Where there is a reference, the student learns the one of several translations that is most like it
-(section 3.3).
+With a reference, the student learns the translation that is most like it (section 3.3).
 """
 
 import dataclasses
@@ -62,17 +58,17 @@ def add_distributions(
     number: int,
     progress: Callable = lambda pairs: None,
 ):
-    """Writes what teachers say of each target of a folder of shards, beside the shards.
+    """Writes the teachers' likeliest ids for each target of a folder of shards, beside the shards.
 
     Where it was stopped, it goes on. The manifest names the new files when all are written.
 
     Args:
-        folder: Path of a folder of shards with the tokenizers of the teacher; see `write_shards`.
+        folder: Path of a folder of shards with the tokenizers of the teacher, from `write_shards`.
         teacher: `kformer.Translator` or `kformer.Ensemble`; its probabilities are the mean of
-            those of its translators.
+            its translators'.
         number: K.
-        progress: Called with the number of pairs done, after each part; those that an earlier
-            process did are counted, too.
+        progress: Called with the number of pairs done, after each part, including an
+            earlier process's.
     """
     folder, manifest = Path(folder), read_manifest(folder)
     read = _Reader(teacher, number)
@@ -89,10 +85,10 @@ def add_distributions(
 
 
 class _Reader:
-    """Has the teachers read pairs; returns the likeliest ids at each place of each target.
+    """Reads pairs with the teachers; returns the likeliest ids at each place of each target.
 
     Args:
-        teacher, number: Those of `add_distributions`.
+        teacher, number: As for `add_distributions`.
 
     Attributes:
         number: K, at most the size of the vocabulary.
@@ -213,7 +209,7 @@ def write_shards(
 
 
 def _in_parts(files, tokenize, counts) -> Iterator[Rows]:
-    """Yields the pairs of each shard, and counts them and those that are dropped."""
+    """Yields the pairs of each shard, and counts kept and dropped pairs."""
     batches = read_batches(files)
     while several := [*itertools.islice(batches, PAIRS_PER_SHARD // BATCH)]:
         parts = []

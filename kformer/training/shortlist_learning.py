@@ -1,17 +1,11 @@
-"""From parallel text and a translator to its shortlist.
+"""A translator's shortlist from parallel text: the likely target ids of each source id.
 
-IBM model 1: how likely each target id is a translation of each source id.
+IBM model 1 learns how likely each target id is a translation of each source id
+([Brown et al., 1993](https://aclanthology.org/J93-2003/), section 4.1). Each target id comes from
+one id of its source, which expectation maximisation learns from pairs of sentences. The end id of a
+source has the role of the paper's empty word: it explains target ids that no other id explains.
 
-[Brown et al., 1993](https://aclanthology.org/J93-2003/), section 4.1. Each target id comes from one
-id of its source; expectation maximisation learns from pairs of sentences which one. The end id of a
-source does what the empty word does in the paper: every source has it, and what comes from no other
-id comes from it.
-
-Axes: N pairs, E pairs of a source id and a target id.
-
-The entries of a table: the likely target ids of each source id.
-
-Axes: U source vocabulary, E entries.
+Axes: N pairs of sentences, E entries (pairs of a source id and a target id), U source vocabulary.
 """
 
 import itertools
@@ -53,8 +47,8 @@ class Lexicon(NamedTuple):
 
     Attributes:
         sources, targets: int64 (E,), ordered by source id, then by target id.
-        probabilities: float64 (E,), of the target id given the source id; those of a source id sum
-            to 1.
+        probabilities: float64 (E,), of the target id given the source id, with sum 1 for
+            each source id.
     """
 
     sources: np.ndarray
@@ -74,7 +68,7 @@ def learn_lexicon(
     Args:
         sources, targets: `Rows` of N pairs of sentences.
         iterations: Number of iterations, at least 1.
-        max_entries: If more pairs of ids occur together, those that do least are left out.
+        max_entries: If more pairs of ids occur together, the least probable are left out.
         progress: Called with the number of pairs of sentences done, in each iteration.
     """
     step = int(targets.ids.max(initial=0)) + 1
@@ -102,7 +96,7 @@ class _Links(NamedTuple):
     """All pairs of a source position and a target position within some sentences.
 
     Attributes:
-        keys: int64, source id * step + target id; those of a target position are together.
+        keys: int64, source id * step + target id, grouped by target position.
         links_per_target: int64, the number of links of each target position.
     """
 
@@ -154,7 +148,7 @@ def _normalised(sources, counts):
 
 
 MOST = 100  # Entries of a source id.
-_MIN_PROBABILITY = 1e-3  # What is less likely is noise, for which a more frequent id is better.
+_MIN_PROBABILITY = 1e-3  # Less likely ids are noise; a more frequent id is better.
 
 
 def entries_of(
@@ -163,7 +157,7 @@ def entries_of(
     """Returns the `ends` and the `entries` of a `kformer.Shortlist`.
 
     Args:
-        lexicon: `Lexicon`; what has a probability below 0.001 is left out.
+        lexicon: `Lexicon`; entries with a probability below 0.001 are left out.
         copies: Pairs of a source id and the target id of the same piece. Such an entry comes first,
             as names and numbers are copied, also those that the text did not have.
         vocab_size: U.
@@ -202,9 +196,9 @@ def learn_shortlist(
 
     Args:
         translator: `kformer.Translator`, whose vocabularies the text is split into.
-        source: A path or a list of paths of text, one sentence a line; best that which the
+        source: A path or a list of paths of text, one sentence a line; best the text that the
             translator was trained on.
-        target: Those of its translation.
+        target: The same of its translation.
         size: Number of candidates of a source; with more, fewer good ids are missing, and each step
             takes longer. A vocabulary of fewer ids is wholly candidates.
         progress: Called with the number of pairs of sentences done, in each of five iterations.

@@ -1,7 +1,4 @@
-"""Saves the best translator of a training run.
-
-The best score of all validations so far, on which callbacks base their decisions.
-"""
+"""The best score of all validations so far, and a callback that saves the best translator."""
 
 import math
 from pathlib import Path
@@ -32,7 +29,7 @@ class BestScore(ValidationCallback):
         return better
 
     def get_state(self) -> dict:
-        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
+        """Returns the state for a checkpoint."""
         return {"monitor": self.monitor, "best": self.best}
 
     def set_state(self, state: dict):
@@ -79,7 +76,7 @@ class KeepBest(BestScore):
             self.epoch = epoch
 
     def get_state(self) -> dict:
-        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
+        """Returns the state for a checkpoint."""
         return {**super().get_state(), "scores": self.scores, "epoch": self.epoch}
 
     def set_state(self, state: dict):

@@ -1,9 +1,4 @@
-"""Early stopping: ends training when the validation score no longer improves.
-
-Ends training when the loss or the weights are no longer finite.
-
-Ends training in time.
-"""
+"""Callbacks that end training early: without improvement, when it diverges, or in time."""
 
 import math
 from collections.abc import Callable
@@ -45,7 +40,7 @@ class StopWithoutImprovement(BestScore):
             self.model.stop_training = True
 
     def get_state(self) -> dict:
-        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
+        """Returns the state for a checkpoint."""
         return {**super().get_state(), "waited": self.waited}
 
 

@@ -1,9 +1,4 @@
-"""Writes the logs of all validations to a JSON file.
-
-Writes the logs for TensorBoard.
-
-Training speed, in tokens per second.
-"""
+"""Callbacks for the logs of all validations: a JSON file, TensorBoard, tokens per second."""
 
 import time
 from pathlib import Path

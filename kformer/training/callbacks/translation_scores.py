@@ -1,6 +1,6 @@
 """BLEU and chrF of the validation text during training.
 
-The callback's view of a validation: at the end of an epoch, or within one.
+`ValidationCallback` is called after each validation, at the end of an epoch or within it.
 """
 
 import keras
@@ -21,7 +21,7 @@ class ValidationCallback(keras.callbacks.Callback):
 
         Args:
             epoch: Number of passes over the data so far, such as 1.25.
-            logs: Names and values of the metrics; those of validation begin with "val_".
+            logs: {name: value} of the metrics; names of validation metrics begin with "val_".
         """
         raise NotImplementedError
 
@@ -35,25 +35,25 @@ _BATCH_SIZE = 64  # The fastest for a small model on two cores.
 class TranslationScores(ValidationCallback):
     """Translates a text after each validation: adds `val_bleu` and `val_chrf` to the logs.
 
-    The scores are those of `kformer.bleu` and `kformer.chrf` for the output of
-    `translator.translate`. In the list of callbacks, put those that read the scores after this
-    one. Inside `kformer.training.WithAverage`, it scores the averaged weights. The search is
-    traced once. An untrained model never ends a sentence; the length limit of each translation
-    keeps it to a few times the duration of a trained one.
+    `kformer.bleu` and `kformer.chrf` score the output of `translator.translate`. In the list of
+    callbacks, put callbacks that read the scores after this one. Inside
+    `kformer.training.WithAverage`, it scores the averaged weights. The search is traced once. An
+    untrained model never ends a sentence; the length limit of each translation keeps it to a few
+    times the duration of a trained one.
 
     Args:
         translator: `kformer.Translator` of the model in training.
         sources: list of strings, to translate.
         references: list of as many strings, their translations.
-        beam_size: See `Translator.translate`.
-        tokenize: Tokenizer of BLEU, see `kformer.bleu`; None for that of
+        beam_size: As for `Translator.translate`.
+        tokenize: Tokenizer of BLEU, as for `kformer.bleu`; None for the tokenizer of
             `translator.target_language`.
 
     Raises:
-        ValueError: There are not as many references as sources; or see `kformer.bleu`.
+        ValueError: There are not as many references as sources, or an error of `kformer.bleu`.
 
     Warns:
-        UserWarning: See `kformer.bleu`.
+        UserWarning: As for `kformer.bleu`.
     """
 
     def __init__(

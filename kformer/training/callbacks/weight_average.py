@@ -1,6 +1,4 @@
-"""Validation with averaged weights, while training continues with the weights themselves.
-
-The states of callbacks, which checkpoints save and restore.
+"""Validation with averaged weights, and the states of callbacks in checkpoints.
 
 A callback with a state has two methods: `get_state()` returns it as a JSON-serializable value, and
 `set_state(state)` restores it.
@@ -76,8 +74,8 @@ class WithAverage(keras.callbacks.Callback):
 
     Args:
         callbacks: Callbacks that use the model after a validation, such as `KeepBest`. Only these
-            methods are called: those at the beginning and the end of training and of epochs,
-            `on_validation` (see `ValidateEvery`) and `on_checkpoint` (see `resumable_fit`).
+            methods are called: at the beginning and the end of training and of epochs, and
+            `on_validation` (by `ValidateEvery`) and `on_checkpoint` (by `resumable_fit`).
     """
 
     def __init__(self, callbacks: Iterable[keras.callbacks.Callback] = ()):
@@ -131,7 +129,7 @@ class WithAverage(keras.callbacks.Callback):
                 callback.on_checkpoint()
 
     def get_state(self):
-        """Returns the states of the callbacks; see `kformer.training.callbacks.weight_average`."""
+        """Returns the states of the callbacks for a checkpoint."""
         return get_states(self.callbacks)
 
     def set_state(self, state):

@@ -18,7 +18,7 @@ def batching(
     piece_splitting: float = 0.0,
     byte_spelling: float = 0.0,
 ) -> "Batching":
-    """Returns how pairs become batches; the arguments are those of `translation_dataset`."""
+    """Returns the `Batching` for arguments of `translation_dataset`."""
     if not are_fixed(fixed_shapes):
         if (processes := share_of_batches()[1]) > 1:
             raise ValueError(
@@ -26,7 +26,7 @@ def batching(
                 f"Received: fixed_shapes={fixed_shapes}, {processes} processes."
             )
         return Batching(tokens_per_batch, max_length)
-    # Twice what is expected: a split piece is two pieces, one spelled in bytes about five.
+    # Twice the expected growth: a split piece is two pieces, a piece in bytes about five.
     growth = 1 + 2 * piece_splitting + 8 * byte_spelling
     lengths = list(fixed_lengths(math.ceil(growth * max_length)))
     return FixedShapes(tokens_per_batch, lengths, growth)
@@ -84,17 +84,17 @@ class Batching:
         return tf.minimum(limits, number)
 
     def buckets(self, source_lengths, target_lengths, limits):
-        """Returns the bucket of each batch, that of its longest pair, int32 (number of batches,).
+        """Returns the bucket of each batch's longest pair, int32 (number of batches,).
 
         Args:
-            source_lengths, target_lengths: Those that `limits` received.
-            limits: What it returned.
+            source_lengths, target_lengths: The arguments of `limits`.
+            limits: The result of `limits`.
         """
         bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
         return tf.gather(bucket, limits[:-1])
 
     def counts(self, source_lengths, target_lengths):
-        """Returns the number of batches of each bucket, int64; the arguments are those of `limits`.
+        """Returns the number of batches of each bucket, int64; the arguments are as for `limits`.
 
         A batch counts as one of the bucket of its longest pair.
         """
@@ -106,26 +106,26 @@ class Batching:
         return tf.math.bincount(buckets, minlength=len(self.sizes), dtype=tf.int64)
 
     def shapes_of(self, counts) -> list[tuple[int, int]]:
-        """Returns the shapes of batches, if they are fixed, by what `counts` returned."""
+        """Returns the shapes of batches, if they are fixed, from the result of `counts`."""
         return []
 
     def arrange(self, usual, respelled, tie):
         """Sorts pairs, the longest first.
 
         Args:
-            usual: Rows of both sides as int32 `tf.RaggedTensor`s (N, None), those whose lengths
-                `limits` received.
+            usual: Rows of both sides as int32 `tf.RaggedTensor`s (N, None), with the
+                lengths given to `limits`.
             respelled: The same sentences in the ids to train on.
             tie: int64 tensor (N,) below 2^32; pairs of equal lengths are sorted by it.
 
         Returns:
-            rows: Those to train on, as `respelled`.
+            rows: Rows to train on, as `respelled`.
             order: Indices of the sorted pairs, int32 (N,).
         """
         return respelled, tf.argsort(tie - self.rank(*row_lengths(respelled)), stable=True)
 
     def rank(self, source_lengths, target_lengths):
-        """Returns what pairs are sorted by, the highest first, int64 (N,): a multiple of 2^32."""
+        """Returns the sort keys of pairs, the highest first, int64 (N,): multiples of 2^32."""
         bucket = tf.cast(self.bucket(source_lengths, target_lengths), tf.int64)
         return bucket * 2**48 + tf.cast(source_lengths, tf.int64) * 2**32
 
@@ -178,12 +178,12 @@ class FixedShapes(Batching):
 
     Args:
         tokens_per_batch: Maximum ids of a side of a batch, with padding.
-        lengths: Those of the buckets, ascending.
-        growth: How many times as long a row may become when it is respelled. One that becomes too
+        lengths: Lengths of the buckets, ascending.
+        growth: How many times as long a row may become when it is respelled. A row that becomes too
             long for its bucket keeps its usual spelling.
 
     Attributes:
-        shapes: The shapes (rows, length), those of the shortest rows first.
+        shapes: The shapes (rows, length), the shortest first.
     """
 
     def __init__(self, tokens_per_batch: int, lengths: Sequence[int], growth: float = 1.0):

@@ -1,4 +1,4 @@
-"""The report on a parallel corpus: counts, and warnings that tell what to do."""
+"""The report on a parallel corpus: counts, and warnings with advice."""
 
 import dataclasses
 
@@ -51,7 +51,7 @@ class SideReport:
 
         Args:
             name: "source", "target" or "text".
-            vocabulary: Origin of the vocabulary; see `check_corpus`.
+            vocabulary: Origin of the vocabulary, as for `check_corpus`.
         """
         yield (
             1000 * self.unknown > self.pieces,
@@ -106,10 +106,10 @@ class CorpusReport:
         identical: Pairs with the same text on both sides, without blank ones.
         duplicates: Pairs that repeat an earlier pair.
         batches, source_tokens, target_tokens: Numbers per pass; estimates for several corpora.
-        shapes, padding: Number of shapes of batches and share of padding in their ids; 0 unless
-            the shapes are fixed, see `translation_dataset`.
+        shapes, padding: Number of shapes of batches and share of padding in their ids; 0 without
+            `fixed_shapes` of `translation_dataset`.
         validation: `ValidationReport`; None without validation text.
-        vocabulary: Origin of the vocabulary; see `check_corpus`.
+        vocabulary: Origin of the vocabulary, as for `check_corpus`.
     """
 
     pairs: int

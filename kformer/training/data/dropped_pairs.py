@@ -18,7 +18,7 @@ _READ = 1000  # Pairs that are tokenized together.
 
 @dataclasses.dataclass(frozen=True)
 class DroppedPairs:
-    """Numbers of the pairs that are kept, and of those dropped, by the first reason that applies.
+    """Numbers of kept pairs, and of dropped pairs by the first reason that applies.
 
     Attributes:
         kept: Pairs to train on.
@@ -100,7 +100,7 @@ def check_some_are_left(
     Args:
         source, target: Lists of paths of parallel text.
         models: SentencePiece models (bytes) of source and target.
-        max_length, max_length_ratio: See `PairFilter`.
+        max_length, max_length_ratio: As for `PairFilter`.
         names: How to show paths in the message, where that differs.
 
     Raises:

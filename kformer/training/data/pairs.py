@@ -1,6 +1,6 @@
-"""Pairs of sentences from tables and from Python objects, as parallel text files.
+"""Pairs of sentences from files, tables and Python objects, as parallel text files.
 
-Parallel text files: line n of the target file translates line n of the source file.
+Line n of a target file translates line n of its source file.
 """
 
 import functools
@@ -21,13 +21,12 @@ COLUMNS = ("source", "target")  # Of a table or of records, unless others are na
 
 
 class ParallelText(NamedTuple):
-    """Parallel text files, and what they were made from.
+    """Parallel text files, and the user's files that they were made from.
 
     Attributes:
         source, target: Lists of paths; line n of a target file translates line n of its source
             file.
-        paths: Lists of paths by the name of the user's argument: "source" and
-            "target", or "pairs".
+        paths: Lists of paths by the name of the user's argument: "source" and "target", or "pairs".
         recorded: Whether `paths` still exist when the process has ended.
     """
 
@@ -53,7 +52,7 @@ def split_pairs(
 ) -> tuple[list[str], list[str]]:
     """Writes pairs as parallel text files, which are deleted when the process ends.
 
-    What takes text files, such as `kformer.Tokenizer.train`, then takes text from anywhere. Line
+    So functions of text files, such as `kformer.Tokenizer.train`, take text from anywhere. Line
     ends within a sentence become spaces.
 
     Args:
@@ -84,11 +83,11 @@ def parallel_text(source=None, target=None, pairs=None, columns=None, kind="") -
 
     Args:
         source, target: A path or a list of paths each; or None.
-        pairs, columns: See `split_pairs`.
+        pairs, columns: As for `split_pairs`.
         kind: "valid_" for validation text, to name the arguments in messages.
 
     Raises:
-        See `split_pairs`. ValueError: Files and pairs are given.
+        ValueError: Files and pairs are given; or an error of `split_pairs`.
     """
     if pairs is None:
         source, target = (as_list([] if side is None else side) for side in (source, target))
@@ -202,7 +201,7 @@ def _length(column):
 
 
 def _only_dataset(pairs):
-    """Returns the rows of the only data set of a dict of data sets, as those of Hugging Face."""
+    """Returns the rows of the only data set in a dict, as Hugging Face has them."""
     if len(pairs) > 1:
         raise ValueError(
             "Choose one of several data sets, such as pairs=data['train']. "
@@ -293,7 +292,7 @@ def check_parallel(
 
 
 def count_pairs(source_files, target_files) -> list[int]:
-    """Counts the pairs of each two files; see `check_parallel` for arguments and errors."""
+    """Counts the pairs of each two files, with the arguments and errors of `check_parallel`."""
     source_files, target_files = as_list(source_files), as_list(target_files)
     if len(source_files) != len(target_files) or not source_files:
         raise ValueError(

@@ -46,15 +46,15 @@ def check_corpus(
     Duplicates are found among the first 16 million pairs, which takes 8 bytes per pair.
 
     Args:
-        source, target: A path or a list of paths each. The arguments not described here are those
-            of `translation_dataset`.
+        source, target: A path or a list of paths each. Arguments not described here are as
+            for `translation_dataset`.
         valid_source, valid_target: The same, of the validation text.
         vocabulary: Origin of the tokenizers, for advice on a vocabulary that does not fit:
             "learned" from this text, "all" the ids that this text supports, or "given", learned
             from other text.
 
     Raises:
-        FileNotFoundError, ValueError: See `check_parallel`; or an argument is out of range.
+        FileNotFoundError, ValueError: As for `check_parallel`; or an argument is out of range.
     """
     source, target = as_list(source), as_list(target)
     weights = Mixture(source, target, weights, temperature).weights
@@ -98,7 +98,7 @@ def count_dropped_pairs(
     max_length: int = 128,
     max_length_ratio: float | None = None,
 ) -> DroppedPairs:
-    """Counts the pairs that `translation_dataset` keeps and drops; see there for the arguments."""
+    """Counts the pairs that `translation_dataset` keeps and drops with these arguments."""
     filter_pairs = PairFilter(max_length, max_length_ratio)
 
     def count(source, target, _):
@@ -117,7 +117,7 @@ def count_dropped_pairs(
 
 
 def side_report(tokenizer, counts, longest, longest_at) -> SideReport:
-    """Returns the report of a side; see `Statistics` for the arguments."""
+    """Returns the report of a side, from fields of `Statistics`."""
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
     special = {tokenizer.padding_id, tokenizer.start_id, tokenizer.end_id}
     lengths = [0 if i in special else _characters(piece) for i, piece in enumerate(pieces)]

@@ -1,15 +1,13 @@
-"""Replaces random ids of training text by other ids that spell the same text.
+"""Random respellings of training text: other ids that spell the same text.
 
-Byte-fallback augmentation: a random share of the pieces is spelled in bytes.
+Byte-fallback augmentation spells a random share of the pieces in bytes. Byte fallback spells
+characters without a piece, such as an emoji or a rare letter, by the ids of their UTF-8 bytes.
+Training text has few of them, so the augmentation trains the byte ids.
 
-Byte fallback spells characters without a piece, such as an emoji or a rare letter, by the ids of
-their UTF-8 bytes. Training text has few of them, so the augmentation trains the byte ids.
-
-Subword regularization: a random share of the pieces is split into smaller ones.
-
-The model sees a word in several segmentations ([Kudo, 2018](https://arxiv.org/abs/1804.10959);
-BPE-dropout, [Provilkov et al., 2020](https://arxiv.org/abs/1910.13267)). SentencePiece's own
-sampling takes no seed; this lookup table does.
+Subword regularization splits a random share of the pieces into smaller ones, so the model sees a
+word in several segmentations ([Kudo, 2018](https://arxiv.org/abs/1804.10959); BPE-dropout,
+[Provilkov et al., 2020](https://arxiv.org/abs/1910.13267)). SentencePiece's own sampling takes no
+seed; this lookup table does.
 """
 
 import re

@@ -15,7 +15,7 @@ COMPARED = 2**24  # Pairs whose hashes, of 8 bytes, are kept to find duplicates.
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """Counts of parallel text; those of two texts can be added.
+    """Counts of parallel text; the counts of two texts can be added.
 
     Attributes:
         pieces: For both sides, the frequency of each id, int64 (V,), without end ids.
@@ -54,7 +54,7 @@ class Statistics:
 def read_statistics(
     source_file, target_file, tokenizers, filter_pairs, batching, cut: bool = False
 ) -> Statistics:
-    """Reads a pair of files once; see `statistics_of`."""
+    """Reads a pair of files once, and returns its `statistics_of`."""
     longest = filter_pairs.most_bytes + (not cut)  # A byte more shows that a line is too long.
     mixture = Mixture(source_file, target_file, longest=longest)
     places = f"{source_file}, line", f"{target_file}, line"

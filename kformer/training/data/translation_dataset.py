@@ -40,11 +40,11 @@ def translation_dataset(
 ) -> tf.data.Dataset:
     """Reads parallel text as batches of about the same number of tokens.
 
-    Pairs with a blank side or with more than `max_length` ids on a side are dropped, also those
-    with a side of more than 64 bytes for each of so many ids, which are not tokenized. Each other
-    pair is in every pass once (but see `weights`), in a batch of pairs of similar length. Each side
-    of a batch is padded to its longest row, rounded up so that there are few shapes. A batch has at
-    most `tokens_per_batch` ids on its longer side, and hardly fewer. (`piece_splitting` and
+    Pairs with a blank side or with more than `max_length` ids on a side are dropped; a side of more
+    than 64 bytes for each of these ids is not even tokenized. Each other pair is in every pass once
+    (or as often as `weights` has it), in a batch of pairs of similar length. Each side of a batch
+    is padded to its longest row, rounded up so that there are few shapes. A batch has at most
+    `tokens_per_batch` ids on its longer side, and hardly fewer. (`piece_splitting` and
     `byte_spelling` add ids to that.)
 
     A pass depends only on the files, `seed` and its number. To resume an interrupted pass, assign
@@ -57,11 +57,11 @@ def translation_dataset(
             side by side, so that every part of a pass has a share of each.
         tokenizer: `kformer.Tokenizer` of the source, or of both sides.
         target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
-        pairs, columns: Instead of the files: tables, or pairs in Python; see `split_pairs`.
+        pairs, columns: Instead of the files: tables, or pairs in Python, as for `split_pairs`.
         tokens_per_batch: Maximum ids of the longer side of a batch, with padding.
         max_length: Maximum ids per sentence, its end (or start) id included.
-        max_length_ratio: Maximum ratio of the longer side of a pair to the shorter, in ids; see
-            `PairFilter`. None for any ratio.
+        max_length_ratio: Maximum ratio of the longer side of a pair to the shorter, in ids, as
+            for `PairFilter`. None for any ratio.
         weights: How often a pass reads each pair of files: 2 for every line twice, 0.5 for a
             random half of the lines, which differs between passes; see `Mixture`. 1 by default.
         temperature: Instead of `weights`: above 1, small corpora are read more often; see
@@ -72,7 +72,7 @@ def translation_dataset(
             bytes; see `kformer.training.data.respelling`.
         fixed_shapes: Whether batches have one of a few shapes, for backends that compile each
             shape; by default, they have it unless Keras runs on TensorFlow. Both sides then have
-            the same length, and what is missing for a shape is rows of padding.
+            the same length, and rows of padding fill up a shape.
         shuffle: Whether to shuffle each pass, within windows of 100,000 pairs.
         seed: Seed of the shuffling, and of the choice of pieces to split or spell in bytes.
         epoch: Number of the pass, a scalar int64 variable on the CPU, read when the first batch of
@@ -83,8 +83,8 @@ def translation_dataset(
         source is pieces + end, target_in is start + pieces, target_out is pieces + end.
 
     Raises:
-        FileNotFoundError, ValueError: See `check_parallel` and `split_pairs`; or all pairs are
-            dropped.
+        FileNotFoundError, ValueError: As for `check_parallel` and `split_pairs`; or all pairs
+            are dropped.
         TypeError: The files are not paths but sentences, or there is no tokenizer.
     """
     text = parallel_text(source_files, target_files, pairs, columns)
@@ -130,7 +130,7 @@ def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer
 
 
 def respellings(tokenizer: Tokenizer, piece_splitting: float, byte_spelling: float) -> list:
-    """Returns functions that spell rows of ids otherwise; the arguments are those above."""
+    """Returns functions that respell rows of ids."""
     kinds = (
         (SubwordRegularization, piece_splitting),
         (ByteFallbackAugmentation, byte_spelling),

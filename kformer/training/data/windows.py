@@ -1,4 +1,4 @@
-"""Windows of text as batches: what every data set of text for `fit` shares.
+"""Windows of text as batches, for all data sets of text for `fit`.
 
 Text is read in windows of 100,000 examples. Each operation processes all examples of a window at
 once, because the overhead of `tf.data` per element is larger than the time of the tokenizer.
@@ -123,7 +123,7 @@ class Windows:
         return rows, limits, self._batching.buckets(*lengths, limits)
 
     def _window(self, source, target, rounds, seed):
-        """Returns what `_batches` reads: rows, their order, and each batch's limits and bucket."""
+        """Returns the input of `_batches`: rows, their order, batches' limits and buckets."""
         seeds = _seeds(seed)
         rows, limits, buckets = self._batched_rows(source, target, rounds, seeds)
         respelled = [*rows]
@@ -163,7 +163,7 @@ def _shuffle_batches(order, limits, buckets, seed):
 
 
 def number_of_pass(epoch: tf.Variable | None) -> tf.data.Dataset:
-    """Returns a data set of one element, the number of the pass that begins; see `Windows`."""
+    """Returns a data set of one element, the number of the pass that begins, for `Windows`."""
     begin = without_autotuning(tf.data.Dataset.from_tensors(0))
     if epoch is not None:
         return begin.map(lambda _: tf.identity(epoch))

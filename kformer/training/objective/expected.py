@@ -1,4 +1,4 @@
-"""What training expects of each token: an id, and perhaps how likely teachers find some ids.
+"""The expected output of each token: an id, and for students the teachers' probabilities.
 
 A network has one output, so `fit` takes one array for it. For a student both are in that array.
 

@@ -30,9 +30,10 @@ class MaskedCrossEntropy(keras.losses.Loss):
             0 where it is padding.
 
     Call arguments:
-        y_true: integer tensor (B, T) or (B, T, 1); or of a student (B, T, 1 + 2 K), see
-            `kformer.training.objective.expected`. Of a classifier (B,) or (B, 1), labels.
-        y_pred: float tensor (B, T, V), logits; of a classifier (B, V).
+        y_true: integer tensor (B, T) or (B, T, 1), ids; for a student (B, T, 1 + 2 K), as
+            `kformer.training.objective.expected` describes; for a classifier (B,) or (B, 1),
+            labels.
+        y_pred: float tensor (B, T, V), logits; for a classifier (B, V).
         sample_weight: float tensor (B,) or (B, T), what each token counts in the sum; or None.
 
     Returns:
@@ -99,7 +100,7 @@ def _mean(total, count):
 
     Under a `tf.distribute` strategy, Keras expects a loss divided by the number of replicas, and
     adds the gradients of all replicas. So the value is the mean over all tokens of the batch,
-    divided by that number; its gradient is that of this replica's part of the mean.
+    divided by that number; its gradient is the gradient of this replica's part of the mean.
     """
     replicas = replica_context()
     if replicas is None:

@@ -1,10 +1,6 @@
-"""Metrics over real tokens, weighted by tokens within and across batches.
+"""Metrics: means over real tokens, within and across batches, and a classifier's macro F1.
 
-Axes: B batch, T target length, V vocabulary.
-
-Macro F1 of a classifier: the mean over its labels, each with the same weight.
-
-Axes: B texts, C labels.
+Axes: B batch, T target length, V vocabulary, C labels.
 """
 
 import keras
@@ -15,10 +11,10 @@ from kformer.training.objective.token_scores import token_scores
 
 
 class _TokenMean(keras.metrics.Metric):
-    """The mean over all real tokens of what `per_token` returns for each.
+    """The mean of `per_token` over all real tokens.
 
-    As one of the `weighted_metrics` of `compile`, it is the mean by the sample weights, whose
-    shapes are those that `MaskedCrossEntropy` takes.
+    As one of the `weighted_metrics` of `compile`, it is the mean by the sample weights, which may
+    have the shapes that `MaskedCrossEntropy` takes.
     """
 
     default_name: str

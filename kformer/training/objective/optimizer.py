@@ -1,9 +1,9 @@
-"""Adam that also keeps a moving average of the weights.
+"""Adam that also keeps a moving average of the weights, and its schedule with warm-up.
+
+The learning rate rises linearly, then falls with the inverse square root of the step.
 
 This file uses private names of Keras's optimizers where there is no public one; a test in
 `tests/training/objective/test_optimizer.py` lists them and checks that Keras still has them.
-
-The learning rate: linear warm-up, then inverse square root decay.
 """
 
 import keras
@@ -15,7 +15,7 @@ from kformer.backend import is_tensorflow, num_replicas
 
 @keras.saving.register_keras_serializable(package="kformer")
 class AveragedAdam(keras.optimizers.Adam):
-    """Adam that also keeps an average of the weights; the weights are those of Adam.
+    """Adam that also keeps a moving average of the weights; its updates are Adam's.
 
     After update t, the average is m average + (1 - m) weights, with m the lesser of
     `average_momentum` and (t - 1) / (t + 8), so that early averages soon forget the initial
@@ -30,7 +30,7 @@ class AveragedAdam(keras.optimizers.Adam):
     not batches.
 
     Args:
-        learning_rate, beta_1, beta_2, epsilon: See `keras.optimizers.Adam`, as all others.
+        learning_rate, beta_1, beta_2, epsilon, and others: As for `keras.optimizers.Adam`.
         average_momentum: In [0, 1); 0 for no average.
     """
 

@@ -108,7 +108,7 @@ def _teacher_logit(wanted, score, real):
     Args:
         wanted: `Expected` of the batch.
         score: Function from ids (N, K) to their logits.
-        real: Function from something of all tokens (B * T, K) to that of those that are scored.
+        real: Function that selects the scored tokens of an array (B * T, K).
     """
     if wanted.teacher_ids is None:
         return None

@@ -22,7 +22,7 @@ from kformer.training.parallel.peer_connection import (
 )
 from kformer.training.parallel.reception import SILENCE, accept, connect
 
-_LAST = 5  # Seconds that a process has to tell the others before it ends.
+_LAST = 5  # Seconds for a process to send its failure to the others before it ends.
 
 
 class Channel:
@@ -41,7 +41,7 @@ class Channel:
 
     Raises:
         ConnectionError: A process has died before all had come.
-        TimeoutError: A process did not come; the message says which.
+        TimeoutError: A process did not come; the message contains its number.
         ValueError: Process 0 cannot listen at this address, or has another secret; or two processes
             have one number.
     """
@@ -93,7 +93,7 @@ class Channel:
         return content
 
     def relay(self, process: int, content: bytes):
-        """Sends bytes to `on_relayed` of process 0, or from there to that of another process."""
+        """Sends bytes to `on_relayed` of process 0, or of another process from process 0."""
         self._connections[process].send(RELAYED, content)
 
     def close(self, failure: str = ""):

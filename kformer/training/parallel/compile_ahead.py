@@ -1,6 +1,6 @@
-"""Compiles the steps of a run for all shapes of its batches before the first step.
+"""Compilation of a run's steps for all shapes of its batches, before the first step.
 
-Keeps what XLA compiled on disk, so that a run that resumes does not compile it again.
+Compiled steps are kept on disk, so that a run that resumes does not compile them again.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ class CompileAhead(keras.callbacks.Callback):
 
     Args:
         batches: `tf.data.Dataset` of training, with the attribute `shapes`: a list of (rows,
-            length); see `Windows.dataset`.
-        validation: The same, of the validation text; or None.
+            length), from `Windows.dataset`.
+        validation: Data set of the validation text; or None.
     """
 
     def __init__(self, batches, validation=None):
@@ -106,7 +106,7 @@ def _over_batches(step):
 def compiled_in(folder: str | Path):
     """Has JAX read and write compiled steps in `folder` while the context is open.
 
-    The user's own folder, that of JAX_COMPILATION_CACHE_DIR, is used instead if there is one.
+    If JAX_COMPILATION_CACHE_DIR is set, that folder is used instead.
     """
     if is_tensorflow():
         yield

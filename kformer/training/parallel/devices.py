@@ -1,12 +1,11 @@
-"""Which devices train: they share each batch, and the model if it is too large for one.
+"""The devices of a run, which share each batch, and the model if it is too large for one.
 
-How the weights of a model are split over the devices that share it.
+A model is split over the devices that share it by section 3 of [Shoeybi et al.,
+2019](https://arxiv.org/abs/1909.08053): vocabulary, attention heads and the inner width of the
+feed-forward networks are split, so that a layer communicates once for attention and once for the
+feed-forward network. All other variables are copied to each device.
 
-Section 3 of [Shoeybi et al., 2019](https://arxiv.org/abs/1909.08053): vocabulary, attention heads
-and the inner width of the feed-forward networks are split, so that a layer communicates once for
-attention and once for the feed-forward network. All other variables are copied to each device.
-
-What all processes of a run must do after the same step, though only one has a reason to.
+`Agreement` lets all processes save or stop after the same step, though only one has a reason to.
 """
 
 import contextlib
@@ -60,14 +59,14 @@ def distribute(devices: int | None = None, model_parallel: int = 1):
     """Shares the batches of `train` and its kin over devices, while the context is open.
 
     A batch is shared by all devices: `tokens_per_batch` counts the tokens of all of them, so the
-    same recipe takes the same steps on any number of devices. Needs Keras on JAX. Of several
-    processes (see `join_processes`), all devices are used.
+    same recipe takes the same steps on any number of devices. Needs Keras on JAX. Several
+    processes (`join_processes`) use all of their devices.
 
     Args:
         devices: Their number; by default all that the backend has. Without any argument, a
             distribution that `keras.distribution.set_distribution` set stays as it is.
         model_parallel: Number of devices that share one copy of the model, for models that are too
-            large for one; see `kformer.training.parallel.devices`. Divides the number of devices.
+            large for one. Must divide the number of devices.
 
     Raises:
         ValueError: The backend does not have so many devices, or cannot distribute.
@@ -182,7 +181,7 @@ class SameScores(ValidationCallback):
 
 
 def _is_state(value):
-    """Whether a value is what a process brings to a meeting: late, signal, seconds of a batch."""
+    """Whether a value is the state of a process at a meeting: late, signal, seconds of a batch."""
     if not isinstance(value, list) or [*map(type, value[::2])] != [bool, float]:
         return False
     return len(value) == 3 and (value[1] is None or type(value[1]) is int)

@@ -69,7 +69,7 @@ class Guest:
         connection.setblocking(False)
 
     def advance(self) -> tuple[int, int, Keys] | None:
-        """Reads what has come, without waiting.
+        """Reads the bytes that have arrived, without waiting.
 
         Returns:
             The number of the process, the number of processes that it expects, and the keys; None
@@ -77,7 +77,7 @@ class Guest:
 
         Raises:
             EOFError, OSError: The connection has ended.
-            WrongSecret: What has come is not the greeting of a process with the secret.
+            WrongSecret: The bytes are not the greeting of a process with the secret.
         """
         is_hello = len(self._received) < _HELLO
         part = self.connection.recv(_HELLO + _ANSWER * (not is_hello) - len(self._received))
@@ -135,7 +135,7 @@ def read(connection: socket.socket, length: int, deadline: float | None = None) 
     Raises:
         EOFError, OSError: The connection has ended, or the deadline is over.
     """
-    content = bytearray()  # Grows with what comes, whatever length was announced.
+    content = bytearray()  # Grows with the received bytes, not by the announced length.
     while len(content) < length:
         if deadline is not None:
             connection.settimeout(max(deadline - time.monotonic(), 0.001))

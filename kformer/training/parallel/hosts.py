@@ -50,7 +50,7 @@ def join_processes(
 
     Raises:
         ConnectionError: A process has died before all had come.
-        TimeoutError: A process did not come within 5 minutes; the message says which.
+        TimeoutError: A process did not come within 5 minutes; the message contains its number.
         ValueError: The arguments are incomplete, the secret is missing or another one, or process 0
             cannot listen at this address.
     """
@@ -101,12 +101,12 @@ def _exit_without_jax(error):
                 stream.flush()
         os._exit(130 if isinstance(error, KeyboardInterrupt) else 2)
 
-    atexit.register(end)  # Called before what was registered earlier, as JAX's.
+    atexit.register(end)  # Called before earlier registrations, such as JAX's.
 
 
 @contextlib.contextmanager
 def _printing(only):
-    """Discards what is printed unless `only` is true."""
+    """Discards printed lines unless `only` is true."""
     if only:
         yield
         return

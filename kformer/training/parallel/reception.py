@@ -1,4 +1,4 @@
-"""How the processes of a run find each other: process 0 listens until all have come.
+"""The reception of a run's processes: process 0 listens until all have come.
 
 Whoever else reaches its port is dropped, and can neither hold up nor end the run.
 """

@@ -1,11 +1,11 @@
 """`Relay`: connections to JAX's coordination service, through the channel of the run.
 
 JAX's service believes whoever reaches its port. Here it has none: it listens at a socket in a
-folder of its user alone, in process 0, and so does a relay in each other process. What JAX sends
-goes through the channel, whose messages are authenticated.
+folder of its user alone, in process 0, and so does a relay in each other process. JAX's bytes
+go through the channel, whose messages are authenticated.
 
 JAX also ends a process with an abort and lines of its own as soon as its connection to process 0
-breaks. Behind the relay it does not see that, and the channel ends the process, with one line.
+breaks. Behind the relay it does not notice, and the channel ends the process, with one line.
 """
 
 import contextlib
@@ -74,7 +74,7 @@ class Relay:
             _in_background(self._send, 0, number, caller)
 
     def _answer(self, process, content):
-        """Hands on what the service has sent; the end of its connection is kept from JAX."""
+        """Hands on the service's bytes; the end of its connection is kept from JAX."""
         number, content = _unpack(content)
         with contextlib.suppress(OSError):  # JAX has ended this connection.
             self._callers[number].sendall(content)
@@ -87,7 +87,7 @@ class Relay:
         self._sent[process, number].put(content)
 
     def _connect(self, process, number, sent):
-        """Sends to JAX's service what comes through the channel, until that is empty."""
+        """Sends the channel's bytes to JAX's service, until they are empty."""
         with contextlib.suppress(OSError), self._service() as service:
             _in_background(self._send, process, number, service)
             while content := sent.get():
@@ -108,14 +108,14 @@ class Relay:
                 time.sleep(0.1)
 
     def _send(self, process, number, source):
-        """Sends through the channel what comes from a socket; nothing at its end."""
+        """Sends the bytes of a socket through the channel; no bytes at its end."""
         content = b"."
         while content:
             try:
                 content = source.recv(2**16)
             except OSError:
                 content = b""
-            with contextlib.suppress(OSError):  # What goes to a dead process is lost in silence.
+            with contextlib.suppress(OSError):  # Bytes for a dead process are dropped.
                 if content or self._channel.process:
                     self._channel.relay(process, _NUMBER.pack(number) + content)
 

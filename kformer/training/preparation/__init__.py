@@ -1,4 +1,4 @@
-"""From text files to shards: what happens to a pair on the way.
+"""Preparation: from text files to shards of cleaned, different and shuffled pairs.
 
 - `raw_pairs`: files to batches of pairs.
 - `cleaning`: rules on the text and its characters, and a table of the pairs that they dropped.

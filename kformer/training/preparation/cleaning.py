@@ -1,10 +1,6 @@
-"""Rules on the text of pairs. What a rule drops is counted under its name.
+"""Rules on the text of pairs, which are counted by rule, and a table of the dropped pairs.
 
-A table of the pairs that are not in the shards: file, line and reason.
-
-The characters of many texts: which are letters, and of which script.
-
-All texts are looked up in one table, character by character in NumPy.
+Letters and their scripts are looked up in one table for all texts, by character, in NumPy.
 """
 
 import functools
@@ -49,8 +45,8 @@ class DroppedTable:
         """Writes the dropped pairs of the next batch.
 
         Args:
-            reasons: str array (N,), "" for those that are not dropped by a rule.
-            hashes: uint64 array (M,), those of the M others.
+            reasons: str array (N,), "" for the M pairs that pass the rules.
+            hashes: uint64 array (M,), the hashes of the M pairs.
         """
         places = [*itertools.islice(self._places, len(reasons))]
         reasons, passed = reasons.astype(object), np.flatnonzero(reasons == "")
@@ -94,7 +90,7 @@ _HAN = dict.fromkeys(("CJK", "IDEOGRAPHIC", "KANGXI"), "HAN")  # First words, an
 
 
 class Letters:
-    """Counts letters, and those of some scripts.
+    """Counts letters, and letters of some scripts.
 
     Args:
         scripts: Names of scripts in Unicode, such as "Latin", in any case.
@@ -164,7 +160,7 @@ class Cleaning:
 
     "blank": a side has no text. "identical": both sides are the same text. "excluded": a side is
     one of given texts. "few_letters": numbers or symbols instead of words. "other_script": another
-    language, as far as the script tells. "too_long": a side has more bytes than `PairFilter`
+    language, as far as the script shows. "too_long": a side has more bytes than `PairFilter`
     allows, so that it need not be tokenized; no other rule but "blank" applies then.
 
     Args:
@@ -181,7 +177,7 @@ class Cleaning:
         self._by_script = [bool(names) for names in scripts]
 
     def __call__(self, pairs: Pairs) -> tuple[Pairs, dict[str, int]]:
-        """Returns the pairs that stay, and the number of those dropped by each rule.
+        """Returns the pairs that stay, and the number of pairs dropped by each rule.
 
         A pair counts for the first rule that drops it.
         """
@@ -215,7 +211,7 @@ def excluded_texts(files: Paths | None) -> frozenset[str]:
     """Reads texts that must not be in the shards, such as those of a test: a text on each line.
 
     Raises:
-        FileNotFoundError, ValueError: See `read_lines`.
+        FileNotFoundError, ValueError: As for `read_lines`.
     """
     files = as_list([] if files is None else files)
     texts = {" ".join(line.split()) for file in files for line in read_lines(file)}

@@ -1,15 +1,15 @@
 """Near-duplicates by MinHash ([Broder, 1997](https://doi.org/10.1109/SEQUEN.1997.666900)).
 
-Two pairs are alike as far as they share couples of neighbouring ids: the share of couples in both
-among those in either is their similarity. The smallest hash of the couples of a pair is that of
-another pair with this probability. A band is a number that depends on several such hashes, and
-pairs with an equal band are near-duplicates; so a pair has several chances to be found:
+Two pairs are alike as far as they share couples of neighbouring ids: their similarity is the number
+of couples in both, divided by the number in either. The smallest hashes of the couples of two pairs
+are equal with this probability. A band is a number that depends on several such hashes, and pairs
+with an equal band are near-duplicates; so a pair has several chances to be found:
 
     similarity  0.5   0.6   0.7   0.8   0.9
     found       3 %  13 %  38 %  77 %  99 %
 
-Of pairs with an equal band, the one of the smallest hash stays. So the order of the text does not
-matter, and every band can be looked at alone.
+Of pairs with an equal band, the pair with the smallest hash stays. So the order of the text does
+not matter, and every band can be looked at alone.
 
 Axes: N pairs, B bands.
 """
@@ -87,10 +87,10 @@ def packed(values: np.ndarray, hashes: np.ndarray) -> Iterator[tuple[int, bytes]
 
 
 def not_smallest(contents: Iterable[bytes]) -> np.ndarray:
-    """Returns the hashes of the pairs that share a band with one of a smaller hash, ascending.
+    """Returns the hashes of pairs that share a band with a pair of a smaller hash, ascending.
 
     Args:
-        contents: What `packed` returned for a file, in pieces of any size.
+        contents: The bytes of a file from `packed`, in pieces of any size.
     """
     records = np.concatenate([np.frombuffer(content, _RECORD) for content in contents])
     records = records[np.lexsort([records["pair"], records["band"]])]

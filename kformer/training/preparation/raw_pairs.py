@@ -32,8 +32,8 @@ class PairFiles(NamedTuple):
 
     Attributes:
         source, target: Lists of paths of parallel text files.
-        pairs: List of paths of files that hold both sides; see `read_bitext`.
-        columns: Names of the columns of these files; see `split_pairs`.
+        pairs: List of paths of files that hold both sides, which `read_bitext` reads.
+        columns: Names of the columns of these files, as for `split_pairs`.
         named: Whether `columns` are the user's choice.
     """
 
@@ -59,7 +59,7 @@ def pair_files(
     """Checks that files exist and belong together.
 
     Args:
-        source, target, pairs, columns: See `prepare_shards`.
+        source, target, pairs, columns: As for `prepare_shards`.
         check: Raises an error unless a file can be read.
 
     Raises:
@@ -82,8 +82,8 @@ def read_batches(files: PairFiles, size: int = BATCH) -> Iterator[Pairs]:
     """Yields the pairs of all files, `size` of them at a time, or fewer, if they are long.
 
     Raises:
-        ValueError: See `read_lines` and `read_bitext`; or a text has another number of lines than
-            its translation.
+        ValueError: As for `read_lines` and `read_bitext`; or a text has another number of lines
+            than its translation.
     """
     parts = [
         *itertools.starmap(_side_by_side, zip(files.source, files.target, strict=True)),

@@ -71,7 +71,7 @@ def prepare_shards(
         progress: Called with the number of pairs that have been read so far.
 
     Returns:
-        The `Manifest` of the folder, with counts of what was dropped and why.
+        The `Manifest` of the folder, with the numbers of dropped pairs by reason.
 
     Raises:
         FileNotFoundError, ValueError: A file is missing or malformed, or no pair is left.
@@ -135,11 +135,11 @@ def _write_shards(folder, batches, dtype, options, progress, table):
 
 
 def count_rest(counts: Counter, near_duplicates: int, shards: Sequence[dict]):
-    """Adds the numbers of pairs that only a look at all of them tells.
+    """Adds the numbers of pairs that are known only after all batches.
 
     Args:
-        counts: Those that `ids_of` returns, of all batches.
-        near_duplicates: How many were dropped.
+        counts: The sum of the `counts` of `ids_of` for all batches.
+        near_duplicates: Number of dropped near-duplicates.
         shards: Entries of the manifest.
     """
     counts["near_duplicate"] = near_duplicates
@@ -153,9 +153,9 @@ class Tokenized(NamedTuple):
     Attributes:
         rows: Their ids.
         hashes: Their hashes, ascending, uint64 (M,).
-        counts: Numbers of the pairs that were read, and of those dropped by the name of the reason.
-        why: Two arrays: why each pair of the batch was dropped, "" for the others; and the hashes
-            of these others, with those of equal ones.
+        counts: Number of read pairs, and numbers of dropped pairs by the name of the reason.
+        why: Two arrays: the reason why each pair of the batch was dropped, or ""; and the hashes
+            of the remaining pairs, equal pairs included.
     """
 
     rows: Rows

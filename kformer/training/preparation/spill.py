@@ -1,10 +1,9 @@
-"""Pairs on disk, in files by the first bits of their hash.
+"""Pairs as ids on disk, in files by the first bits of their hash.
 
 Equal pairs have one hash, so they meet in one file, and each file is small enough for memory. The
 hashes are random, so the files in their order, each sorted by its hashes, are all pairs shuffled.
-The result depends neither on the order of the text nor on how it was cut into batches.
-
-Text to ids, and rules on their lengths.
+The result depends neither on the order of the text nor on how it was cut into batches. `Tokenizing`
+turns text into ids, and drops pairs by their lengths.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,10 +39,10 @@ class Spill:
                 file.write(content)
 
     def parts(self, size: int, dropped: np.ndarray) -> Iterator[Rows]:
-        """Yields different pairs in parts of at least `size`; deletes them behind itself.
+        """Yields different pairs in parts of at least `size`; deletes them afterwards.
 
-        The pairs of a part, and the parts, are in the order of the hashes. Those with the hashes
-        `dropped`, in ascending order, are left out.
+        The pairs of a part, and the parts, are in the order of the hashes. Pairs with
+        the hashes `dropped`, in ascending order, are left out.
         """
         parts, pairs = [], 0
         for path in self._paths:
@@ -85,7 +84,7 @@ def different(contents: Iterable[bytes], dtype, dropped: np.ndarray) -> Rows:
     """Returns the pairs of one file, each once, in the order of their hashes.
 
     Args:
-        contents: What `packed` returned for the file, in pieces of any size.
+        contents: The bytes of the file from `packed`, in pieces of any size.
         dtype: NumPy's type of the ids.
         dropped: Hashes of pairs to leave out, ascending.
     """
@@ -109,10 +108,9 @@ def _array(content, dtype, size, place):
 
 
 class Tokenizing:
-    """Turns pairs into ids, and drops those that are too long or of unlike lengths.
+    """Turns pairs into ids, and drops pairs that are too long or of unlike lengths.
 
-    Pairs that are blank for the tokenizer, such as those of control characters alone, are dropped,
-    too.
+    Pairs that are blank for the tokenizer, such as control characters alone, are dropped, too.
 
     Args:
         tokenizers: `kformer.Tokenizer` of source and of target.
@@ -126,7 +124,7 @@ class Tokenizing:
         self.dtype = np.uint16 if largest <= 2**16 else np.int32
 
     def __call__(self, pairs: Pairs) -> tuple[Rows, dict[str, int]]:
-        """Returns the pairs that stay, and the number of those dropped for each reason."""
+        """Returns the pairs that stay, and the number of pairs dropped for each reason."""
         rows, reasons = self.with_reasons(pairs)
         counts = {name: int(np.count_nonzero(reasons == name)) for name in REASONS[1:]}
         return rows, counts

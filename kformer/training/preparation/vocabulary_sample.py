@@ -33,10 +33,10 @@ def vocabularies_of(
         files: `PairFiles`.
         options: `PreparationOptions`; a text that does not support so many ids gets fewer.
         clean: `Cleaning`, for the sample.
-        tokenizer, target_tokenizer: Paths of existing ones; see `prepare_shards`.
+        tokenizer, target_tokenizer: Paths of existing ones, as for `prepare_shards`.
 
     Raises:
-        FileNotFoundError, ValueError: See `read_vocabularies` and `learn_vocabularies`.
+        FileNotFoundError, ValueError: As for `read_vocabularies` and `learn_vocabularies`.
     """
     if tokenizer is not None:
         return read_vocabularies(tokenizer, target_tokenizer)

@@ -16,7 +16,7 @@ _TEMPORARY = 1.5  # Temporary copies of the weights in a step of Adam.
 _LOGITS = 2.3  # Tensors of tokens x vocabulary that exist at the same time.
 _OF_WIDTH = 27  # Tensors of tokens x d_model that an encoder and a decoder layer keep.
 _OF_INNER_WIDTH = 2  # The same, of tokens x d_ff.
-_OTHER_WORK = 130  # What is not a product takes as long as the products if d_model is this.
+_OTHER_WORK = 130  # Other work takes as long as the products if d_model is this.
 _MEASURED_FOR = 0.3  # Seconds.
 
 
@@ -26,7 +26,7 @@ class TrainingCost:
 
     Attributes:
         parameters: Number of trainable parameters.
-        memory: Bytes at the peak, with those of TensorFlow.
+        memory: Bytes at the peak, TensorFlow included.
         seconds: Time for an epoch.
         epochs: Number of epochs.
     """
@@ -84,10 +84,10 @@ def training_cost(
 ) -> TrainingCost:
     """Estimates the cost of training by a recipe, on the CPU.
 
-    The memory is that of the weights, their gradients, Adam's two moments, the average, the
-    activations and the logits, in float32. The time is that of the matrix products, three times
-    those of a forward pass, at the machine's speed in the recipe's precision; and that of all other
-    work, which is a share of the same products in float32 that falls with the width: 130 / d_model.
+    The memory holds the weights, their gradients, Adam's two moments, the average, the activations
+    and the logits, in float32. The time is the sum of the matrix products' (three times a forward
+    pass, at the machine's speed in the recipe's precision) and of all other work's, which is a
+    share of the time of the same products in float32 that falls with the width: 130 / d_model.
 
     Args:
         recipe: Sizes of the model and of a batch.
@@ -135,7 +135,7 @@ def memory_of_machine() -> int:
 def matmul_speed(precision: str) -> float:
     """Measures the floating point operations per second of a large matrix product.
 
-    It runs on as many cores as a training step; see `kformer.backend.in_parts`.
+    It runs on as many cores as a training step, by `kformer.backend.in_parts`.
 
     Args:
         precision: "float32" or "bfloat16".

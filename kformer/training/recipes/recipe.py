@@ -1,6 +1,6 @@
 """`Recipe`: the numbers of a training run, each with its description and its check.
 
-The number of steps of a run, and how its learning rate rises in so many.
+`Pace` has the number of steps of a run, and of steps in which its learning rate rises.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ SIZES = (  # Of the model.
     *("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff"),
     *("norm_first", "activation"),
 )
-MONITORS = {  # What chooses the best model: the name of the score in the logs, and which is best.
+MONITORS = {  # The scores that may choose the best model: name in the logs, "min" or "max".
     "loss": ("val_loss", "min"),
     "bleu": ("val_bleu", "max"),
     "chrf": ("val_chrf", "max"),
@@ -186,7 +186,7 @@ Recipe.__doc__ += "\n\nAttributes:\n" + "\n".join(
 
 
 def recipe_names(kind: str | None = None) -> list[str]:
-    """Returns the names of the package's recipes, or of those for one `kind` of model."""
+    """Returns the names of the package's recipes, or of the recipes for one `kind` of model."""
     files = sorted(_FOLDER.glob("*.toml"))
     return [file.stem for file in files if kind in (None, _entries(file).get("kind", kind))]
 
@@ -227,9 +227,9 @@ class Pace:
 
     Attributes:
         steps: Steps of the run.
-        rising_steps: Steps until the learning rate is highest: `warmup_steps`, but at most those of
-            an epoch. They do not depend on the number of epochs, so that a run that is extended has
-            the rates of one that was longer from the start.
+        rising_steps: Steps until the learning rate is highest: `warmup_steps`, but at most the
+            steps of an epoch. They do not depend on the number of epochs, so that a run that is
+            extended has the rates of one that was longer from the start.
         shortened: Whether these are fewer than `warmup_steps`.
     """
 

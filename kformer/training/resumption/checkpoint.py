@@ -84,7 +84,7 @@ def write_checkpoint(folder: str | Path, checkpoint: Checkpoint):
 def newest_checkpoint(folder: str | Path) -> Checkpoint | None:
     """Reads the newest complete checkpoint in `folder`; returns None if there are no checkpoints.
 
-    A damaged one is renamed to "damaged-...", so that it does not count as one of those to keep,
+    A damaged checkpoint is renamed to "damaged-...", so that it does not count among the kept ones,
     and a line on stderr reports it. Temporary files of killed processes are deleted.
 
     Raises:

@@ -31,10 +31,10 @@ def resumable_fit(
 ):
     """Trains like `model.fit`, and resumes from the newest complete checkpoint in `folder`.
 
-    The result is bit for bit that of an uninterrupted run on the same machine: weights, optimizer,
-    dropout, metrics, and the states of callbacks (see `objective.stateful`). This requires that a
-    pass over `batches` depends only on its number, and that the optimizer does not change the
-    weights when `fit` ends. `AveragedAdam` does not; Keras's `use_ema` does.
+    The result equals, bit for bit, an uninterrupted run on the same machine: weights, optimizer,
+    dropout, metrics, and the states of callbacks (as `callbacks.weight_average` describes). This
+    requires that a pass over `batches` depends only on its number, and that the optimizer does not
+    change the weights when `fit` ends. `AveragedAdam` does not; Keras's `use_ema` does.
 
     SIGTERM and Ctrl-C end it after the current batch, with a checkpoint; a second one ends it at
     once.
@@ -42,18 +42,18 @@ def resumable_fit(
     Args:
         model: A compiled `keras.Model`, in the state in which the run began.
         batches: `tf.data.Dataset` with a known number of batches. If it has a method
-            `beginning_at`, like that of `shards_dataset`, what comes before is not read again.
+            `beginning_at`, as in `shards_dataset`, the batches before are not read again.
         folder: Folder for the checkpoints alone. One process at a time may use it.
         epochs: Passes over the data.
-        epoch: `tf.Variable` to which the number of each pass is assigned before the pass; see
+        epoch: `tf.Variable` to which the number of each pass is assigned before the pass, as for
             `translation_dataset`.
         every_seconds: Time between two checkpoints; more if writing one takes over a twentieth of
             it; 0 for one after every batch. In any case there is one before the first batch and
             one after every epoch.
         every_steps: Steps between two checkpoints, as in `ValidateEvery`; 0 for no limit.
-        callbacks: Keras callbacks. Those with a method `on_checkpoint` are called after each
-            checkpoint. If one sets `stop_training` after a batch, training ends there, not at the
-            end of the epoch.
+        callbacks: Keras callbacks. Their method `on_checkpoint`, if any, is called after each
+            checkpoint. If a callback sets `stop_training` after a batch, training ends there, not
+            at the end of the epoch.
         resumed: Called with the number of the step at which training resumes, once the state is
             restored; not called for a new run.
         ignore_stop: Whether to continue a run that a callback, such as `StopWithoutImprovement`,
@@ -63,8 +63,8 @@ def resumable_fit(
         **kwargs: More arguments of `model.fit`.
 
     Raises:
-        Interrupted: A signal came. It is a `KeyboardInterrupt`; its message tells how far training
-            is.
+        Interrupted: A signal came. It is a `KeyboardInterrupt`, with the epoch and the
+            batch in its message.
         Diverged: The weights are no longer finite; the last checkpoint is older. It is a
             `FloatingPointError`.
         OSError: A checkpoint could not be written; the last one is kept.

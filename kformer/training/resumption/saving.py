@@ -1,7 +1,4 @@
-"""Writes checkpoints while `fit` runs, and ends training between two batches.
-
-Counts the steps between two checkpoints, or between two validations.
-"""
+"""The callback that writes checkpoints while `fit` runs, and ends training between two batches."""
 
 import time
 
@@ -17,7 +14,7 @@ from kformer.training.resumption.variables import assign, to_arrays
 
 
 class EverySteps:
-    """Tells after which batches another `steps` steps are done; with 0, after none.
+    """Counter of steps: whether another `steps` steps are done after a batch; never with 0.
 
     A step is an update of the weights. With gradient accumulation it takes several batches.
     """
@@ -60,7 +57,7 @@ class Together:
         Args:
             late: Whether this process has a checkpoint due.
             signal_number: The signal that came to this process, if any.
-            now: Whether the answer must be that of this moment.
+            now: Whether the processes must exchange their values at once.
         """
         return late, signal_number
 
@@ -74,10 +71,10 @@ class Saving(keras.callbacks.Callback):
 
     Args:
         folder: Folder of the checkpoints.
-        every_seconds, every_steps: See `resumable_fit`.
+        every_seconds, every_steps: As for `resumable_fit`.
         stateful_callbacks: The other callbacks, whose states are saved.
         interruption: `Interruption` that is entered.
-        together: See `resumable_fit`.
+        together: As for `resumable_fit`.
         batches: Number of batches in an epoch.
         epochs: Number of epochs.
         is_new: Whether the run has no checkpoint yet.

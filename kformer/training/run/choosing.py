@@ -46,7 +46,7 @@ class Choice:
         return self._best.epoch == epoch
 
     def in_words(self) -> str:
-        """Tells which epoch was the best, and its score, if there is validation text."""
+        """Returns a sentence on the best epoch and its score, if there is validation text."""
         score = self._best.scores.get(self._score)
         if score is None or self._best.epoch is None:
             return "Without validation text, the last model is kept."
@@ -88,7 +88,7 @@ class Choice:
 
 
 def in_words(average: dict, file: str) -> str:
-    """Describes the result of `Choice.average` in a sentence; `file` is that of the model."""
+    """Describes the result of `Choice.average` in a sentence; `file` is the model's."""
     number, better = len(average["models"]), average["better"]
     chosen = f"{file} is {'the average' if better else 'the best of them'}"
     scores = [name for name in average if name.startswith("val_")]

@@ -16,8 +16,8 @@ def check_output(
 ) -> bool:
     """Returns whether the folder `output` holds a run that is to be resumed.
 
-    That is an unfinished run of the same settings, except for those that may change; or a finished
-    run, if a changed setting leaves something to train.
+    It is resumed if it is unfinished and has the same settings, except for settings that may
+    change; or if it is finished, and a changed setting leaves something to train.
 
     Args:
         output: The folder of the run.
@@ -100,7 +100,7 @@ def check_can_go_on(output: Path):
 
 
 def how_to_go_on(output: Path, precision: str, error) -> str:
-    """Returns a message that tells what to do after `error`, a `Diverged`, and what is kept."""
+    """Returns a message after `error`, a `Diverged`: the kept files, and the next command."""
     from kformer.training.resumption.checkpoint import checkpoint_files  # NumPy.
 
     lower = "a lower --learning-rate-scale, a longer --warmup-steps"

@@ -1,14 +1,17 @@
-"""Executes a prepared run: fits the model, and writes the files of the run."""
+"""Executes a prepared run: fits the model, writes the run's files and draws its curves."""
 
 import shutil
 from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from kformer.files import write_json
+from kformer.json_files import read_json
 from kformer.training.callbacks.stopping import Diverged, StopInTime, StopWhenDiverged
 from kformer.training.callbacks.training_log import KeepHistory, TensorBoardLogs, TokensPerSecond
 from kformer.training.callbacks.training_progress import Progress, hours
@@ -25,11 +28,11 @@ from kformer.training.resumption.resumable_fit import resumable_fit
 from kformer.training.run.choosing import Choice
 from kformer.training.run.choosing import in_words as average_in_words
 from kformer.training.run.continuation import check_can_go_on, how_to_go_on
-from kformer.training.run.history_picture import draw_history
 from kformer.training.run.run_config import (
     check_same,
     in_words,
     is_comparable,
+    read_run_config,
     with_changes,
 )
 from kformer.training.run.run_folder import (
@@ -45,6 +48,44 @@ from kformer.training.run.run_folder import (
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_vocabularies import save_vocabularies
 from kformer.training.run.validation import ValidateEvery
+
+
+def draw_history(history: dict, monitor: str, path: Path):
+    """Draws the learning curves, and marks the epoch of the best model.
+
+    Args:
+        history: As for `kformer.plot.plot_history`.
+        monitor: Which of `MONITORS` chose the best model.
+        path: Of the picture.
+    """
+    from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
+
+    score, mode = MONITORS[monitor]
+    best, values = None, history.get(score)
+    if values:
+        values = np.array(values) * (1 if mode == "min" else -1)
+        best = int(np.nanargmin(values)) + 1
+    save_figure(plot_history(history, best), path)
+
+
+def read_history(folder: Path) -> tuple[dict, str]:
+    """Reads the history of a run, which may still be going on, and its `monitor`.
+
+    Raises:
+        FileNotFoundError: The folder holds no run that was validated.
+        ValueError: A file in it is damaged.
+    """
+    path = Path(folder) / HISTORY
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"The folder of a run has a {HISTORY}. Received: {str(folder)!r}, without one."
+        )
+    rule = "A run's history and its config must be as `train` writes them."
+    history = read_json(path, dict[str, list], rule=rule)
+    monitor = read_run_config(folder).get("recipe", {}).get("monitor")
+    if monitor not in MONITORS:
+        raise ValueError(f"{rule} Received: {str(folder)!r}, with monitor={monitor!r:.99}.")
+    return history, monitor
 
 
 def run(
@@ -113,7 +154,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
                 ],
             )
     except NoWholeCheckpoint:
-        check_can_go_on(output)  # Raises an error that tells what to do.
+        check_can_go_on(output)  # Raises an error with the next command.
         raise
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
@@ -121,7 +162,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
 
 
 def _check_backend(prepared):
-    """Sets the backend in the config of a new run; compares it with that of a run to resume.
+    """Sets the backend in the config of a new run; compares it with the backend of a run to resume.
 
     Raises:
         ValueError: The run began on another backend, whose random numbers are others.
@@ -155,7 +196,7 @@ def _resume(prepared, step):
 
 
 def _finish(prepared, choice, history, seconds):
-    """Tells the result, chooses the model, draws the history and marks the run as finished."""
+    """Prints the result, chooses the model, draws the history and marks the run as finished."""
     output, config, task = prepared.output, prepared.config, prepared.task
     if not (output / task.model_file).exists():
         raise FloatingPointError(
@@ -164,7 +205,7 @@ def _finish(prepared, choice, history, seconds):
         )
     print(f"{choice.in_words()} Training took {hours(seconds)}.", flush=True)
     draw_history(history, prepared.recipe.monitor, output / PICTURE)
-    config.pop("average", None)  # That of the run before it was extended.
+    config.pop("average", None)  # Of the run before it was extended.
     if average := choice.average():
         print(average_in_words(average, task.model_file), flush=True)
         config["average"] = average

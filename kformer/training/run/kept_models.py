@@ -22,7 +22,7 @@ class KeepModels(ValidationCallback):
         model: `TextModel` of the network in training.
         folder: Folder for these files alone.
         number: Number of the best models; 0 to keep no models.
-        monitor, mode: See `KeepBest`.
+        monitor, mode: As for `KeepBest`.
     """
 
     def __init__(self, model, folder, number: int, monitor="val_loss", mode="min"):
@@ -35,7 +35,7 @@ class KeepModels(ValidationCallback):
         self._kept = []  # [step, scores], oldest first.
 
     def on_validation(self, epoch, logs=None):
-        """Saves the model, and forgets those that are no longer among the best."""
+        """Saves the model, and deletes models that are no longer among the best."""
         if not self.number:
             return
         step = step_of(self.model)
@@ -77,7 +77,7 @@ class KeepModels(ValidationCallback):
         return self.folder / f"step-{step:08}.keras"
 
     def get_state(self):
-        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
+        """Returns the state for a checkpoint."""
         return self._kept
 
     def set_state(self, state):

@@ -33,7 +33,7 @@ def one_stack(kind, recipe: Recipe, tokenizer, **settings):
 def rising_steps(prepared, batches) -> int:
     """Returns the steps until the learning rate of a run is highest, and records them.
 
-    They are those of `Pace`; or `warmup_steps`, if an earlier kformer began the run.
+    `Pace` computes them; they are `warmup_steps` if an earlier kformer began the run.
 
     Args:
         prepared: `Prepared`.
@@ -49,7 +49,7 @@ def rising_steps(prepared, batches) -> int:
 def compile_network(network, recipe: Recipe, loss, metrics, rising_steps: int | None = None):
     """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe.
 
-    `rising_steps` is that of `WarmupSchedule`.
+    `rising_steps` is an argument of `WarmupSchedule`.
     """
     accumulated = recipe.gradient_accumulation
     network.compile(

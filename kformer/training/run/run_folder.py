@@ -1,10 +1,9 @@
-"""The folder of a training run: its files, its lock, and what is deleted from it.
+"""The folder of a training run: its files, its lock, its deletion, its copy to other processes.
 
-Copies the files of a run from process 0 to the others, before the run begins.
-
-A list of relative names and sizes goes first, then the contents, in chunks. Only regular files are
-copied; a link within the folder is copied as the file that it leads to, and a linked folder below
-the named ones is left out.
+Before a run of several processes begins, process 0 sends its files to the others. A list of
+relative names and sizes goes first, then the contents, in chunks. Only regular files are copied; a
+link within the folder is copied as the file that it leads to, and a linked folder below the named
+ones is left out.
 """
 
 import contextlib
@@ -89,7 +88,7 @@ RUN_CONFIG = "run.json"  # Written when a run starts, resumes and ends.
 HISTORY = "history.json"
 PICTURE = "history.png"
 CHECKPOINTS = "checkpoints"  # All that is needed to resume an unfinished run.
-COMPILED = f"{CHECKPOINTS}/compiled"  # What XLA compiled, on JAX.
+COMPILED = f"{CHECKPOINTS}/compiled"  # Compiled steps of XLA, on JAX.
 TOKENIZER = "tokenizer.model"  # In the folder of the checkpoints.
 TARGET_TOKENIZER = "target_tokenizer.model"  # The same, if the target has its own.
 LOGS = "logs"  # Logs for TensorBoard.
@@ -173,7 +172,7 @@ def clear(folder: str | Path):
     with contextlib.suppress(OSError):  # Missing, or not empty.
         (folder / MODELS).rmdir()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    for name in reversed(_FILES):  # The run config last: it marks the folder as that of a run.
+    for name in reversed(_FILES):  # The run config last: it marks a folder as the folder of a run.
         (folder / name).unlink(missing_ok=True)
     clear_unfinished(folder)
 

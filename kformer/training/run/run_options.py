@@ -26,7 +26,7 @@ class RunOptions:
         return self.tokenizer
 
     def recorded(self) -> dict:
-        """Returns what the run config records; files as `pathlib.Path`."""
+        """Returns the options for the run config, with files as `pathlib.Path`."""
         return {
             "new_vocabulary": self.new_vocabulary,
             "warm_start": self.warm_start and Path(self.warm_start),

@@ -20,10 +20,10 @@ class Prepared:
     Attributes:
         task: The kind of model, its files and its options.
         recipe: The recipe of the user, with the sizes of the model that the run starts from.
-        replaced: The user's sizes that those replaced, by name.
+        replaced: The user's sizes that the model's sizes replaced, by name.
         output: The folder.
-        resumes: Whether the folder holds a run to resume; see `check_output`.
-        changed: The settings that change when it is resumed; see `changed_settings`.
+        resumes: Whether the folder holds a run to resume, from `check_output`.
+        changed: The settings that change when it is resumed, from `changed_settings`.
         config: The run config.
         vocabularies: `Vocabularies`.
         origin: Where they are from: "learned" from the text, "all" if the text supports no more
@@ -41,7 +41,7 @@ class Prepared:
     origin: str
 
     def notes(self) -> list[str]:
-        """Describes where the run differs from what the user asked for."""
+        """Returns lines on the differences between the run and the user's settings."""
         notes = []
         if self.replaced:
             sizes = (
@@ -63,7 +63,7 @@ class Prepared:
 def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
     """Checks the files, the output folder and the text, and provides the vocabularies of a run.
 
-    Writes nothing. The errors are those of `kformer.training.train`.
+    Writes nothing. Raises the errors of `kformer.training.train`.
     """
     options = task.options
     asked, recipe = recipe, _with_sizes_to_start_from(recipe, task)

@@ -53,7 +53,7 @@ def learn_vocabularies(
         line_breaks: Whether the vocabularies keep line breaks.
 
     Raises:
-        ValueError: See `kformer.text.vocabulary.learn`.
+        ValueError: As for `kformer.text.vocabulary.learn`.
     """
     options = {name: getattr(recipe, name) for name in OF_VOCABULARIES}
     options |= {"line_breaks": line_breaks, "long_lines": not target}  # Such pairs are dropped.
@@ -79,7 +79,7 @@ def read_vocabularies(
     Args:
         path: A SentencePiece model file, or a `.keras` translator with one or two vocabularies.
         target_path: The same, for the target alone; None if `path` serves both sides.
-        prefix_kept: See `kformer.tasks.keras_file.tokenizer_models`.
+        prefix_kept: As for `kformer.tasks.keras_file.tokenizer_models`.
 
     Raises:
         FileNotFoundError: A file is missing.
@@ -135,7 +135,7 @@ def _paths(folder):
 def tokenizers_of(prepared) -> list:
     """Returns the `kformer.Tokenizer`s of source and target of a `Prepared` run.
 
-    That of the target is None if both sides share one.
+    The second is None if both sides share a tokenizer.
     """
     from kformer.text.tokenizer import Tokenizer  # TensorFlow.
 

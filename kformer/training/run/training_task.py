@@ -1,4 +1,4 @@
-"""`Task`: what a kind of model says of its training runs; the rest is the same for all kinds."""
+"""`Task`: the part of a training run that differs between the kinds of model."""
 
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -13,15 +13,15 @@ from kformer.training.run.run_vocabularies import Vocabularies, read_vocabularie
 
 
 class Learner(NamedTuple):
-    """What a run trains, and on what.
+    """The model and the data of a run.
 
     Attributes:
         model: A `TextModel` whose `network` is compiled.
         batches: `tf.data.Dataset` of training.
-        validation: The same, of the validation text that chooses the best model; or None.
-        scores: Callbacks that add scores to the logs of a validation: those of other validation
-            text, and those to monitor that Keras does not compute.
-        examples: Name of what is counted for the speed: "tokens" or "texts", that of a metric.
+        validation: Data set of the validation text that chooses the best model; or None.
+        scores: Callbacks that add scores to the logs of a validation: scores of other validation
+            text, and monitored scores that Keras does not compute.
+        examples: Unit of the speed, "tokens" or "texts", the name of the metric that counts it.
     """
 
     model: Any
@@ -38,7 +38,7 @@ class Learner(NamedTuple):
             model, batches: See the attributes.
             validation: Data sets, one for each text.
             names: Paths of these texts.
-            counted: See `examples`.
+            counted: Unit of the speed, as `examples`.
             scores: Lists of callbacks, one for each text, that add its scores to the logs.
         """
         from kformer.training.run.validation import MoreValidation, names_of_texts  # Keras.
@@ -61,10 +61,10 @@ class Task:
         options: The optional arguments.
 
     Attributes:
-        name: Of the kind, in the run config.
-        model: What is trained, in words.
+        name: Name of the kind in the run config.
+        model: Name of the kind in messages.
         model_file: Name of the file of the best model, in the folder of the run.
-        monitors: Those of `MONITORS` that such a model has.
+        monitors: The names in `MONITORS` that such a model has.
         temporary: Names of files that do not outlive the process.
     """
 
@@ -88,7 +88,7 @@ class Task:
         raise NotImplementedError
 
     def read_examples(self) -> dict:
-        """Reads and checks all text; returns what the run config records of it."""
+        """Reads and checks all text; returns its entries for the run config."""
         raise NotImplementedError
 
     def learn_vocabularies(self, recipe: Recipe) -> Vocabularies:

@@ -23,8 +23,8 @@ class ValidateEvery(keras.callbacks.Callback):
         data: `tf.data.Dataset` of the validation text. With None, the callbacks are called without
             validation scores.
         batches: Number of batches in an epoch.
-        callbacks: Callbacks in their order. Those with a method `on_validation` are called after
-            each validation (see `ValidationCallback`), and like in `fit` at its beginning and end.
+        callbacks: Callbacks in their order. Their method `on_validation`, if any, is called after
+            each validation; other methods are called as in `fit`.
     """
 
     def __init__(self, steps: int, data, batches: int, callbacks):
@@ -63,7 +63,7 @@ class ValidateEvery(keras.callbacks.Callback):
         self.model.reset_metrics()
 
     def get_state(self):
-        """Returns the state for a checkpoint; see `kformer.training.callbacks.weight_average`."""
+        """Returns the state for a checkpoint."""
         return {"done": self._done}
 
     def set_state(self, state):

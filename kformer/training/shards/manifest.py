@@ -1,4 +1,4 @@
-"""The manifest of a folder of shards: what it holds, where it is from, and checksums."""
+"""The manifest of a folder of shards: its content, its origin, and checksums."""
 
 import dataclasses
 import hashlib
@@ -20,7 +20,7 @@ _RULE = "A manifest must be as `kformer prepare` writes it."
 
 
 class ShardEntry(TypedDict):
-    """A shard in a manifest; see `Manifest.shards`."""
+    """A shard in a manifest, described at `Manifest.shards`."""
 
     name: str
     pairs: int
@@ -35,20 +35,20 @@ class _Written(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What a folder of shards holds.
+    """Content and origin of a folder of shards.
 
     Attributes:
         format: Version of the format.
         pairs: Number of pairs.
-        counts: Numbers of pairs: "read", "kept", and those dropped by the name of the reason.
+        counts: Numbers of pairs: "read", "kept", and dropped, by the name of the reason.
         tokenizers: SHA-256 of each tokenizer file, by its name.
         vocab_sizes: Numbers of ids, by the names of a recipe's fields.
-        settings: Those of `PreparationOptions`, and the columns.
+        settings: The fields of `PreparationOptions`, and the columns.
         files: Lists of absolute paths of the text, by the name of the argument.
         shards: Of each shard its "name", its "pairs", the "ids" of both sides without end ids,
             and the "sha256" of its files.
-        teacher_ids: Number of ids of which teachers say how likely they are, at each place of a
-            target; 0 without teachers.
+        teacher_ids: Number of ids at each place of a target whose probabilities by the teachers
+            are stored; 0 without teachers.
     """
 
     format: int

@@ -1,19 +1,18 @@
-"""Which pairs are in a batch of a pass: computed from the two numbers, so that any batch is next.
+"""The pairs of a batch, computed from the numbers of batch and pass, so that any can be next.
 
 All pairs are in one sequence, in the order in which `Batching` sorts pairs: by bucket and length,
 the longest first. Pairs that it sorts alike are a class, and each pass permutes every class. The
-sequence is cut into batches, and each pass permutes these, too. Since the lengths in the sequence
-do not change, all passes have the same number of batches, of the same shapes.
+sequence is cut into batches, and each pass permutes the batches, too. Since the lengths in the
+sequence do not change, all passes have the same number of batches, of the same shapes.
 
 A corpus of weight 2.3 has its pairs twice in each class, and in each pass other 0.3 of them.
 
-Axes: B pairs of a batch.
-
-A random order that is computed, not stored: place i of n goes to another place of n.
-
-A Feistel network permutes the numbers of k bits, whatever function it mixes them with; a number
+A permutation moves place i of n to another place of n, and is computed, not stored: a Feistel
+network permutes the numbers of k bits, whatever function it mixes them with; a number
 that leaves the range is permuted again until it is back ("cycle walking";
 [Black and Rogaway, 2002](https://doi.org/10.1007/3-540-45760-7_9)). Memory does not depend on n.
+
+Axes: B pairs of a batch.
 """
 
 import math
@@ -70,7 +69,7 @@ def key(*numbers: int) -> np.uint64:
 
 
 _SIDES = ("source", "target")
-_CLASSES, _BATCHES, _SHARES = range(3)  # What a permutation is of.
+_CLASSES, _BATCHES, _SHARES = range(3)  # The permuted things, as part of the key.
 
 
 class _Ranges(NamedTuple):
@@ -107,9 +106,9 @@ class Passes:
 
     Attributes:
         number: Number of batches in a pass.
-        batches: The same by bucket, int64 (K,): that of the longest pair counts.
+        batches: Number of batches by bucket of their longest pair, int64 (K,).
         pairs, ids: Numbers of pairs, and of ids of both sides with their end ids, in a pass.
-        dropped: Numbers of pairs by `REASONS`; the first is of those that are used.
+        dropped: Numbers of pairs by `REASONS`; the first counts the used pairs.
 
     Raises:
         ValueError: All pairs are dropped.
@@ -206,17 +205,19 @@ class Passes:
         self._cuts = np.array(cuts)
 
     def read(self, number: int, batch: int) -> tuple[np.ndarray, ...]:
-        """Returns the pairs of a batch; of several processes, those of this one.
+        """Returns the pairs of a batch, or with several processes this process's part of them.
 
         Args:
-            number: Of the pass.
+            number: Number of the pass.
             batch: Number of the batch in the pass.
 
         Returns:
-            Of the sources, and then of the targets: their ids without start and end ids, one row
-            behind the other, int32; and the lengths of the rows, int64 (B,). Then what teachers say
-            of each id of the targets, end ids included, int32 (P, 2 K), with no rows if there are
-            none. Last the bucket of the whole batch, int64.
+            source_ids, source_lengths: The sources' ids without start and end ids, one row behind
+                the other, int32; and the lengths of the rows, int64 (B,).
+            target_ids, target_lengths: The targets'.
+            teachings: int32 (P, 2 K), the teachers' ids and probabilities for each id of the
+                targets, end ids included; without teachers it has no rows.
+            bucket: The bucket of the whole batch, int64.
         """
         groups = self._groups_of_pass
         slots, bucket = self._slots(number, batch)
@@ -234,7 +235,7 @@ class Passes:
         return ids[0], source, ids[1], target, self._teachings(group, place), bucket
 
     def _teachings(self, group, place):
-        """Returns what teachers say of pairs, by their groups and places in these."""
+        """Returns the teachers' ids and probabilities for pairs by their groups and places."""
         first = self._teachers[0]
         if first is None:
             return np.empty((0, 0), np.int32)

@@ -1,10 +1,10 @@
-"""One shard: the ids of many pairs in one NumPy file, and a small table of where they are.
+"""One shard: the ids of many pairs in one NumPy file, and a small table of their places.
 
 The pairs are sorted by the lengths of source and target. A group is all pairs of the same two
 lengths: a block of whole rows. So a table of the sizes of the groups locates every pair, and no
 pair needs an index entry of its own.
 
-Sentence pairs as ids: many pairs in two arrays, without a Python object for each.
+In memory, `Rows` has the ids of many pairs in two arrays, without a Python object for each.
 
 Axes: N pairs.
 """
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
     Attributes:
         lengths: Numbers of ids of source and target, int32 (N, 2).
-        ids: Those of all pairs, one pair behind the other, each source before its target.
+        ids: The ids of all pairs, one pair behind the other, each source before its target.
     """
 
     lengths: np.ndarray
@@ -189,7 +189,7 @@ def paths_of(folder: Path, name: str) -> dict[str, Path]:
 
 
 def teachers_of(folder: Path, name: str) -> Path:
-    """Returns the path of what teachers say of a shard, a file that only some have."""
+    """Returns the path of the teachers' probabilities for a shard, a file that only some have."""
     return folder / f"{name}.{TEACHERS}.npy"
 
 

@@ -30,7 +30,7 @@ class ShardSet(NamedTuple):
     Attributes:
         folder: Its path.
         manifest: `Manifest`.
-        names: Of the shards that are used: all, or those that are whole.
+        names: Names of the used shards: all, or the whole ones.
     """
 
     folder: Path
@@ -124,7 +124,7 @@ def vocabularies_of(shards: ShardSet) -> Vocabularies:
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: It is not that of the manifest.
+        ValueError: Its checksum is not the manifest's.
     """
     models = []
     for name in TOKENIZERS:
@@ -135,7 +135,7 @@ def vocabularies_of(shards: ShardSet) -> Vocabularies:
         if expected and hashlib.sha256(model).hexdigest() != expected:
             raise ValueError(
                 "The tokenizer of shards must be the one that made their ids. Received: "
-                f"{str(shards.folder / name)!r}, whose checksum is not that of the manifest."
+                f"{str(shards.folder / name)!r}, whose checksum is not the manifest's."
             )
         models.append(model)
     return Vocabularies(*models)

@@ -21,10 +21,10 @@ def shards_dataset(
 ) -> tf.data.Dataset:
     """Reads shards as batches of about the same number of tokens.
 
-    The batches are those of `translation_dataset`, except that a pass shuffles all pairs, not those
-    of a window. Batch i of pass p is computed from these numbers and the seed alone, so that a run
-    resumes anywhere at once: `resumable_fit` does it. Memory and the time to the first batch hardly
-    depend on the number of pairs, apart from the check of the files.
+    The batches are like `translation_dataset`'s, except that a pass shuffles all pairs, not only
+    within a window. Batch i of pass p is computed from these numbers and the seed alone, so that a
+    run resumes anywhere at once: `resumable_fit` does it. Memory and the time to the first batch
+    hardly depend on the number of pairs, apart from the check of the files.
 
     Args:
         shards: A path or a list of paths of folders that `prepare_shards` wrote. Their tokenizer is
@@ -37,14 +37,14 @@ def shards_dataset(
         `tf.data.Dataset` with the elements and the cardinality of `translation_dataset`.
 
     Raises:
-        FileNotFoundError, ValueError: See `shard_sets`; an argument is out of range; or no pair is
-            left.
+        FileNotFoundError, ValueError: As for `shard_sets`; an argument is out of range; or no pair
+            is left.
     """
     return ShardBatches(shard_sets(shards, skip_damaged), **options).dataset()
 
 
 class ShardBatches:
-    """The batches of shards; the arguments are those of `shards_dataset`.
+    """The batches of shards, with the arguments of `shards_dataset`.
 
     Args:
         sets: List of `ShardSet`.
@@ -81,7 +81,7 @@ class ShardBatches:
         self._respellings = [respellings(side, *rates) for side in self._sides]
         self._taught = 2 * sets[0].manifest.teacher_ids
         if self._taught:
-            self._respellings[1] = []  # Teachers speak of the ids that are there.
+            self._respellings[1] = []  # The teachers' probabilities belong to exactly these ids.
         self._form = batching(tokens_per_batch, max_length, fixed_shapes, *rates)
         self._element = pair_batch(self._form, *self._sides)
         self.passes = Passes(
@@ -103,7 +103,9 @@ class ShardBatches:
         )
         batches = batches.prefetch(tf.data.AUTOTUNE)
         batches = batches.apply(tf.data.experimental.assert_cardinality(number - first))
-        batches.beginning_at = self.dataset  # For `resumable_fit`: `skip` reads what it skips.
+        batches.beginning_at = (
+            self.dataset
+        )  # For `resumable_fit`: `skip` reads the skipped batches.
         batches.shapes = self._form.shapes_of(self.passes.batches)  # For `CompileAhead`.
         return batches
 
