@@ -1,17 +1,17 @@
 """Text: strings to rows of ids and back, and scores and flags that need no model.
 
-- `text_files`: reads text files line by line. `long_lines`: the longest line that is read whole.
+- `text_files`: reads text files line by line. `long_lines`: lines of bounded length.
 - `tables`: reads TSV, CSV and JSON lines, and writes columns as temporary text files.
 - `bitexts`, `tmx`: parallel text of two files, of Moses archives and of translation memories.
-- `documents`: what a document of a text file is.
-- `normalization`: what becomes of the characters of a text.
+- `documents`: the documents of text files, for language models.
+- `normalization`: the rules that change the characters of a text before it is split.
 - `vocabulary`: trains and reads SentencePiece models; needs no TensorFlow.
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `text_rows`: lists of strings to lists of ids, truncated where they are too long.
 - `paragraphs`: texts of many sentences, split, translated and put together again.
 - `labels`: the labels of a classifier, its predictions, and their scores.
 - `alignment`: links between the words of a text and of its translation, from attention.
-- `degenerate`: finds output that repeats itself or is far too long.
+- `degenerate`: flags of output that repeats itself or is far too long.
 - `scores`: BLEU, chrF and exact matches, their intervals, and paired tests of systems.
-- `bleu_tokenizers`: which tokenizer of BLEU fits a language.
+- `bleu_tokenizers`: the tokenizer of BLEU for each language.
 """

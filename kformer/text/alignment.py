@@ -1,7 +1,7 @@
 """Word alignments: which words of a text and of its translation belong together.
 
-A link (i, j) joins word i of the source and word j of the target, counted from 0. Words are what
-spaces separate.
+A link (i, j) joins word i of the source and word j of the target, counted from 0. Spaces separate
+words.
 
 Axes: S source length, T target length, in pieces; N source words, M target words.
 """
@@ -18,7 +18,7 @@ _LINK = re.compile(r"(\d+)([-p?])(\d+)")
 
 
 class AlignmentHead(NamedTuple):
-    """Whose attention aligns words.
+    """The decoder head, or layer, whose attention aligns words.
 
     Attributes:
         layer: Number of a decoder layer, from 1.
@@ -40,7 +40,8 @@ class WordAlignment(NamedTuple):
     Attributes:
         source, target: N and M words, as the tokenizer reads them.
         links: Sorted list of pairs of places, in `source` and in `target`.
-        agreement: Number of links that the other direction, from source to target, has, too.
+        agreement: Number of links that are also links of the opposite direction, from source to
+            target.
     """
 
     source: tuple[str, ...]
@@ -54,7 +55,7 @@ class WordAlignment(NamedTuple):
 
 
 class GoldLinks(NamedTuple):
-    """Links by hand: those that are sure, and those that are possible, the sure ones among them."""
+    """Links by hand: the sure ones, and all possible ones, which include the sure ones."""
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
@@ -63,23 +64,24 @@ class GoldLinks(NamedTuple):
 def align_words(
     attention: np.ndarray, source_pieces: Sequence[str], target_pieces: Sequence[str]
 ) -> WordAlignment:
-    """Links each target word to the source word that it looked at most.
+    """Links each target word to the source word with the most of its attention.
 
-    The attention of a word is the mean over its pieces, that to a word the sum over its pieces.
+    The attention of a target word is the mean over its pieces; attention to a source word is the
+    sum over its pieces.
 
     Args:
         attention: float array (T, S), of each target piece to each source piece.
         source_pieces, target_pieces: S and T pieces, without start and end ids.
     """
-    source, of_source = _words(source_pieces)
-    target, of_target = _words(target_pieces)
+    source, source_words = _words(source_pieces)
+    target, target_words = _words(target_pieces)
     if not source or not target:
         return WordAlignment(source, target, [], 0)
     to_words = np.zeros((len(target_pieces), len(source)))
-    np.add.at(to_words.T, of_source, attention.T)
+    np.add.at(to_words.T, source_words, attention.T)
     weights = np.zeros((len(target), len(source)))  # (M, N)
-    np.add.at(weights, of_target, to_words)
-    weights /= np.bincount(of_target)[:, None]
+    np.add.at(weights, target_words, to_words)
+    weights /= np.bincount(target_words)[:, None]
     forward, backward = weights.argmax(axis=1), weights.argmax(axis=0)
     links = sorted((int(i), j) for j, i in enumerate(forward))
     agreement = sum(int(backward[i]) == j for i, j in links)
@@ -101,41 +103,41 @@ def _text(pieces):
     """Returns the text of a word's pieces, single bytes among them."""
     spelled = re.sub(
         r"(?:<0x[0-9A-F]{2}>)+",
-        lambda found: bytes.fromhex(re.sub("<0x|>", "", found[0])).decode("utf-8", "replace"),
+        lambda match: bytes.fromhex(re.sub("<0x|>", "", match[0])).decode("utf-8", "replace"),
         pieces,
     )
     return spelled.replace(SPACE, "")
 
 
 def read_gold(lines: Iterable[str], name: str) -> list[GoldLinks]:
-    """Reads links by hand, those of a sentence on each line: "0-0 1-2 2?3 3p4".
+    """Reads links by hand, one sentence a line: "0-0 1-2 2?3 3p4".
 
     Args:
-        lines: "-" joins the places of a sure link, "?" or "p" those of a possible one.
-        name: Of the file, for messages.
+        lines: "-" joins the places of a sure link, "?" or "p" the places of a possible one.
+        name: Name of the file, for messages.
 
     Raises:
         ValueError: A link is malformed; the message contains the line.
     """
-    found = []
+    gold = []
     for number, line in enumerate(lines, start=1):
-        links = [(_LINK.fullmatch(one), one) for one in line.split()]
-        for match, one in links:
+        links = [(_LINK.fullmatch(link), link) for link in line.split()]
+        for match, link in links:
             if match is None:
                 raise ValueError(
                     "A link must be two numbers with - between them, or with ? if it is only "
-                    f"possible, such as 0-0 or 1?2. Received: {one!r} in {name!r}, line {number}."
+                    f"possible, such as 0-0 or 1?2. Received: {link!r} in {name!r}, line {number}."
                 )
         pairs = {(int(match[1]), int(match[3])): match[2] for match, _ in links}
         sure = frozenset(pair for pair, kind in pairs.items() if kind == "-")
-        found.append(GoldLinks(sure, frozenset(pairs)))
-    return found
+        gold.append(GoldLinks(sure, frozenset(pairs)))
+    return gold
 
 
 def check_gold(alignments: Iterable[WordAlignment], gold: Iterable[GoldLinks]):
     """Raises ValueError if links by hand join words that a text does not have."""
-    for number, (found, by_hand) in enumerate(zip(alignments, gold, strict=True), start=1):
-        words = len(found.source), len(found.target)
+    for number, (alignment, by_hand) in enumerate(zip(alignments, gold, strict=True), start=1):
+        words = len(alignment.source), len(alignment.target)
         for i, j in sorted(by_hand.possible):
             if i >= words[0] or j >= words[1]:
                 raise ValueError(
@@ -153,13 +155,13 @@ def alignment_error_rate(
     sentences ([Och and Ney, 2003](https://aclanthology.org/J03-1002), section 6).
 
     Raises:
-        ValueError: There are neither links nor sure ones.
+        ValueError: There are neither links nor sure links by hand.
     """
     right = total = 0
-    for links, of_sentence in zip(alignments, gold, strict=True):
+    for links, by_hand in zip(alignments, gold, strict=True):
         links = {*links}
-        right += len(links & of_sentence.sure) + len(links & of_sentence.possible)
-        total += len(links) + len(of_sentence.sure)
+        right += len(links & by_hand.sure) + len(links & by_hand.possible)
+        total += len(links) + len(by_hand.sure)
     if not total:
         raise ValueError("An error rate needs links. Received: none.")
     return 1 - right / total

@@ -20,21 +20,22 @@ def read_bitext(
 ) -> Iterator[tuple[str, str]]:
     """Yields the pairs of a file: (source, target).
 
-    A name that ends in ".tmx" (or ".tmx.gz", ".tmx.xz") is that of a TMX file; one that ends in
-    ".zip" is that of a Moses archive, which has a text file for each language, of one corpus or of
-    several, which are read one after another. Others are tables; see `read_table`. A text that is
-    too long to be read is longer than `kformer.text.long_lines.LONGEST`, too.
+    A file named ".tmx" (or ".tmx.gz", ".tmx.xz") is a TMX file. A file named ".zip" is a Moses
+    archive, which has a text file for each language, of one corpus or of several, which are read
+    one after another. All others are tables, as for `read_table`. A text that is too long to be
+    read is replaced by one that is longer than `kformer.text.long_lines.LONGEST`.
 
     Args:
         file: A path.
         columns: Names of the columns of source and target; in TMX and Moses archives their
             languages, such as "de" and "en".
         named: Whether `columns` are the user's choice. If not, the languages of TMX and Moses
-            archives are those of the file, in its order.
+            archives are taken from the file, in its order.
 
     Raises:
-        See `read_table` and `read_tmx`. ValueError: The file is not a zip archive, or it does not
-            hold one text file for each of the languages.
+        FileNotFoundError, IsADirectoryError, ValueError: As for `read_table` and `read_tmx`.
+        ValueError: The file is not a zip archive, or it does not hold one text file for each of the
+            languages.
     """
     return (row.values for row in numbered_bitext(file, columns, named=named))
 
@@ -78,8 +79,8 @@ def _members(names, languages, file):
     """Returns a pair of names, of source and target, for each corpus in an archive.
 
     Args:
-        names: Those of all files.
-        languages: Of source and target; None for those of the archive, if it has one pair.
+        names: Names of all files.
+        languages: Of source and target; None for the languages of an archive with one pair.
         file: The archive, for messages.
     """
     texts_of = {}  # languages -> corpus, "Tatoeba" of "Tatoeba.de-en.en" -> language -> name
@@ -103,4 +104,6 @@ def _members(names, languages, file):
                 f"{file}, with {', '.join(map(repr, itertools.chain(*texts.values())))} of "
                 f"{corpus!r}."
             )
-    return [[texts[one][0] for one in languages or pair] for texts in texts_of[pair].values()]
+    return [
+        [texts[language][0] for language in languages or pair] for texts in texts_of[pair].values()
+    ]

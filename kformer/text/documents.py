@@ -1,10 +1,10 @@
-"""Documents of text files, for language models: what a document is, and how files hold them.
+"""Documents of text files, for language models, and how files hold them.
 
 - "line": each line is a document.
 - "blank-line": blank lines separate documents, which keep their line breaks.
 - "file": each file is a document, without the blank lines at its ends.
 
-Of a document of more than `kformer.text.long_lines.LONGEST` bytes, the beginning is read, as of
+Only the beginning of a document of more than `kformer.text.long_lines.LONGEST` bytes is read, as of
 lines. Training reads all of it, in parts that are documents of their own.
 """
 
@@ -34,14 +34,14 @@ class DocumentFile(NamedTuple):
 def read_documents(file: str | Path, documents: str = LINE, parts: bool = False) -> Iterator[str]:
     """Yields the documents of a UTF-8 text file, plain or compressed.
 
-    The line breaks of a document are line feeds. Lines may be blank documents; others are not.
+    The line breaks of a document are line feeds. Only documents that are lines may be blank.
 
     Args:
         documents: One of `DOCUMENTS`.
         parts: Whether a document that is too long is divided; else it is cut.
 
     Raises:
-        FileNotFoundError, IsADirectoryError, ValueError: See `read_lines`; or `documents` is
+        FileNotFoundError, IsADirectoryError, ValueError: As for `read_lines`; or `documents` is
             another word.
     """
     check_choice("documents", documents, DOCUMENTS)
@@ -49,7 +49,7 @@ def read_documents(file: str | Path, documents: str = LINE, parts: bool = False)
 
 
 def documents_of(lines: Iterable[str], documents: str = LINE, parts: bool = False) -> Iterator[str]:
-    """Yields the documents in the lines of a file; `parts` is that of `read_documents`."""
+    """Yields the documents in the lines of a file; arguments as for `read_documents`."""
     if documents == LINE:
         yield from lines
         return
@@ -81,17 +81,17 @@ def document_files(files: list[str], documents: str) -> list[DocumentFile]:
 
     Args:
         files: Paths.
-        documents: One of `DOCUMENTS`: "file" for one `DocumentFile` of all files, the others for
-            one of each.
+        documents: One of `DOCUMENTS`: "file" for one `DocumentFile` of all files, the other two for
+            a `DocumentFile` of each.
     """
     for file in files:
         check_file(file)
     states = [Path(file).stat() for file in files]
-    known = [
+    versions = [
         (file, state.st_ino, state.st_size, state.st_mtime_ns)
         for file, state in zip(files, states, strict=True)
     ]
-    groups = [tuple(known)] if documents == FILE else [(one,) for one in known]
+    groups = [tuple(versions)] if documents == FILE else [(version,) for version in versions]
     return [_written(group, documents) for group in groups]
 
 

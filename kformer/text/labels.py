@@ -1,10 +1,6 @@
-"""The labels of a classifier, and what it says of texts.
+"""The labels of a classifier, its predictions for texts, and their scores.
 
 Axes: N texts, C classes.
-
-Scores of a classifier: accuracy, F1 and the confusion matrix.
-
-Axes: C classes.
 """
 
 from collections.abc import Sequence
@@ -16,7 +12,7 @@ from kformer.arguments import replace_lone_surrogates
 
 
 class Predictions(NamedTuple):
-    """What a classifier says of N texts.
+    """The predictions of a classifier for N texts.
 
     Attributes:
         labels: list of N strings, the most probable label of each text.
@@ -67,12 +63,12 @@ def check_labels(labels) -> tuple[str, ...]:
 
 
 class ClassScores(NamedTuple):
-    """How predicted labels agree with the right ones.
+    """The agreement of predicted labels with the true ones, as a confusion matrix.
 
     Attributes:
         labels: The C labels.
-        matrix: int64 array (C, C): row i has the texts whose true label is `labels[i]`, column j
-            those that were given `labels[j]`.
+        matrix: int64 array (C, C): row i counts the texts whose true label is `labels[i]`, column j
+            the texts whose predicted label is `labels[j]`.
     """
 
     labels: tuple[str, ...]
@@ -87,16 +83,16 @@ class ClassScores(NamedTuple):
     def f1(self) -> np.ndarray:
         """For each label the harmonic mean of precision and recall, float64 (C,).
 
-        It is 0 for a label that no text has and none was given.
+        It is 0 for a label that is neither true nor predicted for any text.
         """
-        given_and_right = self.matrix.sum(axis=0) + self.matrix.sum(axis=1)
-        return 2 * self.matrix.diagonal() / np.maximum(1, given_and_right)
+        predicted_and_true = self.matrix.sum(axis=0) + self.matrix.sum(axis=1)
+        return 2 * self.matrix.diagonal() / np.maximum(1, predicted_and_true)
 
     @property
     def macro_f1(self) -> float:
-        """The mean of `f1` over the labels that a text has or was given."""
-        there = self.matrix.sum(axis=0) + self.matrix.sum(axis=1) > 0
-        return float(self.f1[there].mean())
+        """The mean of `f1` over the labels that are true or predicted for a text."""
+        occurs = self.matrix.sum(axis=0) + self.matrix.sum(axis=1) > 0
+        return float(self.f1[occurs].mean())
 
 
 def class_scores(
@@ -107,10 +103,10 @@ def class_scores(
     Args:
         labels: All labels, in the order of the classifier.
         expected: The true label of each text.
-        predicted: The label that each text was given.
+        predicted: The predicted label of each text.
 
     Raises:
-        ValueError: There is no text, not as many of both, or a label is not in `labels`.
+        ValueError: There is no text, the numbers of labels differ, or a label is not in `labels`.
     """
     if len(expected) != len(predicted) or not expected:
         raise ValueError(

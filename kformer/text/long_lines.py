@@ -1,7 +1,8 @@
 """Lines of bounded length: memory does not depend on how long the lines of a file are.
 
-Of a line of more than `LONGEST` bytes, only the beginning is read. It has more than `LONGEST`, too,
-so `is_too_long` recognizes it. Pairs with such a side are dropped; models cut such texts anyway.
+Only the beginning of a line of more than `LONGEST` bytes is read. The beginning, too, has more than
+`LONGEST` bytes, so `is_too_long` recognizes it. Pairs with such a side are dropped; models cut such
+texts anyway.
 """
 
 import io
@@ -15,7 +16,7 @@ _IN_CHARACTER = 3  # Bytes of a character in UTF-8, at most, behind its first on
 
 
 class LineSplitter:
-    """Splits text that comes in blocks into lines, and cuts those that are too long.
+    """Splits text that comes in blocks into lines, and cuts lines that are too long.
 
     Args:
         longest: Maximum bytes of a line without its end. Of a longer one, a few more bytes are
@@ -30,7 +31,7 @@ class LineSplitter:
         self._longest, self._csv, self._parts = longest, csv, parts
         self._most = longest + 2 + _IN_CHARACTER  # The last may be a "\r", part of the line end.
         self._begun = b""  # The line whose end is not read yet.
-        self._is_cut, self._quotes = False, 0  # Its rest is skipped, which has so many quotes.
+        self._is_cut, self._quotes = False, 0  # Whether its rest is skipped, and the quotes in it.
 
     def split(self, block: bytes) -> list[bytes]:
         """Returns the lines that end in a block, with their line feeds."""
@@ -98,11 +99,11 @@ def _next_character(text, place):
 
 
 def lines_of(content: BinaryIO, csv: bool = False, parts: bool = False) -> Iterator[bytes]:
-    """Yields the lines of an open file, with their line feeds; those that are too long are cut.
+    """Yields the lines of an open file, with their line feeds; long ones are cut.
 
     Args:
         content: The file; it is read in blocks.
-        csv, parts: See `LineSplitter`.
+        csv, parts: As for `LineSplitter`.
     """
     splitter = LineSplitter(csv=csv, parts=parts)
     while block := content.read(_BLOCK):
@@ -111,14 +112,14 @@ def lines_of(content: BinaryIO, csv: bool = False, parts: bool = False) -> Itera
 
 
 def is_too_long(text: str, longest: int = LONGEST) -> bool:
-    """Returns whether a text has more than so many bytes in UTF-8."""
+    """Returns whether a text has more than `longest` bytes in UTF-8."""
     if 4 * len(text) <= longest:
         return False
     return len(text) > longest or len(text.encode("utf-8", "surrogatepass")) > longest
 
 
 def check_whole(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yields lines; for those who read every word of them.
+    """Yields lines that must be read whole.
 
     Raises:
         ValueError: A line was too long to be read whole; the message has its number.

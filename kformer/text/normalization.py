@@ -1,4 +1,4 @@
-"""What becomes of the characters of a text before it is split into pieces.
+"""Normalization: the rules that change the characters of a text before it is split into pieces.
 
 The rule is a table in the SentencePiece model file, so that every form of a model follows it. The
 tables in this package are made from SentencePiece's own by `tests/support/charsmaps.py`:
@@ -7,7 +7,7 @@ tables in this package are made from SentencePiece's own by `tests/support/chars
   line breaks, tabs and all other white space become a space; control characters are deleted.
 - `nfkc`: the same, but line breaks, tabs and control characters stay as they are.
 
-Both delete invisible characters: those that Unicode calls default ignorable, as its NFKC_Casefold
+Both delete invisible characters: all that Unicode calls default ignorable, as its NFKC_Casefold
 does, such as the soft hyphen, the word joiner, the zero width space, the marks and isolates of
 bidirectional text, the variation selectors and the byte order mark; and the interlinear annotation
 marks. So a line of invisible characters alone is blank, and "Hund" with a soft hyphen in it is
@@ -47,7 +47,7 @@ def charsmap(table: str) -> bytes:
 
 
 def normalizer(rule: str, line_breaks: bool = False) -> sentencepiece.SentencePieceNormalizer:
-    """Returns an object whose `normalize` applies a rule to a text; see `set_rule`."""
+    """Returns an object whose `normalize` applies a rule of `set_rule` to a text."""
     model = sentencepiece_model_pb2.ModelProto()
     set_rule(model, rule, line_breaks)
     return sentencepiece.SentencePieceNormalizer(
@@ -59,7 +59,7 @@ def normalizer(rule: str, line_breaks: bool = False) -> sentencepiece.SentencePi
 
 
 def set_rule(model: sentencepiece_model_pb2.ModelProto, rule: str, line_breaks: bool = False):
-    """Lets a SentencePiece model normalize text by a rule, one of `RULES`.
+    """Sets the rule by which a SentencePiece model normalizes text.
 
     Args:
         model: It is changed in place.

@@ -1,9 +1,7 @@
-"""Scores of translations, computed by sacreBLEU.
+"""Scores of translations by sacreBLEU, with bootstrap intervals and paired tests of systems.
 
-How sure a score is: bootstrap intervals, and a paired test of two systems, by sacreBLEU.
-
-[Koehn, 2004](https://aclanthology.org/W04-3250): the lines are drawn again and again, with
-replacement, and each such text is scored.
+The intervals and tests are those of [Koehn, 2004](https://aclanthology.org/W04-3250): the lines are
+drawn again and again, with replacement, and each such text is scored.
 """
 
 import importlib.metadata
@@ -17,12 +15,14 @@ from sacrebleu.significance import PairedTest
 from kformer.arguments import as_texts, check_choice
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 
+_RESAMPLES = 1000
+
 
 class Score(NamedTuple):
     """The score of a whole text."""
 
     value: float  # 0 to 100
-    signature: str  # How it was measured; only values of equal signatures are comparable.
+    signature: str  # The way of measuring; only values of equal signatures are comparable.
 
 
 def bleu(
@@ -34,15 +34,15 @@ def bleu(
     """Returns the BLEU of translations, line for line.
 
     [Papineni et al., 2002](https://aclanthology.org/P02-1040), as
-    [Post, 2018](https://aclanthology.org/W18-6319) defines it: cased, tokenised by 13a or what fits
-    the language.
+    [Post, 2018](https://aclanthology.org/W18-6319) defines it: cased, tokenised by 13a or a
+    tokenizer that fits the language.
 
     Args:
         translations, references: list of strings each, untokenised.
         tokenize: sacreBLEU's tokenizer: "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char" or
-            "none"; None for that of the language.
+            "none"; None for the tokenizer of the language.
         language: Code of the language of the references, such as "ja" or "zh-Hans", which chooses
-            the tokenizer: see `kformer.text.bleu_tokenizers.bleu_tokenizer`.
+            the tokenizer, by `kformer.text.bleu_tokenizers.bleu_tokenizer`.
 
     Raises:
         ValueError: There is no such tokenizer, or it needs a package or a download; or there are
@@ -74,7 +74,8 @@ def moses_bleu(translations: list[str], references: list[str], language: str) ->
         language: Language code of both, such as "de".
 
     Raises:
-        ImportError, ValueError: See `moses_tokenizer`.
+        ImportError: The package sacremoses is not installed.
+        ValueError: It has no rules for `language`.
     """
     return score_with(moses_metric(language), translations, references)
 
@@ -87,19 +88,19 @@ def bleu_metric(
     references: Sequence[str] = (),
     stacklevel: int = 1,
 ) -> sacrebleu.BLEU:
-    """Returns sacreBLEU's BLEU with the tokenizer of the text: all BLEU of kformer comes from here.
+    """Returns sacreBLEU's BLEU with the tokenizer of the text, for all of kformer.
 
     Args:
-        tokenize, language: See `bleu`.
-        effective_order: Whether only n-grams count that so short a text can have.
+        tokenize, language: As for `bleu`.
+        effective_order: Whether to leave out n-grams that are longer than a text.
         references: Lines that must have words for the tokenizer, or there is a warning.
         stacklevel: As for `warnings.warn`.
 
     Raises:
-        ValueError: See `bleu_tokenizer`.
+        ValueError: There is no such tokenizer, or it needs a package or a download.
 
     Warns:
-        UserWarning: See `warn_without_words`.
+        UserWarning: The references have no spaces between words, and the tokenizer needs them.
     """
     tokenizer = bleu_tokenizer(tokenize, language)
     warn_without_words(references, tokenizer, stacklevel + 1)
@@ -112,7 +113,7 @@ def chrf_metric() -> sacrebleu.CHRF:
 
 
 def moses_metric(language: str) -> sacrebleu.BLEU:
-    """Returns BLEU of lowercased text with Moses's tokenizer; see `moses_bleu`."""
+    """Returns the metric of `moses_bleu`: BLEU of lowercased text with Moses's tokenizer."""
     metric = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
     metric.tokenizer = moses_tokenizer(language)
     version = importlib.metadata.version("sacremoses")
@@ -142,8 +143,8 @@ def moses_tokenizer(language: str):
             "Moses's tokenizer needs the package sacremoses: pip install 'kformer[moses]'. "
             f"Received: {error}."
         ) from error
-    known = sorted(set(NonbreakingPrefixes().available_langs.values()))
-    check_choice("language", language, known)  # sacremoses would use English rules.
+    languages = sorted(set(NonbreakingPrefixes().available_langs.values()))
+    check_choice("language", language, languages)  # sacremoses would use English rules.
     tokenizer = MosesTokenizer(language)
     return lambda line: tokenizer.tokenize(line.lower(), escape=False, return_str=True)
 
@@ -156,7 +157,7 @@ def exact(translations: list[str], references: list[str]) -> float:
 
 
 def signature_of(metric: Metric) -> str:
-    """Returns how a metric of sacreBLEU measures, with one reference a line."""
+    """Returns the signature of a metric of sacreBLEU with one reference a line."""
     metric.num_refs = 1
     return str(metric.get_signature())
 
@@ -167,8 +168,8 @@ def sentence_scorer(
     """Returns a function (translation, reference) -> score, from 0 to 100, for single sentences.
 
     Args:
-        metric: "bleu", which counts only n-grams that so short a text can have; or "chrf".
-        tokenize, language: See `bleu`.
+        metric: "bleu", without n-grams that are longer than a text; or "chrf".
+        tokenize, language: As for `bleu`.
     """
     check_choice("metric", metric, ("bleu", "chrf"))
     scorer = chrf_metric()
@@ -189,17 +190,14 @@ def _checked(translations, references):
     return translations, references
 
 
-_RESAMPLES = 1000
-
-
 class Estimate(NamedTuple):
     """The score of one system.
 
     Attributes:
         value: The score, 0 to 100.
         interval: Half the width of the interval that has 95 % of the scores of resampled texts.
-        p_value: How likely chance alone makes such a difference to the first system; 1 if the two
-            translate alike, None for the first one.
+        p_value: Probability that chance alone makes such a difference to the first system; 1 if
+            the two translate alike, None for the first system.
     """
 
     value: float
@@ -219,16 +217,16 @@ def bootstrap(
 
     Returns:
         estimates: `Estimate` of each system. The first p-value is None.
-        signature: How they were measured, the seed included.
+        signature: Signature of the metric and the test, the seed included.
     """
-    named = [(str(number), list(one)) for number, one in enumerate(systems)]
+    named = [(str(number), list(lines)) for number, lines in enumerate(systems)]
     test = PairedTest(named, {"": metric}, [list(references)], "bs", _RESAMPLES)
     signatures, scores = test()
     [(name, signature)] = signatures.items()
     estimates = []
-    for (_, lines), found in zip(named, scores[name], strict=True):
-        p_value = found.p_value
+    for (_, lines), score in zip(named, scores[name], strict=True):
+        p_value = score.p_value
         if p_value is not None and lines == named[0][1]:
-            p_value = 1.0  # sacreBLEU has the least one, by which it points at equal systems.
-        estimates.append(Estimate(found.score, float(found.ci), p_value))
+            p_value = 1.0  # sacreBLEU gives equal systems the least p-value, to point them out.
+        estimates.append(Estimate(score.score, float(score.ci), p_value))
     return estimates, str(signature)

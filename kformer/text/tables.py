@@ -1,9 +1,8 @@
-"""Tables of text: TSV, CSV and JSON lines, UTF-8; plain or compressed.
+"""Tables of text: readers of TSV, CSV and JSON lines, and columns as temporary files.
 
-Columns of text as temporary files, which are deleted when the process ends.
-
-Training reads parallel text, line n of one plain file beside line n of another, in graph; so text
-from elsewhere is written into such files first.
+Tables are UTF-8, plain or compressed. Training reads parallel text, line n of one plain file beside
+line n of another, in graph; so text from elsewhere is first written into temporary files, which are
+deleted when the process ends.
 """
 
 import atexit
@@ -47,10 +46,10 @@ def read_table(
 ) -> Iterator[Row]:
     """Yields the rows of a table.
 
-    A name that ends in ".csv" is that of a CSV file, whose first line names the columns; one that
-    ends in ".jsonl" or ".ndjson" is that of JSON lines, an object on each line. Others are TSV: if
-    the first line names the columns, it is a header; if not, the first values of a line are those
-    of `columns`, and further ones are ignored. Blank lines are skipped.
+    A file named ".csv" is a CSV file, whose first line names the columns. A file named ".jsonl" or
+    ".ndjson" has JSON lines, an object on each line. All others are TSV: if the first line names
+    the columns, it is a header; if not, the first values of a line belong to `columns` in their
+    order, and further values are ignored. Blank lines are skipped.
     Compressed files have names such as "a.csv.gz". The values of a row of more than 1,048,576 bytes
     are not read: each of them is `kformer.text.long_lines.TOO_LONG`.
 
@@ -82,7 +81,7 @@ def read_table(
 
 
 def ending(file: str | Path) -> str:
-    """Returns the ending of a name that tells the form of a file, as ".csv" of "a.csv.gz"."""
+    """Returns the ending of a name that shows the form of a file, as ".csv" of "a.csv.gz"."""
     path = Path(Path(file).name)
     return (path.with_suffix("") if path.suffix in COMPRESSED else path).suffix
 
@@ -91,14 +90,14 @@ def _rows(form, first, lines, file, columns, named, rest):
     if form != "json" and all(name.isdecimal() and int(name) for name in columns):
         return _numbered(form, first, lines, file, [int(name) for name in columns])
     if form == "csv":
-        return _of_csv(first, lines, file, columns)
+        return _csv_rows(first, lines, file, columns)
     if form == "json":
-        return _of_json(first, lines, file, columns)
-    return _of_tsv(first, lines, file, columns, named, rest)
+        return _json_rows(first, lines, file, columns)
+    return _tsv_rows(first, lines, file, columns, named, rest)
 
 
 def _numbered(form, first, lines, file, columns):
-    """Yields the values of columns that are given by their numbers, from 1."""
+    """Yields the values of numbered columns, counted from 1."""
     content = _CsvLines(first, lines)
     rows = (
         csv.reader(content, strict=True)
@@ -126,7 +125,7 @@ def _numbered(form, first, lines, file, columns):
         ) from error
 
 
-def _of_tsv(first, lines, file, columns, named, rest):
+def _tsv_rows(first, lines, file, columns, named, rest):
     numbered = (
         (number, line)
         for number, line in enumerate(itertools.chain([first], lines), start=1)
@@ -146,10 +145,10 @@ def _of_tsv(first, lines, file, columns, named, rest):
         if is_too_long(line):
             yield _unread(columns, number)
         else:
-            yield Row(_values_of_tsv(line, number, file, columns, places, most), number)
+            yield Row(_tsv_values(line, number, file, columns, places, most), number)
 
 
-def _values_of_tsv(line, number, file, columns, places, most):
+def _tsv_values(line, number, file, columns, places, most):
     values = line.split("\t", most)
     if len(values) <= max(places):
         tabs = len(values) - 1
@@ -161,7 +160,7 @@ def _values_of_tsv(line, number, file, columns, places, most):
     return tuple(values[place] for place in places)
 
 
-def _of_csv(first, lines, file, columns):
+def _csv_rows(first, lines, file, columns):
     csv.field_size_limit(_MOST_CHARACTERS)
     content = _CsvLines(first, lines)
     # Python's reader would take a "\r" within a line for the end of a row.
@@ -196,8 +195,8 @@ def _of_csv(first, lines, file, columns):
 class _CsvLines:
     """Lines with the ends that `decoded` took: in a CSV file a quoted text may have several lines.
 
-    Of a row that is too long, further lines come without their quoted text: `csv.reader` asks for
-    one only within quotes.
+    Further lines of a row that is too long are yielded without their quoted text: `csv.reader` asks
+    for such a line only within quotes.
     """
 
     def __init__(self, first, lines):
@@ -232,7 +231,7 @@ def _lacks_columns(file, columns, first):
     )
 
 
-def _of_json(first, lines, file, columns):
+def _json_rows(first, lines, file, columns):
     for number, line in enumerate(itertools.chain([first], lines), start=1):
         if is_too_long(line):
             yield _unread(columns, number)
@@ -330,7 +329,7 @@ def plain(file: str | Path) -> str:
     A file that has not changed is decompressed once per process.
 
     Raises:
-        See `kformer.text.text_files.opened`.
+        FileNotFoundError, IsADirectoryError, ValueError: As for `kformer.text.text_files.opened`.
     """
     if Path(file).suffix not in COMPRESSED:
         return str(file)

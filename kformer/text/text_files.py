@@ -3,7 +3,7 @@
 A line ends at a line feed; a `\\r` directly before it belongs to the line end. Everything else is
 text, also a `\\r` or another separator within a line: the tokenizer decides what it means.
 
-Of a line of more than 1,048,576 bytes, the beginning is read; see `kformer.text.long_lines`.
+Only the beginning of a line of more than 1,048,576 bytes is read (`kformer.text.long_lines`).
 """
 
 import bz2
@@ -23,8 +23,8 @@ from kformer.text.long_lines import lines_of
 _FORMATS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 COMPRESSED = (*_FORMATS,)  # Endings of the names of compressed files.
 _CHUNK = 2**14  # Compressed bytes that are read at once.
-_MOST = 2**18  # Bytes that are decompressed at once. Zstandard has no such limit,
-_ZSTANDARD_CHUNK = 2**8  # so of that, few are decompressed at once: they become 8 MiB at most.
+_MOST = 2**18  # Bytes that one call decompresses. Zstandard has no such limit, so
+_ZSTANDARD_CHUNK = 2**8  # few of its bytes are decompressed at once: they become 8 MiB at most.
 
 
 def as_list(files: str | Path | Iterable[str | Path]) -> list[str]:
@@ -49,7 +49,7 @@ def decoded(lines: Iterable[bytes], name: str, ends: bool = False, first: int = 
 
     Args:
         lines: They end in a line feed.
-        name: As messages show it.
+        name: Name of the file as messages show it.
         ends: Whether lines keep their line ends.
         first: Number of the first of the lines.
 
@@ -89,8 +89,8 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: The file is a pipe or a device, is not compressed as its name says, or the
-            package for `.zst` is missing.
+        ValueError: The file is a pipe or a device, is not compressed in the form of its name, or
+            the package for `.zst` is missing.
     """
     path = Path(file)
     check_file(path)
@@ -153,7 +153,7 @@ class _Decompressed(io.RawIOBase):
 
 
 def _decompressor(file, ending):
-    """Returns what makes a decompressor of one member, and what that raises for other bytes."""
+    """Returns the maker of decompressors of a member, and the error that they raise."""
     if ending == ".gz":
         return _Gzip, zlib.error
     if ending == ".bz2":
@@ -187,7 +187,7 @@ class _Gzip:
 
 
 class _Zstandard:
-    """The same of Zstandard; `max_length` is ignored."""
+    """A decompressor of Zstandard with the same interface; `max_length` is ignored."""
 
     def __init__(self, member):
         self._member, self._waiting = member, b""
@@ -203,15 +203,15 @@ class _Zstandard:
 
 
 def read_lines(file: str | Path, ends: bool = False, parts: bool = False) -> Iterator[str]:
-    """Yields the lines of a UTF-8 text file, plain or compressed; those that are too long are cut.
+    """Yields the lines of a UTF-8 text file, plain or compressed; long lines are cut.
 
     Args:
         ends: Whether lines keep their line ends.
-        parts: Whether lines that are too long are divided instead; see `LineSplitter`.
+        parts: Whether lines that are too long are divided instead, as by `LineSplitter`.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
-        ValueError: See `opened`; or the file is empty or not UTF-8.
+        ValueError: As for `opened`; or the file is empty or not UTF-8.
     """
     empty = True
     with opened(file) as content:

@@ -1,7 +1,4 @@
-"""Texts to rows of ids and back, for any text; a text that is too long is cut, with a warning.
-
-Prompts that are too long to be continued.
-"""
+"""Texts to rows of ids and back, for any text; a text that is too long is cut, with a warning."""
 
 import warnings
 from typing import NamedTuple
@@ -10,11 +7,11 @@ import tensorflow as tf
 
 from kformer.arguments import replace_lone_surrogates
 
-MAX_CHARACTERS = 100_000  # Of a text, more are not read: this bounds memory.
+MAX_CHARACTERS = 100_000  # Largest number of characters read of a text: this bounds memory.
 
 
 class TextRows(NamedTuple):
-    """What `read_texts` returns."""
+    """Rows of ids of texts, and the indices of texts that were cut."""
 
     ids: list  # for each text a list of ids, the end id last
     cut: set  # indices of truncated texts
@@ -31,8 +28,8 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
         tokenizer: `Tokenizer`.
         texts: list of strings.
         max_length: Maximum ids of a row, its end id included.
-        name, did: Words of the warnings: what a text is, and what was done with its beginning;
-            without `did`, there are none.
+        name, did: Words of the warnings: a noun for a text, and a verb for the use of its
+            beginning; without `did`, there are no warnings.
         stacklevel: Stack level of the warnings, counted from the caller.
 
     Warns:

@@ -1,6 +1,6 @@
 """TMX, the exchange format of translation memories ([TMX 1.4b](https://www.gala-global.org/)).
 
-A `<tu>` has a `<tuv xml:lang="de">` for each language, and that a `<seg>` with the text.
+A `<tu>` has a `<tuv xml:lang="de">` for each language, which has a `<seg>` with the text.
 """
 
 import re
@@ -25,25 +25,25 @@ def read_tmx(file: str | Path, languages: Sequence[str] | None = None) -> Iterat
 
     Args:
         file: A path.
-        languages: Those of source and target, such as "de" and "en"; "de" also means "de-AT". By
-            default the first two languages of the first unit.
+        languages: Of source and target, such as "de" and "en"; "de" also means "de-AT". By default
+            the first two languages of the first unit.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: The file is not well-formed, or no unit has both languages.
     """
-    name, found = repr(str(file)), False
+    name, has_pairs = repr(str(file)), False
     seen = {}
     with opened(file) as content:
         for texts in _units(content, name):
             seen |= dict.fromkeys(texts)
             if languages is None and len(texts) > 1:
                 languages = [*texts][:2]
-            pair = [_of_language(texts, language) for language in languages or ()]
+            pair = [_text_in(texts, language) for language in languages or ()]
             if pair and None not in pair:
-                found = True
+                has_pairs = True
                 yield tuple(pair)
-    if not found:
+    if not has_pairs:
         raise ValueError(
             "A TMX file must have units with both languages; `columns` chooses them. Received: "
             f"{name}, with the languages {', '.join(map(repr, seen)) or 'of none'}, for "
@@ -68,8 +68,8 @@ def _units(content, name):
         waiting = waiting + len(block) if units.events == before else 0
         if waiting > _LONGEST_TAG:
             raise _malformed(name, f"a tag of more than {_LONGEST_TAG:,} bytes")
-        yield from units.found
-        units.found.clear()
+        yield from units.texts
+        units.texts.clear()
 
 
 def _malformed(name, why):
@@ -80,15 +80,15 @@ class _Units:
     """Collects the texts of units from the events of an XML parser.
 
     Attributes:
-        found: Texts by language, of each unit.
+        texts: The texts of each unit, by language.
         events: Number of tags and texts that were read.
     """
 
     def __init__(self):
-        self.found: list[dict[str, str]] = []
+        self.texts: list[dict[str, str]] = []
         self.events = 0
         self._above: list[str] = []  # Tags.
-        self._codes = 0  # How many of these hold codes.
+        self._codes = 0  # Number of these that hold codes.
         self._texts: dict[str, str] = {}  # Of a unit,
         self._language = ""  # of a variant,
         self._parts: list[str] | None = None  # and of its segment; None outside of segments.
@@ -124,16 +124,16 @@ class _Units:
                 self._texts[self._language] = text
             self._parts = None
         elif tag == "tu":
-            self.found.append(self._texts)
+            self.texts.append(self._texts)
 
     def close(self):
         pass
 
 
-def _of_language(texts, language):
+def _text_in(texts, language):
     language = language.lower()
-    alike = (one for one in texts if one.startswith(f"{language}-"))
-    return texts.get(language, texts.get(next(alike, None)))
+    variants = (code for code in texts if code.startswith(f"{language}-"))
+    return texts.get(language, texts.get(next(variants, None)))
 
 
 def _name(tag):

@@ -1,7 +1,7 @@
 """Text to ids and back: a SentencePiece model, run in graph by tensorflow-text.
 
-The model file defines everything: normalisation, white space, pieces, byte fallback. The ids are
-those that the SentencePiece library gives for the same file. Only where two splits of a text have
+The model file defines everything: normalisation, white space, pieces, byte fallback. The ids equal
+the ids that the SentencePiece library gives for the same file. Only where two splits of a text have
 the same score, which takes a text that repeats itself, may the choice differ.
 """
 
@@ -17,7 +17,7 @@ from tensorflow_text.python.ops.sentencepiece_tokenizer import gen_sentencepiece
 from kformer.arguments import as_texts, check_target_language
 from kformer.text import vocabulary
 
-_OF_MODEL = (
+_MODEL_ATTRIBUTES = (
     *("model", "_library", "in_graph"),
     *("vocab_size", "padding_id", "unknown_id", "start_id", "end_id"),
 )
@@ -36,7 +36,7 @@ class Tokenizer(keras.layers.Layer):
         prefix: A piece that is put before every text that is not blank, such as the language to
             translate into; None for none.
         target_languages: Pieces by the code of a language, such as {"fra": ">>fra<<"}. One of them
-            must then be chosen for every text, see `into`; None for no choice.
+            must then be chosen for every text, with `into`; None for no choice.
     """
 
     def __init__(
@@ -68,7 +68,8 @@ class Tokenizer(keras.layers.Layer):
     ):
         """Learns a model with byte fallback from text files.
 
-        Padding is 0, unknown 1, start 2, end 3; 256 ids spell the bytes of what no piece covers.
+        Padding is 0, unknown 1, start 2, end 3; 256 ids spell the bytes of text that no piece
+        covers.
 
         Args:
             files: A path or a list of paths of UTF-8 text, one sentence a line; plain or
@@ -76,10 +77,10 @@ class Tokenizer(keras.layers.Layer):
             vocab_size: Number of ids.
             character_coverage: Share of the text's characters that get pieces of their own; the
                 rarest are spelled in bytes.
-            pieces: What they are: "unigram", frequent parts of words
+            pieces: Kind of pieces: "unigram", frequent parts of words
                 ([Kudo, 2018](https://arxiv.org/abs/1804.10959)); "char", single characters, which
                 suit numbers, dates and spelling; or "word", frequent words.
-            normalization: What becomes of characters: "nmt_nfkc" applies Unicode's NFKC, makes a
+            normalization: Rule for characters: "nmt_nfkc" applies Unicode's NFKC, makes a
                 space of all white space, and deletes control characters and invisible ones, such
                 as the soft hyphen; but keeps ZWNJ and ZWJ in the scripts and emoji that need them.
                 "nfkc" keeps white space and control characters. "identity" keeps everything. The
@@ -92,8 +93,8 @@ class Tokenizer(keras.layers.Layer):
         Raises:
             FileNotFoundError: A file is missing.
             TypeError: An argument has the wrong type.
-            ValueError: The text does not support so many ids (the message says how many it
-                supports); a file is not UTF-8 (the message says which line); or the files hold no
+            ValueError: The text does not support `vocab_size` ids (the message has the number that
+                it supports); a file is not UTF-8 (the message has the line); or the files hold no
                 text.
         """
         model = vocabulary.learn(
@@ -135,10 +136,10 @@ class Tokenizer(keras.layers.Layer):
         self.in_graph = _in_graph(model)
 
     def _id_of(self, name, piece):
-        found = self._library.PieceToId(piece)
-        if self._library.IdToPiece(found) != piece:
+        i = self._library.PieceToId(piece)
+        if self._library.IdToPiece(i) != piece:
             raise ValueError(f"`{name}` must be a piece of the model. Received: {name}={piece!r}.")
-        return found
+        return i
 
     def into(self, target_language: str | None) -> "Tokenizer":
         """Returns a tokenizer that puts the piece of one language before every text.
@@ -147,16 +148,16 @@ class Tokenizer(keras.layers.Layer):
             target_language: One of `target_languages`; None if there are none, for this tokenizer.
 
         Raises:
-            ValueError: It is another language; the message names those that there are.
+            ValueError: It is another language; the message names the model's languages.
         """
         check_target_language(target_language, self.target_languages)
         if target_language is None:
             return self
-        made = Tokenizer(prefix=self.target_languages[target_language])
-        for name in _OF_MODEL:
-            setattr(made, name, getattr(self, name))
-        made.prefix_id = self.language_ids[target_language]
-        return made
+        tokenizer = Tokenizer(prefix=self.target_languages[target_language])
+        for name in _MODEL_ATTRIBUTES:
+            setattr(tokenizer, name, getattr(self, name))
+        tokenizer.prefix_id = self.language_ids[target_language]
+        return tokenizer
 
     def tokenize(self, texts, prefix_ids=None):
         """Returns the ids of `texts`, in graph, with the prefix, without start and end.
@@ -164,7 +165,7 @@ class Tokenizer(keras.layers.Layer):
         Args:
             texts: string tensor (B,), or list of strings.
             prefix_ids: int32 tensor (B,), an id to put before each text that is not blank; by
-                default that of the tokenizer's prefix, if it has one.
+                default the id of the tokenizer's prefix, if it has one.
 
         Returns:
             int32 `tf.RaggedTensor` (B, None).
@@ -202,7 +203,7 @@ class Tokenizer(keras.layers.Layer):
         return self.in_graph.detokenize(ids)
 
     def encode(self, texts):
-        """Returns what an encoder reads: the pieces of each text and the end id, padded.
+        """Returns the ids that an encoder reads: the pieces of each text and the end id, padded.
 
         Args:
             texts: string tensor (B,), or list of strings.
@@ -215,8 +216,8 @@ class Tokenizer(keras.layers.Layer):
     def decode(self, ids) -> str | list[str]:
         """Returns the texts of rows of ids, the inverse of `encode`; eager.
 
-        The ids of padding, start and end are dropped, and that of a prefix at the beginning. What
-        was normalized stays so: `decode(encode(["Ｈund"]))` is `["Hund"]`.
+        The ids of padding, start and end are dropped, and a prefix at the beginning. Normalization
+        is not undone: `decode(encode(["Ｈund"]))` is `["Hund"]`.
 
         Args:
             ids: integers (B, S), as a tensor, an array, a `tf.RaggedTensor` or a list of rows of
@@ -235,10 +236,10 @@ class Tokenizer(keras.layers.Layer):
             ids = ids.numpy()
         is_row = len(ids) > 0 and np.ndim(ids[0]) == 0
         rows = [self._text_ids(row) for row in ([ids] if is_row else ids)]
-        flat = tf.constant([one for row in rows for one in row], tf.int32)
+        flat = tf.constant([i for row in rows for i in row], tf.int32)
         lengths = tf.constant([len(row) for row in rows], tf.int64)
-        found = self.detokenize(tf.RaggedTensor.from_row_lengths(flat, lengths)).numpy()
-        texts = [text.decode("utf-8") for text in found]
+        texts = self.detokenize(tf.RaggedTensor.from_row_lengths(flat, lengths)).numpy()
+        texts = [text.decode("utf-8") for text in texts]
         return texts[0] if is_row else texts
 
     def _text_ids(self, row):
@@ -256,7 +257,7 @@ class Tokenizer(keras.layers.Layer):
                 f"{self.vocab_size} of them. Received: {int(wrong[0])}."
             )
         special = (self.padding_id, self.start_id, self.end_id)
-        kept = [int(one) for one in row if one not in special]
+        kept = [int(i) for i in row if i not in special]
         return kept[self.prefix_length(kept) :]
 
     def with_start(self, ids):
@@ -275,22 +276,22 @@ class Tokenizer(keras.layers.Layer):
         return int(len(ids) > 0 and ids[0] in (self.prefix_id, *self.language_ids.values()))
 
     def pieces(self, ids) -> list[str]:
-        """Returns how each of `ids`, a sequence of integers, is written in the vocabulary."""
+        """Returns the piece of each of `ids`, a sequence of integers, as in the vocabulary."""
         return [self._library.IdToPiece(int(i)) for i in ids]
 
     @property
     def spelled(self) -> list[bytes]:
-        """What each of the V ids spells, in UTF-8; b"" for ids without text."""
-        library, found = self._library, []
+        """The text of each of the V ids, in UTF-8; b"" for ids without text."""
+        library, texts = self._library, []
         for i in range(self.vocab_size):
             piece = library.IdToPiece(i)
             if library.IsByte(i):
-                found.append(bytes([int(piece[1:-1], 16)]))  # <0x2E>
+                texts.append(bytes([int(piece[1:-1], 16)]))  # <0x2E>
             elif library.IsControl(i) or i == self.padding_id:
-                found.append(b"")
+                texts.append(b"")
             else:
-                found.append(piece.replace("\u2581", " ").encode("utf-8"))
-        return found
+                texts.append(piece.replace("\u2581", " ").encode("utf-8"))
+        return texts
 
     def save_assets(self, folder):
         (Path(folder) / vocabulary.ASSET).write_bytes(self.model)

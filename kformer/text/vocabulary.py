@@ -1,7 +1,7 @@
 """Learns SentencePiece models from text files, and checks them, without TensorFlow.
 
 The text is normalized here, by the table that becomes part of the model (`normalization`). All
-models split text as unigram models do, into the pieces of the highest total score. One of
+models split text as unigram models do, into the pieces of the highest total score. A model of
 characters, or of words, has pieces that leave no choice; so it works wherever a unigram model does.
 """
 
@@ -24,7 +24,7 @@ PADDING_ID, UNKNOWN_ID, START_ID, END_ID = range(4)
 KINDS = ("unigram", "char", "word")  # Of pieces.
 SPACE = "▁"  # As SentencePiece writes it.
 LINE_BREAK = "\n"
-_OF_LINES = {
+_LINE_SETTINGS = {
     "add_dummy_prefix": False,
     "remove_extra_whitespaces": False,
     "allow_whitespace_only_pieces": True,  # An indentation is one piece.
@@ -54,15 +54,15 @@ def learn(
             least 0.98; the rarest are spelled in bytes. Where ids are left, because the text does
             not support so many, they go to these characters.
         at_most: Whether to learn as many ids as the text supports where `vocab_size` is too
-            large, instead of raising an error. The model is the one that this number gives.
-        pieces: What they are: "unigram", frequent parts of words; "char", single characters; or
-            "word", frequent words. What has no piece is spelled in bytes.
+            large, instead of raising an error. The model is the same as with this number.
+        pieces: Kind of pieces: "unigram", frequent parts of words; "char", single characters; or
+            "word", frequent words. Text without a piece is spelled in bytes.
         normalization: Rule for the characters of a text, one of `kformer.text.normalization.RULES`.
         split_digits: Whether each digit is a piece of its own.
         line_breaks: Whether the model keeps line breaks, each a piece of its own, and tabs and all
             spaces; then the lines are parts of longer texts.
-        long_lines: Whether lines that are too long for a pair count, those of more than
-            `kformer.text.long_lines.LONGEST` bytes.
+        long_lines: Whether lines of more than `kformer.text.long_lines.LONGEST` bytes count, which
+            are too long for a pair.
 
     Returns:
         The SentencePiece model file's content.
@@ -70,8 +70,8 @@ def learn(
     Raises:
         FileNotFoundError: A file is missing.
         TypeError: An argument has the wrong type.
-        ValueError: The text does not support so many ids (the message says how many it supports);
-            a file is not UTF-8 (the message says which line); or the files hold no text.
+        ValueError: The text does not support `vocab_size` ids (the message has the number that it
+            supports); a file is not UTF-8 (the message has the line); or the files hold no text.
     """
     check_integer("vocab_size", vocab_size, least=1)
     check_number("character_coverage", character_coverage, least=0.98, most=1)
@@ -87,7 +87,7 @@ def learn(
     text = functools.partial(_lines, as_list(files), normalize, separators, by_words, long_lines)
     settings = {"model_type": pieces, "split_digits": split_digits}
     if line_breaks:
-        settings |= _OF_LINES
+        settings |= _LINE_SETTINGS
         if pieces != "word":
             settings["required_chars"] = SPACE  # Also of text without spaces.
     coverage, widened = character_coverage, False
@@ -116,7 +116,7 @@ def _with_more_characters(lines, coverage, count):
     for line in lines:
         counts.update(line)
     sums = [*itertools.accumulate(sorted(counts.values(), reverse=True))]
-    covered = sum(one < coverage * sums[-1] for one in sums) + 1
+    covered = sum(count_sum < coverage * sums[-1] for count_sum in sums) + 1
     if covered >= len(sums):
         return coverage
     if covered + count >= len(sums):
@@ -144,10 +144,10 @@ def _learn(text, vocab_size, character_coverage, settings):
         raise RuntimeError(_too_large(supported + len(added)) if supported else error) from error
     model.trainer_spec.model_type = model.trainer_spec.UNIGRAM
     model.pieces.extend(model.SentencePiece(piece=piece, score=-math.inf) for piece in added)
-    lowest = min(one.score for one in model.pieces if one.score > -math.inf)
-    for one in model.pieces:
-        if one.score == -math.inf:  # It is not in the lines.
-            one.score = lowest - 1
+    lowest = min(piece.score for piece in model.pieces if piece.score > -math.inf)
+    for piece in model.pieces:
+        if piece.score == -math.inf:  # It is not in the lines.
+            piece.score = lowest - 1
     model.trainer_spec.vocab_size = len(model.pieces)
     if kind != "unigram" and len(model.pieces) < vocab_size:
         raise RuntimeError(_too_large(len(model.pieces)))
@@ -190,7 +190,7 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
             f"Received: {len(model)} bytes that are none."
         ) from error
     if "\0" in "".join(library.IdToPiece([*range(library.GetPieceSize())])):
-        # The library that TensorFlow has would end the process.
+        # TensorFlow's copy of the library would end the process.
         raise ValueError(
             "No piece of a SentencePiece model may have a NUL character. "
             f"Received: a model of {len(model)} bytes with one."
@@ -214,7 +214,7 @@ def check_keeps_lines(model: bytes, **received):
 
     Args:
         model: The bytes of the model.
-        **received: What the message names, by name.
+        **received: Values that the message shows, by name.
     """
     library = read(model)
     text = "a\nb"
@@ -235,7 +235,7 @@ def _lines(files, normalize, separators, single_spaces, long_lines):
         normalize: Function from text to text.
         separators: Characters of normalized text that belong to no piece.
         single_spaces: Whether several spaces count as one.
-        long_lines: See `learn`.
+        long_lines: As for `learn`.
     """
     for file in files:
         with opened(file) as content:
@@ -259,18 +259,18 @@ def _parts(line):
 
 
 def _too_large(supported):
-    """Returns SentencePiece's words for a `vocab_size` that is too large."""
+    """Returns SentencePiece's message for a `vocab_size` that is too large."""
     return f"Vocabulary size too high: set it to a value <= {supported}."
 
 
 def _supported(message):
-    """Returns the number of ids that the text supports, if `message` is that of too many ids."""
-    found = re.search(r"value <= (\d+)\.", message)
-    return int(found[1]) if found else None
+    """Returns the number of ids that the text supports, if `message` is about too many ids."""
+    match = re.search(r"value <= (\d+)\.", message)
+    return int(match[1]) if match else None
 
 
 def _why_not_learned(message, vocab_size):
-    """Returns our error message for that of SentencePiece, which may contain the right number."""
+    """Returns our error message for SentencePiece's, which may contain the right number."""
     if most := _supported(message):
         rule = f"`vocab_size` must be at most {most}, which is what this text supports."
     elif least := re.search(r"required_chars\. \d+ vs (\d+)", message):

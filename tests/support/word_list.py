@@ -10,21 +10,23 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "kformer"
-PUBLIC = {"given"}  # `SearchOptions.given`.
 WORDS = {"found", "given", "made", "one", "other", "others", "said", "there", "told"}
+PUBLIC = {"fine_tuning.py": "other", "search_options.py": "given"}  # Public names stay.
 CLEAN = (
-    *("decoding", "imports", "pocket", "scale", "serving", "backend.py", "threads.py"),
+    *("backend.py", "threads.py"),
+    "decoding",
     *(f"export/{name}" for name in ("byte_codec", "tflite_graph", "verify", "web")),
+    *("imports", "pocket", "scale", "serving"),
+    "text",
     *(f"training/{name}" for name in ("callbacks", "data", "objective", "parallel")),
     *(f"training/{name}" for name in ("preparation", "recipes", "resumption", "run", "shards")),
 )
-PUBLIC = {"fine_tuning.py": "other"}  # An argument of a public function keeps its name.
 
 
 def names(node: ast.AST) -> list[str]:
     """Returns the names that a node gives to values: variables, parameters, functions."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return [] if node.name in PUBLIC else [node.name]
+        return [node.name]
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return [node.id]
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):

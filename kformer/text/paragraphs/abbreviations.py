@@ -42,7 +42,7 @@ _AFTER_QUOTATION = re.compile(
 
 
 class Abbreviations(NamedTuple):
-    """Those of a language; see the module."""
+    """The abbreviations and ordinals of a language, by kind."""
 
     language: str
     always: frozenset[str]
@@ -61,15 +61,15 @@ def read_abbreviations() -> dict:
 
 @functools.cache
 def abbreviations_of(language: str) -> Abbreviations:
-    """Returns those of a language, such as "de"; none if the language is unknown."""
+    """Returns the abbreviations of a language, such as "de"; none for an unknown language."""
     lists = read_abbreviations().get(_ALIASES.get(language, language), {})
     kinds = ("always", "number", "ordinals", "before_ordinals")
     words = {kind: " ".join(lists.get(kind, [])).split() for kind in kinds}
     return Abbreviations(
         language,
-        **{kind: frozenset(of_kind) for kind, of_kind in words.items()},
-        number_ends=tuple(one[1:] for one in words["number"] if one.startswith("-")),
-        ordinal_begins=tuple(one[:-1] for one in words["ordinals"] if one.endswith("-")),
+        **{kind: frozenset(listed) for kind, listed in words.items()},
+        number_ends=tuple(word[1:] for word in words["number"] if word.startswith("-")),
+        ordinal_begins=tuple(word[:-1] for word in words["ordinals"] if word.endswith("-")),
     )
 
 

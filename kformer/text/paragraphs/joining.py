@@ -1,4 +1,4 @@
-"""Puts translations into the places of their sources, with what is around and between these.
+"""Puts translations into the places of their sources, and keeps all text around them.
 
 The web page does the same in `kformer/export/web/joining.js`; a test compares the two.
 """
@@ -12,7 +12,7 @@ _HAN_AND_KANA = (
     "\U00020000-\U0003ffff"
 )
 _UNSPACED = re.compile(f"[{_HAN_AND_KANA}]")
-# With Thai, Lao, Tibetan, Burmese and Khmer, which have none between words.
+# With Thai, Lao, Tibetan, Burmese and Khmer, which have no spaces between words.
 _UNSPACED_WORDS = re.compile(f"[{_HAN_AND_KANA}\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]")
 # Spaces between sentences; tabs and line breaks belong to the layout of a text.
 _SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*")
@@ -20,7 +20,7 @@ _IDEOGRAPHIC = "\u3000"
 
 
 class Piece(NamedTuple):
-    """A part of a text: joined, the three are the part."""
+    """A part of a text: joined, the three fields are the part."""
 
     before: str  # White space, a list mark or whatever else is kept as it is.
     source: str  # A sentence to translate, without white space at its ends; "" if there is none.
@@ -35,32 +35,33 @@ class Piece(NamedTuple):
 
 
 def with_sources(pieces) -> list[Piece]:
-    """Returns pieces that all have a source: what has none is added to a neighbour.
+    """Returns pieces that all have a source; text without a source is added to a neighbour.
 
-    If none of them has, the list has one piece, or none if there is no text.
+    If no piece has a source, the list has one piece, or none if there is no text.
     """
-    kept, found = "", []
+    kept, joined = "", []
     for piece in pieces:
         if piece.source:
-            found.append(piece._replace(before=kept + piece.before))
+            joined.append(piece._replace(before=kept + piece.before))
             kept = ""
         else:
             kept += "".join(piece)
     if kept:
-        found.append(found.pop() if found else Piece("", "", ""))
-        found[-1] = found[-1]._replace(after=found[-1].after + kept)
-    return found
+        joined.append(joined.pop() if joined else Piece("", "", ""))
+        joined[-1] = joined[-1]._replace(after=joined[-1].after + kept)
+    return joined
 
 
 def join(pieces, translations) -> str:
     """Returns the text of pieces with their translations in place of their sources.
 
-    Between sentences of Chinese and Japanese stands no space, and between those of other languages
-    one, whatever the source has: the translations decide. Line breaks, tabs and all else that is
+    Sentences of Chinese and Japanese have no space between them, and sentences of other languages
+    one space, whatever the source has: the translations decide. Line breaks, tabs and all else that
+        is
     between two sources stay.
 
     Args:
-        pieces: list of `Piece`, those of a text in their order, each with a source.
+        pieces: list of `Piece`, all pieces of a text in their order, each with a source.
         translations: as many strings.
     """
     joined, last = [], None
@@ -89,6 +90,6 @@ def _between(piece, translation, next_piece, next_translation):
 def _is_unspaced(*translations):
     """Returns whether most of the text is Chinese or Japanese: a character counts as a word."""
     text = "".join(translations)
-    others = (one if one.isalpha() else " " for one in _UNSPACED.sub(" ", text))
+    spaced = (letter if letter.isalpha() else " " for letter in _UNSPACED.sub(" ", text))
     characters = len(_UNSPACED.findall(text))
-    return 0 < characters >= len("".join(others).split())
+    return 0 < characters >= len("".join(spaced).split())

@@ -1,4 +1,4 @@
-"""Parts of a text that are kept as they are: marks of lists, and what has no letter.
+"""Parts of a text that are kept as they are: marks of lists, and text without letters.
 
 A sentence such as "1. Open the door." keeps "1. ", and a model translates the rest. A line such as
 "---", "..." or "😀" has nothing to translate; a model would invent a sentence for it. The web page
@@ -17,7 +17,7 @@ from kformer.text.paragraphs.joining import Piece
 
 _END = r"(?:\s+|$)"
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-# Each of these may be followed by others, as in "> - 1. a)".
+# Several of these may follow each other, as in "> - 1. a)".
 _LIST_MARK = re.compile(
     "|".join(
         (
@@ -91,8 +91,8 @@ def piece_of_part(part: str) -> Piece:
 def mark_end(text: str, begins_line: bool, known: Abbreviations) -> int:
     """Returns where the white space and the marks at the beginning of a text end."""
     end = len(text) - len(text.lstrip())
-    while found := _end_of_mark(text, end, begins_line, known):
-        end = found
+    while next_end := _end_of_mark(text, end, begins_line, known):
+        end = next_end
     return end
 
 
@@ -102,16 +102,16 @@ def _end_of_mark(text, start, begins_line, known):
     if place > start:
         return place + len(text[place:]) - len(text[place:].lstrip())
     if not begins_line:
-        found = _INNER_MARK.match(text, start)
-        return found.end() if found and not _is_date(text, found, known) else None
-    if found := _LIST_MARK.match(text, start):
-        return found.end()
-    found = _NUMBER_MARK.match(text, start)
-    if found:
-        return None if _is_date(text, found, known) else found.end()
-    found = _LETTER_MARK.match(text, start)
-    if found and found[1].islower() and found[1] not in known.always | known.number:
-        return found.end()
+        match = _INNER_MARK.match(text, start)
+        return match.end() if match and not _is_date(text, match, known) else None
+    if match := _LIST_MARK.match(text, start):
+        return match.end()
+    match = _NUMBER_MARK.match(text, start)
+    if match:
+        return None if _is_date(text, match, known) else match.end()
+    match = _LETTER_MARK.match(text, start)
+    if match and match[1].islower() and match[1] not in known.always | known.number:
+        return match.end()
     return None
 
 

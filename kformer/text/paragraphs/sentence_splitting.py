@@ -1,13 +1,12 @@
-"""Splits texts into sentences.
+"""Splits texts into sentences, and a sentence that is too long for a model into halves.
 
-The library is sentencex of the Wikimedia Foundation. It has rules for about 300 languages, is
-installed as a wheel, and needs no data. `abbreviations` and `marks` add what it does not know.
-ICU's break iterator, which the web page and phones have, knows no abbreviations; for Python it must
-be compiled. `tests/benchmarks/sentence_splitters/` compares them.
+The library for sentences is sentencex of the Wikimedia Foundation. It has rules for about 300
+languages, is installed as a wheel, and needs no data. `abbreviations` and `marks` add further
+rules. ICU's break iterator, which the web page and phones have, knows no abbreviations; for Python
+it must be compiled. `tests/benchmarks/sentence_splitters/` compares them.
 
-Splits a sentence that is too long for a model: at a clause, a word or a character.
-
-The web page does the same in `kformer/export/web/clauses.js`; a test compares the two.
+A long sentence is halved at a clause, a word or a character. The web page does the same in
+`kformer/export/web/clauses.js`; a test compares the two.
 """
 
 import itertools
@@ -32,6 +31,14 @@ _MORE_ENDS = re.compile(
 _MOST_MARKS = 4
 _OPENED = re.compile(r"(?:(?<=\s)[\"'«»„“”‘’(\[{¿¡]|[「『（《〈【])+\Z")
 _BEGINNING = re.compile(r"(?<=[.!?…][\s\"'”’»)\]])[^\w.!?…,;:]*[^\W\d_]")
+# Ends of clauses and then of words, each with the white space behind it. Punctuation of full width
+# needs no white space.
+_ENDS = (
+    re.compile(r"[,;:!?…–—\u060c\u061b\u0964][\"'”’»)\]]?\s+|[\u3001\u3002\uff0c\uff1a\uff1b]\s*"),
+    re.compile(r"\s+"),
+)
+_JOINER = "\u200d"
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
 
 
 def split_sentences(text: str, source_language: str | None = None) -> list[str]:
@@ -51,15 +58,16 @@ def split_sentences(text: str, source_language: str | None = None) -> list[str]:
         TypeError: An argument is no string.
     """
     code = _code(source_language)
-    return [one for line in _lines(text) for one in _sentences(line, code)]
+    return [sentence for line in _lines(text) for sentence in _sentences(line, code)]
 
 
 def split_pieces(text: str, source_language: str | None = None) -> list[Piece]:
-    """Returns what is to be translated of a text, with all that is kept around it.
+    """Returns the sentences to translate, each with the text around it that is kept.
 
-    A sentence has neither list marks such as "1." nor emoji at its ends, and what has no letter is
-    no sentence. Joined, the pieces are the text. Each has a source, unless none has: then there is
-    one piece, or none for an empty text. See `split_sentences` for the arguments and errors.
+    A sentence has neither list marks such as "1." nor emoji at its ends, and text without letters
+    is no sentence. Joined, the pieces are the text. Each piece has a source; a text without
+    sentences has one piece, or none if it is empty. Arguments and errors are those of
+    `split_sentences`.
     """
     code = _code(source_language)
     known = abbreviations_of(code)
@@ -105,9 +113,9 @@ def _ends(text, code):
     for end in itertools.accumulate(map(len, sentencex.segment(code, text))):
         opened = _OPENED.search(text, max(0, end - _MOST_MARKS), end)
         yield opened.start() if opened else end
-    for found in _MORE_ENDS.finditer(text):
-        if not (found[0][-1].isspace() and text[found.end()].islower()):
-            yield found.end()
+    for match in _MORE_ENDS.finditer(text):
+        if not (match[0][-1].isspace() and text[match.end()].islower()):
+            yield match.end()
 
 
 def _with_capitals(line):
@@ -115,9 +123,9 @@ def _with_capitals(line):
 
     A small letter after a full stop is else a sign that the sentence goes on.
     """
-    if next((one for one in line if one.isupper() or one.islower()), "A").isupper():
+    if next((letter for letter in line if letter.isupper() or letter.islower()), "A").isupper():
         return line
-    return _BEGINNING.sub(lambda found: _capital(found[0]), line)
+    return _BEGINNING.sub(lambda match: _capital(match[0]), line)
 
 
 def _capital(text):
@@ -125,26 +133,16 @@ def _capital(text):
     return upper if len(upper) == len(text) else text
 
 
-# Ends of clauses and then of words, each with the white space behind it. Punctuation of full width
-# needs none.
-_ENDS = (
-    re.compile(r"[,;:!?…–—\u060c\u061b\u0964][\"'”’»)\]]?\s+|[\u3001\u3002\uff0c\uff1a\uff1b]\s*"),
-    re.compile(r"\s+"),
-)
-_JOINER = "\u200d"
-_SKIN_TONES = range(0x1F3FB, 0x1F400)
-
-
 def halves(sentence: str) -> tuple[str, str] | None:
     """Returns the two parts of a sentence, which joined are the sentence; None if it has none.
 
     The first part ends in the middle half of the sentence, as near to its middle as it can: with a
-    clause; if none ends there, with a word; else with a character that users would call one.
+    clause; if no clause ends there, with a word; else with a character as users count them.
     """
     middle = len(sentence) / 2
     most = middle / 2  # Characters from the middle.
     for pattern in _ENDS:
-        ends = [found.end() for found in pattern.finditer(sentence)]
+        ends = [match.end() for match in pattern.finditer(sentence)]
         ends = [end for end in ends if abs(end - middle) <= most]
         if ends:
             return _parted(sentence, _nearest(ends, middle)[0])

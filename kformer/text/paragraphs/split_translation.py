@@ -20,9 +20,9 @@ class SentenceTranslation:
     Attributes:
         source: The sentence, without white space at its ends.
         text: The translation.
-        flags: What is wrong with it, nothing most of the time. "source split": the sentence was too
-            long, so its clauses were translated one by one. For the others see
-            `kformer.Translation`; those of the clauses are flags of the sentence, too.
+        flags: Faults of the translation, empty most of the time. "source split": the sentence was
+            too long, so its clauses were translated one by one. `kformer.Translation` explains the
+            other flags; flags of the clauses are flags of the sentence, too.
     """
 
     source: str
@@ -37,7 +37,7 @@ class SplitTranslation:
     Attributes:
         text: The translation, with line breaks, indents, list marks and whatever has no letter as
             in the source.
-        flags: Those of its sentences, each once; see `SentenceTranslation`.
+        flags: The flags of its sentences, each once.
         sentences: Each sentence with its translation, in the order of the text.
     """
 
@@ -47,7 +47,7 @@ class SplitTranslation:
 
 
 def check_split(split, source_language, prefixes=None):
-    """Checks the arguments of `translate` that go together.
+    """Checks the arguments of `translate` that depend on each other.
 
     Raises:
         TypeError: `split` is not True or False.
@@ -74,14 +74,14 @@ def translate_split(
 ) -> list[SplitTranslation]:
     """Splits texts into sentences, translates all of these in one call, and joins each text.
 
-    A sentence that occurs several times is translated once. What was too long is halved at a clause
-    and translated again, until nothing is cut.
+    A sentence that occurs several times is translated once. A sentence that was too long is halved
+    at a clause and translated again, until nothing is cut.
 
     Args:
         find: callable (sentences, progress) -> as many objects with `text` and `flags`, without
-            warnings of what was cut.
+            warnings of sentences that were cut.
         texts: list of strings, or another iterable of them.
-        source_language: See `split_pieces`.
+        source_language: As for `split_sentences`.
         progress: Called with the number of texts done, in proportion to their sentences.
         stacklevel: Of the warnings; 3 for the caller of a public method.
 
@@ -103,22 +103,22 @@ def translate_split(
 
 def _answers(find, sentences, progress=None):
     """Returns a dict from each of the sentences, which are distinct, to its translation."""
-    found = find(sentences, progress) if sentences else []
+    translations = find(sentences, progress) if sentences else []
     answers = {
-        source: SentenceTranslation(source, _one_line(one.text), tuple(one.flags))
-        for source, one in zip(sentences, found, strict=True)
+        source: SentenceTranslation(source, _one_line(answer.text), tuple(answer.flags))
+        for source, answer in zip(sentences, translations, strict=True)
     }
     parted = {
         source: with_sources(map(piece_of_part, halves(source) or ()))
-        for source, one in answers.items()
-        if _CUT.intersection(one.flags)
+        for source, answer in answers.items()
+        if _CUT.intersection(answer.flags)
     }
     parts = dict.fromkeys(piece.source for pieces in parted.values() for piece in pieces)
     if parts:
-        of_parts = _answers(find, list(parts))
+        part_answers = _answers(find, list(parts))
         for source, pieces in parted.items():
             if pieces:
-                whole = _joined(pieces, of_parts)
+                whole = _joined(pieces, part_answers)
                 flags = dict.fromkeys((SOURCE_SPLIT, *whole.flags))
                 answers[source] = SentenceTranslation(source, whole.text, tuple(flags))
     return answers
@@ -132,12 +132,12 @@ def _joined(pieces: Sequence[Piece], answers) -> SplitTranslation:
 
 
 def _one_line(text):
-    """The text without line breaks: a translation has none but those between sentences."""
+    """Returns the text without line breaks, which a text has only between sentences."""
     return " ".join(text.splitlines())
 
 
 class _InProportion:
-    """Reports the texts done, when told the number of sentences done."""
+    """Reports finished texts, in proportion to the finished sentences."""
 
     def __init__(self, progress, sentences, texts):
         self._progress, self._sentences, self._texts = progress, sentences, texts
@@ -158,10 +158,10 @@ class _InProportion:
 
 def _warn(results, stacklevel):
     """Warns of each text with a sentence that was too long."""
-    for number, one in enumerate(results, start=1):
-        if _CUT.intersection(one.flags):
+    for number, translation in enumerate(results, start=1):
+        if _CUT.intersection(translation.flags):
             how = "its end is missing"
-        elif SOURCE_SPLIT in one.flags:
+        elif SOURCE_SPLIT in translation.flags:
             how = "its clauses were translated one by one"
         else:
             continue
