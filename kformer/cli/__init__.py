@@ -37,7 +37,7 @@ PACKAGE = Path(kformer.__file__).parent
 
 
 def main():
-    """Runs the command: one line on stderr and exit code 2 for what the user can mend."""
+    """Runs the command: a user's error is one line on stderr and exit code 2."""
     _replace_closed_streams()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's greetings.
     warnings.showwarning = _show_warning
@@ -66,9 +66,9 @@ def main():
 
 
 def _replace_closed_streams():
-    """Puts something in the place of standard streams that are closed.
+    """Replaces standard streams that are closed.
 
-    Otherwise the next file that is opened gets their number, and what is meant for the stream.
+    Otherwise the next file that is opened gets their number, and the output of the stream.
     Reading a closed stdin and writing to a closed stdout are errors; messages are dropped.
     """
     flags = {0: os.O_WRONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
@@ -92,7 +92,7 @@ def _drop_what_cannot_be_written():
 
 
 class _Ended(BaseException):
-    """A signal asked the process to end: what is half-written is removed on the way out."""
+    """A signal asked the process to end: half-written files are removed on the way out."""
 
     def __init__(self, number):
         super().__init__(number)
@@ -143,6 +143,6 @@ def _complain(error) -> int:
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None):
-    """Our own warnings are for the user; those of libraries are for programmers."""
+    """Shows kformer's own warnings to the user, and hides the warnings of libraries."""
     if category is UserWarning and Path(filename).is_relative_to(PACKAGE):
         remark(str(message))

@@ -58,7 +58,7 @@ def align(
     ] = False,
     target_language: TargetLanguage = None,
 ):
-    """Link the words of a text to those of its translation, by the attention of a translator."""
+    """Link the words of a text to the words of its translation, by a translator's attention."""
     check_is_keras(model, "shows its attention")
     check_output(output)
     _check_options(choose, gold, output, layer, head)

@@ -172,7 +172,7 @@ def _names(columns):
 
 
 def _json_line(number, label, labels, probabilities):
-    """Returns a line's label, its probability, and those of all labels, as JSON."""
+    """Returns a line's label, its probability, and all labels' probabilities, as JSON."""
     rounded = [round(float(probability), 6) for probability in probabilities]
     fields = {"line": number, "label": label, "probability": max(rounded)}
     fields["probabilities"] = dict(zip(labels, rounded, strict=True))

@@ -29,8 +29,8 @@ LanguageOfTarget = Annotated[
 def with_options_of(kind, panel=None, names=None):
     """Returns a decorator that adds an option to a command for each field of a dataclass.
 
-    The command takes the options that were given as `**given`, those of several such decorators
-    together.
+    The command takes the options that the user set as keyword arguments; with several such
+    decorators, the options of all of them.
 
     Args:
         kind: The dataclass. The type of each field is `Annotated` with a `typer.Option`, or the
@@ -65,7 +65,7 @@ def _parameter(field, panel):
     """Returns the parameter of a command for a field."""
     if "description" not in field.metadata:
         return _keyword(field.name, field.default, field.type)
-    shown = field.default is not dataclasses.MISSING and bool(field.default)  # Not what is off.
+    shown = field.default is not dataclasses.MISSING and bool(field.default)  # False is not shown.
     option = typer.Option(
         help=field.metadata["description"],
         rich_help_panel=panel,

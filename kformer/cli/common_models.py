@@ -1,20 +1,20 @@
 """MODEL on the command line: any of the three saved forms.
 
-The form decides what runs it, and nothing is converted in a run: LiteRT runs a `.tflite` file,
-TensorFlow the others. Seconds for 1,000 sentences with the tiny model on two cores, from the start
-of the process to its end (`make bench-translate`):
+LiteRT runs a `.tflite` file, TensorFlow the other forms; nothing is converted. Seconds for 1,000
+sentences with the tiny model on two cores, from the start of the process to its end (`make
+bench-translate`):
 
     form                                          greedy   4 beams
-    .keras, which searches as it is told             6.9      11.3
+    .keras                                           6.9      11.3
     SavedModel                                       8.0      12.9
     .tflite                                          2.3       4.0
     .tflite with batches of 32                       2.1       4.9
     .tflite of int8                                  1.5       2.6
     .tflite of int8 with batches of 32               1.5       3.9
 
-A file with batches uses them: they save a small model nothing, and cost it time with beams; but of
-the base model, whose weights are read once for all of a batch, 32 sentences of one length take a
-quarter of the time, and of 8 bits two fifths. There 1,000 captions take 10 s instead of 15.
+A file with batches uses them. They do not speed up a small model, and slow it down with beams. The
+base model reads its weights once for a batch, so 32 sentences of one length take a quarter of the
+time, in int8 two fifths, and 1,000 captions 10 s instead of 15.
 """
 
 from collections.abc import Sequence
@@ -129,16 +129,16 @@ def open_ensemble(
 
 
 def open_translator(path: Path, target_language: str | None = None):
-    """Returns the translator at `path`; see `open_able_to`."""
+    """Returns the translator at `path`, opened by `open_able_to`."""
     return open_able_to("translate", path, target_language)
 
 
 def open_able_to(do: str, path: Path, target_language: str | None = None, if_any: bool = False):
-    """Returns what `kformer.load` does, without messages of libraries.
+    """Returns the model at `path` that can `do` a task, without messages of libraries.
 
     Args:
-        do: What the model must be able to do: "translate", "classify", "generate" or "encode".
-        path: Of any form.
+        do: The task that the model must support: "translate", "classify", "generate" or "encode".
+        path: Path of a model of any form.
         target_language: For a translator with several: into which one it then translates.
         if_any: Whether a translator without a choice of languages ignores it.
 

@@ -67,7 +67,8 @@ def distill(
 ):
     """Train a small, fast translator on the translations of larger ones, with their vocabulary.
 
-    The same command goes on where it was stopped: what is translated is used, and training resumes.
+    The same command goes on where it was stopped: existing translations are used, and training
+    resumes.
     """
     flags, changes = Flags.among(settings)
     names = {field.name for field in dataclasses.fields(DistillationOptions)}
@@ -185,12 +186,12 @@ def _check_vocabulary(tokenizer, teacher):
 
 
 def _ask(load, first, texts, shards, number, max_length):
-    """Writes texts as shards, with what the teachers say of each id; goes on with unfinished ones.
+    """Writes texts as shards, with the teachers' likeliest ids; goes on with unfinished shards.
 
     Args:
-        load, first, texts: See `_translate`.
+        load, first, texts: As for `_translate`.
         shards: Path of the folder to write.
-        number, max_length: See `shards_to_teach`.
+        number, max_length: As for `shards_to_teach`.
     """
     from kformer.training.shards.manifest import read_manifest
 

@@ -74,7 +74,7 @@ def evaluate(
 ):
     """Score translations by their references: BLEU and chrF (sacreBLEU).
 
-    They are those of MODEL, which translates --source, or of files.
+    MODEL translates --source; or files contain the translations.
     """
     files = hypotheses or []
     _check_what_is_scored(model, source, output, files)

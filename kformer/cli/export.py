@@ -45,7 +45,7 @@ def export(
 ):
     """Write a SavedModel, a .tflite file, a web page or a folder for CTranslate2.
 
-    What was written is checked: it agrees with Python.
+    The written forms are checked: they agree with Python.
     """
     check_is_keras(model, "can be exported")
     exports = Exports(**settings)

@@ -1,7 +1,4 @@
-"""`Exports`: the forms to export, and how.
-
-The sentences that an export is checked with.
-"""
+"""`Exports`: the forms to export with their options, and the sentences that check them."""
 
 import dataclasses
 import enum
@@ -154,7 +151,7 @@ def held_out(model, source, reference):
 
     Args:
         model: Path of a `.keras` file.
-        source, reference: Files that the user gave, or None: then those of the model's run.
+        source, reference: The user's files; or None for the files of the model's run.
     """
     if source is None:
         if reference:

@@ -1,7 +1,4 @@
-"""Writes the forms of a model, and has them answer what Python answers, to compare.
-
-How exports compare with Python, as a table.
-"""
+"""Writes the forms of a model, compares their answers with Python's, and prints a table."""
 
 import shutil
 import tempfile

@@ -55,7 +55,7 @@ def marian(
     """Import a MarianMTModel, as OPUS-MT publishes them, or a model that Marian trained.
 
     The folder holds config.json, model.safetensors or pytorch_model.bin, vocab.json, source.spm and
-    target.spm; or an .npz file with its vocabularies: one .spm file, or those that the settings
+    target.spm; or an .npz file with its vocabularies: one .spm file, or the files that the settings
     beside it name. Neither PyTorch nor transformers is needed.
     """
     _write(output, lambda: kformer.from_marian(folder, target_language, as_transformers))

@@ -1,9 +1,8 @@
-"""`kformer inspect`.
+"""`kformer inspect`: the content of a model, and the sizes that its exports would have.
 
-How large a model's exports would be, without making them.
-
-Weights have the size of their precision. What else a file holds was measured: of translators of 1
-to 4 layers, of classifiers and language models of 1 and 4 layers, with 400 to 8,000 ids.
+Weights have the size of their precision. The size of the rest of a file was measured, for
+translators of 1 to 4 layers, and classifiers and language models of 1 and 4 layers, with 400 to
+8,000 ids.
 """
 
 from collections.abc import Iterable, Iterator
@@ -49,7 +48,7 @@ def export_sizes(kind: str, stacks: Iterable, parts: "Iterable[Part]") -> Iterat
     """Yields the forms in which a model can be exported, and their sizes in words.
 
     Args:
-        kind: Name of the model's class; others than those above are not exported.
+        kind: Name of the model's class; a class that is not listed above has no exports.
         stacks: The stacks of layers of its network.
         parts: The parts of its network.
     """
@@ -83,7 +82,7 @@ def inspect(model: AnyModel):
 
 
 def _keras(path):
-    """Yields names and values of what a `.keras` file holds, and of the run beside it."""
+    """Yields names and values about a `.keras` file, and about the run beside it."""
     with quiet():
         import kformer
         from kformer.tasks.keras_file import KINDS_IN_WORDS
@@ -209,7 +208,7 @@ def _run(folder):
 
 
 def _saved_model(path):
-    """Yields names and values of what the report in a SavedModel holds."""
+    """Yields names and values of the report in a SavedModel."""
     version = newest_version(path)
     report = read_report(version)
     kind = report.get("kind", "translator").replace("_", " ")
@@ -323,7 +322,7 @@ def _written(metadata):
 
 
 def _checked(report):
-    """Yields what was measured when a model was exported."""
+    """Yields the measurements of a model's export."""
     equal = report.get("equal_to_python", report.get("equal"))
     if equal is None:
         return

@@ -4,7 +4,7 @@ The first line is JSON. Each further line is a point: the lines of text that are
 the output by then, and the CRC-32 of these bytes. Both files only ever grow. Since a point is
 checked against the output, it does not matter which writes reached the disk, or in which order.
 
-What must be the same in every process that works on an output, so that its bytes are, too.
+All processes that work on an output must have the same settings, so that its bytes are the same.
 """
 
 import fcntl
@@ -106,7 +106,7 @@ class Journal:
         self._write(json.dumps(header, ensure_ascii=False).encode())
 
     def keep(self, count: int):
-        """Forgets all points but the first `count`, and what follows them."""
+        """Removes all points but the first `count`, and the bytes behind them."""
         del self.points[count:], self._ends[count + 1 :]
         self._file.truncate(self._ends[-1])
 
@@ -175,7 +175,7 @@ def settings_of(model: Path, files: dict[str, Path | None], options: dict) -> di
 
 
 def check_same(settings: dict, earlier: dict, journal: Path):
-    """Raises a ValueError that says what differs from earlier settings, if anything."""
+    """Raises a ValueError with the difference from earlier settings, if there is one."""
     files = [
         f"another --{name}" if name != "model" else "another model"
         for name, _, _ in _differences(settings["files"], earlier["files"])

@@ -177,7 +177,7 @@ def score(
 
 
 def _with_text(lines):
-    """Yields prompts, and refuses those that are empty."""
+    """Yields prompts, and refuses empty ones."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             raise ValueError(f"A prompt must have text. Received: line {number}, which is blank.")

@@ -69,12 +69,12 @@ def check_beam(runner: str):
 
 
 def _quiet(runner):
-    """Silences what runs on this machine; a cluster tells where to look at its work."""
+    """Silences runners on this machine; a cluster prints where to look at its work."""
     return quiet() if runner.lower() == "directrunner" else contextlib.nullcontext()
 
 
 def prepare_on_runner(*paths, runner: str, **arguments):
-    """Returns what `kformer.scale.prepare_shards` does, without messages of libraries."""
+    """Calls `kformer.scale.prepare_shards` without messages of libraries."""
     check_beam(runner)
     with _quiet(runner):
         from kformer.scale import prepare_shards
@@ -90,12 +90,12 @@ def translate_on_runner(
     beam_options: list[str],
     refused: dict,
 ):
-    """Translates a file; prints how many translations have a problem.
+    """Translates a file; prints the number of translations with a problem.
 
     Args:
         model, input, output: Arguments of the command.
-        runner, beam_options: See `kformer.scale.prepare_shards`.
-        refused: Options that a runner cannot take, by name; those that were not given are false.
+        runner, beam_options: As for `kformer.scale.prepare_shards`.
+        refused: Options that a runner cannot take, by name; options that are not set are false.
     """
     check_beam(runner)
     if input is None or output is None:

@@ -1,4 +1,4 @@
-"""`kformer plot`: pictures of what a model computes with, and of how it was trained."""
+"""`kformer plot`: pictures of a model's position encoding, schedule and training."""
 
 from pathlib import Path
 from typing import Annotated

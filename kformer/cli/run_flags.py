@@ -1,4 +1,4 @@
-"""What every command that trains shares: its options, and the run itself."""
+"""The options and the run that all commands for training share."""
 
 import contextlib
 import dataclasses
@@ -191,7 +191,7 @@ def _choose_backend(name):
 
 
 def _report(prepared, flags):
-    """Prints what the run would print before its first step."""
+    """Prints the report that the run would print before its first step."""
     with quiet():
         from kformer.training.parallel.devices import check_fits, distribute
 

@@ -52,12 +52,12 @@ def write_scores(work, items, total, output, summary, text_of=itemgetter(1), ite
 
     Args:
         work: Callable (items, progress) -> list of `kformer.decoding.scoring.Scored`.
-        items: Iterable of what is scored, one for each line.
-        total: How many.
+        items: Iterable of the items to score, one for each line.
+        total: Number of items.
         output: Path of the file to write, None for stdout.
         summary: Whether to write the numbers of the whole text alone.
         text_of: Function from an item to the text that is scored.
-        items_are: What the items are.
+        items_are: A plural for the items, in words.
     """
     from kformer.decoding.scoring import perplexity
 

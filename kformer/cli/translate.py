@@ -136,7 +136,7 @@ def _load_for_paragraphs(load, form, options):
 
 
 def _with_prefixes(lines, input, prefix):
-    """Pairs of a line and what its translation must begin with."""
+    """Pairs of a line and the prefix of its translation."""
     if prefix is None:
         return ((line, "") for line in lines)
     if input and input.is_file():
@@ -156,7 +156,7 @@ def _paired(lines, prefixes, file):
 
 
 def _start_search(load, options, format):
-    """Loads a .keras file; returns what translates pairs of a line and its prefix, see `in_chunks`.
+    """Loads a .keras file; returns a function for `in_chunks` that translates (line, prefix).
 
     Returns:
         work: callable (pairs, progress) -> translations.
@@ -172,5 +172,5 @@ def _start_search(load, options, format):
 
 
 def _start_export(load):
-    """Loads an export; returns what translates lines, see `_start_search`."""
+    """Loads an export; returns a function for `in_chunks` that translates lines."""
     return load().translations, None

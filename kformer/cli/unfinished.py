@@ -1,7 +1,4 @@
-"""An output that grows beside its name, and gets it when all is written.
-
-Translates a file so that a later process can go on with it.
-"""
+"""An unfinished output: a file under a temporary name that a later process can continue."""
 
 import contextlib
 import itertools
@@ -27,7 +24,7 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
 
     Args:
         output: The path that the whole output gets.
-        settings: See `kformer.cli.journal`.
+        settings: As for `kformer.cli.journal`.
         total: Number of lines of the text.
 
     Raises:
@@ -66,7 +63,7 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
 
 
 class Unfinished:
-    """The part of an output that is written, and its journal; see `unfinished`.
+    """The written part of an output, and its journal; `unfinished` opens it.
 
     Attributes:
         lines: Number of lines of the text that are done.
@@ -91,7 +88,7 @@ class Unfinished:
         return self._point.lines
 
     def _resumed(self, settings, total):
-        """Returns the last point up to which all is whole, and cuts off what follows it."""
+        """Returns the last point up to which all is whole, and cuts off the rest."""
         journal = self._journal
         if not journal.points:
             if self._output.exists():
@@ -119,7 +116,7 @@ class Unfinished:
         )
 
     def append(self, content: bytes, lines: int):
-        """Appends what becomes of the next `lines` lines of the text; then they are done."""
+        """Appends the translations of the next `lines` lines and records them in the journal."""
         self._file.write(content)
         self._file.flush()
         self._point = self._point.after(content, lines)
@@ -136,7 +133,7 @@ class Unfinished:
     def close(self):
         """Closes the files; deletes them if nothing was done."""
         if self._file:
-            with contextlib.suppress(OSError):  # What could not be written is in no journal.
+            with contextlib.suppress(OSError):  # The journal has no entry for unwritten bytes.
                 self._file.close()
         if not self._published and not self._journal.points:
             self._part.unlink(missing_ok=True)
@@ -173,12 +170,12 @@ def write_resumably(
 
     Args:
         start: Called without arguments if anything is left to do; loads the model and returns
-            `work` and `chunk`, see `chunks_done`.
+            `work` and `chunk` for `chunks_done`.
         items: iterable of lines, or of tuples of lines that belong together.
         total: Number of items.
         format: `OutputFormat`.
         output: Path of the file to write.
-        settings: See `kformer.cli.journal`.
+        settings: As for `kformer.cli.journal`.
     """
     with unfinished(output, settings, total) as part:
         if part.lines:

@@ -25,7 +25,7 @@ _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DO
 
 
 def usage_error_line(error: typer.TyperException) -> str:
-    """Returns the message of an error in what was typed."""
+    """Returns the message of an error in the typed command."""
     cause = error.__cause__
     if hasattr(cause, "errors") and getattr(error, "param", None) is not None:
         return _value_error_line(error.param, cause.errors()[0])
@@ -88,16 +88,16 @@ _RULES = {
     errno.EBADF: "A standard stream that the command needs must be open.",
     errno.ENOTEMPTY: "The folder must be empty.",
 }
-# How TensorFlow says it: "{{...}} FILE; No such file or directory [Op:...]", on a line of its own.
+# TensorFlow's form: "{{...}} FILE; No such file or directory [Op:...]", on a line of its own.
 _IN_TENSORFLOW = re.compile(r"^(?:\{\{.*\}\} )?(.+?); ([A-Z][\w -]+?)(?: \[Op:.*)?$", re.MULTILINE)
 
 
 def system_error_line(error: OSError) -> str:
-    """Returns what an error says; in our form, where it has the system's."""
+    """Returns an error's message, in kformer's form if the operating system made it."""
     if error.errno is None:  # One of ours.
         return str(error)
     rule = _RULES.get(error.errno, f"{error.strerror or os.strerror(error.errno)}.")
-    if error.errno == errno.EBADF:  # The file, if one is named, is what was being written.
+    if error.errno == errno.EBADF:  # A file in the error would be the one being written.
         return rule
     files = [file for file in (error.filename, error.filename2) if file is not None]
     return f"{rule} Received: {', '.join(map(repr, map(str, files)))}." if files else rule

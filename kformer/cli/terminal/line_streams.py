@@ -56,7 +56,7 @@ class Text(NamedTuple):
 def lines_to_translate(input, ends=False) -> Text:
     """Returns the lines of a file, or of stdin if that is None.
 
-    A file is read once to count its lines and to find what is not UTF-8, and then while it is
+    A file is read once to count its lines and to check that it is UTF-8, and then while it is
     translated: it may be larger than the memory. A pipe is read once.
 
     Args:
@@ -90,7 +90,7 @@ def translate_lines(translate, lines, total=None):
 
 
 def in_chunks(work, items, total=None, chunk=None, label="Translating", pauses=None):
-    """Yields what `work` makes of each item; see `chunks_done`.
+    """Yields the result of `work` for each item, chunk by chunk like `chunks_done`.
 
     If lines come slowly, each result reaches stdout before the next line is read.
     """
@@ -103,7 +103,7 @@ def in_chunks(work, items, total=None, chunk=None, label="Translating", pauses=N
 
 
 def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
-    """Yields a list of what `work` makes of each item, for one chunk of the items after another.
+    """Yields lists of the results of `work` for the items, one chunk after another.
 
     Without `pauses`, where a chunk ends depends only on the items from its beginning.
 
@@ -113,7 +113,7 @@ def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
         progress: `kformer.cli.terminal.progress_line.Progress`.
         chunk: Most items at once; by default 2,000.
         done: Number of lines before the first item, for messages.
-        pauses: See `Text`.
+        pauses: As for `Text`.
     """
     for part in _chunks(items, chunk or CHUNK, pauses):
         progress.read(len(part))

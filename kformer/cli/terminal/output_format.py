@@ -1,4 +1,4 @@
-"""How what a search found is written: text, TSV or JSON lines; and what is said of bad answers."""
+"""Answers of a search as text, TSV or JSON lines, and warnings about degenerate answers."""
 
 import json
 from enum import StrEnum
@@ -25,7 +25,7 @@ _FIELDS = (  # Of JSON lines, as far as they are known.
 
 
 class OutputFormat(StrEnum):
-    """What an answer becomes."""
+    """Formats of an answer."""
 
     text = "text"
     tsv = "tsv"
@@ -33,7 +33,7 @@ class OutputFormat(StrEnum):
 
 
 def check_format(format, n_best):
-    """Refuses several answers to a line where nothing would tell them apart."""
+    """Refuses several answers to a line in a format without line numbers."""
     if n_best > 1 and format == OutputFormat.text:
         raise ValueError(
             "Several answers to a line need --format tsv or jsonl, which tell them apart. "
@@ -48,9 +48,9 @@ def write_answers(results, format, output, what="translation", expected=(), as_t
         results: For each line a list of `kformer.Translation` or `kformer.Generation`.
         format: `OutputFormat`.
         output: Path of the file to write, None for stdout.
-        what: What an answer is.
+        what: A noun for an answer.
         expected: Flags that are no fault.
-        as_text: Function from an answer to what `OutputFormat.text` writes; by default it is
+        as_text: Function from an answer to the output of `OutputFormat.text`; by default it is
             written on one line.
     """
     with writing(output) as out:
@@ -59,7 +59,7 @@ def write_answers(results, format, output, what="translation", expected=(), as_t
 
 
 def written(number, answers, format, what="translation", expected=(), as_text=None):
-    """Returns the bytes for the answers to line `number`; see `write_answers`."""
+    """Returns the bytes for the answers to line `number`, like `write_answers`."""
     warn_of_flags(number, answers[0], what, expected)
     if as_text and format == OutputFormat.text:
         return as_text(answers[0].text).encode("utf-8")
@@ -88,7 +88,7 @@ def _fields(number, answer):
 
 
 def warn_of_flags(number, best, what="translation", expected=()):
-    """Writes what is wrong with the best answer to line `number`, if anything, to stderr."""
+    """Warns on stderr of the flags of the best answer to line `number`, if it has any."""
     flags = [flag for flag in best.flags if flag in _WHAT_FLAGS_SAY and flag not in expected]
     if flags:
         wrong = ", ".join(_WHAT_FLAGS_SAY[flag] for flag in flags)

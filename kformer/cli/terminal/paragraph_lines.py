@@ -1,4 +1,4 @@
-"""Lines of many sentences: what `--paragraphs` reads and writes, with the layout as it was."""
+"""Lines of many sentences for `--paragraphs`, which keeps their layout."""
 
 from typing import Annotated
 
@@ -33,7 +33,7 @@ def check_paragraphs(paragraphs, source_language, **conflicting):
     """Refuses options that do not go together.
 
     Args:
-        conflicting: Options that do not go with --paragraphs, by name; those that are set are true.
+        conflicting: Options that do not go with --paragraphs, by name; the set ones are true.
     """
     if paragraphs and any(conflicting.values()):
         options = ", ".join(
@@ -75,7 +75,7 @@ def translate_paragraphs(load, input, output, source_language, chunk=None):
 
 
 def _text(input):
-    """Returns the lines with their ends, and refuses those that are too long to be read whole."""
+    """Returns the lines with their ends, and refuses lines that are too long to be read whole."""
     if not isinstance(input, list):
         text = lines_to_translate(input, ends=True)
         name = "stdin" if input is None else repr(str(input))

@@ -19,7 +19,7 @@ class Progress:
     process alone: it is right for one that goes on where another one ended.
 
     Args:
-        label: What is done, such as "Translating".
+        label: The work in a word, such as "Translating".
         total: Number of lines, if that is known.
         done: Number of lines that were done before.
         in_log: Whether to write a line every minute where there is no terminal.

@@ -1,8 +1,7 @@
-"""Lines of a pipe or a terminal, which may come slowly: whoever types one waits for its answer.
+"""Standard streams: slow lines of a pipe or a terminal, and the lines on stderr.
 
-Silence for libraries that greet on stderr.
-
-Warnings about lines of text on stderr: ten of each kind, then a count of the others.
+Libraries that greet on stderr are silenced. Of warnings about lines of text, ten of each kind are
+printed, and then their number.
 """
 
 import collections
@@ -62,7 +61,7 @@ class Stream:
 
 @contextlib.contextmanager
 def quiet():
-    """Sends what native code writes to stderr nowhere: notes of TensorFlow, LiteRT, XNNPACK.
+    """Drops native code's output to stderr: notes of TensorFlow, LiteRT, XNNPACK.
 
     Python's errors are exceptions and not lost by this. Yields a function that writes a line to
     stderr all the same.
