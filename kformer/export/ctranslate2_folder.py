@@ -1,12 +1,9 @@
-"""The weights of a `Transformer` as CTranslate2 keeps them.
+"""A translator as a folder for CTranslate2, with its SentencePiece models, written and run.
 
-Its linear layers are (outputs, inputs), kformer's (inputs, outputs). What reads one input is one
-layer there: query, key and value of self-attention, key and value of the attention to the memory.
-Positions are a table there.
-
-Runs a folder of `export_ctranslate2`, by CTranslate2 and SentencePiece alone.
-
-A translator as a folder for CTranslate2, with the SentencePiece models beside it.
+CTranslate2's linear layers are (outputs, inputs), kformer's (inputs, outputs). Projections of one
+input are one layer there: query, key and value of self-attention, key and value of the attention to
+the memory. Positions are a table there. `CTranslate2Translator` runs a folder by CTranslate2 and
+SentencePiece alone.
 """
 
 from collections import defaultdict
@@ -28,7 +25,7 @@ _ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "swish": "SWISH"}
 
 
 class Vocabulary(NamedTuple):
-    """The tokens of a model on one side, and those with a meaning of their own."""
+    """The tokens of a model on one side, and its special tokens."""
 
     tokens: list[str]  # in the order of their ids
     unknown: str
@@ -167,7 +164,7 @@ def export_ctranslate2(
     The folder holds model.bin, config.json, the vocabularies, whose tokens are pieces, and
     source.spm and target.spm, the SentencePiece models that split sources and join translations.
     CTranslate2 adds the end of a source itself, if the model reads one, and the piece of a target
-    language that the translator was fixed to. How to search is said when it translates.
+    language that the translator was fixed to. The search is chosen when it translates.
 
     Args:
         translator: The translator.
@@ -207,7 +204,7 @@ def export_ctranslate2(
 
 
 def check_ctranslate2(translator, folder: Path, precision: str):
-    """Raises what `export_ctranslate2` would, before minutes of work."""
+    """Raises the errors of `export_ctranslate2` before minutes of work."""
     if not isinstance(translator, Translator):
         raise TypeError(
             f"`translator` must be a kformer.Translator. Received: translator={translator!r:.99}."
@@ -238,12 +235,12 @@ class _Config(TypedDict):
 
 
 class CTranslate2Translator:
-    """Translates as `kformer.Translator` does by default: greedily, up to 50 ids over the source.
+    """Translates like `kformer.Translator` by default: greedily, up to 50 ids over the source.
 
     CTranslate2 has one limit of length for a batch, so sentences of one length make a batch.
 
     Args:
-        folder: What `export_ctranslate2` wrote.
+        folder: A folder of `export_ctranslate2`.
     """
 
     def __init__(self, folder: str | Path):

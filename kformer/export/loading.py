@@ -1,4 +1,4 @@
-"""Loads any saved form of any model: `kformer.load`, and what all forms of a translator can do.
+"""`kformer.load`, which loads any saved form, and the protocol of all forms of a translator.
 
 Each form is imported when it is loaded, so that a `.tflite` file needs no TensorFlow.
 """
@@ -24,7 +24,7 @@ _SERVED = {  # By kind.
 
 
 class SavedTranslation(Protocol):
-    """What every form tells of a translation; see `kformer.Translation`."""
+    """A translation as every form returns it, with fewer fields than `kformer.Translation`."""
 
     @property
     def text(self) -> str: ...
@@ -35,7 +35,7 @@ class SavedTranslation(Protocol):
 
 @runtime_checkable
 class SavedTranslator(Protocol):
-    """What every saved form of a translator can do: `kformer.load` returns such an object.
+    """The methods of every saved form of a translator: `kformer.load` returns such an object.
 
     `kformer.Translator` can do more, as can `kformer.export.ServedTranslator` and
     `kformer.pocket.PocketTranslator`. `kformer.serving.Client` has these methods, too.
@@ -55,7 +55,7 @@ class SavedTranslator(Protocol):
         Args:
             texts: list of strings, or another iterable of them.
             progress: Called with the number of texts done, after each batch.
-            split, source_language: See `split_translations`.
+            split, source_language: As for `split_translations`.
             target_language: The language to translate into, of a model with several.
         """
         ...
@@ -70,7 +70,7 @@ class SavedTranslator(Protocol):
         """Returns for each text a list of translations with `text` and `flags`, best first.
 
         Args:
-            texts, progress, target_language: See `translate`.
+            texts, progress, target_language: As for `translate`.
         """
         ...
 
@@ -85,7 +85,7 @@ class SavedTranslator(Protocol):
         """Returns the translation of each text, which may have many sentences and lines.
 
         Args:
-            texts: See `translate`.
+            texts: As for `translate`.
             source_language: Their language, such as "de".
             progress: Called with the number of texts done, in proportion to their sentences.
         """
@@ -97,7 +97,7 @@ class SavedTranslator(Protocol):
         """Returns a vector for each of N texts, for comparing texts: float32 array (N, D).
 
         Args:
-            texts, progress: See `translate`.
+            texts, progress: As for `translate`.
         """
         ...
 
@@ -110,7 +110,7 @@ def load(path) -> Any:
     `load` of `kformer.Translator` and of the other classes loads `.keras` files of its own alone.
 
     Returns:
-        What the file holds. Of a `.keras` file: `kformer.Translator`, `kformer.TextClassifier`,
+        The model in the file. For a `.keras` file: `kformer.Translator`, `kformer.TextClassifier`,
         `kformer.TextEncoder` or `kformer.LanguageModel`. Of a SavedModel, a folder of one version
         or of several: `kformer.export.ServedTranslator`, `kformer.export.ServedClassifier` or
         `kformer.export.ServedLanguageModel`. Of a `.tflite` file:

@@ -5,8 +5,8 @@ over all of its positions at once; only one loop remains.
 
 1. Normalize. The model's table of replacements is an automaton. All positions walk through it side
    by side, one byte per step, for as many steps as the longest key has bytes. This gives each
-   position its longest key, or its character, or U+FFFD for a broken byte: what to write, and the
-   distance to the next position.
+   position its longest key, or its character, or U+FFFD for a broken byte: the bytes to write,
+   and the distance to the next position.
 2. Only the positions that are reached from the first by these distances count. Pointer doubling
    finds them: each reached position marks its target, then every pointer is replaced by the
    pointer's pointer. After log2(length) rounds all are marked.
@@ -18,7 +18,7 @@ over all of its positions at once; only one loop remains.
 5. Choose. The best score at each end is the maximum, over the pieces that end there, of the piece's
    score plus the best score at its beginning. This is the loop, and it keeps only a row of scores.
    The pieces of the maxima are computed afterwards, for all ends at once.
-6. The chosen pieces are those reached backwards from the end, by pointer doubling again. Running
+6. The chosen pieces are reached backwards from the end, by pointer doubling again. Running
    sums give their places among the ids; characters without a piece give an id for each byte.
 
 Detokenization: each id has a slice of one long string. Step 3 writes the slices one after another,

@@ -1,6 +1,6 @@
-"""Reads the replacements of a SentencePiece model from its `precompiled_charsmap`.
+"""The replacements of a SentencePiece model, read from its `precompiled_charsmap`.
 
-That is a length, an automaton in the layout of
+The charsmap is a length, an automaton in the layout of
 [Darts-clone](https://github.com/s-yata/darts-clone), and the replacements, each followed by a zero.
 The automaton shares branches; written out, `nmt_nfkc` would have 225,276 keys.
 """

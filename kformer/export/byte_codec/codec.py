@@ -1,6 +1,4 @@
-"""The byte codec for the signatures of a `.tflite` file, in graph.
-
-Ids to the text that they spell. In graph.
+"""The byte codec for the signatures of a `.tflite` file: bytes to ids and back, in graph.
 
 Axes: T ids, M bytes.
 """
@@ -57,7 +55,7 @@ def spell(spellings, ids, room: int):
 
 
 def _repaired(spellings, kind, start, length):
-    """Lets U+FFFD stand for those pieces of one byte that are no part of a character."""
+    """Spells pieces of one byte that are no part of a character as U+FFFD."""
     single = tf.equal(kind, BYTES)
     byte = tf.where(single, looked_up(spellings.strings, start), NO_BYTE)
     lengths = character_lengths(byte)
@@ -102,8 +100,8 @@ class ByteCodec:
         """Returns the `Tokens` of `source`, uint8 (N,), without zeros at its end; S is `most`.
 
         Args:
-            prefix_id: int32 (1,), an id to put before the others; by default that of the
-                tokenizer's prefix, if it has one.
+            prefix_id: int32 (1,), an id to put before the others; by default the id of
+                the tokenizer's prefix, if it has one.
         """
         if prefix_id is None and self._prefix_id is not None:
             prefix_id = [self._prefix_id]
@@ -137,7 +135,7 @@ class ByteCodec:
         return ids, count + 1, text.cut | (count >= most)
 
     def detokenize(self, ids, room: int):
-        """Returns the text of `ids`, int32 (T,), see `spell.spell`."""
+        """Returns the text of `ids`, int32 (T,), as `spell` does."""
         return spell(self._in_graph(self._tables.spellings), ids, room)
 
     def _in_graph(self, tables):

@@ -1,4 +1,4 @@
-"""What both codecs look up: the one in the graph, and the reference.
+"""The tables of the byte codec, in the graph and in the reference.
 
 In texts and keys of pieces, a space is one byte, `SPACE_BYTE`, where the library writes U+2581.
 """
@@ -26,19 +26,19 @@ from kformer.export.byte_codec.piece_model import (
 )
 
 SPACE_BYTE = 0x20
-BROKEN = "\ufffd".encode()  # What stands for a byte that is no UTF-8.
+BROKEN = "\ufffd".encode()  # Replaces a byte that is not UTF-8.
 
 
 class Utf8(NamedTuple):
     """Which bytes may follow a first byte: table 3-7 of the Unicode Standard, chapter 3."""
 
     length: np.ndarray  # int32 (256,), bytes of the character; 0 for no first byte
-    least: np.ndarray  # int32 (256,), of the second byte; those after it are 0x80 to 0xBF
+    least: np.ndarray  # int32 (256,), of the second byte; further bytes are 0x80 to 0xBF
     most: np.ndarray  # int32 (256,)
 
 
 class Normalizer(NamedTuple):
-    """What becomes of a text before it is split. R bytes."""
+    """The changes to a text before it is split. R bytes of strings."""
 
     keys: DoubleArray  # values: halves of places in `strings`, of a replacement's length
     strings: np.ndarray  # uint8 (R,), `BROKEN`, then each replacement behind its length
@@ -51,7 +51,7 @@ class Pieces(NamedTuple):
 
     keys: DoubleArray  # values: ids
     scores: np.ndarray  # int32 (U,), of the pieces that end in these states
-    scale: float  # what they are to be multiplied with, a power of two
+    scale: float  # their factor, a power of two
     unknown_score: np.float32
     unknown_id: int
     byte_ids: np.ndarray | None  # int32 (256,); None if unknown text becomes `unknown_id`
@@ -73,7 +73,7 @@ PLAIN, SPACED, BYTES, ZERO = range(4)
 
 
 class Tables(NamedTuple):
-    """All that a codec knows of its model."""
+    """The tables of a codec for one SentencePiece model."""
 
     normalizer: Normalizer
     pieces: Pieces
@@ -85,7 +85,7 @@ def tables_of(model: bytes) -> Tables:
     """Returns the tables of a SentencePiece model file, given as bytes.
 
     Raises:
-        ValueError: See `kformer.export.byte_codec.piece_model.read_piece_model`.
+        ValueError: As for `kformer.export.byte_codec.piece_model.read_piece_model`.
     """
     known = read_piece_model(model)
     return Tables(_normalizer(known), _pieces(known), _spellings(known))
@@ -157,7 +157,7 @@ def _pieces(model: PieceModel):
 def as_integers(numbers):
     """Returns int32 numbers and the power of two that makes `numbers`, float32, of them, exactly.
 
-    The converter rounds tables of floats, and leaves those of integers alone.
+    The converter rounds tables of floats, and leaves tables of integers alone.
 
     Raises:
         ValueError: They are too far apart for 31 bits.

@@ -2,7 +2,7 @@
 
 A state is a number; byte c in state s reads slot s + c. If its `label` is c, its `follow` is the
 next state; otherwise no key continues. States are placed so that no two of them use the same slot
-([Aoe, 1989](https://doi.org/10.1109/32.31365)). Those in which a key may end have the highest
+([Aoe, 1989](https://doi.org/10.1109/32.31365)). States in which a key may end have the highest
 numbers; reading `END`, a byte that no key has, gives the key's value.
 """
 

@@ -1,4 +1,4 @@
-"""Bytes to the text that is split: what is replaced, what is broken, white space. In graph.
+"""Normalization in graph: bytes to text with replacements, repaired UTF-8 and white space.
 
 Axes: N bytes read, M bytes written.
 """
@@ -22,7 +22,7 @@ from kformer.export.byte_codec.scan import (
     walk,
 )
 
-_BAR = "\u2581".encode()  # What the library writes for a space; so it is one.
+_BAR = "\u2581".encode()  # The library writes a space so; in a text it means one.
 
 
 class Text(NamedTuple):
@@ -43,7 +43,7 @@ def read(source):
     text = tf.cast(source, tf.int32)
     length = tf.reduce_max(tf.where(tf.equal(text, 0), 0, places + 1))
     begins = looked_up(UTF8.length, text)
-    followed = tf.ones([size], tf.bool)  # By nothing but what continues a character.
+    followed = tf.ones([size], tf.bool)  # By continuation bytes of a character alone.
     for by in (1, 2, 3):
         followed &= is_trail(shifted(text, by, 0x80))
     halved = followed & (places + begins > size)

@@ -70,7 +70,7 @@ def _check(proto):
         "have their spaces before the words": (
             "treat_whitespace_as_suffix" if proto.trainer_spec.treat_whitespace_as_suffix else ""
         ),
-        # A space without one would be three bytes, those of U+2581.
+        # A space without one would be the three bytes of U+2581.
         "have a piece for the space alone, or no byte fallback": (
             "" if SPACE in usable or not proto.trainer_spec.byte_fallback else "none"
         ),

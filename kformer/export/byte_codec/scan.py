@@ -1,4 +1,4 @@
-"""Loops over a text, as operations over all of its positions at once, in ops that LiteRT has.
+"""Scans of a text as operations over all of its positions at once, in ops that LiteRT has.
 
 Axes: N bytes read, M bytes written, K states or slices.
 """
@@ -15,7 +15,7 @@ _HALF = 2**15  # Of the numbers of 16 bits.
 
 
 def shifted(values, by: int, fill):
-    """Returns what stands `by` places further on in `values` (N,), or further back if negative."""
+    """Returns `values` (N,) moved by `by` places to the left, or to the right if negative."""
     rest = values.shape[0] - abs(by)
     filled = tf.fill([abs(by)], tf.constant(fill, values.dtype))
     if by < 0:
@@ -29,10 +29,10 @@ def first(values, count: int):
 
 
 def narrowed(table):
-    """Returns an array as `looked_up` reads it: int32 numbers in one byte or two if they fit.
+    """Returns an array for `looked_up`: int32 numbers in one byte or two if they fit.
 
     LiteRT cannot look up uint16 numbers, so they are int16, moved by 32,768. The converter cannot
-    slice those, so an odd number of them gets another one at the end, for whole words.
+    slice those, so an odd number of them is padded to whole words.
     """
     if table.dtype != np.int32 or table.min() < 0 or table.max() >= 2 * _HALF:
         return table
@@ -103,7 +103,7 @@ def is_trail(byte):
 
 
 def reached(follow, start, size: int):
-    """Finds what is reached from `start` by going from each position to the one that it names.
+    """Finds the positions reached from `start` by following each position's link.
 
     By pointer doubling: after round k, all that 2^k steps reach is marked.
 
@@ -113,7 +113,7 @@ def reached(follow, start, size: int):
         size: N.
 
     Returns:
-        int32 tensor (N,), 1 for what is reached, more for the last of it, else 0.
+        int32 tensor (N,), 1 for reached positions, more for the last of them, else 0.
     """
     marked = tf.cast(tf.equal(tf.range(size), start), tf.int32)
     steps = 1
@@ -125,7 +125,7 @@ def reached(follow, start, size: int):
 
 
 class Spread(NamedTuple):
-    """What `spread` returns."""
+    """Result of `spread`."""
 
     slice: tf.Tensor  # int32 (M,): which slice the byte is of
     offset: tf.Tensor  # int32 (M,): which byte of the slice it is
@@ -133,10 +133,10 @@ class Spread(NamedTuple):
 
 
 def spread(sizes, room: int):
-    """Lays slices one after the other, and tells for each byte where it is from.
+    """Lays slices one after the other, and returns the origin of each byte.
 
     Args:
-        sizes: int32 tensor (K,), bytes of each slice; 0 for those that are left out.
+        sizes: int32 tensor (K,), bytes of each slice; 0 to leave it out.
         room: M.
 
     Returns:
@@ -146,7 +146,7 @@ def spread(sizes, room: int):
     end = tf.cumsum(sizes)
     begin = end - sizes
     occupied = tf.minimum(sizes, 1)
-    # Slices that are not empty, numbered, and at each byte the number of those that have begun.
+    # Slices that are not empty, numbered, and at each byte the number of slices that have begun.
     number = tf.where(occupied > 0, tf.cumsum(occupied) - 1, count)
     kept = scattered(number, tf.range(count), count)
     begun = tf.cumsum(scattered(tf.where(occupied > 0, begin, room), occupied, room))
@@ -155,7 +155,7 @@ def spread(sizes, room: int):
 
 
 def scattered(places, values, room: int):
-    """Returns int32 (room,) with `values` (K,) at `places` (K,); those at `room` or on are lost."""
+    """Returns int32 (room,) with `values` (K,) at `places` (K,); places from `room` on are lost."""
     places = tf.expand_dims(tf.minimum(places, room), 1)
     return first(tf.scatter_nd(places, values, [room + 1]), room)
 

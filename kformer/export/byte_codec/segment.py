@@ -1,12 +1,11 @@
-"""The text to the ids of its most likely pieces. In graph.
+"""Segmentation: a text to the ids of its most likely pieces, in graph.
+
+A unigram model picks the split of the highest score. A text that repeats itself has several such
+splits: "aaa" as "a", "aa", or as "aa", "a". Rounding decides between them, and the SentencePiece
+library, which the byte codec follows, rounds otherwise than tensorflow-text. `are_tied` recognizes
+these ties.
 
 Axes: M bytes, E = M + 1 ends, L bytes of the longest piece.
-
-Texts that two tokenizers may split in two ways, neither of them wrong.
-
-A unigram model picks the split of the highest score, and a text that repeats itself has several of
-them: "aaa" as "a", "aa", or as "aa", "a". Which one is found depends on how sums are rounded, and
-the SentencePiece library, which the byte codec follows, and tensorflow-text differ in that.
 """
 
 import numpy as np
@@ -45,7 +44,7 @@ def segment(pieces, text):
 
 
 def _scores(pieces, states, text):
-    """What it costs to go on by 1 byte, 2, and so on: float (L, M)."""
+    """Returns the score of the piece of 1 byte, 2 bytes and so on at each byte: float (L, M)."""
     ends = states >= pieces.keys.ends
     places = tf.where(ends, states - pieces.keys.ends, 0)
     scores = tf.cast(looked_up(pieces.scores, places), tf.float32) * pieces.scale
@@ -130,7 +129,7 @@ _ROUNDING = float(np.finfo(np.float32).eps) / 2  # Of one sum, for each unit of 
 
 
 def are_tied(tokenizer, ids, other_ids) -> bool:
-    """Whether both spell one text, and float32 cannot tell which of them scores higher.
+    """Returns whether both spell one text, with equal scores up to float32's rounding.
 
     Args:
         tokenizer: `kformer.Tokenizer`.
@@ -150,7 +149,7 @@ def are_tied(tokenizer, ids, other_ids) -> bool:
 
 
 def _score(model, i) -> float:
-    """What an id adds; of the bytes of an unknown character, the first has all of its score."""
+    """Returns the score of an id; an unknown character's score counts at its first byte."""
     kind = model.types[i]
     if kind == BYTE and int(model.pieces[i][1:-1], 16) & 0xC0 == 0x80:  # Not the first.
         return 0.0

@@ -1,18 +1,12 @@
-"""Searches for answers to rows of ids in graph, to texts with scores and flags.
+"""A search in graph: from rows of ids to texts with scores and flags, by chunks of a batch.
 
-Axes: B batch, N sequences a text, T length of a sequence.
+Chunks bound the memory of a batch of any size. Optionally, the functions of ids are compiled by
+XLA, for servers that were started with it. XLA compiles for every new shape, which takes seconds.
+So there are few shapes: batches are padded to one of five sizes, rows to one of the lengths 16, 32,
+64 and so on. With the chunks of `serving_signatures` and sources of up to 256 ids, that makes 22
+shapes. The padding does not change a row's result.
 
-Functions of ids compiled by XLA, for servers that were started with it.
-
-XLA compiles for every new shape, which takes seconds. So there are few: batches are padded to one
-of five sizes, rows to one of the lengths 16, 32, 64 and so on. With the chunks of `signatures`
-and sources of up to 256 ids, that makes 22 shapes. The padding does not change a row's result.
-
-Axes: B batch, S length.
-
-Processes a batch of any size in chunks, in graph, so that memory is bounded.
-
-Axes: B batch.
+Axes: B batch, S length, N sequences a text, T length of a sequence.
 """
 
 import tensorflow as tf
@@ -176,7 +170,7 @@ class Searching:
 
         Args:
             ids: int32 `tf.RaggedTensor` (B, None).
-            flags: Those of the rows: bool tensors (B,) by name.
+            flags: Flags of the rows: bool tensors (B,) by name.
             at_once: int32 ().
 
         Returns:

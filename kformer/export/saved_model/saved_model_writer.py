@@ -1,8 +1,7 @@
-"""The SavedModel: from strings to answers, with the tokenizer in the graph.
+"""The SavedModel, from strings to answers with the tokenizer in the graph, and its report.
 
-It needs only operations that are built into TensorFlow Serving.
-
-The export report in a SavedModel: what it holds, and what it was checked against.
+It needs only operations that are built into TensorFlow Serving. The export report in it describes
+its content and its checks.
 """
 
 from collections.abc import Callable, Iterable
@@ -100,10 +99,11 @@ def export_saved_model(
 ) -> Path:
     """Writes the next version of a model for TensorFlow Serving, and the files to serve it.
 
-    Of a translator, the signature `serving_default` takes `text`, string (B,), and returns
-    `translation`, string (B,); `score`, float32 (B,), see `kformer.Greedy` and `kformer.Beam`;
-    `truncated`, bool (B,), True if the text had more than `model.max_source_length` ids and was
-    cut; and `flags`, string (B,), all problems, usually "". Others are `beam` and `score`.
+    For a translator, the signature `serving_default` takes `text`, string (B,), and returns
+    `translation`, string (B,); `score`, float32 (B,), defined by `kformer.Greedy` and
+    `kformer.Beam`; `truncated`, bool (B,), True if the text had more than `model.max_source_length`
+    ids and was cut; and `flags`, string (B,), all problems, usually "". Others are `beam` and
+    `score`.
 
     Of a classifier, `serving_default`, also named `classify`, takes `text`, string (B,), and
     returns `label`, string (B,); `probabilities`, float32 (B, C), in the order of `labels`, string
@@ -113,7 +113,7 @@ def export_saved_model(
     `generation`, string (B,), each prompt with its continuation; `score`, float32 (B,); and
     `flags`. Others are `beam` and `score`.
 
-    All kinds have the signatures `encode` and `tokenize`; see `kformer.export.saved_model`.
+    All kinds have the signatures `encode` and `tokenize`.
 
     The version's `assets.extra` holds warm-up requests and `kformer.json`, the export report.
     Settings for the server and a README with real requests and responses lie beside the versions;
@@ -123,18 +123,19 @@ def export_saved_model(
         model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next number that
             none has or had.
-        beam_size, length_penalty: See `kformer.Translator.translate`. All other options of the
-            search are the model's own, see `kformer.Translator.search_defaults`. The signature
-            `beam` returns `beam_size` answers per text, or 4 if that is 1. A classifier has none.
+        beam_size, length_penalty: As for `kformer.Translator.translate`. All other options of the
+            search are the model's own, `kformer.Translator.search_defaults`. The signature `beam`
+            returns `beam_size` answers per text, or 4 if that is 1. A classifier has no search.
         check: Called with the path of the complete SavedModel before it is renamed; if it raises,
             no server ever sees the version. A dict that it returns is added to the report.
         xla: Whether to compile the search, or the classifier, for a server that is started with
             `--xla_cpu_compilation_enabled`; any other fails on requests. Compiling a new shape
-            takes seconds, see `kformer.export.saved_model.graph_search`.
+            takes seconds (`kformer.export.saved_model.graph_search`).
         examples: Sentences for the warm-up requests and the README; by default words of the
             vocabulary.
-        max_batch_tokens: Maximum number of ids in all texts of a request; by default that of 64 of
-            the longest texts and their targets. `batching.config` keeps merged batches within it.
+        max_batch_tokens: Maximum number of ids in all texts of a request; by default as many as 64
+            of the longest texts have and their targets. `batching.config` keeps merged batches
+            within it.
         publication: `kformer.files.Publication` that the version is part of; if None, its own.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Runs an exported SavedModel in Python: what all kinds of models share."""
+"""The base class that runs an exported SavedModel of any kind in Python."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ class ServedModel:
         self.signatures = dict(self._model.signatures)
 
     def encode(self, texts, batch_size: int = 32, progress=None) -> np.ndarray:
-        """Returns a vector for each text; see `kformer.Translator.encode`."""
+        """Returns a vector for each text, like `kformer.Translator.encode`."""
         rows = self._answers("encode", read_vector, texts, batch_size, progress)
         warn_of_cut([flags for _, flags in rows], "encoded")
         width = self.signatures["encode"].structured_outputs["vector"].shape[-1]

@@ -1,9 +1,4 @@
-"""Runs a translator's SavedModel in Python.
-
-Runs a classifier's SavedModel in Python.
-
-Runs a language model's SavedModel in Python.
-"""
+"""Classes that run the SavedModel of a translator, classifier or language model in Python."""
 
 import copy
 import functools
@@ -49,16 +44,16 @@ class ServedTranslator(ServedModel):
 
     @property
     def target_languages(self) -> tuple[str, ...]:
-        """See `kformer.Translator.target_languages`."""
+        """The languages to choose from; empty if the model has no choice."""
         return self._languages
 
     @property
     def target_language(self) -> str | None:
-        """See `kformer.Translator.target_language`."""
+        """The language that this translator translates into, or None if it is not known."""
         return self._target_language or self.report.get("target_language")
 
     def into(self, target_language: str | None) -> Self:
-        """Returns a translator into one language; see `kformer.Translator.into`."""
+        """Returns a translator into one language, with the same SavedModel."""
         check_target_language(target_language, self._languages)
         if target_language is None:
             return self
@@ -76,7 +71,7 @@ class ServedTranslator(ServedModel):
         source_language=None,
         target_language=None,
     ) -> list[str]:
-        """See `kformer.Translator.translate`; the export chose the search."""
+        """Translates texts like `kformer.Translator.translate`; the export chose the search."""
         check_split(split, source_language)
         into = self.into(target_language)
         if split:
@@ -105,7 +100,7 @@ class ServedTranslator(ServedModel):
         progress=None,
         target_language=None,
     ) -> list[SplitTranslation]:
-        """See `kformer.Translator.split_translations`; the export chose the search."""
+        """Translates texts of many sentences, like `kformer.Translator.split_translations`."""
         return self.into(target_language)._split(texts, source_language, batch_size, progress)
 
     def _split(self, texts, source_language, batch_size, progress):
@@ -146,7 +141,7 @@ class ServedClassifier(ServedModel):
         return tuple(answer.probabilities)
 
     def predict(self, texts, batch_size: int = 32, progress=None) -> Predictions:
-        """See `kformer.TextClassifier.predict`."""
+        """Classifies texts like `kformer.TextClassifier.predict`."""
         answers = self._answers("classify", read_class, texts, batch_size, progress)
         warn_of_cut([answer.flags for answer in answers], "classified")
         rows = [[*answer.probabilities.values()] for answer in answers]
@@ -172,7 +167,7 @@ class ServedLanguageModel(ServedModel):
     _outputs = ("generation", "score")
 
     def generate(self, prompts, batch_size: int = 32, progress=None) -> list[str]:
-        """See `kformer.LanguageModel.generate`; the export chose the search."""
+        """Continues prompts like `kformer.LanguageModel.generate`; the export chose the search."""
         return [best.text for [best] in self.generations(prompts, batch_size, progress)]
 
     def generations(

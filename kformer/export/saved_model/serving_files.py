@@ -1,8 +1,7 @@
-"""Files beside the versions of a served model: settings of the server and a README.
+"""The folder of a served model: its versions, their reports, the server's settings, a README.
 
-A server loads only folders with numeric names, and ignores other files.
-
-The versions of a model in a folder, and their reports, read without TensorFlow.
+A server loads only folders with numeric names, and ignores other files. Versions and reports are
+read without TensorFlow.
 """
 
 import json
@@ -36,8 +35,8 @@ def write_serving_files(publication, folder, settings, about, answers):
         folder: The folder of versions.
         settings: dict with the version's `version`, `kind`, `xla`, `max_source_length`,
             `max_texts`, `max_batch_tokens`, `max_batch_characters`, `batch_sizes` and `bytes`, the
-            size of its files; of a translator, `max_target_length`.
-        about: What is particular about the model: a sentence for the README.
+            size of its files; for a translator, `max_target_length`.
+        about: A sentence about the model for the README.
         answers: list of (`warmup.Request`, dict output -> list), for the README.
     """
     folder = Path(folder)

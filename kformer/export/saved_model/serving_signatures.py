@@ -32,7 +32,7 @@ class Signatures:
     over the limits of texts, characters or ids fail.
 
     If the tokenizer has target languages to choose from, every signature takes `target_language`,
-    too, string (B,). A text with another language than those has a flag that names them.
+    too, string (B,). A text with an unknown language has a flag that lists the known ones.
 
     A subclass names the signatures of its own kind of model with `_own`.
 
@@ -134,7 +134,7 @@ class Signatures:
         Args:
             sources: int32 `tf.RaggedTensor` (B, None).
             targets: `Read`.
-            start_id: That of the targets.
+            start_id: Start id of the targets.
             at_once: int32 (), maximum number of rows at once; fewer, if their logits are many.
         """
         length = tf.reduce_max(tf.concat([targets.lengths, [1]], axis=0))
@@ -167,7 +167,7 @@ class Signatures:
 def input_specs(function) -> list:
     """Returns the `tf.TensorSpec`s of a signature's inputs."""
     specs, _ = function.structured_input_signature
-    return [spec for spec in specs if spec is not None]  # What it has no use for is None.
+    return [spec for spec in specs if spec is not None]  # Unused inputs are None.
 
 
 def input_names(function) -> list[str]:
@@ -179,7 +179,7 @@ def as_many(what, texts, more_texts):
     """Returns an operation that fails unless two inputs, string (B,), are of one length.
 
     Args:
-        what: Words of the message: "targets as sources", for instance.
+        what: Nouns for the message: "targets as sources", for instance.
     """
     return tf.debugging.Assert(
         tf.equal(tf.size(texts), tf.size(more_texts)),

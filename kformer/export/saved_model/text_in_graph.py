@@ -1,8 +1,7 @@
-"""Tokenizes any texts in graph, and flags those that were cut or broken.
+"""Text in graph: tokenization with flags of cut or broken texts, and flags of degenerate output.
 
-The limits are those of Python, see `kformer.text.text_rows`. Axes: B batch.
-
-Flags of degenerate output, as `kformer.text.degenerate` computes them, in graph.
+The limits are the same as in Python (`kformer.text.text_rows`), and so are the flags of
+degenerate output (`kformer.text.degenerate`).
 
 Axes: B batch, S source length, T target length, L length of either.
 """
@@ -60,7 +59,7 @@ class Languages:
 
     Attributes:
         codes: list of them.
-        unknown: The flag of a text that names another language; it tells which ones are known.
+        unknown: The flag of a text that names another language; it lists the known ones.
     """
 
     def __init__(self, ids):
@@ -79,7 +78,7 @@ def read(tokenizer, text, max_length, prefix_ids=None):
     """Tokenizes `text`, string (B,), into at most `max_length` ids each; returns `Read`.
 
     Args:
-        prefix_ids: See `kformer.Tokenizer.tokenize`.
+        prefix_ids: As for `kformer.Tokenizer.tokenize`.
     """
     text = tf.strings.regex_replace(text, r"\x00+\z", "", replace_global=False)
     kept = tf.strings.substr(text, 0, _MAX_BYTES)

@@ -1,13 +1,12 @@
-"""Warm-up requests: a server runs them before it sends real requests to a new version.
+"""Warm-up requests of a server, and the limits of a request.
 
-They are a TFRecord of `PredictionLog`s in `assets.extra/tf_serving_warmup_requests`. Only a few
-fields of these messages are needed, all of them length-delimited, so they are encoded here and no
-package of the server needs to be installed.
+A server runs warm-up requests before it sends real ones to a new version. They are a TFRecord of
+`PredictionLog`s in `assets.extra/tf_serving_warmup_requests`. Only a few fields of these messages
+are needed, all of them length-delimited, so they are encoded here and no package of the server
+needs to be installed.
 
-Limits of requests to a server, which bound the work of one request.
-
-A server may merge several requests into one batch, and the graph sees only the batch. So the limits
-fit the largest batch that it merges, whatever its texts.
+Limits bound the work of one request. A server may merge several requests into one batch, and the
+graph sees only the batch. So the limits fit the largest batch that it merges, whatever its texts.
 """
 
 from pathlib import Path
@@ -82,7 +81,7 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
         inputs: dict signature -> names of its inputs.
         examples: dict name of an input -> `Examples`.
         max_source_length: Maximum number of ids of a text.
-        max_ids: Maximum of a batch; see `kformer.export.saved_model.graph_search.shapes`.
+        max_ids: Maximum of a batch, as for `kformer.export.saved_model.graph_search.shapes`.
         xla: Whether to include every shape, because each is compiled.
         max_batch_size: Maximum number of texts of a request.
     """
@@ -164,10 +163,10 @@ def batch_limits(
 
     Args:
         max_source_length: Maximum number of ids of a text that the model reads.
-        max_batch_tokens: Maximum number of ids of a request; by default those of 64 of the longest
-            texts, and of their targets.
+        max_batch_tokens: Maximum number of ids of a request; by default as many as 64 of the
+            longest texts and their targets have.
         xla: Whether the graph is compiled, so that only a few batch sizes are allowed.
-        targets: Whether texts have targets, as those of a translator.
+        targets: Whether texts have targets, as for a translator.
 
     Raises:
         ValueError: One text and its target can exceed `max_batch_tokens`.

@@ -13,19 +13,19 @@ import tensorflow as tf
 from kformer.export.tflite.rounded_weights import STEP, packed_int4
 from kformer.export.tflite_graph.int8_weights import quantized_rows
 
-# What a byte of two int4 stands for: float32 (256, 2), the number in the lower bits first.
+# The two int4 numbers of each byte: float32 (256, 2), the number in the lower bits first.
 _PAIRS = ((np.arange(256)[:, None] >> [0, 4]) + 8 & 15).astype(np.float32) - 8
 
 
 def with_quantized_embeddings(network, constant: Callable = tf.constant, bits: int = 8):
     """Returns the network with quantized embeddings: one for both sides stays one for both.
 
-    All other layers are those of the given network, without a copy of their weights.
+    All other layers are shared with the given network, without a copy of their weights.
 
     Args:
         network: `kformer.Transformer`; or `kformer.TransformerEncoder` or
             `kformer.TransformerDecoder`, which have only one.
-        constant: Makes a tensor of an array; see `constants.stand_ins.StandIns`.
+        constant: Makes a tensor of an array, such as `tflite_graph.stand_ins.StandIns.constant`.
         bits: 8 or 4, of a number in the tables.
     """
     quantized, replaced = {}, {}
@@ -41,7 +41,7 @@ def with_quantized_embeddings(network, constant: Callable = tf.constant, bits: i
 def with_parts(network, **parts):
     """Returns a network that has other `parts`, by attribute, and shares all else with `network`.
 
-    For tracing alone: what Keras knows of its layers and weights is that of `network`.
+    For tracing alone: Keras's lists of layers and weights are still those of `network`.
     """
     copied = object.__new__(type(network))  # `copy.copy` would copy all weights.
     vars(copied).update({**vars(network), **parts})
@@ -53,8 +53,8 @@ class QuantizedEmbedding:
 
     Args:
         embedding: `kformer.TokenEmbedding`; its table (V, D) is rounded when the file is written,
-            and so is that of the output.
-        constant, bits: See `with_quantized_embeddings`.
+            and so is the output's table.
+        constant, bits: As for `with_quantized_embeddings`.
     """
 
     def __init__(self, embedding, constant, bits):

@@ -1,4 +1,4 @@
-"""Weights in float16, all other constants in float32.
+"""Weights in float16 or int4, rounded after the conversion.
 
 The converter's own float16 rounds every constant. Indices that are stored as floats are then wrong
 from 2,048 on, and large factors become 65,504, so the search returns other ids. Here the file is
@@ -8,11 +8,9 @@ Only matrices that are read are dequantized, each just before its first reader. 
 may make a part of a graph that has no inputs, for example of a DEQUANTIZE that nothing reads, and
 ai-edge-litert 1.1 to 1.3 fail in such a part after a few calls.
 
-Weights in int4, rounded from int8.
-
-LiteRT's int4 matrices are quantized by row, symmetric about 0, two numbers per byte. An embedding
-that is looked up in int8 stays so; it is recognized by its GATHER. A table that only the output
-reads has the same shape, and stays in int8, too.
+Int4 is rounded from int8. LiteRT's int4 matrices are quantized by row, symmetric about 0, two
+numbers per byte. An embedding that is looked up in int8 stays so; it is recognized by its GATHER. A
+table that only the output reads has the same shape, and stays in int8, too.
 
 Rounding twice does little harm: a step of int8 is an eighteenth of a step of int4.
 """

@@ -1,4 +1,4 @@
-"""The export report of a `.tflite` file: what was measured when it was written."""
+"""The export report of a `.tflite` file, with the measurements of its check."""
 
 from pathlib import Path
 

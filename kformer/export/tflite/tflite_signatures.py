@@ -1,10 +1,8 @@
-"""The signatures of a `.tflite` file: those that every kind of model has.
+"""The signatures that every kind of model has in a `.tflite` file, and its static sizes.
 
 Inputs and outputs are int32, uint8 or float32, of static shapes: LiteRT.js supports no other.
 
 Axes: S most ids of a source, D d_model.
-
-The static sizes of a `.tflite` file.
 """
 
 from typing import NamedTuple
@@ -27,10 +25,10 @@ class Signatures:
         tokenizer: `kformer.Tokenizer` of the source.
         network: The network whose answers they give.
         limits: `Limits`.
-        constant: Makes a tensor of a table, see `constants.stand_ins.StandIns`.
+        constant: Makes a tensor of a table, such as `tflite_graph.stand_ins.StandIns.constant`.
 
     Attributes:
-        names: Names of all signatures but those of batches, the default one first.
+        names: Names of all signatures except for batches, the default one first.
         functions: dict of the signatures by name, the default one first.
         batches: dict name -> (B, S) of signatures for rows of ids, if there are batches.
     """
@@ -48,7 +46,7 @@ class Signatures:
         self.batches = {}
 
     def keep_only(self, chosen):
-        """Leaves out what is neither chosen nor needed by `kformer.pocket` to answer texts.
+        """Leaves out signatures that are neither chosen nor needed by `kformer.pocket`.
 
         Args:
             chosen: Of `names`.
@@ -165,8 +163,9 @@ def limits_of(
     """Returns the sizes of a file.
 
     Args:
-        model, max_source_length: See `export_tflite`.
-        options: Of the search, which may limit the lengths of answers; None for the defaults.
+        model, max_source_length: As for `export_tflite`.
+        options: Options of the search, which may limit the lengths of answers; None for the
+            defaults.
     """
     if max_source_length is None:
         max_source_length = min(LONGEST, model.max_source_length)

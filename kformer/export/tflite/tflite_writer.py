@@ -2,7 +2,7 @@
 
 It takes UTF-8 bytes, returns UTF-8 bytes or numbers, and needs no other file. A ZIP archive at its
 end, which LiteRT ignores, holds its metadata, `kformer.json`, and `test_vectors.json`. The
-`description` of the FlatBuffer names the kind of model, its languages and its precision.
+`description` of the FlatBuffer contains the kind of model, its languages and its precision.
 """
 
 import itertools
@@ -60,18 +60,18 @@ def export_tflite(
     """Writes a `.tflite` file for `kformer.pocket` or any app with LiteRT.
 
     A translator's first signature, `translate`, takes `source`, uint8 (6 S,): UTF-8, padded with
-    zeros. It returns `translation`, uint8 (6 T,), in the same form; `score`, float32 (1,), see
-    `kformer.Greedy` and `kformer.Beam`; and `truncated`, int32 (1,): 0, or 1 if only the beginning
-    of the source was read, 2 if the end of the translation did not fit, 3 for both. T is S + 50.
-    Each byte of broken UTF-8 is read as U+FFFD. Zeros within a text are U+0000, zeros at its end
-    are padding, and a translation contains none. No character is cut in two. It also returns the
-    ids of both texts: `source_ids`, int32 (S,), and `ids`, int32 (T,).
+    zeros. It returns `translation`, uint8 (6 T,), in the same form; `score`, float32 (1,), defined
+    by `kformer.Greedy` and `kformer.Beam`; and `truncated`, int32 (1,): 0, or 1 if only the
+    beginning of the source was read, 2 if the end of the translation did not fit, 3 for both. T is
+    S + 50. Each byte of broken UTF-8 is read as U+FFFD. Zeros within a text are U+0000, zeros at
+    its end are padding, and a translation contains none. No character is cut in two. It also
+    returns the ids of both texts: `source_ids`, int32 (S,), and `ids`, int32 (T,).
 
     The signatures of a translator with several target languages that take `source` take
     `target_language`, int32 (1,), too: the id of a language in `target_languages` of the metadata.
 
     The other signatures share its weights: `encode_text`, which takes `source`, too, and returns
-    `vector`, float32 (D,), see `kformer.Translator.encode`, and `truncated`; `translate_ids`,
+    `vector`, float32 (D,), as `kformer.Translator.encode` does, and `truncated`; `translate_ids`,
     `tokenize`, `detokenize`, `encode`, `decode_step` and, with batches, `translate_ids_BxS`; see
     `kformer.export.tflite.tflite_translator`.
 
@@ -84,7 +84,7 @@ def export_tflite(
     `generation`, uint8 (6 T,), the prompt with its continuation; `score`, of the continuation; and
     `truncated`: 1 if the prompt was too long, so that its beginning was continued, and 2 if the end
     of the text did not fit. T is the model's `max_length`. It also returns `source_ids` and `ids`,
-    those of the continuation. The others are `encode_text`, `tokenize`, `detokenize`,
+    the ids of the continuation. The others are `encode_text`, `tokenize`, `detokenize`,
     `generate_ids` and, with batches, `generate_ids_BxS`; see
     `kformer.export.tflite.tflite_language_model`.
 
@@ -93,10 +93,10 @@ def export_tflite(
 
     Args:
         model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
-        path: Where to write; its name ends in `.tflite`.
-        beam_size, length_penalty: See `kformer.Translator.translate`. All other options of the
-            search are the model's own, see `kformer.Translator.search_defaults`. A classifier has
-            none.
+        path: Path of the file to write, which ends in `.tflite`.
+        beam_size, length_penalty: As for `kformer.Translator.translate`. All other options of the
+            search are the model's own, `kformer.Translator.search_defaults`. A classifier has no
+            search.
         max_source_length: S; by default 128, or less where the model's own limit is less, which it
             must not exceed.
         precision: Type of the stored weights: "float32"; "float16", about half the size; "int8",
@@ -108,10 +108,10 @@ def export_tflite(
             raises, `path` is not written.
         examples: Texts for test vectors, by which an app can check itself: the first eight that
             fit are stored with their answers.
-        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`, beside and before
-            what `Translator.about` has.
-        signatures: Names of the signatures to keep, beside the first, `tokenize` and those that
-            batches need; by default all. Each that is left out makes the file smaller.
+        about: Further metadata of the model, such as `{"licence": "CC BY 4.0"}`, which extends and
+            overrides `Translator.about`.
+        signatures: Names of the signatures to keep, beside the first, `tokenize` and the
+            signatures for batches; by default all. Each one less makes the file smaller.
 
     Returns:
         `Path` of the `.tflite` file.
@@ -164,8 +164,8 @@ def convert_to(precision: str, functions: dict, stand_ins: StandIns):
     """Returns functions as a `schema.ModelT`, the first one first.
 
     Args:
-        precision: See `export_tflite`.
-        functions, stand_ins: See `constants.conversion.convert`.
+        precision: As for `export_tflite`.
+        functions, stand_ins: As for `tflite_graph.conversion.convert`.
     """
     first = next(iter(functions))
     converted = convert(functions, stand_ins)
@@ -191,7 +191,7 @@ def check_tflite(
     """Checks arguments of `export_tflite` without exporting.
 
     Returns:
-        What the model's kind has of its own; and the sizes.
+        The export of the model's kind; and the sizes.
     """
     path = Path(path)
     if path.suffix != ".tflite":

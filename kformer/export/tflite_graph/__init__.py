@@ -8,7 +8,7 @@ made here.
   on constants alone, and gives loops and branches the constants that they were passed.
 - `stand_ins`: operations that stand for arrays, and the arrays.
 - `products`: products with constant matrices, with their biases, as one operation.
-- `int8_weights`: those matrices in int8.
+- `int8_weights`: the matrices of products in int8.
 - `beginnings`: tables that are the beginning of a longer one.
-- `flatbuffer`: the file: its buffers, its operators, and what can be left out.
+- `flatbuffer`: the file, its buffers and its operators, without unused parts.
 """

@@ -1,15 +1,12 @@
-"""From functions to a model of LiteRT's operations, without their weights on the way.
+"""Conversion of functions to LiteRT's operations, with stand-ins for their weights on the way.
 
-Puts arrays in place of their stand-ins, and computes what depends on constants alone.
+Afterwards arrays replace their stand-ins, and operations on constants alone are computed, as a
+compiler does: weights are scaled, joined and transposed beforehand. Each result is computed once,
+however many subgraphs need it, and views stand for transposed matrices.
 
-That is what a compiler does with weights: it scales, joins and transposes them beforehand. Each
-result is computed once, however many subgraphs need it, and views stand for transposed matrices.
-
-Gives loops and branches the constants that they are passed.
-
-What a loop passes on unchanged from one round to the next is an input and an output of each of its
-subgraphs. A constant among them becomes a constant within, as a compiler would make it: LiteRT
-prepares the weights of a product only where they are constants.
+A constant that a loop passes on unchanged from one round to the next, as an input and an output of
+its subgraphs, becomes a constant within them: LiteRT prepares the weights of a product only where
+they are constants.
 """
 
 import gc
@@ -31,8 +28,8 @@ def sink(model, graph, operator, known):
 
     Args:
         model: `schema.ModelT`.
-        graph: The subgraph with the operator, changed in place, as are those that it calls.
-        operator: Of any kind.
+        graph: The subgraph with the operator; it and the subgraphs that it calls change in place.
+        operator: An operator of any kind.
         known: dict from the index of a tensor of `graph` to its array; the outputs of a loop that
             are constants are added.
 
@@ -97,15 +94,15 @@ class _Folding:
         self._model, self._stand_ins = model, stand_ins
         self._results = Results()
         self._buffers = {}  # id of an array -> index of its buffer
-        self._kept = []  # Those arrays.
+        self._kept = []  # The computed arrays.
         self._folded = set()
 
     def fold(self, index, known):
-        """Folds a subgraph and those that it calls.
+        """Folds a subgraph and the subgraphs that it calls.
 
         Args:
-            index: Of the subgraph.
-            known: dict from the index of a tensor to its array, of those that are passed to it.
+            index: Index of the subgraph.
+            known: {index of a tensor: array} of the constants that are passed to it.
         """
         if index in self._folded:
             raise ValueError(f"A subgraph must be called once. Received: another call of {index}.")
@@ -185,7 +182,7 @@ def convert(functions, stand_ins):
         stand_ins: `StandIns` of the network and of the tables that the functions read.
 
     Returns:
-        `schema.ModelT` with their arrays in its buffers, see `put_constants`.
+        `schema.ModelT` with their arrays in its buffers, by `put_constants`.
     """
     names = [*functions]
     with stand_ins.for_variables():

@@ -1,11 +1,7 @@
-"""Makes a `.tflite` file smaller without changing its outputs, and writes it array by array.
+"""The FlatBuffer of a `.tflite` file: made smaller with the same outputs, written by arrays.
 
 The converter writes a function once per call, a name for every tensor, and a weight's scales once
-per use. Here equal buffers, subgraphs and vectors are written once, and what is unused is dropped.
-
-The arrays in the buffers of a model, before they are written as bytes.
-
-Operators in a model's list of those that it uses.
+per use. Here equal buffers, subgraphs and vectors are written once, and unused parts are dropped.
 """
 
 import hashlib
@@ -28,7 +24,7 @@ _DATA_FIELD = 4  # Of `Buffer.data` in its table, by the schema.
 
 
 def shrink(model, first: str):
-    """Drops what the outputs of a model do not depend on, and stores equal parts once.
+    """Drops parts that the outputs of a model do not depend on, and stores equal parts once.
 
     Args:
         model: `schema.ModelT`, changed in place. The data of its buffers may be arrays of any dtype

@@ -13,7 +13,7 @@ _MIN_SIZE = 1024  # Bytes; smaller tables are constants.
 
 
 class StandIns:
-    """Makes stand-ins, and keeps what they stand for.
+    """Makes stand-ins, and keeps their arrays.
 
     Args:
         network: The network whose variables have stand-ins within `for_variables`.
@@ -48,7 +48,7 @@ class StandIns:
         return self._stand_in(variable) if own else None
 
     def array(self, seed: int):
-        """Returns what the operation with this seed stands for; its memory is not to be changed."""
+        """Returns the array of the operation with this seed; its memory must not be changed."""
         if seed not in self._arrays:
             kept = self._kept[seed - 1]
             is_array = isinstance(kept, np.ndarray)

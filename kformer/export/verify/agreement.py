@@ -1,4 +1,4 @@
-"""The signatures beside `serving_default` say what Python says, too.
+"""Comparison of the signatures beside `serving_default` with Python.
 
 Axes: B batch, N sequences a text.
 """
@@ -14,7 +14,7 @@ SENTENCES = 64  # Compared at most.
 
 
 class SearchAnswers(NamedTuple):
-    """What Python and the signatures of a search say of the same texts.
+    """Answers of Python and of the signatures of a search to the same texts.
 
     Attributes:
         expected: For each text, the answers of Python, best first.

@@ -1,4 +1,4 @@
-"""Copies LiteRT.js from an installed npm package into a web page.
+"""LiteRT.js, copied from an installed npm package into a web page.
 
 A page needs two of the package's builds: the default one, and one for browsers without relaxed
 SIMD; LiteRT.js chooses.
@@ -33,7 +33,7 @@ def find_litert_js(folder: str | Path | None = None) -> Path:
 
     Args:
         folder: The package's folder; by default it is searched as Node.js does, in `node_modules`
-            of the current folder and of those above.
+            of the current folder and of its parents.
 
     Raises:
         FileNotFoundError: The package is missing or incomplete.

@@ -1,9 +1,8 @@
 """A folder with a web page that translates: the `.tflite` file, LiteRT.js, and the page itself.
 
-The page shows metadata from the `.tflite` file. Its service worker
-stores all files in the browser by their checksums, so another `.tflite` file needs another export.
-
-Files for offline use of the web page: a service worker with checksums, and a web manifest.
+The page shows metadata from the `.tflite` file. For offline use it has a web manifest and a service
+worker, which stores all files in the browser by their checksums, so another `.tflite` file needs
+another export.
 """
 
 import hashlib
