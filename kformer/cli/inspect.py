@@ -21,7 +21,7 @@ from kformer.pocket.metadata import kind_in, read_metadata
 from kformer.training.recipes.recipe import MONITORS
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
-    from kformer.tasks.parts import Part
+    from kformer.tasks.parts import NetworkPart
 
 # Of a weight in a table of vectors, and of another.
 _BYTES = {
@@ -44,7 +44,9 @@ _BESIDE_WEIGHTS_SAVED = {  # The same, of a SavedModel.
 }
 
 
-def export_sizes(kind: str, stacks: Iterable, parts: "Iterable[Part]") -> Iterator[tuple[str, str]]:
+def export_sizes(
+    kind: str, stacks: Iterable, parts: "Iterable[NetworkPart]"
+) -> Iterator[tuple[str, str]]:
     """Yields the forms in which a model can be exported, and their sizes in words.
 
     Args:

@@ -13,8 +13,8 @@ class View(NamedTuple):
 
     Attributes:
         kind: "encoder" or "decoder", of self-attention; or "cross", from decoder to encoder.
-        queries: Q pieces: those of the source that attend; of a decoder those that it writes, each
-            in the row of what it attends to for it.
+        queries: Q pieces that attend: of the source; or of a decoder, whose rows are named by the
+            piece that it writes there.
         keys: K pieces that are attended to.
         weights: float array (L, H, Q, K) of all L layers and H heads.
     """
@@ -29,9 +29,9 @@ class AttentionMaps(NamedTuple):
     """The attention of a model for one text, with its pieces.
 
     Attributes:
-        source: S pieces that the encoder reads, the end id's last; of a language model none.
-        target: T pieces that the decoder reads, the start id's first; of an encoder none.
-        written: T pieces that the decoder writes after each of these, the end id's last.
+        source: The S source pieces, the end piece last. Empty for a language model.
+        target: T pieces that the decoder reads, the start piece first. Empty for an encoder.
+        written: T pieces that the decoder writes after each piece of `target`, the end piece last.
         attention: `kformer.model.transformer.Attention` for a batch of 1; its tuples are
             empty where the model has no such attention.
     """
@@ -44,13 +44,13 @@ class AttentionMaps(NamedTuple):
     def views(self) -> list[View]:
         """Returns a `View` for each kind of attention that the model has."""
         encoder, decoder, cross = self.attention
-        found = (
+        kinds = (
             ("encoder", self.source, self.source, encoder),
             ("decoder", self.written, self.target, decoder),
             ("cross", self.written, self.source, cross),
         )
         return [
-            View(*names, np.stack([keras.ops.convert_to_numpy(one)[0] for one in layers]))
-            for *names, layers in found
+            View(*names, np.stack([keras.ops.convert_to_numpy(weights)[0] for weights in layers]))
+            for *names, layers in kinds
             if layers
         ]

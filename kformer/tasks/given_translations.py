@@ -21,13 +21,13 @@ class GivenTranslations:
     """The methods of `kformer.Translator` that read a source and its translation."""
 
     def score(self, sources, targets, progress=None, target_language=None) -> list[Scored]:
-        """Tells how likely the model finds given translations; in batches of about one length.
+        """Returns the log-probabilities of given translations; in batches of about one length.
 
         Args:
             sources: list of strings, or another iterable of them, as for `translate`.
             targets: as many strings, their translations.
             progress: Called with the number of pairs done, after each batch.
-            target_language: That of the translations, as for `translate`.
+            target_language: Language of the translations, as for `translate`.
 
         Returns:
             list of as many `kformer.Scored`; `kformer.perplexity` makes one number of them.
@@ -38,23 +38,23 @@ class GivenTranslations:
         """
         sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
         check_as_many(sources=sources, targets=targets)
-        read = self._read(sources, "Source of sentence", "scored", 0, target_language)
-        said = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
+        source = self._read(sources, "Source of sentence", "scored", 0, target_language)
+        target = self._read_target(targets, "Target of sentence", "scored", EXTRA_LENGTH)
         return [
             Scored(
-                float(one.log_probabilities.sum(dtype="float64")),
-                tuple(self.target_tokenizer.pieces(said.ids[i])),
-                tuple(one.log_probabilities.tolist()),
-                cut_flags(i, source=read, target=said),
+                float(scores.log_probabilities.sum(dtype="float64")),
+                tuple(self.target_tokenizer.pieces(target.ids[i])),
+                tuple(scores.log_probabilities.tolist()),
+                cut_flags(i, source=source, target=target),
             )
-            for i, one in enumerate(self._likelihood(read.ids, said.ids, progress))
+            for i, scores in enumerate(self._likelihood(source.ids, target.ids, progress))
         ]
 
     def align(self, sources, targets, head=None, progress=None) -> list[WordAlignment]:
-        """Links the words of given translations to those of their sources, by attention.
+        """Links the words of given translations to words of their sources, by attention.
 
-        Each word of a target is linked to the word of its source that the model looked at most
-        when it chose the word's pieces.
+        Each word of a target is linked to the word of its source that got most attention when the
+        model chose the word's pieces.
 
         Args:
             sources: list of strings, or another iterable of them, as for `translate`.
@@ -80,7 +80,7 @@ class GivenTranslations:
         Args:
             sources, targets: As for `align`; a few hundred pairs that the model was not trained on.
             gold: as many `kformer.GoldLinks`, the alignments by hand. By default the best head is
-                the one whose links from source to target agree most with those from target to
+                the one whose links from source to target agree most with its links from target to
                 source.
             progress: Called with the number of pairs done, after each batch.
 
@@ -102,7 +102,7 @@ class GivenTranslations:
 
         Args:
             text: The source sentence.
-            target: Its translation; by default what `translate` gives.
+            target: Its translation; by default the result of `translate`.
 
         Returns:
             `AttentionMaps`, of the self-attention of encoder and decoder, and of the attention from
@@ -112,12 +112,12 @@ class GivenTranslations:
         target = self.translate([text])[0] if target is None else check_text("target", target)
         source, tokenizer = self.source_rows([text]), self.target_tokenizer
         ids = tokenizer.tokenize([target])
-        read, written = tokenizer.with_start(ids), tokenizer.with_end(ids)
+        target_in, written = tokenizer.with_start(ids), tokenizer.with_end(ids)
         return AttentionMaps(
             self.tokenizer.pieces(source[0]),
-            tokenizer.pieces(read[0].numpy()),
+            tokenizer.pieces(target_in[0].numpy()),
             tokenizer.pieces(written[0].numpy()),
-            self.transformer.attend((tf.constant(source), read.to_tensor())),
+            self.transformer.attend((tf.constant(source), target_in.to_tensor())),
         )
 
     def _read(self, texts, name, did, stacklevel=0, target_language=None):

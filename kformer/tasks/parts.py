@@ -1,4 +1,4 @@
-"""The parts of a network, and how many parameters each has."""
+"""The parts of a network, with the number and the shapes of their weights."""
 
 import re
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ _NAMES = {  # Of the parts of a layer, by the name of the sub-layer.
 }
 
 
-class Part(NamedTuple):
+class NetworkPart(NamedTuple):
     """Weights of the same purpose.
 
     Attributes:
@@ -37,25 +37,27 @@ def stacks_of(network) -> dict[str, Any]:
         return {"decoder": network.encoder}
     stacks = {name: getattr(network, name, None) for name in ("encoder", "decoder")}
     # A classifier's encoder is a network, with a stack of that name.
-    return {name: getattr(one, "encoder", one) for name, one in stacks.items() if one is not None}
+    return {
+        name: getattr(part, "encoder", part) for name, part in stacks.items() if part is not None
+    }
 
 
-def parts_of(network) -> list[Part]:
+def parts_of(network) -> list[NetworkPart]:
     """Returns the parts of a network of this package, in the order of the computation."""
-    found = defaultdict(list)
+    parts = defaultdict(list)
     for variable in network.variables:
         if "seed_generator" not in variable.path:
-            found[_part(variable.path)].append(variable)
-    if "target embedding" not in found:  # One table serves source, target and output.
-        found = {name.replace("source embedding", "embedding"): one for name, one in found.items()}
+            parts[_part(variable.path)].append(variable)
+    if "target embedding" not in parts:  # One table serves source, target and output.
+        parts = {name.replace("source embedding", "embedding"): parts[name] for name in parts}
     return [
-        Part(
+        NetworkPart(
             name if "encoder" in stacks_of(network) else name.replace("encoder", "decoder"),
-            sum(int(np.prod(one.shape)) for one in variables),
-            sum(int(np.prod(one.shape)) * np.dtype(one.dtype).itemsize for one in variables),
+            sum(int(np.prod(variable.shape)) for variable in variables),
+            sum(int(np.prod(v.shape)) * np.dtype(v.dtype).itemsize for v in variables),
             _shapes(variables),
         )
-        for name, variables in found.items()
+        for name, variables in parts.items()
     ]
 
 
@@ -69,8 +71,8 @@ def _part(path):
 
 
 def _shapes(variables):
-    """Returns the shapes of the matrices, or of the vectors if there are only those."""
-    shapes = [tuple(one.shape) for one in variables]
+    """Returns the shapes of the matrices, or of the vectors if there are no matrices."""
+    shapes = [tuple(variable.shape) for variable in variables]
     shapes = [shape for shape in shapes if len(shape) > 1] or shapes
     return ", ".join(
         f"{number} of {_in_words(shape)}" if number > 1 else _in_words(shape)

@@ -21,7 +21,7 @@ class SearchDefaults:
 
         Every search uses them where its caller gives no option of that name: in Python, on the
         command line and in exports. All saved forms keep them. Set it to a dict of options, or to
-        `kformer.SearchOptions`, of which those count that were given.
+        `kformer.SearchOptions`, whose explicit options count.
 
         Raises:
             TypeError: It is set to something else, or a value has the wrong type.
@@ -39,10 +39,10 @@ class SearchDefaults:
                 "`search_defaults` must be a dict of options of `kformer.SearchOptions`. "
                 f"Received: search_defaults={value!r:.99}."
             )
-        if others := [name for name in value or () if name not in _NAMES]:
+        if unknown := [name for name in value or () if name not in _NAMES]:
             raise ValueError(
                 f"`search_defaults` must be options among {', '.join(_NAMES)}. "
-                f"Received: {', '.join(map(repr, others))}."
+                f"Received: {', '.join(map(repr, unknown))}."
             )
         self._search_defaults = SearchOptions(**(value or {}))
 

@@ -29,7 +29,7 @@ class InBatches:
     def __call__(
         self, function: Callable, rows: list, batch_size: int = 32, progress: Callable | None = None
     ) -> Iterator[tuple]:
-        """Yields for each batch a list of the indices of its rows, and what was computed of them.
+        """Yields for each batch a list of the indices of its rows, and the outputs for them.
 
         Args:
             function: From the network and `source`, int32 (B, S), padded, to a tensor (B, ...).

@@ -23,14 +23,14 @@ class TextClassifier(TextModel):
 
     Args:
         tokenizer: `Tokenizer`.
-        encoder: `TransformerEncoder` with the tokenizer's vocabulary; `from_transformer` takes that
-            of a translator. Or a `SequenceClassifier`, with its head, for as many classes as
-            `labels`; then `pooling` and `dropout` are its own.
+        encoder: `TransformerEncoder` with the tokenizer's vocabulary; `from_transformer` takes the
+            encoder of a translator. Or a `SequenceClassifier`, with its head, for as many classes
+            as `labels`; then `pooling` and `dropout` are its own.
         labels: C distinct strings.
-        pooling: "mean" over the vectors of a text, or "first", that of its first piece.
+        pooling: "mean" over the vectors of a text, or "first", the vector of its first piece.
         dropout: Dropout rate of the pooled vector.
-        max_source_length: Maximum number of ids of a text, its end id included; of what is longer,
-            the beginning is classified, with a warning.
+        max_source_length: Maximum number of ids of a text, its end id included; only the beginning
+            of a longer text is classified, with a warning.
 
     Call arguments:
         source: integer tensor (B, S), ids as `tokenizer` gives them, the end id last.
@@ -74,7 +74,7 @@ class TextClassifier(TextModel):
         """Classifies any number of texts; sorts them by length, keeps their order.
 
         Args:
-            texts: list of N strings, or another iterable of them; see `encode`.
+            texts: list of N strings, or another iterable of them, as for `encode`.
             batch_size: Texts classified at once. It changes speed, not answers.
             progress: Called with the number of texts done, after each batch.
 
@@ -90,10 +90,10 @@ class TextClassifier(TextModel):
             UserWarning: A text was over `max_source_length` ids; only its beginning was read.
         """
         rows = self._rows(texts, "classified", batch_size)
-        found = np.empty((len(rows), len(self.labels)), np.float32)
+        probabilities = np.empty((len(rows), len(self.labels)), np.float32)
         for batch, outputs in self._in_batches(_probabilities, rows, batch_size, progress):
-            found[batch] = outputs
-        return predictions(self.labels, found)
+            probabilities[batch] = outputs
+        return predictions(self.labels, probabilities)
 
     def _with(self, network):
         return TextClassifier(

@@ -10,13 +10,13 @@ from kformer.text.tokenizer import Tokenizer
 
 @keras.saving.register_keras_serializable(package="kformer")
 class TextEncoder(TextModel):
-    """A tokenizer and an encoder, a feature extractor: see `encode` and `token_vectors`.
+    """A tokenizer and an encoder: a feature extractor, by `encode` and `token_vectors`.
 
     Args:
         tokenizer: `Tokenizer`.
         encoder: `TransformerEncoder` with the tokenizer's vocabulary.
-        max_source_length: Maximum number of ids of a text, its end id included; of what is longer,
-            the beginning is encoded, with a warning.
+        max_source_length: Maximum number of ids of a text, its end id included; only the beginning
+            of a longer text is encoded, with a warning.
     """
 
     def __init__(self, tokenizer, encoder, max_source_length: int = 256, **kwargs):

@@ -1,10 +1,8 @@
-"""What every task shares: a tokenizer and a network in one `.keras` file, and vectors of texts.
+"""`TextModel`, the base of all tasks: a tokenizer and a network in one file, and vectors of texts.
 
-Axes: N texts, S length in ids, D d_model.
+Vectors are the encoder's, one for each id or one for each row of ids.
 
-Features: the encoder's vectors of rows of ids, one for each id or one for each row.
-
-Axes: B batch, S length, D d_model.
+Axes: B batch, N texts, S length in ids, D d_model.
 """
 
 import warnings
@@ -40,7 +38,7 @@ def token_vectors(network, source) -> Any:
 
 
 def sentence_vectors(network, source) -> Any:
-    """Returns a vector for each row, float32 (B, D): the mean of those of its ids.
+    """Returns a vector for each row, float32 (B, D): the mean of the vectors of its ids.
 
     Args:
         network: `kformer.Transformer`, or another network with an encoder.
@@ -52,11 +50,11 @@ def sentence_vectors(network, source) -> Any:
 class TextModel(KeepsOptimizer, keras.Model):
     """A tokenizer and a network; base class of `Translator` and of the other tasks.
 
-    A subclass creates its network, and says with `_with` how to make another of the same settings.
+    A subclass creates its network, and defines `_with`, which makes a model with another network.
 
     Args:
         tokenizer: `Tokenizer` of the text that the network reads.
-        max_source_length: Maximum number of ids of a text, its end id included; what is longer is
+        max_source_length: Maximum number of ids of a text, its end id included; a longer one is
             cut, with a warning.
     """
 
@@ -73,7 +71,7 @@ class TextModel(KeepsOptimizer, keras.Model):
 
     @property
     def network(self):
-        """The network, a Keras model of ids: what is trained, copied and exported."""
+        """The network, a Keras model of ids, which is trained, copied and exported."""
         raise NotImplementedError
 
     def _check_vocabularies(self):
@@ -122,7 +120,7 @@ class TextModel(KeepsOptimizer, keras.Model):
         return vectors
 
     def token_vectors(self, texts, batch_size=32, progress=None) -> list[np.ndarray]:
-        """Returns what the encoder makes of each id of each text: its pieces and the end id.
+        """Returns the encoder's vector of each id of each text, of its pieces and the end id.
 
         Args:
             texts, batch_size, progress: As for `encode`.
@@ -139,15 +137,15 @@ class TextModel(KeepsOptimizer, keras.Model):
         rows = self._rows(texts, "encoded", batch_size)
         vectors = [np.empty(0)] * len(rows)
         for batch, outputs in self._in_batches(token_vectors, rows, batch_size, progress):
-            for i, of_row in zip(batch, outputs, strict=True):
-                vectors[i] = of_row[: len(rows[i])].copy()  # The batch is not kept.
+            for i, vector in zip(batch, outputs, strict=True):
+                vectors[i] = vector[: len(rows[i])].copy()  # The batch is not kept.
         return vectors
 
     def attend(self, text: str) -> AttentionMaps:
         """Returns the attention of every layer and head to the pieces of one text.
 
         Args:
-            text: A string; of one that is too long, the beginning is read, with a warning.
+            text: A string; only the beginning of one that is too long is read, with a warning.
 
         Returns:
             `AttentionMaps`, of self-attention alone.
@@ -161,7 +159,7 @@ class TextModel(KeepsOptimizer, keras.Model):
         return AttentionMaps(pieces, [], [], Attention(weights, (), ()))
 
     def source_rows(self, texts):
-        """Returns the ids of each text, pieces and end; warns of what it had to cut."""
+        """Returns the ids of each text, pieces and end; warns of texts that are cut."""
         return self._read(as_texts(texts, "texts"), "Sentence", "translated").ids
 
     def _rows(self, texts, did, batch_size):
@@ -173,7 +171,7 @@ class TextModel(KeepsOptimizer, keras.Model):
         return read_texts(self.tokenizer, texts, most, name, did, stacklevel + 4)
 
     def _in_batches(self, function, rows, batch_size, progress):
-        """See `InBatches`."""
+        """Yields the indices of each batch and its outputs, by `InBatches`."""
         if self._batches is None:
             self._batches = InBatches(self.network)
         return self._batches(function, rows, batch_size, progress)
@@ -191,30 +189,33 @@ class TextModel(KeepsOptimizer, keras.Model):
         """
         if Path(path).suffix != ".keras":
             raise ValueError(f"The file's name must end in .keras. Received: path={str(path)!r}.")
-        compiled = any(getattr(one, "optimizer", None) for one in (self, self.network))
+        compiled = any(getattr(model, "optimizer", None) for model in (self, self.network))
         kept = include_optimizer or not compiled
         model = self if kept else self._with(weights_copy(self.network))
         with replacing(path) as temporary:
             keras.saving.save_model(model, temporary)
 
     def get_compile_config(self):
-        of_network = self.network.get_compile_config()
-        return {**super().get_compile_config(), **({"network": of_network} if of_network else {})}
+        network_config = self.network.get_compile_config()
+        return {
+            **super().get_compile_config(),
+            **({"network": network_config} if network_config else {}),
+        }
 
     def compile_from_config(self, config):
         config = dict(config)
-        of_network = config.pop("network", None)
+        network_config = config.pop("network", None)
         if config:
             super().compile_from_config(config)
-        if of_network:
-            self.network.compile_from_config(of_network)
+        if network_config:
+            self.network.compile_from_config(network_config)
 
     @classmethod
     def load(cls, path) -> Self:
         """Reads a `.keras` file, and runs no code from it (Keras's safe mode).
 
-        Of the folder of a training run, it is that of the best model. `kformer.load` reads the
-        other saved forms, too.
+        In the folder of a training run, this is the file of the best model. `kformer.load` reads
+        the other saved forms, too.
 
         Raises:
             FileNotFoundError: There is no such file.
@@ -244,7 +245,7 @@ class TextModel(KeepsOptimizer, keras.Model):
         return model
 
     def copy(self) -> Self:
-        """Returns a model with a float32 copy of the network: what is exported."""
+        """Returns a model with a float32 copy of the network, for exports."""
         return self._with(self.network.copy())
 
     def _with(self, network) -> Self:

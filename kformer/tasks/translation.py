@@ -25,17 +25,18 @@ class Translation:
 
     Attributes:
         text: The translation.
-        score: What the search sorts by; see `kformer.Greedy` and `kformer.Beam`.
-        flags: What is wrong with it, nothing most of the time:
+        score: The score by which the search sorts, as `kformer.Greedy` and `kformer.Beam` define
+            it.
+        flags: Faults of the translation, empty most of the time:
             "source cut", "prefix cut": the text was too long, only its beginning was read;
             "length limit": it was cut at its largest length;
-            "loop", "length ratio": it is hardly a translation; see `kformer.text.degenerate`.
+            "loop", "length ratio": it is hardly a translation, by `kformer.text.degenerate`.
         tokens: Its T pieces; the end id's is the last, unless the length limit came first.
         source_tokens: The S pieces of the source, the end id's last, without a tokenizer's prefix.
-        token_log_probabilities: T numbers, what the model says of each token, given those before;
-            None where details were not asked for. No penalty is in them.
-        attention: float32 array (T, S), where the model looked when it chose each token: the
-            attention to the source of the translator's `alignment_head`; or None, likewise.
+        token_log_probabilities: Log-probability of each of the T tokens given the tokens before,
+            without penalties; None without details.
+        attention: float32 array (T, S), the attention to the source when each token was chosen, of
+            the translator's `alignment_head`; None without details.
     """
 
     text: str
@@ -48,14 +49,14 @@ class Translation:
 
     @property
     def alignment(self) -> list[tuple[int, int]] | None:
-        """For each token (its index, that of the source token it looked at most)."""
+        """Pairs of the index of each token and of the source token with most of its attention."""
         if self.attention is None:
             return None
         return [(t, int(s)) for t, s in enumerate(self.attention.argmax(axis=1))]
 
     @property
     def word_alignment(self) -> list[tuple[int, int]] | None:
-        """Links of the words of source and translation; see `kformer.Translator.align`."""
+        """Links of the words of source and translation, as by `kformer.Translator.align`."""
         if self.attention is None:
             return None
         tokens = self.tokens if "length limit" in self.flags else self.tokens[:-1]
@@ -63,21 +64,21 @@ class Translation:
         return align_words(attention, self.source_tokens[:-1], tokens).links
 
 
-def found_flags(source, found) -> tuple[str, ...]:
-    """Returns what is wrong with a `Hypothesis` for a row of ids, its end id last.
+def found_flags(source, hypothesis) -> tuple[str, ...]:
+    """Returns the flags of a `Hypothesis` for a row of source ids, its end id last.
 
-    Nothing where the source is blank: then it is the prefix that was asked for.
+    There are none if the source is blank: then the hypothesis is the prefix.
     """
     if len(source) == 1:
         return ()
-    if found.ended:
-        return degenerate_flags(source[:-1], found.ids[:-1])
-    return ("length limit", *degenerate_flags(source[:-1], found.ids))
+    if hypothesis.ended:
+        return degenerate_flags(source[:-1], hypothesis.ids[:-1])
+    return ("length limit", *degenerate_flags(source[:-1], hypothesis.ids))
 
 
 def distinct_answers(
     tokenizer,
-    found: list[list[Hypothesis]],
+    hypotheses: list[list[Hypothesis]],
     options: SearchOptions,
     prompts: Sequence[list[int]] | None = None,
 ) -> list[list[Hypothesis]]:
@@ -87,19 +88,23 @@ def distinct_answers(
 
     Args:
         tokenizer: `kformer.Tokenizer` of the answers.
-        found: For each row a list of `Hypothesis`, best first.
+        hypotheses: For each row a list of `Hypothesis`, best first.
         options: `kformer.SearchOptions` of the search.
         prompts: The ids that each row continues, without the start id; None for translations.
     """
     if options.sample or options.n_best == 1:
-        return found
-    before = prompts or [[]] * len(found)
-    whole = [[*ids, *one.ids] for ids, row in zip(before, found, strict=True) for one in row]
+        return hypotheses
+    before = prompts or [[]] * len(hypotheses)
+    whole = [
+        [*ids, *hypothesis.ids]
+        for ids, row in zip(before, hypotheses, strict=True)
+        for hypothesis in row
+    ]
     texts = iter(write_texts(tokenizer, whole))
     results = []
-    for row in found:
-        of_texts: dict[str, Hypothesis] = {}
-        for one in row:
-            of_texts.setdefault(next(texts), one)
-        results.append([*of_texts.values()][: options.n_best])
+    for row in hypotheses:
+        by_text: dict[str, Hypothesis] = {}
+        for hypothesis in row:
+            by_text.setdefault(next(texts), hypothesis)
+        results.append([*by_text.values()][: options.n_best])
     return results

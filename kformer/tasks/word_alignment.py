@@ -1,6 +1,6 @@
 """Aligns the words of texts and of their translations by the attention of a translator.
 
-Which layer and head align best differs from model to model, and is found by measuring all of them.
+The layer and head that align best differ from model to model; measuring all of them finds the best.
 """
 
 import collections
@@ -23,7 +23,7 @@ from kformer.text.text_rows import read_texts
 
 
 class HeadScore(NamedTuple):
-    """How well a head aligns a text.
+    """The quality of a head's word alignments of a text.
 
     Attributes:
         head: `AlignmentHead`.
@@ -44,16 +44,16 @@ class Alignable(NamedTuple):
 
 
 def read_pairs(translator, sources, targets) -> Alignable:
-    """Returns the rows of texts and of their translations; warns of those that are cut."""
+    """Returns the rows of texts and of their translations; warns of texts that are cut."""
     sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
     check_as_many(sources=sources, targets=targets)
     most = translator.max_source_length
-    read = read_texts(translator.tokenizer, sources, most, "Source of sentence", "aligned", 5)
-    said = read_texts(
+    source = read_texts(translator.tokenizer, sources, most, "Source of sentence", "aligned", 5)
+    target = read_texts(
         *(translator.target_tokenizer, targets, most + EXTRA_LENGTH),
         *("Target of sentence", "aligned", 5),
     )
-    return Alignable(read.ids, said.ids)
+    return Alignable(source.ids, target.ids)
 
 
 def check_head(translator, head) -> AlignmentHead | None:
@@ -83,14 +83,14 @@ def index_of(head: AlignmentHead | None) -> dict:
 def align(
     translator, likelihood, pairs: Alignable, head, progress: Callable | None
 ) -> list[WordAlignment]:
-    """Returns the `WordAlignment` of each pair; see `kformer.Translator.align`.
+    """Returns the `WordAlignment` of each pair, for `kformer.Translator.align`.
 
     `likelihood` is the translator's `BatchLikelihood`.
     """
-    known = likelihood(pairs.sources, pairs.targets, progress, **index_of(head))
+    scores = likelihood(pairs.sources, pairs.targets, progress, **index_of(head))
     return [
-        _aligned(translator, one.attention, source, target)
-        for one, source, target in zip(known, *pairs, strict=True)
+        _aligned(translator, target_scores.attention, source, target)
+        for target_scores, source, target in zip(scores, *pairs, strict=True)
     ]
 
 
@@ -111,27 +111,29 @@ def score_heads(
     gold: list[GoldLinks] | None,
     progress: Callable | None,
 ) -> list[HeadScore]:
-    """Returns the score of each head, best first; see `Translator.choose_alignment_head`."""
+    """Returns the score of each head, best first, for `Translator.choose_alignment_head`."""
     if gold is not None:
-        pieces = zip(*pairs, strict=True)
-        nowhere = ((np.zeros((len(said), len(read))), read, said) for read, said in pieces)
-        check_gold([_aligned(translator, *one) for one in nowhere], gold)
+        unlinked = [
+            _aligned(translator, np.zeros((len(target), len(source))), source, target)
+            for source, target in zip(*pairs, strict=True)
+        ]
+        check_gold(unlinked, gold)
     links, agreements = collections.defaultdict(dict), collections.Counter()
     for i, attention in likelihood.attention(*pairs, progress):  # (L, H, T, S)
         source, target = pairs.sources[i], pairs.targets[i]
         for head, weights in _heads(attention):
-            found = _aligned(translator, weights, source, target)
-            links[head][i] = found.links
-            agreements[head] += found.agreement
+            alignment = _aligned(translator, weights, source, target)
+            links[head][i] = alignment.links
+            agreements[head] += alignment.agreement
     scores = []
-    for head, of_pair in links.items():
-        number = sum(map(len, of_pair.values()))
+    for head, head_links in links.items():
+        number = sum(map(len, head_links.values()))
         if not number:
             raise ValueError("Heads are compared on text. Received: blank pairs only.")
         rate = None
         if gold is not None:
-            of_all = [of_pair.get(i, []) for i in range(len(pairs.sources))]
-            rate = alignment_error_rate(of_all, gold)
+            all_links = [head_links.get(i, []) for i in range(len(pairs.sources))]
+            rate = alignment_error_rate(all_links, gold)
         scores.append(HeadScore(head, agreements[head] / number, rate))
     return sorted(scores, key=_badness)
 
@@ -142,7 +144,7 @@ def _badness(score: HeadScore) -> Any:
 
 def _heads(attention):
     """Yields the `AlignmentHead`s of a model, and the attention of each, (T, S)."""
-    for layer, of_layer in enumerate(attention, start=1):
-        yield AlignmentHead(layer), np.mean(of_layer, axis=0)
-        for head, weights in enumerate(of_layer, start=1):
+    for layer, heads in enumerate(attention, start=1):
+        yield AlignmentHead(layer), np.mean(heads, axis=0)
+        for head, weights in enumerate(heads, start=1):
             yield AlignmentHead(layer, head), weights
