@@ -14,7 +14,7 @@ from kformer.cli.common_models import a_file_of, check_is_keras, open_ensemble
 from kformer.cli.journal import settings_of
 from kformer.cli.run_flags import Flags, train_as_prepared
 from kformer.cli.terminal.output_format import OutputFormat
-from kformer.cli.terminal.progress_line import Progress
+from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import quiet
 from kformer.cli.unfinished import write_resumably
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
@@ -203,5 +203,5 @@ def _ask(load, first, texts, shards, number, max_length):
 
     if not shards.exists():
         write_shards(shards, *_sides(texts), first, max_length)
-    with Progress("Asking the teachers", read_manifest(shards).pairs, in_log=True) as progress:
+    with ProgressLine("Asking the teachers", read_manifest(shards).pairs, in_log=True) as progress:
         add_distributions(shards, teacher, number, progress.update)

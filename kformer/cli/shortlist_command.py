@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.common_models import KerasModel, TargetLanguage, check_is_keras, open_translator
-from kformer.cli.terminal.progress_line import Progress
+from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.decoding.search_options import SHORTLIST_SIZE
 from kformer.files import check_writable
 
@@ -38,7 +38,7 @@ def shortlist(
 
     total = number_of_pairs(source, target)
     translator = open_translator(model, target_language)
-    with Progress("Learning", total, in_log=True) as bar:
+    with ProgressLine("Learning", total, in_log=True) as bar:
         learnt = learn_shortlist(translator, source, target, size, bar.update)
     learnt.save(output)
     entries, ids = len(learnt.entries), len(learnt.ends)

@@ -11,7 +11,7 @@ import typer
 from kformer.cli.journal import Journal, Point, check_same, whole_points
 from kformer.cli.terminal.line_streams import chunks_done
 from kformer.cli.terminal.output_format import OutputFormat, written
-from kformer.cli.terminal.progress_line import Progress
+from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.files import check_writable, linked, open_own
 
 
@@ -184,7 +184,7 @@ def write_resumably(
             return
         work, chunk = start()
         left = itertools.islice(items, part.lines, None)
-        with Progress("Translating", total, part.lines, in_log=True) as progress:
+        with ProgressLine("Translating", total, part.lines, in_log=True) as progress:
             for results in chunks_done(work, left, progress, chunk, part.lines):
                 numbered = enumerate(results, start=part.lines + 1)
                 content = b"".join(

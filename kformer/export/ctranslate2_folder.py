@@ -230,7 +230,7 @@ def _vocabulary(tokenizer):
 _BATCH = 32
 
 
-class _Config(TypedDict):
+class _FolderConfig(TypedDict):
     add_source_bos: bool
 
 
@@ -247,7 +247,7 @@ class CTranslate2Translator:
         folder = Path(folder)
         self._translator = library().Translator(str(folder))
         rule = "A folder of CTranslate2 must have its settings."
-        config = read_json(folder / "config.json", _Config, rule=rule)
+        config = read_json(folder / "config.json", _FolderConfig, rule=rule)
         self._added = config["add_source_bos"] + 1  # Lengths count the end, also an ignored one.
         self._source, self._target = (
             sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in SIDES

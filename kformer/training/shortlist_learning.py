@@ -30,8 +30,8 @@ MAX_ENTRIES = 16_000_000  # Pairs of ids in memory; 24 bytes each, and as much a
 _LINKS = 2_000_000  # Pairs of positions that are counted at once.
 
 
-class Rows(NamedTuple):
-    """Rows of ids, one after the other.
+class SentenceIds(NamedTuple):
+    """Ids of sentences, one after the other.
 
     Attributes:
         ids: int32 (all,).
@@ -57,8 +57,8 @@ class Lexicon(NamedTuple):
 
 
 def learn_lexicon(
-    sources: Rows,
-    targets: Rows,
+    sources: SentenceIds,
+    targets: SentenceIds,
     iterations: int = ITERATIONS,
     max_entries: int = MAX_ENTRIES,
     progress: Callable[[int], object] | None = None,
@@ -66,7 +66,7 @@ def learn_lexicon(
     """Learns the probabilities by expectation maximisation, beginning with equal ones.
 
     Args:
-        sources, targets: `Rows` of N pairs of sentences.
+        sources, targets: `SentenceIds` of N pairs of sentences.
         iterations: Number of iterations, at least 1.
         max_entries: If more pairs of ids occur together, the least probable are left out.
         progress: Called with the number of pairs of sentences done, in each iteration.
@@ -250,7 +250,7 @@ def _copies(source, target):
 
 
 def _rows(translator, source, target):
-    """Returns the `Rows` of both sides; pairs with a side over the translator's limit are left out.
+    """Returns the `SentenceIds` of both sides, without pairs over the limit of the translator.
 
     Such pairs are seldom translations of each other, and would count more than all others.
     """
@@ -275,7 +275,7 @@ def _rows(translator, source, target):
             rows.append(
                 (side.flat_values.numpy()[np.repeat(whole, row_lengths)], row_lengths[whole])
             )
-    rows = [Rows(*map(np.concatenate, zip(*side, strict=True))) for side in sides]
+    rows = [SentenceIds(*map(np.concatenate, zip(*side, strict=True))) for side in sides]
     if not len(rows[0].lengths):
         raise ValueError(
             "A shortlist is learnt from pairs of sentences that are not blank and within "

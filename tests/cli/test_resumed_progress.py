@@ -8,7 +8,7 @@ import pytest
 
 from kformer.cli.terminal import progress_line as module
 from kformer.cli.terminal.line_streams import in_chunks, lines_to_translate
-from kformer.cli.terminal.progress_line import Progress, time_left
+from kformer.cli.terminal.progress_line import ProgressLine, time_left
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ class Terminal(io.StringIO):
 
 
 def test_a_log_gets_a_line_every_minute(clock, capsys):
-    with Progress("Translating", total=50_000, done=20_000, in_log=True) as progress:
+    with ProgressLine("Translating", total=50_000, done=20_000, in_log=True) as progress:
         for seconds in (150, 159, 160, 190, 230):
             clock[0] = seconds
             progress.update(1_000)
@@ -37,7 +37,7 @@ def test_a_log_gets_a_line_every_minute(clock, capsys):
 
 
 def test_without_a_terminal_it_is_silent_unless_there_is_a_log(clock, capsys):
-    with Progress("Translating", total=10) as progress:
+    with ProgressLine("Translating", total=10) as progress:
         clock[0] = 999.0
         progress.update(10)
     assert capsys.readouterr().err == ""
@@ -46,7 +46,7 @@ def test_without_a_terminal_it_is_silent_unless_there_is_a_log(clock, capsys):
 @pytest.mark.parametrize(("total", "end"), [(400, ", 0 min 8 s left"), (None, "")])
 def test_a_terminal_shows_lines_and_speed(clock, monkeypatch, total, end):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with Progress("Scoring", total, done=50) as progress:
+    with ProgressLine("Scoring", total, done=50) as progress:
         progress.read(100)
         clock[0] += 10
         progress.update(200)
@@ -61,7 +61,7 @@ def test_a_terminal_shows_lines_and_speed(clock, monkeypatch, total, end):
 def test_the_bar_never_wraps(clock, monkeypatch, columns, label):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("COLUMNS", str(columns))
-    with Progress(label, total=12_000_000, done=2_000_000) as progress:
+    with ProgressLine(label, total=12_000_000, done=2_000_000) as progress:
         for _ in range(10):
             clock[0] += 3600
             progress.update(1_000_000)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from kformer.training import shortlist_learning as ibm1
-from kformer.training.shortlist_learning import Rows, learn_lexicon
+from kformer.training.shortlist_learning import SentenceIds, learn_lexicon
 
 
 def rows(sentences):
     ids = np.array([i for sentence in sentences for i in sentence], np.int32)
-    return Rows(ids, np.array([len(sentence) for sentence in sentences]))
+    return SentenceIds(ids, np.array([len(sentence) for sentence in sentences]))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from kformer.cli.terminal.progress_line import Progress
+from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import Stream
 from kformer.files import replacing
 from kformer.serving.errors import printable
@@ -95,7 +95,7 @@ def in_chunks(work, items, total=None, chunk=None, label="Translating", pauses=N
     If lines come slowly, each result reaches stdout before the next line is read.
     """
     is_dialogue = pauses is not None and sys.stdout.isatty()
-    with Progress(label, total, hidden=is_dialogue) as progress:
+    with ProgressLine(label, total, hidden=is_dialogue) as progress:
         for results in chunks_done(work, items, progress, chunk, pauses=pauses):
             yield from results
             if pauses:
@@ -110,7 +110,7 @@ def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
     Args:
         work: callable (items, progress) -> results, as many; warns of sentences by number.
         items: iterable of lines, or of tuples of lines that belong together.
-        progress: `kformer.cli.terminal.progress_line.Progress`.
+        progress: `kformer.cli.terminal.progress_line.ProgressLine`.
         chunk: Most items at once; by default 2,000.
         done: Number of lines before the first item, for messages.
         pauses: As for `Text`.

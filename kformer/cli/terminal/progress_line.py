@@ -12,7 +12,7 @@ _CLEAR_LINE = "\r\x1b[2K"
 _WIDTHS = 10, 36  # Of the bar, at least and at most.
 
 
-class Progress:
+class ProgressLine:
     """A bar, if stderr is a terminal; otherwise nothing, or a line every minute.
 
     A context manager. The bar always fits the terminal. The time left counts the lines of this

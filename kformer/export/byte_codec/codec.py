@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from kformer.export.byte_codec.codec_tables import BROKEN, BYTES, SPACED, ZERO, tables_of
 from kformer.export.byte_codec.double_array import NO_BYTE
-from kformer.export.byte_codec.normalize import Text, normalize, read
+from kformer.export.byte_codec.normalize import ByteText, normalize, read
 from kformer.export.byte_codec.scan import (
     character_lengths,
     first,
@@ -71,7 +71,7 @@ _GROWTH = 64  # Bytes that normalization may add to a text.
 _SHORT_GROWTH = 8  # The same, of a short one; where it adds more, the text counts as long.
 
 
-class Tokens(NamedTuple):
+class TextTokens(NamedTuple):
     """The result of `ByteCodec.tokenize`."""
 
     ids: tf.Tensor  # int32 (S,): pieces, the end id, padding
@@ -96,8 +96,8 @@ class ByteCodec:
         self._prefix_id = tokenizer.prefix_id
         self._constant = constant
 
-    def tokenize(self, source, most: int, prefix_id=None) -> Tokens:
-        """Returns the `Tokens` of `source`, uint8 (N,), without zeros at its end; S is `most`.
+    def tokenize(self, source, most: int, prefix_id=None) -> TextTokens:
+        """Returns the `TextTokens` of `source`, uint8 (N,), without zeros at its end; S is `most`.
 
         Args:
             prefix_id: int32 (1,), an id to put before the others; by default the id of
@@ -107,21 +107,23 @@ class ByteCodec:
             prefix_id = [self._prefix_id]
         text, size = read(source), source.shape[0]
         if size <= _SHORT:
-            return Tokens(*self._tokens(text, size + _GROWTH, most, prefix_id))
+            return TextTokens(*self._tokens(text, size + _GROWTH, most, prefix_id))
         # Time depends only on the capacity, so a small one is tried first. It has no branch of its
         # own, because LiteRT would plan that anew at each call, which doubles the time.
         over = text.length > _SHORT
-        begun = Text(first(text.bytes, _SHORT), tf.minimum(text.length, _SHORT), text.cut | over)
+        begun = ByteText(
+            first(text.bytes, _SHORT), tf.minimum(text.length, _SHORT), text.cut | over
+        )
         short = self._tokens(begun, _SHORT + _SHORT_GROWTH, most, prefix_id)
         _, _, cut = short
 
         def whole():
             return self._tokens(text, size + _GROWTH, most, prefix_id)
 
-        return Tokens(*tf.cond(cut, whole, lambda: short))
+        return TextTokens(*tf.cond(cut, whole, lambda: short))
 
     def _tokens(self, text, room, most, prefix_id):
-        """Normalizes a `Text`, of which `room` bytes are kept, and tokenizes it."""
+        """Normalizes a `ByteText`, of which `room` bytes are kept, and tokenizes it."""
         text = normalize(self._in_graph(self._tables.normalizer), text, room)
         ids, count = segment(self._in_graph(self._tables.pieces), text)
         if prefix_id is not None:

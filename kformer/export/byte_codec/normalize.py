@@ -25,7 +25,7 @@ from kformer.export.byte_codec.scan import (
 _BAR = "\u2581".encode()  # The library writes a space so; in a text it means one.
 
 
-class Text(NamedTuple):
+class ByteText(NamedTuple):
     """A text of static room."""
 
     bytes: tf.Tensor  # int32 (M,); `NO_BYTE` behind the end
@@ -34,7 +34,7 @@ class Text(NamedTuple):
 
 
 def read(source):
-    """Returns the `Text` in `source`, uint8 (N,), without the zeros at its end; M is N.
+    """Returns the `ByteText` in `source`, uint8 (N,), without the zeros at its end; M is N.
 
     Without a zero at the end, the text may have been cut: half of a character there is left out.
     """
@@ -48,10 +48,10 @@ def read(source):
         followed &= is_trail(shifted(text, by, 0x80))
     halved = followed & (places + begins > size)
     whole = tf.minimum(length, tf.reduce_min(tf.where(halved, places, size)))
-    return Text(tf.where(places < whole, text, NO_BYTE), whole, whole < length)
+    return ByteText(tf.where(places < whole, text, NO_BYTE), whole, whole < length)
 
 
-def normalize(normalizer, text: Text, room: int) -> Text:
+def normalize(normalizer, text: ByteText, room: int) -> ByteText:
     """Returns the text that is split, with one byte for each space.
 
     Args:
@@ -85,7 +85,7 @@ def _replaced(normalizer, text, room):
     cut = parts.total > room
     total = tf.where(cut, last_boundary(written, room), parts.total)
     written = tf.where(tf.range(room) < total, first(written, room), NO_BYTE)
-    return Text(written, total, cut | text.cut)
+    return ByteText(written, total, cut | text.cut)
 
 
 def _longest_keys(keys, text):
@@ -125,4 +125,4 @@ def _without_extra_spaces(normalizer, source, text):
     length = tf.where(anything, tf.reduce_sum(kept) + prefix, 0)
     if prefix:
         written = tf.where(tf.equal(tf.range(room + 1), 0), SPACE_BYTE, written)
-    return Text(tf.where(tf.range(room + prefix) < length, written, NO_BYTE), length, text.cut)
+    return ByteText(tf.where(tf.range(room + prefix) < length, written, NO_BYTE), length, text.cut)

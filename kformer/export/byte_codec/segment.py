@@ -27,7 +27,7 @@ def segment(pieces, text):
 
     Args:
         pieces: `tables.Pieces`.
-        text: `normalize.Text`.
+        text: `normalize.ByteText`.
 
     Returns:
         ids: int32 tensor (M,); of no meaning after the last.

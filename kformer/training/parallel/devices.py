@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow
 from kformer.training.callbacks.translation_scores import ValidationCallback
-from kformer.training.parallel.process_team import Team, team
+from kformer.training.parallel.process_team import ProcessTeam, team
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.resumption.saving import Together
 
@@ -148,10 +148,10 @@ class Agreement(Together):
     They meet every few batches, about once a second. A process alone meets after every batch.
 
     Args:
-        team: `Team`.
+        team: `ProcessTeam`.
     """
 
-    def __init__(self, team: Team):
+    def __init__(self, team: ProcessTeam):
         self.writes = team.process == 0
         self._team = team
         self._every = self._left = 1

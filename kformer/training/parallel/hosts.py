@@ -18,7 +18,7 @@ import numpy as np
 from kformer.training.parallel.channel import Channel
 from kformer.training.parallel.greeting import run_secret
 from kformer.training.parallel.peer_connection import printable
-from kformer.training.parallel.process_team import Team, in_team
+from kformer.training.parallel.process_team import ProcessTeam, in_team
 from kformer.training.parallel.relay import Relay
 from kformer.training.resumption.interruption import Interrupted
 
@@ -61,7 +61,7 @@ def join_processes(
     try:
         with (
             _jax_over(channel) if coordinator else contextlib.nullcontext(),
-            in_team(Team(channel)),
+            in_team(ProcessTeam(channel)),
             _printing(only=channel.process == 0),
         ):
             try:

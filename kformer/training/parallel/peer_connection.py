@@ -1,4 +1,4 @@
-"""`Connection`: messages between two processes that nobody else can send, change or repeat.
+"""`PeerConnection`: messages between two processes that nobody else can send, change or repeat.
 
 A message is its kind (1 byte), the length of its content (4 bytes), the content, and an HMAC of the
 three and of the number of the message, with the key of its direction.
@@ -23,7 +23,7 @@ class Forged(ValueError):
     """A message is not as the other process sent it."""
 
 
-class Connection:
+class PeerConnection:
     """Sends and receives messages over a socket; any thread may send.
 
     Args:

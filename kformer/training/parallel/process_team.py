@@ -9,7 +9,7 @@ from kformer.training.parallel.channel import Channel
 from kformer.training.parallel.peer_connection import printable
 
 
-class Team:
+class ProcessTeam:
     """The processes that train together.
 
     Args:
@@ -60,16 +60,16 @@ class Team:
             self._channel.at_loss.append(clean_up)
 
 
-_team = Team()
+_team = ProcessTeam()
 
 
-def team() -> Team:
+def team() -> ProcessTeam:
     """Returns the processes that train together: this one alone, outside `in_team`."""
     return _team
 
 
 @contextlib.contextmanager
-def in_team(substitute: Team):
+def in_team(substitute: ProcessTeam):
     """Makes `team` return `other` while the context is open."""
     global _team
     before, _team = _team, substitute

@@ -12,8 +12,8 @@ from kformer.training.parallel.greeting import SECRET, Guest, WrongSecret, greet
 from kformer.training.parallel.peer_connection import (
     CONTENT,
     FAILURE,
-    Connection,
     Forged,
+    PeerConnection,
     printable,
 )
 
@@ -23,7 +23,7 @@ _GUESTS = 256  # Connections without a proof, at most; then the oldest one is dr
 
 def accept(
     host: str, port: int, processes: int, secret: bytes, seconds: float
-) -> dict[int, Connection]:
+) -> dict[int, PeerConnection]:
     """Waits in process 0 for all other processes; returns a connection to each, by its number.
 
     Raises: The errors of `Channel`.
@@ -63,17 +63,17 @@ class _Reception:
     """Greets all connections to process 0 side by side, so that none holds up another.
 
     Attributes:
-        members: `Connection` of each process that has proved that it has the secret.
+        members: `PeerConnection` of each process that has proved that it has the secret.
     """
 
     def __init__(self, server, processes, secret):
-        self.members: dict[int, Connection] = {}
+        self.members: dict[int, PeerConnection] = {}
         self._server = server
         self._processes = processes
         self._secret = secret
         self._guests: list[Guest] = []  # The oldest first.
         self._dropped = 0
-        self._refused: list[Connection] = []
+        self._refused: list[PeerConnection] = []
         self._selector = selectors.DefaultSelector()
         server.setblocking(False)
         self._selector.register(server, selectors.EVENT_READ, self._let_in)
@@ -110,7 +110,7 @@ class _Reception:
             self._guests.remove(guest)
             self._selector.unregister(guest.connection)
             process, processes, keys = greeted
-            self._seat(process, processes, Connection(guest.connection, keys))
+            self._seat(process, processes, PeerConnection(guest.connection, keys))
 
     def _seat(self, process, processes, member):
         if process in self.members or processes != self._processes or not 0 < process < processes:
@@ -159,7 +159,7 @@ class _Reception:
 
 def connect(
     host: str, port: int, processes: int, process: int, secret: bytes, seconds: float
-) -> Connection:
+) -> PeerConnection:
     """Connects to process 0; returns the connection as soon as all processes are connected.
 
     Raises: The errors of `Channel`.
@@ -184,7 +184,7 @@ def _greeted(host, port, processes, process, secret, seconds):
                 if connection.getsockname() == connection.getpeername():
                     raise ConnectionError("a connection to itself")  # While nothing listens there.
                 keys = greet(connection, secret, process, processes, deadline)
-                return Connection(connection, keys)
+                return PeerConnection(connection, keys)
             except BaseException:
                 connection.close()
                 raise

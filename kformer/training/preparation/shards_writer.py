@@ -147,7 +147,7 @@ def count_rest(counts: Counter, near_duplicates: int, shards: Sequence[dict]):
     counts["duplicate"] = counts["read"] - (counts.total() - counts["read"])  # What is left.
 
 
-class Tokenized(NamedTuple):
+class TokenizedPairs(NamedTuple):
     """The different pairs of a batch.
 
     Attributes:
@@ -164,7 +164,7 @@ class Tokenized(NamedTuple):
     why: tuple[np.ndarray, np.ndarray]
 
 
-def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> Tokenized:
+def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> TokenizedPairs:
     """Returns the different pairs of a batch as ids, their hashes in order, and counts."""
     reasons = clean.reasons(batch).astype(object)
     left = np.flatnonzero(reasons == "")
@@ -174,7 +174,7 @@ def ids_of(batch: Pairs, clean: Cleaning, tokenize: Tokenizing) -> Tokenized:
     counts["read"] = len(reasons)
     all_hashes = rows.hashes()
     hashes, first = np.unique(all_hashes, return_index=True)
-    return Tokenized(rows.take(first), hashes, counts, (reasons, all_hashes))
+    return TokenizedPairs(rows.take(first), hashes, counts, (reasons, all_hashes))
 
 
 def write_part(folder: Path, name: str, rows: Rows) -> dict:

@@ -33,7 +33,7 @@ class Checkpoint(NamedTuple):
     state: Any  # All other state, which must be JSON-serializable.
 
 
-class _Written(TypedDict):
+class _StateInFile(TypedDict):
     format: int
     epoch: int
     batch: int
@@ -121,7 +121,7 @@ def _read(path):
     with Archive(path, "A checkpoint must be whole.") as archive:
         names = archive.array_names()
         arrays = {name: archive.array(name) for name in names}  # It verifies their checksums.
-    content = parse_json(arrays.pop(_JSON).tobytes(), _Written)
+    content = parse_json(arrays.pop(_JSON).tobytes(), _StateInFile)
     if content["format"] > FORMAT:
         raise _NewerFormat(
             "The newest checkpoint was written by a newer kformer: update kformer. Received: "

@@ -15,12 +15,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kformer.tasks.run_file import MODEL_FILES
-from kformer.training.parallel.process_team import Team, team
+from kformer.training.parallel.process_team import ProcessTeam, team
 
 _CHUNK = 2**23  # Bytes.
 
 
-def send_files(team: Team, folder: Path, names: Iterable[str]):
+def send_files(team: ProcessTeam, folder: Path, names: Iterable[str]):
     """Sends files to the other processes, which call `receive_files`.
 
     Args:
@@ -37,7 +37,7 @@ def send_files(team: Team, folder: Path, names: Iterable[str]):
                 team.exchange_bytes(file.read(min(_CHUNK, size - start)))
 
 
-def receive_files(team: Team, folder: Path):
+def receive_files(team: ProcessTeam, folder: Path):
     """Writes the files that process 0 sends into the empty `folder`.
 
     Raises:

@@ -28,7 +28,7 @@ class ShardEntry(TypedDict):
     sha256: dict[str, str]
 
 
-class _Written(TypedDict):
+class _ManifestInFile(TypedDict):
     format: int
     sha256: NotRequired[str]
 
@@ -88,7 +88,7 @@ def read_manifest(folder: str | Path) -> Manifest:
             "Shards are a folder that `kformer prepare` wrote, with a manifest. "
             f"Received: {str(folder)!r}, without {MANIFEST!r}."
         )
-    content = read_json(path, _Written, rule=_RULE)
+    content = read_json(path, _ManifestInFile, rule=_RULE)
     written, checksum = content["format"], content.pop(_CHECKSUM, None)
     if written > FORMAT:
         raise ValueError(

@@ -14,7 +14,7 @@ from kformer.training import translation_dataset
 from kformer.training.data import batching
 from kformer.training.parallel.devices import Agreement
 from kformer.training.parallel.hosts import join_processes
-from kformer.training.parallel.process_team import Team
+from kformer.training.parallel.process_team import ProcessTeam
 from kformer.training.resumption.checkpoint import newest_checkpoint
 from kformer.training.run.run_config import check_same, is_comparable
 from support import toy
@@ -69,7 +69,7 @@ def test_processes_need_batches_of_fixed_shapes(monkeypatch, tokenizer, tmp_path
 def test_all_processes_save_and_stop_after_the_same_batch():
     def train(channel):
         process = channel.process
-        agreement = Agreement(Team(channel))
+        agreement = Agreement(ProcessTeam(channel))
         assert agreement.writes == (process == 0)
         found = []
         for batch in range(9):
@@ -97,9 +97,9 @@ def test_what_another_process_brings_to_a_meeting_has_the_right_types(content):
 
     shown = r"Received: .* from process 1\.$"
     with pytest.raises(ValueError, match=shown):
-        Agreement(Team(Channels())).meet(False, None)
+        Agreement(ProcessTeam(Channels())).meet(False, None)
     with pytest.raises(ValueError, match=shown):
-        Team(Channels()).exchange({**config(), "versions": {}}, is_comparable)
+        ProcessTeam(Channels()).exchange({**config(), "versions": {}}, is_comparable)
 
 
 def config(**changes):

@@ -13,7 +13,7 @@ import pytest
 
 from kformer.training.parallel.channel import Channel
 from kformer.training.parallel.greeting import Keys, WrongSecret, greet, run_secret
-from kformer.training.parallel.peer_connection import CONTENT, Connection, Forged, printable
+from kformer.training.parallel.peer_connection import CONTENT, Forged, PeerConnection, printable
 from support.processes import started_python
 from support.training.channels import SECRET, at_once, free_port
 
@@ -206,7 +206,7 @@ def test_a_process_of_another_run_ends_both_with_one_message(process, processes)
             return str(refused.value).encode()
         with to(port) as connection:
             keys = greet(connection, SECRET, process, processes, time.monotonic() + 20)
-            return Connection(connection, keys).receive(time.monotonic() + 20)[1]
+            return PeerConnection(connection, keys).receive(time.monotonic() + 20)[1]
 
     assert len({*at_once(join, 0, 1)}) == 1
 
@@ -217,7 +217,7 @@ def test_a_process_that_dies_before_all_have_come_ends_the_others():
     def greeted(process):
         connection = to(port)
         keys = greet(connection, SECRET, process, 4, time.monotonic() + 20)
-        return Connection(connection, keys)
+        return PeerConnection(connection, keys)
 
     def join(process):
         if process == 0:
@@ -237,7 +237,7 @@ def ends():
     """Both ends of a connection, and what an attacker may write into: the socket of the first."""
     one, other = socket.socketpair()
     with one, other:
-        yield Connection(one, Keys(b"a", b"b")), Connection(other, Keys(b"b", b"a"))
+        yield PeerConnection(one, Keys(b"a", b"b")), PeerConnection(other, Keys(b"b", b"a"))
 
 
 def sent_by(connection, *contents):
@@ -252,7 +252,7 @@ def sent_by(connection, *contents):
 
 
 def test_a_message_is_refused_if_any_bit_of_it_has_changed():
-    one, other = Connection(None, Keys(b"a", b"b")), Keys(b"b", b"a")
+    one, other = PeerConnection(None, Keys(b"a", b"b")), Keys(b"b", b"a")
     message = sent_by(one, b"weights")
     for bit in range(8 * len(message)):
         changed = bytearray(message)
@@ -262,7 +262,7 @@ def test_a_message_is_refused_if_any_bit_of_it_has_changed():
             theirs.sendall(changed + bytes(99))
             theirs.shutdown(socket.SHUT_WR)
             with pytest.raises((Forged, EOFError)):
-                Connection(ours, other).receive()
+                PeerConnection(ours, other).receive()
 
 
 @pytest.mark.parametrize("attack", ["repeated", "left out", "of the other direction"])

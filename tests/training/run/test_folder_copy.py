@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from kformer.training.parallel.process_team import Team
+from kformer.training.parallel.process_team import ProcessTeam
 from kformer.training.run.run_folder import receive_files, send_files
 from support.training.channels import at_once, connected
 
@@ -37,7 +37,7 @@ def test_all_processes_get_the_files_of_a_run_and_nothing_else(tmp_path, monkeyp
     (folder / "notes.txt").write_bytes(b"of the user")
 
     def copy(channel):
-        team = Team(channel)
+        team = ProcessTeam(channel)
         if channel.process:
             receive_files(team, copies[channel.process - 1])
         else:
@@ -74,16 +74,16 @@ def test_a_name_that_leads_elsewhere_or_is_malformed_is_refused(tmp_path, listin
     (tmp_path / "copy").mkdir()
     channel = Scripted(json.dumps(listing).encode(), b"1", b"1")
     with pytest.raises((ValueError, OSError)):
-        receive_files(Team(channel), tmp_path / "copy")
+        receive_files(ProcessTeam(channel), tmp_path / "copy")
     assert [path.name for path in tmp_path.iterdir()] == ["copy"]
 
 
 def test_more_than_the_disk_has_room_for_is_refused_before_it_is_sent(tmp_path):
     with pytest.raises(OSError, match="Received: 1,267,650,600,228,229,401,496,703,205,376 bytes"):
-        receive_files(Team(Scripted(json.dumps([["a", 2**100]]).encode())), tmp_path)
+        receive_files(ProcessTeam(Scripted(json.dumps([["a", 2**100]]).encode())), tmp_path)
 
 
 @pytest.mark.parametrize("chunk", [b"", b"ab", b"abcd"])
 def test_a_file_is_as_long_as_announced(tmp_path, chunk):
     with pytest.raises(ValueError, match="Received: 'a', of 3 bytes at first"):
-        receive_files(Team(Scripted(b'[["a", 3]]', chunk)), tmp_path)
+        receive_files(ProcessTeam(Scripted(b'[["a", 3]]', chunk)), tmp_path)
