@@ -10,6 +10,7 @@
   file, and pipelines of Apache Beam.
 - `native`: programs in C++, other versions of LiteRT and an emulated Arm processor.
 - `processes`: Python in a process of its own.
+- `house_figures`: a command that counts sizes, types, names and English of a source tree.
 - `serving`: a stand-in for TensorFlow Serving, and requests to it.
 """
 
