@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from kformer.arguments import check_flag, check_integer, check_number
 
@@ -108,13 +108,6 @@ class SearchOptions:
         check_flag,
     )
 
-    def __new__(cls, *values, **named):
-        options = super().__new__(cls)
-        names = (field.name for field in dataclasses.fields(cls))
-        explicit = frozenset((*(name for name, _ in zip(names, values, strict=False)), *named))
-        object.__setattr__(options, "_explicit", explicit)
-        return options
-
     def __post_init__(self):
         self._check_each()
         self._check_together()
@@ -198,6 +191,49 @@ class SearchOptions:
         varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
         varying += ["n_best"] if self.sample else []
         return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})
+
+
+def _with_names(make):
+    """Returns an `__init__` that records which options the caller gave; for `given`."""
+    fields = [field.name for field in dataclasses.fields(SearchOptions)]
+
+    @functools.wraps(make)
+    def __init__(self, *values, **named):
+        names = frozenset((*fields[: len(values)], *named))
+        object.__setattr__(self, "_explicit", names)
+        make(self, *values, **named)
+
+    return __init__
+
+
+SearchOptions.__init__ = _with_names(SearchOptions.__init__)
+
+
+class OtherSearchOptions(TypedDict, total=False):
+    """The options of `SearchOptions` but `beam_size` and `length_penalty`, as keyword arguments."""
+
+    length_offset: float
+    coverage_penalty: float
+    n_best: int
+    sample: bool
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int
+    min_length: int
+    max_length: int | None
+    min_length_ratio: float
+    max_length_ratio: float | None
+    no_repeat_ngram: int
+    repetition_penalty: float
+    narrowing: bool
+
+
+class AllSearchOptions(OtherSearchOptions, total=False):
+    """The options of `SearchOptions`, as keyword arguments."""
+
+    beam_size: int
+    length_penalty: float
 
 
 _BEAM_OPTIONS = ("beam_size", "length_penalty", "length_offset", "coverage_penalty", "narrowing")

@@ -53,7 +53,7 @@ class DecoderLayer(Block):
     def parts(self):
         return self.self_attention, self.cross_attention, self.feed_forward
 
-    def build(self, *shapes):
+    def build(self, input_shape: tuple | None = None):
         shape = (None, None, self.d_model)
         self.self_attention.build(shape)
         self.self_residual.build(shape)

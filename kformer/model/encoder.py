@@ -44,7 +44,7 @@ class EncoderLayer(Block):
     def parts(self):
         return self.attention, self.feed_forward
 
-    def build(self, *shapes):
+    def build(self, input_shape: tuple | None = None):
         shape = (None, None, self.d_model)
         self.attention.build(shape)
         self.attention_residual.build(shape)

@@ -5,16 +5,16 @@ Axes: B batch, S sequence length, H heads, D d_model, L layers.
 Copies a Transformer without its optimizer, for export and for saving.
 """
 
+import functools
 import importlib
 
 import keras
 
 from kformer.backend import in_parts, is_tensorflow
 from kformer.model.dense import HoldsDense, dense_layers, float_weights, is_quantized
-from kformer.model.embedding import MAX_WAVELENGTH, PositionalEncoding, TokenEmbedding
+from kformer.model.embedding import PositionalEncoding, TokenEmbedding
 from kformer.model.encoder import Encoder
-from kformer.model.residual import EPSILON, Dropout
-from kformer.model.stack import DROPOUT
+from kformer.model.residual import Dropout
 
 
 def is_float32(transformer) -> bool:
@@ -171,10 +171,12 @@ class PredictsTokens:
     largest id for the class, and weighs whole texts by it.
     """
 
+    @functools.wraps(keras.Model.fit)
     def fit(self, *args, class_weight=None, **kwargs):
         _refuse(class_weight)
         return super().fit(*args, **kwargs)
 
+    @functools.wraps(keras.Model.train_on_batch)
     def train_on_batch(self, *args, class_weight=None, **kwargs):
         _refuse(class_weight)
         return super().train_on_batch(*args, **kwargs)
@@ -199,17 +201,17 @@ class OneStack(Network):
     def __init__(
         self,
         vocab_size: int,
-        num_layers: int = 6,
-        d_model: int = 512,
-        num_heads: int = 8,
-        d_ff: int = 2048,
-        dropout: float = DROPOUT,
-        norm_first: bool = False,
-        padding_id: int = 0,
-        activation: str = "relu",
-        first_position: int = 0,
-        max_wavelength: float = MAX_WAVELENGTH,
-        norm_epsilon: float = EPSILON,
+        num_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float,
+        norm_first: bool,
+        padding_id: int,
+        activation: str,
+        first_position: int,
+        max_wavelength: float,
+        norm_epsilon: float,
         **kwargs,
     ):
         super().__init__(**kwargs)

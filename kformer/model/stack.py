@@ -121,7 +121,7 @@ class Stack(Block):
     def parts(self):
         return tuple(self.layers)
 
-    def build(self, *shapes):
+    def build(self, input_shape: tuple | None = None):
         shape = (None, None, self.d_model)
         for layer in self.layers:
             layer.build(shape)

@@ -3,7 +3,9 @@
 Axes: B batch, S source length, T target length, H heads, D d_model, V vocabulary, L layers.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
@@ -192,7 +194,14 @@ class Transformer(PredictsTokens, Network):
         _, weights = self.decoder.attend(x, memory, self._target_mask(target), mask)
         return Attention(encoder_self, *weights)
 
-    def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kw):
+    def export(
+        self,
+        filepath: str | Path,
+        format: str = "tf_saved_model",
+        verbose: bool | None = None,
+        input_signature: Sequence[Any] | None = None,
+        **kwargs,
+    ):
         """As `keras.Model.export`, for batches and lengths of any size: ids in, logits out.
 
         To export a translator, use `kformer.export`.
@@ -202,7 +211,7 @@ class Transformer(PredictsTokens, Network):
                 keras.InputSpec("int32", (None, None), name=name) for name in ("source", "target")
             )
             input_signature = [(source, target)]
-        return super().export(filepath, format, verbose, input_signature, **kw)
+        return super().export(filepath, format, verbose, input_signature, **kwargs)
 
     def _target_mask(self, target):
         """Lets every position attend to itself and all earlier ones, as each step of a search does.

@@ -6,8 +6,11 @@ Axes: B batch, T length, H heads, D d_model, L layers, V vocabulary.
 import keras
 from keras import ops
 
+from kformer.model.embedding import MAX_WAVELENGTH
 from kformer.model.masks import causal_mask
 from kformer.model.network import OneStack, PredictsTokens
+from kformer.model.residual import EPSILON
+from kformer.model.stack import DROPOUT
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -37,8 +40,38 @@ class TransformerDecoder(PredictsTokens, OneStack):
         float (B, T, D), that they are made of, and `attend` also the attention weights.
     """
 
-    def __init__(self, *settings_of_one_stack, start_id: int = 2, **kwargs):
-        super().__init__(*settings_of_one_stack, **kwargs)
+    def __init__(
+        self,
+        vocab_size: int,
+        num_layers: int = 6,
+        d_model: int = 512,
+        num_heads: int = 8,
+        d_ff: int = 2048,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        padding_id: int = 0,
+        activation: str = "relu",
+        first_position: int = 0,
+        max_wavelength: float = MAX_WAVELENGTH,
+        norm_epsilon: float = EPSILON,
+        start_id: int = 2,
+        **kwargs,
+    ):
+        super().__init__(
+            vocab_size,
+            num_layers,
+            d_model,
+            num_heads,
+            d_ff,
+            dropout,
+            norm_first,
+            padding_id,
+            activation,
+            first_position,
+            max_wavelength,
+            norm_epsilon,
+            **kwargs,
+        )
         self.start_id = start_id
 
     @property

@@ -5,8 +5,11 @@ Axes: B batch, S sequence length, H heads, D d_model, L layers.
 
 import keras
 
+from kformer.model.embedding import MAX_WAVELENGTH
 from kformer.model.masks import padding_mask
 from kformer.model.network import OneStack
+from kformer.model.residual import EPSILON
+from kformer.model.stack import DROPOUT
 
 _OF_TRANSFORMER = (  # Its settings that the encoder has, too.
     *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "norm_first", "padding_id"),
@@ -42,8 +45,38 @@ class TransformerEncoder(OneStack):
         float tensor (B, S, D). `attend` returns the attention weights beside it.
     """
 
-    def __init__(self, *settings_of_one_stack, ignored_source_id: int | None = None, **kwargs):
-        super().__init__(*settings_of_one_stack, **kwargs)
+    def __init__(
+        self,
+        vocab_size: int,
+        num_layers: int = 6,
+        d_model: int = 512,
+        num_heads: int = 8,
+        d_ff: int = 2048,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        padding_id: int = 0,
+        activation: str = "relu",
+        first_position: int = 0,
+        max_wavelength: float = MAX_WAVELENGTH,
+        norm_epsilon: float = EPSILON,
+        ignored_source_id: int | None = None,
+        **kwargs,
+    ):
+        super().__init__(
+            vocab_size,
+            num_layers,
+            d_model,
+            num_heads,
+            d_ff,
+            dropout,
+            norm_first,
+            padding_id,
+            activation,
+            first_position,
+            max_wavelength,
+            norm_epsilon,
+            **kwargs,
+        )
         self.ignored_source_id = ignored_source_id
 
     @classmethod

@@ -4,12 +4,14 @@ Axes: S source length, T target length, M models.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Unpack
 
 import numpy as np
 
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored, TargetScores
+from kformer.decoding.search_options import OtherSearchOptions, SearchOptions
 from kformer.tasks.kinds import check_is_translator
 from kformer.tasks.translation import Translation
 from kformer.tasks.translator import Translator
@@ -47,23 +49,73 @@ class Ensemble:
         """See `kformer.Translator.target_language`."""
         return self._together.target_language
 
-    def translate(self, texts, *arguments, **options) -> list[str]:
-        """Translates any number of sentences; see `kformer.Translator.translate`."""
-        return self._together.translate(texts, *arguments, **options)
+    def translate(
+        self,
+        texts: Iterable[str],
+        beam_size: int | None = None,
+        length_penalty: float | None = None,
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        *,
+        prefixes: Iterable[str] | None = None,
+        split: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        **options: Unpack[OtherSearchOptions],
+    ) -> list[str]:
+        """Translates any number of sentences, as `kformer.Translator.translate` does."""
+        return self._together.translate(
+            texts,
+            beam_size,
+            length_penalty,
+            batch_size,
+            progress,
+            prefixes=prefixes,
+            split=split,
+            source_language=source_language,
+            target_language=target_language,
+            **options,
+        )
 
-    def translations(self, texts, *arguments, **options) -> list[list[Translation]]:
-        """As `translate`, but with all that is known; see `kformer.Translator.translations`.
+    def translations(
+        self,
+        texts: Iterable[str],
+        options: SearchOptions | None = None,
+        prefixes: Iterable[str] | None = None,
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        details: bool = True,
+        target_language: str | None = None,
+    ) -> list[list[Translation]]:
+        """As `translate`, but returns what `kformer.Translator.translations` does.
 
         The log-probabilities of tokens are those of the mean probabilities. The attention is the
         mean of that of each model's `alignment_head`.
         """
-        return self._together.translations(texts, *arguments, **options)
+        return self._together.translations(
+            texts, options, prefixes, batch_size, progress, details, target_language
+        )
 
-    def split_translations(self, texts, *arguments, **options) -> list[SplitTranslation]:
-        """Translates texts of many sentences; see `kformer.Translator.split_translations`."""
-        return self._together.split_translations(texts, *arguments, **options)
+    def split_translations(
+        self,
+        texts: Iterable[str],
+        options: SearchOptions | None = None,
+        source_language: str | None = None,
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
+    ) -> list[SplitTranslation]:
+        """Translates texts of many sentences, as `kformer.Translator.split_translations` does."""
+        return self._together.split_translations(
+            texts, options, source_language, batch_size, progress, target_language
+        )
 
-    def score(self, sources, targets, progress=None) -> list[Scored]:
+    def score(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+    ) -> list[Scored]:
         """Tells how likely the ensemble finds translations; see `kformer.Translator.score`."""
         return self._together.score(sources, targets, progress)
 

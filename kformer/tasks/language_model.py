@@ -5,15 +5,20 @@ Axes: N prompts or texts, T length in ids, V vocabulary.
 
 import dataclasses
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Unpack
 
 import keras
 
 from kformer.arguments import as_texts, check_integer
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored
-from kformer.decoding.search_options import MAX_LENGTH, SearchOptions, with_defaults
+from kformer.decoding.search_options import (
+    MAX_LENGTH,
+    AllSearchOptions,
+    SearchOptions,
+    with_defaults,
+)
 from kformer.model.network import PredictsTokens
 from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.tasks.keras_file import check_format, with_format
@@ -74,8 +79,8 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
 
     def __init__(
         self,
-        tokenizer,
-        decoder,
+        tokenizer: Tokenizer,
+        decoder: TransformerDecoder,
         max_length: int = 256,
         search_defaults: Mapping[str, Any] | SearchOptions | None = None,
         **kwargs,
@@ -101,7 +106,13 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
     def call(self, ids, training=None):
         return self.decoder(ids, training=training)
 
-    def generate(self, prompts, batch_size=32, progress=None, **options) -> list[str]:
+    def generate(
+        self,
+        prompts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        **options: Unpack[AllSearchOptions],
+    ) -> list[str]:
         """Continues any number of prompts; sorts them by length, keeps their order.
 
         Args:
@@ -109,8 +120,8 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
                 Series or a string tensor (N,). The continuation of an empty one is a whole text.
             batch_size: Prompts continued at once. It changes speed, not answers.
             progress: Called with the number of prompts done, after each batch.
-            **options: Those of `kformer.SearchOptions`, where the source is the prompt; by default
-                those of `search_defaults`.
+            **options: The options of `kformer.SearchOptions`, by name, where the source is the
+                prompt; by default those of `search_defaults`.
                 `max_length` counts the ids of the continuation alone; without it, a continuation
                 ends at the end id or at the model's `max_length`.
 
@@ -125,12 +136,17 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         Warns:
             UserWarning: The option `max_length` is more than the model's.
         """
-        options = with_defaults(options, self.search_defaults)
-        found = self.generations(prompts, options, batch_size, progress, details=False)
+        search = with_defaults(options, self.search_defaults)
+        found = self.generations(prompts, search, batch_size, progress, details=False)
         return [several[0].text for several in found]
 
     def generations(
-        self, prompts, options=None, batch_size=32, progress=None, details=True
+        self,
+        prompts: Iterable[str],
+        options: SearchOptions | None = None,
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        details: bool = True,
     ) -> list[list[Generation]]:
         """As `generate`, but with all that is known: scores, tokens, flags.
 
@@ -182,7 +198,9 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         )
         return [[next(results) for _ in several] for several in found]
 
-    def score(self, texts, progress=None) -> list[Scored]:
+    def score(
+        self, texts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> list[Scored]:
         """Returns how likely the model finds given texts; in batches of about one length.
 
         Args:

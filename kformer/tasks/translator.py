@@ -3,8 +3,8 @@
 Axes: B batch, S source length, N sequences a row, T target length.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Unpack
 
 import keras
 
@@ -12,6 +12,7 @@ from kformer.arguments import as_texts, check_as_many, check_integer
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood
 from kformer.decoding.search_options import (
+    OtherSearchOptions,
     SearchOptions,
     given_options,
     with_defaults,
@@ -59,9 +60,9 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
 
     def __init__(
         self,
-        tokenizer,
-        transformer,
-        target_tokenizer=None,
+        tokenizer: Tokenizer,
+        transformer: Transformer,
+        target_tokenizer: Tokenizer | None = None,
         max_source_length: int = 256,
         alignment_head: AlignmentHead | None = None,
         about: dict | None = None,
@@ -165,17 +166,17 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
 
     def translate(
         self,
-        texts,
-        beam_size=None,
-        length_penalty=None,
-        batch_size=32,
-        progress=None,
+        texts: Iterable[str],
+        beam_size: int | None = None,
+        length_penalty: float | None = None,
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
         *,
-        prefixes=None,
-        split=False,
-        source_language=None,
-        target_language=None,
-        **options,
+        prefixes: Iterable[str] | None = None,
+        split: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        **options: Unpack[OtherSearchOptions],
     ) -> list[str]:
         """Translates any number of sentences; sorts them by length, keeps their order.
 
@@ -191,7 +192,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             split: Whether each text may have many sentences; see `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
             target_language: One of `target_languages`, if there are any; see `into`.
-            **options: The others of `kformer.SearchOptions`; by default those of
+            **options: The other options of `kformer.SearchOptions`, by name; by default those of
                 `search_defaults`.
 
         Returns:
@@ -207,25 +208,25 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
         given = given_options(beam_size=beam_size, length_penalty=length_penalty)
-        options = with_defaults({**given, **options}, self.search_defaults)
+        search = with_defaults({**given, **options}, self.search_defaults)
         check_split(split, source_language, prefixes)
         if split:
             found = self.into(target_language)._split(
-                texts, options, source_language, batch_size, progress
+                texts, search, source_language, batch_size, progress
             )
             return [one.text for one in found]
-        _, _, found = self._search(texts, options, prefixes, batch_size, progress, target_language)
+        _, _, found = self._search(texts, search, prefixes, batch_size, progress, target_language)
         return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
 
     def translations(
         self,
-        texts,
-        options=None,
-        prefixes=None,
-        batch_size=32,
-        progress=None,
-        details=True,
-        target_language=None,
+        texts: Iterable[str],
+        options: SearchOptions | None = None,
+        prefixes: Iterable[str] | None = None,
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        details: bool = True,
+        target_language: str | None = None,
     ) -> list[list[Translation]]:
         """As `translate`, but with all that is known: scores, tokens, flags, attention.
 
@@ -278,12 +279,12 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
 
     def split_translations(
         self,
-        texts,
-        options=None,
-        source_language=None,
-        batch_size=32,
-        progress=None,
-        target_language=None,
+        texts: Iterable[str],
+        options: SearchOptions | None = None,
+        source_language: str | None = None,
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences; line breaks, indents and list marks stay.
 

@@ -76,8 +76,10 @@ def parameters(function: Function) -> list[ast.arg]:
 def takes_anything(function: Function) -> bool:
     """Returns whether it has `*args` or `**kwargs` without a name for each argument.
 
-    Of classes that Keras creates `**kwargs` are Keras's own; `Unpack` names all arguments.
+    In classes of Keras, `**kwargs` are Keras's own; `Unpack` and `functools.wraps` name arguments.
     """
+    if any("wraps" in ast.unparse(decorator) for decorator in function.decorator_list):
+        return False
     keywords = function.args.kwarg
     named = keywords is None or keywords.arg == "kwargs"
     if keywords is not None and keywords.annotation is not None:

@@ -4,13 +4,14 @@ Axes: B batch, K beams, T largest length, V vocabulary, S source length, N seque
 candidates of a row.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from keras import ops
 
 from kformer.arguments import check_flag, check_integer, check_number
 from kformer.decoding.search.compaction import initial_rows, remaining, where_rows
-from kformer.decoding.search.constraints import Spelling, without_repeats
+from kformer.decoding.search.constraints import Constraint, Spelling, without_repeats
 from kformer.decoding.search.continuations import NEG_INF, best_continuations, pick
 from kformer.decoding.search.search_loop import SearchOutput, Step, is_single_row, loop
 
@@ -51,7 +52,7 @@ class Beam:
         start_id: int = 2,
         end_id: int = 3,
         padding_id: int = 0,
-        constraints=(),
+        constraints: Sequence[Constraint] = (),
         length_offset: float = 5.0,
         narrowing: bool = False,
         spelling: Spelling | None = None,

@@ -3,11 +3,13 @@
 Axes: B batch, T largest length, V vocabulary.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from keras import ops
 
 from kformer.decoding.search.compaction import initial_rows, remaining
+from kformer.decoding.search.constraints import Constraint
 from kformer.decoding.search.continuations import best_continuations
 from kformer.decoding.search.search_loop import SearchOutput, Step, is_single_row, loop
 
@@ -26,7 +28,13 @@ class Greedy:
 
     beam_size = 1
 
-    def __init__(self, start_id: int = 2, end_id: int = 3, padding_id: int = 0, constraints=()):
+    def __init__(
+        self,
+        start_id: int = 2,
+        end_id: int = 3,
+        padding_id: int = 0,
+        constraints: Sequence[Constraint] = (),
+    ):
         self.start_id = start_id
         self.end_id = end_id
         self.padding_id = padding_id

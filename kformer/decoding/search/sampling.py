@@ -5,6 +5,7 @@ The numbers do not depend on the batch or its order.
 Axes: B batch, T largest length, V vocabulary, C candidates.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -13,6 +14,7 @@ from keras import ops
 
 from kformer.arguments import check_integer, check_number
 from kformer.decoding.search.compaction import remaining
+from kformer.decoding.search.constraints import Constraint
 from kformer.decoding.search.continuations import NEG_INF, all_continuations, best_continuations
 from kformer.decoding.search.greedy import Greedy
 
@@ -68,9 +70,18 @@ class Sample(Greedy):
     """
 
     def __init__(
-        self, keys: Any, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, **kw
+        self,
+        keys: Any,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        *,
+        start_id: int = 2,
+        end_id: int = 3,
+        padding_id: int = 0,
+        constraints: Sequence[Constraint] = (),
     ):
-        super().__init__(**kw)
+        super().__init__(start_id, end_id, padding_id, constraints)
         dtype = getattr(keys, "dtype", None)
         if dtype is None or keras.backend.standardize_dtype(dtype) != "uint32":
             raise TypeError(f"`keys` must be a tensor of uint32. Received: keys={keys!r:.99}.")

@@ -22,8 +22,10 @@ from kformer.export.saved_model.serving_signatures import (
 )
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import Examples, examples_of
+from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.tasks.kinds import of_several
 from kformer.text.degenerate import TOO_LONG
+from kformer.text.tokenizer import Tokenizer
 
 
 class Continuing(Searching):
@@ -31,14 +33,21 @@ class Continuing(Searching):
 
     Args:
         max_positions: Largest number of positions of a prompt and its continuation.
-        network, search, tokenizer, most: See `Searching`.
+        network, search, tokenizer, most: As for `Searching`.
     """
 
     output = "generation"
 
-    def __init__(self, max_positions, *settings_of_searching):
+    def __init__(
+        self,
+        max_positions: int,
+        network: TransformerDecoder,
+        search: FixedSearch,
+        tokenizer: Tokenizer,
+        most: int | None = None,
+    ):
         self._max_positions = max_positions
-        super().__init__(*settings_of_searching)
+        super().__init__(network, search, tokenizer, most)
 
     def _longest(self, length):
         return self._max_positions

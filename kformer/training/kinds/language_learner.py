@@ -10,7 +10,7 @@ Bits per byte of validation text, by which models of different vocabularies can 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import keras
@@ -131,12 +131,12 @@ def language_dataset(
         return tuple(form.pad([ids_in, ids_out], [tokenizer.padding_id] * 2, shape))
 
     return _PackedWindows(
-        (tokenizer, tokenizer),
+        tokenizer,
         document_mixture(files, documents),
         PairFilter(max_length),
         form,
         batch,
-        (respellings(tokenizer, piece_splitting, byte_spelling), ()),
+        respellings(tokenizer, piece_splitting, byte_spelling),
         shuffle,
         seed,
         tokens_per_batch // max_length,
@@ -145,11 +145,32 @@ def language_dataset(
 
 
 class _PackedWindows(Windows):
-    """Windows whose rows are packed; both sides of `mixture` are the same text."""
+    """Windows whose rows are packed; both sides of `mixture` are the same text.
 
-    def __init__(self, *settings_of_windows_and_rows):
-        *settings, self._rows_per_batch, self._are_long = settings_of_windows_and_rows
-        super().__init__(*settings)
+    Args:
+        tokenizer: `Tokenizer` of the text.
+        mixture, filter_pairs, batching, batch, shuffle, seed: As for `Windows`.
+        respellings: The functions (rows, seed) -> rows that spell text in other ids.
+        rows_per_batch: Number of rows of a batch.
+        are_long: Whether documents may have many rows; then the rows are shuffled, too.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        mixture: Mixture,
+        filter_pairs: PairFilter,
+        batching: Batching,
+        batch: Callable,
+        respellings: Sequence[Callable],
+        shuffle: bool,
+        seed: int,
+        rows_per_batch: int,
+        are_long: bool,
+    ):
+        sides, respellings = (tokenizer, tokenizer), (respellings, ())
+        super().__init__(sides, mixture, filter_pairs, batching, batch, respellings, shuffle, seed)
+        self._rows_per_batch, self._are_long = rows_per_batch, are_long
 
     def _buckets(self, *text_and_seed):
         return self._window(*text_and_seed)[-1]

@@ -30,12 +30,23 @@ class AveragedAdam(keras.optimizers.Adam):
     not batches.
 
     Args:
-        learning_rate, beta_1, beta_2, epsilon, and others: As for `keras.optimizers.Adam`.
-        average_momentum: In [0, 1); 0 for no average.
+            learning_rate, beta_1, beta_2, epsilon, amsgrad: As for `keras.optimizers.Adam`.
+            average_momentum: In [0, 1); 0 for no average.
+        **kwargs: The other arguments of `keras.optimizers.Adam`.
     """
 
-    def __init__(self, *args, average_momentum: float = 0.0, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        learning_rate: float | keras.optimizers.schedules.LearningRateSchedule = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        amsgrad: bool = False,
+        *,
+        average_momentum: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, **kwargs)
         self.average_momentum = check_number("average_momentum", average_momentum, least=0, below=1)
         self.averages = []  # One for each trainable weight, in their order.
 

@@ -8,6 +8,7 @@ import functools
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from kformer.arguments import check_choice, check_flag, check_integer, check_number
 
@@ -44,6 +45,43 @@ _positive = functools.partial(_number, check=check_integer, least=1)
 _not_negative = functools.partial(_number, check=check_integer, least=0)
 _share = functools.partial(_number, check=check_number, least=0, below=1)
 _choice = functools.partial(_number, check=check_choice)
+
+
+class RecipeChanges(TypedDict, total=False):
+    """The numbers of a `Recipe`, as keyword arguments."""
+
+    vocab_size: int
+    target_vocab_size: int
+    pieces: str
+    character_coverage: float
+    normalization: str
+    split_digits: bool
+    num_layers: int
+    num_decoder_layers: int
+    d_model: int
+    num_heads: int
+    d_ff: int
+    dropout: float
+    norm_first: bool
+    activation: str
+    epochs: int
+    tokens_per_batch: int
+    max_length: int
+    max_length_ratio: float
+    piece_splitting: float
+    byte_spelling: float
+    warmup_steps: int
+    learning_rate_scale: float
+    gradient_accumulation: int
+    ema_momentum: float
+    label_smoothing: float
+    precision: str
+    monitor: str
+    patience: int
+    validate_every: int
+    keep_best: int
+    average: int
+    seed: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,12 +201,15 @@ class Recipe:
             )
 
     @classmethod
-    def named(cls, name: str, kind: str | None = None, **changes) -> "Recipe":
+    def named(
+        cls, name: str, kind: str | None = None, **changes: Unpack[RecipeChanges]
+    ) -> "Recipe":
         """Reads the recipe `name`, with `changes` to some of its numbers.
 
         Args:
             kind: "translator", "classifier" or "language model", to refuse a recipe for another
                 kind of model; None for any.
+            **changes: Numbers of the recipe that differ, by name.
         """
         check_choice("recipe", name, recipe_names())
         if name not in recipe_names(kind):

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypedDict, Unpack
 
 import keras
 import tensorflow as tf
@@ -12,6 +13,17 @@ from kformer.training.resumption.checkpoint import Checkpoint, newest_checkpoint
 from kformer.training.resumption.interruption import Interruption
 from kformer.training.resumption.saving import Saving, Stopped, Together, position
 from kformer.training.resumption.variables import assign, build
+
+
+class FitOptions(TypedDict, total=False):
+    """Keyword arguments of `keras.Model.fit` that `resumable_fit` hands on."""
+
+    verbose: str | int
+    validation_data: Any
+    validation_steps: int | None
+    validation_batch_size: int | None
+    validation_freq: int | Sequence[int]
+    class_weight: dict[int, float] | None
 
 
 def resumable_fit(
@@ -27,7 +39,7 @@ def resumable_fit(
     resumed: Callable[[int], None] | None = None,
     ignore_stop: bool = False,
     together: Together | None = None,
-    **kwargs,
+    **options: Unpack[FitOptions],
 ):
     """Trains like `model.fit`, and resumes from the newest complete checkpoint in `folder`.
 
@@ -60,7 +72,8 @@ def resumable_fit(
             had ended.
         together: How several processes save and stop together; see
             `kformer.training.parallel.devices`.
-        **kwargs: More arguments of `model.fit`.
+        **options: Arguments of `model.fit`: `verbose`, `validation_data`, `validation_steps`,
+            `validation_batch_size`, `validation_freq` and `class_weight`.
 
     Raises:
         Interrupted: A signal came. It is a `KeyboardInterrupt`, with the epoch and the
@@ -99,7 +112,7 @@ def resumable_fit(
             model.fit,
             shuffle=False,  # Keras does not shuffle a data set anyway.
             callbacks=[*numbering, *callbacks, saving],
-            **kwargs,
+            **options,
         )
         try:
             if skipped:

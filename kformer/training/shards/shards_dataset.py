@@ -17,7 +17,20 @@ from kformer.training.shards.shard_set import ShardSet, shard_sets, vocabularies
 
 
 def shards_dataset(
-    shards: str | Path | Sequence[str | Path], *, skip_damaged: bool = False, **options
+    shards: str | Path | Sequence[str | Path],
+    *,
+    skip_damaged: bool = False,
+    tokens_per_batch: int = 4096,
+    max_length: int = 128,
+    max_length_ratio: float | None = None,
+    weights: list[float] | None = None,
+    temperature: float | None = None,
+    piece_splitting: float = 0.0,
+    byte_spelling: float = 0.0,
+    fixed_shapes: bool | None = None,
+    shuffle: bool = True,
+    seed: int = 0,
+    epoch: tf.Variable | None = None,
 ) -> tf.data.Dataset:
     """Reads shards as batches of about the same number of tokens.
 
@@ -30,8 +43,9 @@ def shards_dataset(
         shards: A path or a list of paths of folders that `prepare_shards` wrote. Their tokenizer is
             used.
         skip_damaged: Whether to leave out damaged shards, with a warning, instead of raising.
-        **options: The optional arguments of `translation_dataset`, from `tokens_per_batch` to
-            `epoch`; `weights` and `temperature` mix several folders.
+        weights, temperature: How several folders are mixed, as files are in `translation_dataset`.
+        tokens_per_batch, max_length, max_length_ratio, piece_splitting, byte_spelling,
+            fixed_shapes, shuffle, seed, epoch: As for `translation_dataset`.
 
     Returns:
         `tf.data.Dataset` with the elements and the cardinality of `translation_dataset`.
@@ -40,7 +54,20 @@ def shards_dataset(
         FileNotFoundError, ValueError: As for `shard_sets`; an argument is out of range; or no pair
             is left.
     """
-    return ShardBatches(shard_sets(shards, skip_damaged), **options).dataset()
+    return ShardBatches(
+        shard_sets(shards, skip_damaged),
+        tokens_per_batch=tokens_per_batch,
+        max_length=max_length,
+        max_length_ratio=max_length_ratio,
+        weights=weights,
+        temperature=temperature,
+        piece_splitting=piece_splitting,
+        byte_spelling=byte_spelling,
+        fixed_shapes=fixed_shapes,
+        shuffle=shuffle,
+        seed=seed,
+        epoch=epoch,
+    ).dataset()
 
 
 class ShardBatches:
@@ -57,13 +84,13 @@ class ShardBatches:
         self,
         sets: Sequence[ShardSet],
         *,
-        tokens_per_batch: int = 4096,
-        max_length: int = 128,
-        max_length_ratio: float | None = None,
-        weights: list[float] | None = None,
-        temperature: float | None = None,
-        piece_splitting: float = 0.0,
-        byte_spelling: float = 0.0,
+        tokens_per_batch: int,
+        max_length: int,
+        max_length_ratio: float | None,
+        weights: list[float] | None,
+        temperature: float | None,
+        piece_splitting: float,
+        byte_spelling: float,
         fixed_shapes: bool | None = None,
         shuffle: bool = True,
         seed: int = 0,
