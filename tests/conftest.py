@@ -35,7 +35,7 @@ if not is_tensorflow():
 
 same_for_all = {"deadline": None, "derandomize": True, "database": None}
 # On JAX, an example may take a second: its shapes are compiled.
-examples, every = (10, 1) if is_tensorflow() else (2, 5)
+examples, every = (10, 1) if is_tensorflow() else (2, 1000)
 hypothesis.settings.register_profile("kformer", max_examples=examples, **same_for_all)
 hypothesis.settings.register_profile("prove", max_examples=1000, **same_for_all)  # `make prove`
 hypothesis.settings.load_profile("kformer")
@@ -52,8 +52,8 @@ def pytest_configure():
 def pytest_collection_modifyitems(items):
     """Marks all but every n-th case of a test with `sample(n)` as a long proof.
 
-    On JAX, so are all but every fifth case of the other tests, because compiling takes long; and
-    the tests of TensorFlow itself are skipped, see `reason_to_skip`.
+    On JAX, so are all but the first case of the other tests, because compiling takes long; and the
+    tests of TensorFlow itself are skipped, see `reason_to_skip`.
 
     The tests that need the toy translator come first, so that the process of another half of the
     tests does not wait until it is trained.

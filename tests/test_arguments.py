@@ -85,7 +85,7 @@ def test_a_column_of_pandas_is_a_list_of_texts():
         as_texts(pandas.DataFrame({"a": WORDS}), "texts")
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @kinds
 def test_they_translate_as_a_list_does(translator, kind):
     expected = translator.translate(WORDS, max_length=3, prefixes=WORDS)

@@ -39,7 +39,7 @@ def loss_and_gradients(network, inputs, expected):
     return keras.tree.map_structure(np.asarray, step())
 
 
-@pytest.mark.sample(99)
+@pytest.mark.prove
 @pytest.mark.parametrize("rows", [7, 2, 1])  # Fewer than parts, too: then some have no row.
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_step_in_parts_has_the_loss_and_the_gradients_of_a_whole_step(kind, rows, monkeypatch):

@@ -86,6 +86,7 @@ def test_maps_have_the_numbers_of_the_chosen_layers_and_heads():
     assert [ax.get_title() for ax in figure.axes[:-1]] == ["layer 4, head 2", "layer 4, head 7"]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("shape", [(8, 53, 53), (8, 20, 120), (2, 2, 150, 160), (300, 300)])
 def test_a_picture_of_long_texts_stays_under_4000_pixels_with_its_labels(shape):
     queries, keys = pieces(shape[-2]), pieces(shape[-1])
@@ -100,6 +101,7 @@ def test_a_picture_of_long_texts_stays_under_4000_pixels_with_its_labels(shape):
     assert last.xaxis.get_ticklabels()[0].get_fontsize() >= 4
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("shape", [(3, 3), (40, 40), (3, 40), (2, 3, 11, 5), (1, 2, 40, 31)])
 def test_every_label_is_drawn_inside_the_figure_and_clear_of_the_next(shape):
     """Missing glyphs would be warnings, and so errors here."""
@@ -187,6 +189,7 @@ def test_speed_and_learning_rate_are_drawn_from_zero_and_a_score_is_not():
     assert -0.5 < rate[0] <= 0 and rate[1] > 2
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("epochs", [1, 2, 20])
 def test_every_panel_stays_clear_of_the_others(epochs):
     values = [2.0**-i for i in range(epochs)]
@@ -214,6 +217,7 @@ def test_an_empty_history_cannot_be_drawn():
         plot_history({})
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("name", "start"), [("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.b.pdf", b"%PDF")]
 )

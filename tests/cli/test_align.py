@@ -39,6 +39,7 @@ def test_words_are_written_as_tsv_into_a_file(command, toy_keras, toy_translator
     assert output.read_text("utf-8").splitlines() == expected
 
 
+@pytest.mark.prove
 def test_the_best_head_is_stored_in_the_model(command, toy_keras, toy_translator, files, tmp_path):
     model, gold = shutil.copy(toy_keras, tmp_path), tmp_path / "gold"
     links = toy_translator.align(SOURCES, TARGETS, head=(1, 2))
@@ -82,6 +83,7 @@ def test_options_that_cannot_be_met_are_refused(refused, toy_keras, files, optio
     assert message in refused("align", toy_keras, *files, *options)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("gold", "message"),
     [

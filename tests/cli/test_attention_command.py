@@ -34,6 +34,7 @@ def test_a_page_has_all_attention_of_a_translator(command, toy_keras, tmp_path):
     assert "http" not in page.read_text("utf-8")  # It fetches nothing.
 
 
+@pytest.mark.prove
 def test_a_classifier_and_a_language_model_have_a_page_and_a_picture(
     command, tiny_classifier, tiny_language_model, tmp_path
 ):
@@ -47,6 +48,7 @@ def test_a_classifier_and_a_language_model_have_a_page_and_a_picture(
         picture.unlink()
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("chosen", "title", "maps"),
     [
@@ -80,6 +82,7 @@ def test_a_page_that_cannot_be_written_is_refused(refused, toy_keras, options, m
     assert message in refused("attention", toy_keras, SENTENCE, *options)
 
 
+@pytest.mark.prove
 def test_a_script_without_a_font_is_named_with_what_helps(
     refused, toy_keras, tmp_path, monkeypatch
 ):

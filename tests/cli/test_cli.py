@@ -133,7 +133,7 @@ def test_every_form_of_a_model_scores_the_same(
     ]
 
 
-@pytest.mark.sample(10)
+@pytest.mark.prove
 @pytest.mark.parametrize(
     "text, number",
     [
@@ -207,6 +207,7 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
     assert expected.items() <= said.items() and "target_language" not in said
 
 
+@pytest.mark.prove
 def test_the_exports_keep_the_language(toy_served, toy_tflite):
     for path in (toy_served, toy_tflite):
         assert kformer.load(path).target_language == "en"
@@ -222,7 +223,7 @@ def test_an_export_leaves_a_report(toy_tflite):
     assert report["bleu_signature"] == bleu([""], [""]).signature
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.filterwarnings("default")
 def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     command, monkeypatch, toy_model
@@ -236,7 +237,7 @@ def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     assert result.stdout.count("\n") == 4
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_attention_draws_a_picture_of_each_kind(command, toy_run, tmp_path, kind):
     path = tmp_path / "attention.svg"

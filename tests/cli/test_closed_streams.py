@@ -14,6 +14,7 @@ def run(closed, *arguments, stdin=b""):
     return subprocess.run(shell, input=stdin, capture_output=True, timeout=120, check=False)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("arguments", [["--help"], ["no-command"]], ids=" ".join)
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_no_command_ends_in_a_traceback(closed, arguments):
@@ -26,6 +27,7 @@ def test_no_command_ends_in_a_traceback(closed, arguments):
         assert lines == [NEEDED]
 
 
+@pytest.mark.prove
 def test_a_translation_is_not_mixed_with_messages(toy_keras, tmp_path):
     output = tmp_path / "output"
     arguments = ["translate", toy_keras, "--output", output]

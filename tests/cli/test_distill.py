@@ -65,6 +65,7 @@ def test_a_student_learns_what_its_teacher_translates(student, toy_translator, t
     assert agreement > 50  # Percent; an untrained student has none.
 
 
+@pytest.mark.prove
 def test_translating_goes_on_where_it_was_stopped(
     command, monkeypatch, toy_keras, toy_translator, toy_run, tmp_path
 ):

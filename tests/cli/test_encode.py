@@ -41,6 +41,7 @@ def test_it_reads_stdin_which_may_have_no_line(command, toy_keras, toy_translato
         np.testing.assert_allclose(np.load(output), toy_translator.encode(lines), atol=1e-5)
 
 
+@pytest.mark.prove
 def test_it_writes_to_a_pipe(command, toy_keras, tmp_path):
     pipe, read = tmp_path / "pipe", []
     os.mkfifo(pipe)
@@ -52,6 +53,7 @@ def test_it_writes_to_a_pipe(command, toy_keras, tmp_path):
     assert read[0].startswith(b"\x93NUMPY")
 
 
+@pytest.mark.prove
 @pytest.mark.filterwarnings("default")
 def test_a_line_over_the_limit_is_encoded_in_part_and_said_so(command, toy_keras, tmp_path):
     stdin = b"wir\n" + b"wir " * 300

@@ -51,6 +51,7 @@ def test_wrong_options_are_named(refused, arguments, message):
     assert message in refused(*arguments)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "option, value, message",
     [

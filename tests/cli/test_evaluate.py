@@ -29,6 +29,7 @@ def files(written):
     return "--reference", reference, "--hypotheses", first, "--hypotheses", second
 
 
+@pytest.mark.sample(3)
 def test_the_translations_that_are_written_have_the_scores_of_the_model(
     command, toy_model, toy_translator, of_model, tmp_path
 ):
@@ -100,6 +101,7 @@ def test_the_language_or_the_option_chooses_the_tokenizer(command, written):
         assert found[1] == f"{expected:.2f}" and f"|tok:{tokenizer}|" in found[2]
 
 
+@pytest.mark.prove
 def test_a_model_that_has_its_language_chooses_the_tokenizer(
     command, toy_keras, of_model, tmp_path
 ):

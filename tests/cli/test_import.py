@@ -14,6 +14,7 @@ def folder(tmp_path):
     return marian.write_folder(tmp_path / "marian", words, marian.transformer(words.pieces))
 
 
+@pytest.mark.prove
 def test_a_folder_becomes_a_keras_file(command, folder, tmp_path):
     path = tmp_path / "new" / "translator.keras"
     result = command("import", "marian", folder, "--output", path)
@@ -83,6 +84,7 @@ def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_pat
     )
 
 
+@pytest.mark.prove
 def test_a_folder_of_ctranslate2_becomes_a_keras_file(command, refused, folder, tmp_path):
     translator = kformer.from_marian(folder)
     exported = ctranslate2.write_folder(translator, tmp_path / "exported")
@@ -112,6 +114,7 @@ def test_a_folder_of_ctranslate2_becomes_a_keras_file(command, refused, folder, 
     )
 
 
+@pytest.mark.prove
 def test_a_checkpoint_of_opennmt_becomes_a_keras_file(command, refused, tmp_path):
     pieces = opennmt.pieces(marian.vocabulary().pieces)
     network, path = opennmt.transformer(pieces), tmp_path / "model.pt"
@@ -129,6 +132,7 @@ def test_a_checkpoint_of_opennmt_becomes_a_keras_file(command, refused, tmp_path
     assert translator.transformer.ignored_source_id == translator.tokenizer.end_id
 
 
+@pytest.mark.prove
 def test_a_checkpoint_of_fairseq_becomes_a_keras_file(command, refused, tmp_path):
     pieces = fairseq.pieces()
     folder = tmp_path / "fairseq"
@@ -158,6 +162,7 @@ def test_a_checkpoint_of_fairseq_becomes_a_keras_file(command, refused, tmp_path
     assert kformer.load(tmp_path / "a.keras").transformer.first_position == 2
 
 
+@pytest.mark.prove
 def test_a_run_of_opennmt_tf_becomes_a_keras_file(command, refused, tmp_path):
     pieces = opennmt_tf.pieces(marian.vocabulary().pieces)
     folder = tmp_path / "run"

@@ -20,6 +20,7 @@ def saved(tiny_language_model, tmp_path):
     return path
 
 
+@pytest.mark.prove
 def test_each_line_is_continued(command, saved, tiny_language_model):
     result = command("lm", "generate", saved, stdin=STDIN)
     assert result.returncode == 0  # The small model may repeat itself, which is reported.
@@ -40,6 +41,7 @@ def test_options_reach_the_search_and_json_tells_everything(command, saved, tiny
     assert [row["line"] for row in rows[:3]] == [1, 1, 2]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("prompts", "said"),
     [

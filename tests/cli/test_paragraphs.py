@@ -50,6 +50,7 @@ def test_sentences_end_by_the_rules_of_the_language(command, toy_tflite, toy_ker
     assert translated[0] == translated[1] != translated[2]
 
 
+@pytest.mark.prove
 @pytest.mark.filterwarnings("default")
 def test_what_is_wrong_is_said_by_line(command, toy_keras):
     result = command("translate", toy_keras, "--paragraphs", stdin=f"\nder\n{LONG}\n".encode())

@@ -10,6 +10,7 @@ def drawn(path):
     return path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "arguments",
     [

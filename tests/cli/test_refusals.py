@@ -206,7 +206,7 @@ def test_a_damaged_run_config_is_named(refused, toy_keras, training, tmp_path, c
     assert f"as `train` writes it. Received: '{path}' (" in refused(*training, "--overwrite")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("option, most", [("--layer", 1), ("--head", 2)])
 @pytest.mark.parametrize("over", [False, True])
 def test_a_layer_or_head_must_exist(refused, toy_keras, tmp_path, option, most, over):
@@ -238,6 +238,7 @@ def test_a_user_who_has_enough_gets_no_traceback(command, monkeypatch, toy_tflit
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
 
 
+@pytest.mark.prove
 def test_errors_come_in_one_line_from_a_process_of_their_own(toy_run, toy_keras, tmp_path):
     """With all that TensorFlow might add on stderr."""
     path = tmp_path / "model.keras"

@@ -94,6 +94,7 @@ def test_a_signal_says_how_to_go_on(toy_tflite, text, tmp_path, number):
     assert errors.endswith(STOPPED.format(done, 5 * TEXT.count("\n")))
 
 
+@pytest.mark.prove
 @pytest.mark.filterwarnings("default")
 def test_lines_are_numbered_in_the_whole_text(command, monkeypatch, toy_keras, written, tmp_path):
     """In TSV and in warnings; here of a compressed text."""

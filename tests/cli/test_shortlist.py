@@ -28,6 +28,7 @@ def test_it_writes_the_table_that_is_learnt_from_the_text(
         np.testing.assert_array_equal(getattr(learnt, name), value)
 
 
+@pytest.mark.prove
 def test_commands_search_among_its_candidates(command, toy_keras, toy_run, table, written):
     text = written("text.de", "".join(f"{line}\n" for line in toy.SOURCES[:3]))
     reference = written("text.en", "".join(f"{line}\n" for line in toy.TARGETS[:3]))

@@ -49,6 +49,7 @@ def test_tsv_is_number_score_and_text(command, toy_keras, toy_translator):
     np.testing.assert_allclose(scores, [best.score for best, *_ in expected], atol=1e-3)
 
 
+@pytest.mark.prove
 def test_json_lines_are_all_that_is_known(command, toy_keras, toy_translator):
     options = ("--beam-size", 4, "--n-best", 3, "--format", "jsonl")
     result = command("translate", toy_keras, *options, stdin=TEXT)
@@ -99,6 +100,7 @@ def test_an_ensemble_of_one_model_twice_scores_as_the_model(command, toy_keras, 
     assert command(*arguments, "--ensemble", toy_keras).stdout == alone.stdout
 
 
+@pytest.mark.prove
 def test_an_ensemble_is_of_keras_files_of_one_vocabulary(
     refused, toy_keras, toy_tflite, looping, written
 ):
@@ -137,6 +139,7 @@ def test_every_option_reaches_the_search(command, toy_keras, toy_translator):
         assert expected != scores(beam_size=options.get("beam_size", 1))
 
 
+@pytest.mark.prove
 def test_chunks_change_nothing(command, monkeypatch, toy_keras, toy_translator):
     expected = toy_translator.translate(TEXTS, sample=True, seed=1)
     for name, most in (("CHUNK", 2), ("CHUNK_CHARACTERS", 50)):
@@ -145,7 +148,7 @@ def test_chunks_change_nothing(command, monkeypatch, toy_keras, toy_translator):
         assert result.stdout.splitlines() == expected
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize("by_file", [True, False])
 def test_a_prefix_for_every_line(command, toy_keras, toy_translator, written, by_file):
     prefixes = ["the dog", "", "we", "", "a child"]
@@ -159,6 +162,7 @@ def test_a_prefix_for_every_line(command, toy_keras, toy_translator, written, by
         assert said.startswith(forced)
 
 
+@pytest.mark.prove
 def test_every_line_needs_its_prefix(refused, toy_keras, written):
     source, two, nine = written("de", TEXT), written("two", "a\nb\n"), written("nine", "a\n" * 9)
     message = refused("translate", toy_keras, "--input", source, "--prefix", two)
@@ -182,6 +186,7 @@ def test_numbers_are_checked_before_the_model_is_read(refused, written):
     assert "`top_p` must be at most 1. Received: top_p=2.0." in message
 
 
+@pytest.mark.prove
 def test_a_models_own_search_is_used_unless_the_command_line_says_otherwise(
     command, toy_keras, toy_translator, tmp_path
 ):
@@ -202,6 +207,7 @@ def test_a_models_own_search_is_used_unless_the_command_line_says_otherwise(
     assert several.returncode == 0 and several.stdout.count("\n") == 3
 
 
+@pytest.mark.prove
 def test_degenerate_output_is_reported_with_its_line(command, monkeypatch, looping):
     monkeypatch.setattr(lines, "CHUNK", 2)
     for format in ("text", "tsv", "jsonl"):
@@ -255,6 +261,7 @@ def test_every_form_says_the_same_of_what_went_wrong(
     assert all("was cut at its largest length, repeats itself" in said[i] for i in (1, 3, 4))
 
 
+@pytest.mark.prove
 def test_a_score_for_every_line(command, toy_run, toy_keras, toy_translator, tmp_path):
     files = ("--source", toy_run.files["valid.de"], "--target", toy_run.files["valid.en"])
     scored = toy_translator.score(toy.SOURCES[toy.HELD_OUT], toy.TARGETS[toy.HELD_OUT])

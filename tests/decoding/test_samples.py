@@ -57,6 +57,7 @@ def test_a_sample_depends_on_its_row_alone(undecided, settings):
         assert differ <= 1  # An exact tie occurs once in some 100,000 draws.
 
 
+@pytest.mark.prove
 def test_a_sample_is_the_same_however_many_there_are(undecided):
     decode, rows = undecided
     some = {}
@@ -85,6 +86,7 @@ def test_the_number_of_samples_does_not_change_the_graph():
     assert one.graph() == five.graph()
 
 
+@pytest.mark.prove
 def test_several_samples_of_a_sentence(toy_translator):
     options = SearchOptions(sample=True, n_best=5, temperature=2.0, seed=4)
     texts = [*toy.SOURCES[:4], ""]

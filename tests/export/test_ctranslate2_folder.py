@@ -33,7 +33,7 @@ def said_by(folder, texts):
     return CTranslate2Translator(folder).translate(texts)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @installed
 @pytest.mark.parametrize("tables", ["one table", "two tables"])
 @pytest.mark.parametrize("shape", SHAPES)
@@ -48,6 +48,7 @@ def test_ctranslate2_says_what_python_says(shape, tables, tokenizer, tmp_path):
     assert len({*expected}) > 2
 
 
+@pytest.mark.prove
 @installed
 def test_each_side_may_have_its_own_ids_and_its_own_end(two_vocabularies, tmp_path):
     folder = export_ctranslate2(two_vocabularies, tmp_path / "folder")
@@ -72,6 +73,7 @@ def test_the_piece_of_a_fixed_target_language_is_put_there_by_ctranslate2(tmp_pa
     assert said["deu"] != said["fra"]
 
 
+@pytest.mark.sample(2)
 @installed
 @pytest.mark.parametrize(
     ("precision", "share", "equal"),
@@ -109,6 +111,7 @@ def test_the_search_is_said_when_ctranslate2_translates(toy_translator, tmp_path
     assert sum(same) > 45  # CTranslate2 ends a search by other rules.
 
 
+@pytest.mark.prove
 @installed
 def test_the_command_writes_and_checks_it(command, toy_keras, toy_run, tmp_path):
     folder = tmp_path / "new" / "folder"
@@ -123,6 +126,7 @@ def test_the_command_writes_and_checks_it(command, toy_keras, toy_run, tmp_path)
     assert json.loads((folder / "config.json").read_text("utf-8"))["add_source_eos"] is True
 
 
+@pytest.mark.prove
 @installed
 def test_nothing_is_written_where_ctranslate2_says_something_else(
     command, toy_keras, tmp_path, monkeypatch

@@ -65,6 +65,7 @@ def test_what_is_no_saved_form_is_refused(tmp_path):
         kformer.load(path)
 
 
+@pytest.mark.prove
 def test_the_folder_of_a_run_is_its_best_model(toy_keras, toy_translator, tmp_path):
     run = tmp_path / "run"
     run.mkdir()

@@ -38,7 +38,7 @@ def weights_by_path(network):
     return {w.path: w.numpy() for w in network.weights if "seed" not in w.path}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_weight_and_setting_finds_its_place(shape, tmp_path):
     keras.utils.set_random_seed(1)
@@ -259,6 +259,7 @@ def test_dictionaries_that_do_not_fit_are_refused(folder):
     assert "a piece and its count on each line. Received: 'FOLDER/dict.en.txt'." in refused(folder)
 
 
+@pytest.mark.prove
 def test_weights_that_are_missing_or_too_many_are_named(folder, network):
     arguments = argparse.Namespace(**fairseq.arguments_of(network))
     state = fairseq.state_dict_of(network)

@@ -157,6 +157,7 @@ def speller():
     return network
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_older_versions_are_read(version, speller, tmp_path):
     found = kformer.from_ctranslate2(
@@ -231,7 +232,7 @@ def test_every_form_splits_text_into_characters(speller, tmp_path):
 # CTranslate2 itself.
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_the_import_says_what_ctranslate2_says(dtype, translator, tmp_path):
     pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")

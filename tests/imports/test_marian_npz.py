@@ -103,6 +103,7 @@ def test_one_spm_file_is_the_vocabulary_of_both_sides(tmp_path):
         kformer.from_marian(joint)
 
 
+@pytest.mark.prove
 def test_settings_beside_the_weights_name_the_vocabulary_of_each_side(tmp_path):
     sides = [spm_vocabulary(SENTENCES, vocab_size=size) for size in (190, 180)]
     sizes = {"target_vocab_size": len(sides[1].pieces)}

@@ -79,6 +79,7 @@ def test_every_weight_and_setting_finds_its_place(checkpoint, network_of):
     assert special == (0, 1, 2, 3)
 
 
+@pytest.mark.sample(2)
 def test_sources_have_no_end(checkpoint):
     """The vector of the end id makes no difference, in a source of one id neither."""
     translator = kformer.from_opennmt(checkpoint)
@@ -95,7 +96,7 @@ def test_sources_have_no_end(checkpoint):
     assert np.abs(without((ended, target)) - expected).max() > 1e-2
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_a_keras_file_says_the_same(checkpoint, tmp_path):
     translator = kformer.from_opennmt(checkpoint)
     expected = translator.translate(TEXTS)
@@ -143,6 +144,7 @@ def test_attention_to_the_end_is_none(checkpoint):
     assert not best.attention[:, -1].any()
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("activation", ["gelu", "swish"])
 def test_activations_are_read(activation, tmp_path):
     network, vocabularies = made("one vocabulary", activation=activation)
@@ -150,6 +152,7 @@ def test_activations_are_read(activation, tmp_path):
     assert kformer.from_opennmt(path).transformer.activation == activation
 
 
+@pytest.mark.prove
 def test_older_names_and_missing_biases_are_read(tmp_path):
     network, vocabularies = made("one vocabulary")
     for layer in (*network.encoder.layers, *network.decoder.layers):

@@ -188,6 +188,7 @@ def test_the_number_of_heads_must_be_known(run):
     )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -207,6 +208,7 @@ def test_a_feature_that_no_transformer_has_is_named(name, words, run):
     )
 
 
+@pytest.mark.prove
 def test_weights_that_are_missing_or_too_many_are_named(run):
     weights = opennmt_tf.weights_of(made("ALL")[0])
     more = {**weights, "decoder/layers/0/ffn/layer/gate/kernel": np.ones((3, 5), "f4")}

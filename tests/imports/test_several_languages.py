@@ -72,7 +72,7 @@ def form(request, translator):
     return kformer.load(request.getfixturevalue("exports")[request.param])
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_translates_into_the_language_that_is_chosen(language, form, folder):
     fixed = kformer.from_marian(folder / "marian", language)

@@ -39,6 +39,7 @@ def test_the_piece_of_the_language_stands_before_every_source(translator, folder
     assert ">>" not in translator.tokenizer.detokenize([rows[0]]).numpy()[0].decode()
 
 
+@pytest.mark.prove
 def test_words_are_counted_without_it(translator):
     [[best]] = translator.translations(TEXTS[:1])
     assert best.source_tokens[0] == "▁" and best.attention.shape[1] == len(best.source_tokens)

@@ -90,6 +90,7 @@ def keras_and_ours():
     return theirs, ours
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("shape", [(Q, K), (B, Q, K), (B, 1, K), (1, Q, K), (B, H, Q, K)])
 @pytest.mark.parametrize("rows", [B, H], ids=["", "as many rows as heads"])
 def test_a_mask_is_read_as_keras_reads_it(shape, rows):

@@ -21,6 +21,7 @@ def masks():
     return causal_mask(T) & padding_mask(TARGET), padding_mask(SOURCE)
 
 
+@pytest.mark.sample(2)
 @norms
 @dtypes
 def test_a_stack_of_layers_is_the_one_of_the_paper(norm_first, dtype, tolerance):

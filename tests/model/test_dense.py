@@ -70,7 +70,7 @@ def numbers(tensor):
     return ops.convert_to_numpy(ops.cast(tensor, "float64"))
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(20)
 @every_form
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 def test_a_step_computes_what_the_whole_sequence_does(form, norm_first):
@@ -95,7 +95,7 @@ def test_beams_score_what_scoring_scores(form, tokenizer):
     assert len(translator.translate(TEXTS, 3, coverage_penalty=0.2, max_length=7)) == 3
 
 
-@pytest.mark.sample(10)
+@pytest.mark.prove
 @pytest.mark.parametrize("form", ["int8", "int4", "lora", "int8 with lora", "float64"])
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "not compiled"])
 def test_a_file_brings_it_back(form, compiled, tokenizer, tmp_path):
@@ -147,6 +147,7 @@ def test_a_keras_file_brings_every_layer_back(layer_class, settings, shapes, mod
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("mode", ["int8", "int4", "float8"])
 def test_the_float32_copy_has_the_values_of_the_quantized_weights(mode):
     plain = new_transformer("float32")
@@ -164,7 +165,7 @@ def test_the_float32_copy_has_the_values_of_the_quantized_weights(mode):
         np.testing.assert_allclose(bias, original_bias, rtol=0.01, atol=1e-6)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @every_form
 def test_the_copy_to_export_says_nearly_the_same(form):
     transformer = new_transformer(form)
@@ -205,6 +206,7 @@ def test_a_saved_model_of_a_quantized_translator_says_what_it_is_checked_against
     assert verifier.reports[-1].equal == 4 and path.is_dir()
 
 
+@pytest.mark.prove
 def test_another_model_starts_from_one_with_lora(tokenizer):
     old = Translator(tokenizer, new_transformer("lora", tokenizer.vocab_size))
     new = Translator(tokenizer, new_transformer("float32", tokenizer.vocab_size))

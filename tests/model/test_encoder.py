@@ -16,6 +16,7 @@ def vectors(length=S):
     return np.random.normal(size=(B, length, D))
 
 
+@pytest.mark.sample(2)
 @norms
 @dtypes
 def test_a_stack_of_layers_is_the_one_of_the_paper(norm_first, dtype, tolerance):

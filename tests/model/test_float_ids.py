@@ -26,6 +26,7 @@ NETWORKS = {
 }
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_they_are_the_ids_that_they_equal(name, policy):

@@ -48,7 +48,7 @@ def again(network, path):
     return keras.saving.load_model(path)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(21)
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_each_part_of_each_network(tmp_path, name, parts):
@@ -65,6 +65,7 @@ def test_each_part_of_each_network(tmp_path, name, parts):
     assert len(loaded.trainable_variables) == len(NETWORKS[name]().trainable_variables)
 
 
+@pytest.mark.prove
 def test_a_part_of_a_frozen_part_may_be_trained(tmp_path):
     network = Transformer(*SIZES)
     network.encoder.trainable = False
@@ -86,6 +87,7 @@ def test_a_layer_in_a_model_of_keras(tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.prove
 def test_a_quantized_network(tmp_path):
     network = TransformerEncoder(*SIZES)
     network.encoder.layers[0].trainable = False

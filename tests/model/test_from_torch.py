@@ -239,6 +239,7 @@ def outputs(arrays, **settings):
     return np.array(from_torch(arrays, H, **settings)(x))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "renamed",
     ["_orig_mod.{}", "module.{}", "module._orig_mod.{}", "model.encoder_stack.{}", "net.module.{}"],
@@ -253,6 +254,7 @@ def test_what_wrappers_put_into_names_is_left_out(renamed):
         from_torch(arrays | {"module.layers.0.linear1.bias": np.zeros(F)}, H)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("key", ["state_dict", "model_state_dict", "model"])
 def test_a_state_dict_within_a_checkpoint_is_found(key, tmp_path):
     arrays = stack_arrays()

@@ -16,6 +16,7 @@ def classifier(num_classes=3, pooling="mean", **settings):
     return perturbed(SequenceClassifier(encoder, num_classes, pooling))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("settings", [{}, {"norm_first": True, "activation": "gelu"}])
 def test_the_encoder_of_a_transformer_computes_what_its_encode_does(settings):
     transformer = perturbed(Transformer(**SIZES, **settings))
@@ -30,6 +31,7 @@ def test_the_encoder_of_a_transformer_computes_what_its_encode_does(settings):
     np.testing.assert_allclose(np.stack(weights), np.stack(expected), atol=1e-6)
 
 
+@pytest.mark.prove
 def test_an_encoder_shares_no_memory_with_the_transformer_that_it_came_from():
     transformer = perturbed(Transformer(**SIZES))
     encoder = TransformerEncoder.from_transformer(transformer)
@@ -38,6 +40,7 @@ def test_an_encoder_shares_no_memory_with_the_transformer_that_it_came_from():
     np.testing.assert_array_equal(encoder(IDS), before)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_its_probabilities_are_those_of_the_equations(pooling):
     model = classifier(pooling=pooling)
@@ -78,8 +81,8 @@ def test_fit_changes_a_frozen_encoder_not_at_all(trainable):
     assert any(same) is (not trainable) and all(same) is (not trainable)
 
 
+@pytest.mark.prove
 @pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize` method")
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("mode", [None, "int8"])
 def test_a_keras_file_brings_it_back_also_quantized(mode, tmp_path):
     model = classifier()

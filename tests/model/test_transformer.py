@@ -33,7 +33,7 @@ def test_keras_has_the_private_method_that_the_model_overrides():
     assert [*parameters] == ["self", "iterator", "data_batch"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
 @norms
 @dtypes
 @pytest.mark.parametrize("target_vocab_size", [None, 19], ids=["joint", "two vocabularies"])
@@ -49,7 +49,7 @@ def test_the_logits_are_those_of_the_paper(norm_first, dtype, tolerance, target_
     assert logits.shape == (B, T, target_vocab_size or V)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @norms
 @pytest.mark.parametrize("activation", reference.ACTIVATIONS)
 def test_activation_and_number_of_decoder_layers_are_arguments(norm_first, activation):
@@ -76,6 +76,7 @@ def test_another_activation_or_no_layer_is_refused(wrong, received):
         small_transformer(**wrong)
 
 
+@pytest.mark.prove
 def test_the_caller_chooses_the_runtime():
     written = []
 
@@ -101,6 +102,7 @@ def test_a_padded_batch_gives_what_single_sentences_give():
         np.testing.assert_allclose(row[: len(target)], alone, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.prove
 def test_a_later_id_cannot_change_earlier_logits():
     transformer = small_transformer()
     before = np.array(transformer((SOURCE, TARGET)))
@@ -127,6 +129,7 @@ def test_a_search_may_start_with_the_padding_id(search, runtime):
     np.testing.assert_allclose(np.array(found.scores)[:, 0], expected, rtol=1e-4)
 
 
+@pytest.mark.prove
 def test_call_is_encode_then_decode():
     transformer = small_transformer()
     mask = (SOURCE != 0)[:, None, None]
@@ -134,6 +137,7 @@ def test_call_is_encode_then_decode():
     np.testing.assert_array_equal(composed, transformer((SOURCE, TARGET)))
 
 
+@pytest.mark.prove
 def test_attend_returns_the_weights_of_every_layer():
     weights = small_transformer().attend((SOURCE, TARGET))
     assert [w.shape for w in weights.encoder_self] == [(B, H, S, S)] * L
@@ -148,6 +152,7 @@ def test_attend_returns_the_weights_of_every_layer():
         assert np.diagonal(layer, axis1=2, axis2=3).all()  # Every position sees itself.
 
 
+@pytest.mark.prove
 def test_sequences_may_be_longer_than_any_seen():
     transformer, length = small_transformer(dtype=PRECISE), 211
     transformer((SOURCE, TARGET))
@@ -158,7 +163,7 @@ def test_sequences_may_be_longer_than_any_seen():
     np.testing.assert_allclose(logits, expected, rtol=TOLERANCE, atol=TOLERANCE)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @norms
 @pytest.mark.parametrize("target_vocab_size", [None, 19], ids=["joint", "two vocabularies"])
 def test_gradients_reach_every_weight(norm_first, target_vocab_size):
@@ -174,6 +179,7 @@ def test_gradients_reach_every_weight(norm_first, target_vocab_size):
         assert largest < 1e-3 if expected_zero else largest > 1e-3, weight.path
 
 
+@pytest.mark.prove
 def test_the_defaults_are_the_base_model_of_the_paper():
     config = Transformer(V).get_config()
     sizes = {"num_layers": 6, "d_model": 512, "num_heads": 8, "d_ff": 2048, "dropout": 0.1}
@@ -191,6 +197,7 @@ def test_heads_must_divide_the_width():
         Transformer(V, num_layers=1, d_model=22, num_heads=3, d_ff=F)
 
 
+@pytest.mark.prove
 def test_an_ignored_source_id_is_as_if_it_was_not_there():
     settings = {"num_layers": 2, "d_model": 18, "num_heads": 3, "d_ff": 11}
     plain = perturbed(Transformer(13, **settings))
@@ -208,6 +215,7 @@ def test_an_ignored_source_id_is_as_if_it_was_not_there():
     np.testing.assert_allclose(ignoring(padded), plain(blank), atol=1e-5)
 
 
+@pytest.mark.prove
 def test_the_padding_id_is_an_argument():
     pad = 11
     transformer = small_transformer(padding_id=pad)
@@ -217,6 +225,7 @@ def test_the_padding_id_is_an_argument():
     )
 
 
+@pytest.mark.prove
 @pytest.mark.tensorflow("Another backend traces twice, once for the shapes alone.")
 def test_fit_traces_its_step_once(monkeypatch):
     traced = []

@@ -50,6 +50,7 @@ def test_a_position_sees_itself_and_what_is_before_it_alone():
     np.testing.assert_allclose(network.target_embedding.logits(vectors), network(ids), atol=1e-5)
 
 
+@pytest.mark.prove
 def test_each_text_of_a_row_is_read_as_if_it_were_alone():
     network = perturbed(TransformerDecoder(*SIZES))
     texts = [[7, 5], [START, 4, 8, 6], [START], [START, 9, 12, 3, 4, 7], [0, 0]]

@@ -106,6 +106,7 @@ def test_progress_counts_sentences(exported):
     assert done == [1, 1, 1]
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("batches", [False, True])
 def test_flags_are_those_of_python(exported, batched, toy_translator, batches):
     texts = ["", *toy.SOURCES[:5], "hund " * 9, "katze " * 3]
@@ -120,6 +121,7 @@ def test_a_string_is_no_list_of_texts(exported):
         PocketTranslator(exported).translate("wir ruft uns")
 
 
+@pytest.mark.prove
 def test_text_over_the_limit_is_cut_with_a_warning(exported, toy_translator):
     [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
     whole, part = (
@@ -132,6 +134,7 @@ def test_text_over_the_limit_is_cut_with_a_warning(exported, toy_translator):
     assert translations == toy_translator.translate(["wir", part])
 
 
+@pytest.mark.prove
 def test_the_longest_text_allowed_is_no_cause_for_a_warning(exported, toy_translator):
     [pieces] = toy_translator.tokenizer.tokenize([" ".join(toy.SOURCES[:9])]).to_list()
     text = toy_translator.tokenizer.detokenize([pieces[: S - 1]]).numpy()[0].decode()
@@ -139,6 +142,7 @@ def test_the_longest_text_allowed_is_no_cause_for_a_warning(exported, toy_transl
     assert PocketTranslator(exported).translate([text]) == expected  # Warnings are errors.
 
 
+@pytest.mark.prove
 def test_it_runs_where_tensorflow_is_never_imported(exported, toy_translator):
     code = (
         "import json, sys\n"

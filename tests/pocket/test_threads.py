@@ -100,6 +100,7 @@ print("equal")
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("least", [0, 10**9], ids=["in processes", "in threads"])
 def test_a_fork_has_workers_of_its_own(path, tmp_path, least):
     printed = printed_by("-W", "ignore", "-c", _FORK, path, least, *TEXTS[:2], cwd=tmp_path)
@@ -114,6 +115,7 @@ print(*kformer.pocket.PocketTranslator(sys.argv[1]).translate([sys.argv[2]]))
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("flag", ["-P", "-I"])
 def test_nothing_is_imported_from_the_working_folder(path, tmp_path, expected, flag):
     for name in ("pickle", "numpy", "kformer", "ai_edge_litert", "contextlib"):

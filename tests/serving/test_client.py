@@ -48,7 +48,7 @@ def scripted(tmp_path_factory):
         yield server
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
 def test_it_translates_as_python_does(server, toy_translator, protocol, batch_size):
     texts = [*toy.SOURCES, *ODD, LOOPING]
@@ -65,7 +65,7 @@ def test_it_translates_as_python_does(server, toy_translator, protocol, batch_si
     assert any(one.flags for one in translations)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_several_translations_are_those_of_python(server, toy_translator, protocol):
     texts = [*toy.SOURCES[:20], "", "der"]
     several = server.client(protocol, batch_size=7).translations(texts, n_best=9)
@@ -81,7 +81,7 @@ def test_several_translations_are_those_of_python(server, toy_translator, protoc
     assert [one.text for one in two] == [one.text for one in expected[0][:2]]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 def test_scores_are_those_of_python(server, toy_translator, protocol):
     sources, targets = toy.SOURCES[:20], [*toy.TARGETS[:18], "", "the the the"]
     scored = server.client(protocol, batch_size=7).score(sources, targets)
@@ -95,7 +95,7 @@ def test_scores_are_those_of_python(server, toy_translator, protocol):
     np.testing.assert_allclose([s.mean for s in scored], [e.mean for e in expected], atol=1e-3)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 def test_vectors_are_means_of_the_memory(server, toy_translator, protocol):
     texts = [*toy.SOURCES[:20], "", "wir"]
     vectors = server.client(protocol, batch_size=7).encode(texts)

@@ -63,7 +63,7 @@ def test_an_ensemble_of_one_model_twice_is_the_model(translators, options):
     assert_same(Ensemble([model]).translations(TEXTS, options), expected)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @searches
 def test_a_translation_does_not_depend_on_its_neighbours(translators, options):
     ensemble = Ensemble(translators)
@@ -72,6 +72,7 @@ def test_a_translation_does_not_depend_on_its_neighbours(translators, options):
     assert_same(together, alone)
 
 
+@pytest.mark.prove
 def test_the_best_id_is_that_of_the_mean_of_what_each_model_finds(translators):
     """Step by step, with the models' own probabilities after the same beginning."""
     options = SearchOptions(max_length=9, no_repeat_ngram=1)

@@ -87,6 +87,7 @@ def test_vectors_are_float32_whatever_the_model_computes_in(tokenizer, form):
     np.testing.assert_allclose(vectors, means, atol=tolerance)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("method", ["encode", "token_vectors"])
 def test_a_text_over_the_limit_is_encoded_in_part_with_a_warning(translator, tokenizer, method):
     limited = Translator(tokenizer, translator.transformer, max_source_length=5)

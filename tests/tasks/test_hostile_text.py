@@ -45,7 +45,7 @@ def assert_answered(translations, texts):
         assert len(several[0].token_log_probabilities) == len(several[0].tokens)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @pytest.mark.filterwarnings("ignore:.*over the limit")
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text)[:20])
 def test_odd_characters_are_answered(translator, text):
@@ -69,7 +69,7 @@ def test_half_of_a_pair_is_read_as_the_replacement_character(tokenizer):
     assert rows[0] == rows[1]
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @pytest.mark.filterwarnings("ignore:.*over the limit")
 @pytest.mark.parametrize(
     "text",
@@ -105,6 +105,7 @@ def test_ten_thousand_blank_lines_cost_nothing(tokenizer):
     assert translator.translate(["", " \t"] * 5000) == [""] * 10_000
 
 
+@pytest.mark.prove
 def test_invisible_characters_change_no_translation_in_any_form(command, toy_model):
     invisible = "\xad\u034f\u180e\u200b\u200c\u200d\u200e\u202e\u2060\u2066\ufe0f\ufeff\U000e0041"
     lines = [
@@ -119,7 +120,7 @@ def test_invisible_characters_change_no_translation_in_any_form(command, toy_mod
     assert found[len(lines) :] == [""] * (len(blank) + 1)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.filterwarnings("default")
 def test_hostile_lines_give_a_line_each_from_every_form(command, toy_model):
     odd = [text.encode("utf-8", "replace") for text in HOSTILE]

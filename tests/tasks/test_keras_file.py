@@ -197,6 +197,7 @@ def break_tokenizer(name, content):
     return b"junk" if name.endswith("sentencepiece.model") else content
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("damage", [halve, drop_tokenizer, break_tokenizer])
 def test_a_damaged_translator_is_an_error_of_one_line(translator, tmp_path, damage):
     translator.save(tmp_path / "t.keras")
@@ -223,6 +224,7 @@ def with_weight(path, change):
     return forged(path, replace)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -238,6 +240,7 @@ def test_weights_that_are_no_finite_numbers_are_an_error(change, message, transl
         kformer.load(path)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -259,6 +262,7 @@ def test_a_network_that_its_file_does_not_hold_is_not_built(changes, message, tr
         kformer.load(path)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("name", ["config.json", "assets/more", "model.weights.h5"])
 def test_a_member_that_would_fill_memory_or_disk_is_refused(name, translator, tmp_path):
     translator.save(tmp_path / "t.keras")
@@ -273,6 +277,7 @@ def test_a_member_that_would_fill_memory_or_disk_is_refused(name, translator, tm
         kformer.load(path)
 
 
+@pytest.mark.prove
 def test_a_tokenizer_of_another_size_is_an_error(translator, parallel_text, tmp_path):
     translator.save(tmp_path / "t.keras")
     other = Tokenizer.train(parallel_text["train.de"], 350).model
@@ -284,6 +289,7 @@ def test_a_tokenizer_of_another_size_is_an_error(translator, parallel_text, tmp_
         kformer.load(forged(tmp_path / "t.keras", replace))
 
 
+@pytest.mark.prove
 def test_no_code_of_the_file_is_run(translator, tmp_path):
     """Neither of a model that is none of ours, nor smuggled into one that says it is."""
     mark = str(tmp_path / "mark")

@@ -38,6 +38,7 @@ def test_a_length_beyond_the_model_is_said_and_ends_there(model):
     assert len(found.prompt_tokens) + len(found.tokens) <= MAX_LENGTH
 
 
+@pytest.mark.prove
 def test_a_generated_text_is_the_prompt_with_the_best_ids(model):
     texts = model.generate(PROMPTS, max_length=5)
     for prompt, text in zip(PROMPTS, texts, strict=True):
@@ -49,7 +50,7 @@ def test_a_generated_text_is_the_prompt_with_the_best_ids(model):
         assert text == model.tokenizer.detokenize([ids]).numpy()[0].decode().replace("\0", "")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @every_search
 def test_neither_the_batch_nor_the_order_changes_an_answer(model, options):
     together = model.generations(PROMPTS, options, details=False)
@@ -59,7 +60,7 @@ def test_neither_the_batch_nor_the_order_changes_an_answer(model, options):
         assert len(several) == options.n_best
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @every_search
 def test_details_are_the_probabilities_that_the_search_found(model, options):
     options = dataclasses.replace(options, max_length=6, **_without_penalty(options))
@@ -76,6 +77,7 @@ def _without_penalty(options):
     return {"length_penalty": 0.0} if options.beam_size > 1 else {}
 
 
+@pytest.mark.prove
 def test_a_continuation_ends_at_the_limit_of_the_model_and_is_flagged(model):
     options = SearchOptions(min_length=100)
     for [one] in model.generations(PROMPTS, options):
@@ -83,17 +85,20 @@ def test_a_continuation_ends_at_the_limit_of_the_model_and_is_flagged(model):
         assert one.flags[0] == "length limit"
 
 
+@pytest.mark.prove
 def test_other_options_constrain_the_continuation(model):
     [[one]] = model.generations(["the dog"], SearchOptions(no_repeat_ngram=1, min_length=9))
     assert len({*one.tokens}) == len(one.tokens) >= 9
 
 
+@pytest.mark.prove
 def test_a_seed_repeats_a_sample_and_another_draws_another(model):
     draw = {"sample": True, "temperature": 2.0}
     assert model.generate(PROMPTS, seed=1, **draw) == model.generate(PROMPTS, seed=1, **draw)
     assert model.generate(PROMPTS, seed=1, **draw) != model.generate(PROMPTS, seed=2, **draw)
 
 
+@pytest.mark.prove
 def test_perplexity_is_that_of_the_networks_logits(model):
     texts = ["the dog seeks the house .", "", "we"]
     total, tokens = 0.0, 0
@@ -115,6 +120,7 @@ def test_of_a_long_text_the_beginning_is_scored_with_a_warning(model):
     assert len(scored[1].tokens) == MAX_LENGTH
 
 
+@pytest.mark.prove
 def test_vectors_are_those_of_the_last_layer_after_the_start_id(model):
     [vectors] = model.token_vectors(["the dog"])
     [row] = model.tokenizer.with_start(model.tokenizer.tokenize(["the dog"])).to_list()
@@ -122,6 +128,7 @@ def test_vectors_are_those_of_the_last_layer_after_the_start_id(model):
     np.testing.assert_allclose(model.encode(["the dog"])[0], vectors.mean(axis=0), atol=1e-5)
 
 
+@pytest.mark.prove
 def test_a_keras_file_is_all_that_it_needs(model, tmp_path):
     model.save(tmp_path / "model.keras")
     for loaded in (kformer.load(tmp_path / "model.keras"), model.load(tmp_path / "model.keras")):

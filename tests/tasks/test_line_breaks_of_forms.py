@@ -33,6 +33,7 @@ def test_exports_write_the_same_lines(model_of_verses, tmp_path):
         assert kformer.load(form).generate(ends) == EXPECTED
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("documents", "stdin", "answers"),
     [
@@ -47,6 +48,7 @@ def test_the_command_line_writes_line_breaks(command, model_of_verses, documents
     assert (result.stdout, result.returncode) == (answers, 0)
 
 
+@pytest.mark.prove
 def test_documents_are_scored_whole(command, model_of_verses, written):
     text = written("text.txt", "\n\n".join(WHOLE))
     arguments = ("--text", text, "--documents", "blank-line", "--summary")

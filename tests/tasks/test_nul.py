@@ -82,6 +82,7 @@ def test_prefixes_do_not_count_zeros_at_the_end(translator):
     assert one[0].text == other[0].text
 
 
+@pytest.mark.prove
 def test_the_graph_of_a_server_says_the_same(translator, translations):
     """The files that tests share have texts with zeros, too, but write none."""
     limits = batch_limits(translator.max_source_length)

@@ -24,6 +24,7 @@ def counted(name):
     return network, {part.name: part for part in parts_of(network)}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_parts_have_all_parameters(name):
     network, parts = counted(name)

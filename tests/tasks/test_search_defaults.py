@@ -30,6 +30,7 @@ def test_an_option_of_the_caller_wins_and_all_others_are_the_models(searching, t
     assert searching.search_options(SearchOptions(max_length=None)).max_length is None
 
 
+@pytest.mark.prove
 def test_every_method_searches_by_them(searching, toy_translator):
     expected = toy_translator.translate(TEXTS, **OWN)
     assert expected != toy_translator.translate(TEXTS)
@@ -45,6 +46,7 @@ def test_every_method_searches_by_them(searching, toy_translator):
     assert searching.translate(TEXTS, 1, max_length=50) == toy_translator.translate(TEXTS)
 
 
+@pytest.mark.prove
 def test_copies_and_files_keep_them_and_older_readers_refuse_the_file(searching, tmp_path):
     searching.save(tmp_path / "own.keras")
     loaded = kformer.load(tmp_path / "own.keras")
@@ -56,6 +58,7 @@ def test_copies_and_files_keep_them_and_older_readers_refuse_the_file(searching,
     assert searching.search_defaults == {}
 
 
+@pytest.mark.prove
 def test_a_language_model_has_them_too(tiny_language_model, tmp_path):
     prompts, own = ["we", "the cat"], {"beam_size": 2, "max_length": 3}
     expected = tiny_language_model.generate(prompts, **own)

@@ -59,7 +59,7 @@ def test_of_a_long_text_the_beginning_counts_and_a_warning_says_so(classifier):
         assert np.array_equal(found.probabilities, classifier.predict([text + " nie"])[1])
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("form", ["classifier", "text_encoder"])
 def test_a_keras_file_is_all_that_it_needs(form, request, tmp_path):
     model = request.getfixturevalue(form)
@@ -88,6 +88,7 @@ def test_it_trains_as_any_keras_model_and_is_saved_with_the_optimizer(classifier
     np.testing.assert_allclose(loaded.predict(TEXTS)[1], classifier.predict(TEXTS)[1], atol=1e-6)
 
 
+@pytest.mark.prove
 def test_an_encoder_with_its_tokenizer_gives_the_vectors_of_its_translator(tokenizer):
     translator = Translator(tokenizer, perturbed(Transformer(*SIZES)))
     encoder = TransformerEncoder.from_transformer(translator.transformer)
@@ -98,6 +99,7 @@ def test_an_encoder_with_its_tokenizer_gives_the_vectors_of_its_translator(token
             np.testing.assert_allclose(own, expected, atol=1e-5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("labels", "rule"),
     [

@@ -58,7 +58,7 @@ def models(tokenizer):
         yield network, network, data
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @pytest.mark.parametrize("number", range(9))
 def test_it_goes_on_as_if_it_had_not_been_saved(tmp_path, tokenizer, number):
     model, trained, data = [*models(tokenizer)][number]
@@ -114,6 +114,7 @@ def test_a_loss_that_is_not_known_is_left_out_with_a_warning(tmp_path, tokenizer
     assert loaded.translate(["das haus"]) == translator.translate(["das haus"])
 
 
+@pytest.mark.prove
 def test_without_its_optimizer_the_file_is_that_of_the_weights(tmp_path, tokenizer):
     paths = [tmp_path / name for name in ("plain.keras", "whole.keras")]
     translator = compiled_translator(tokenizer)

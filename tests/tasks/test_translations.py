@@ -53,7 +53,7 @@ def first_ids(translations):
     return [one.tokens for one, *_ in translations]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @ways
 def test_a_translation_is_what_the_strings_are(translator, options):
     several = translator.translations(TEXTS, options, details=False)
@@ -71,7 +71,7 @@ def test_a_translation_is_what_the_strings_are(translator, options):
         assert row[0].token_log_probabilities is row[0].attention is row[0].alignment is None
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @ways
 def test_details_are_of_every_token(translator, options):
     for one in itertools.chain(*translator.translations(TEXTS, options)):
@@ -87,7 +87,7 @@ def test_details_are_of_every_token(translator, options):
             assert sum(one.token_log_probabilities) == pytest.approx(one.score, abs=1e-3)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @ways
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), data=st.data())
@@ -104,6 +104,7 @@ def test_a_translation_depends_on_nothing_but_its_text(translator, options, seed
         assert all(close(one, other) for one, other in zip(row, other_row, strict=True))
 
 
+@pytest.mark.prove
 def test_a_sample_depends_on_its_seed_and_its_sentence_alone(translator):
     def drawn(texts, seed):
         options = SearchOptions(sample=True, seed=seed)
@@ -115,11 +116,12 @@ def test_a_sample_depends_on_its_seed_and_its_sentence_alone(translator):
     assert drawn(TEXTS[::-1] * 2, 1) == one[::-1] * 2
 
 
+@pytest.mark.prove
 def test_sampling_among_one_is_greedy(translator):
     assert translator.translate(TEXTS, sample=True, top_k=1) == translator.translate(TEXTS)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_lengths_have_their_limits(translator, beam_size):
     options = SearchOptions(beam_size, min_length=3, max_length=6)
@@ -132,7 +134,7 @@ def test_lengths_have_their_limits(translator, beam_size):
         assert 1.5 * pieces <= len(one.tokens) <= 2 * (pieces + 1)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
     prefixes = ["the dog", "", "of a blank line", "no no no no no no", "y" * 70]
@@ -153,7 +155,7 @@ def test_a_translation_begins_with_its_prefix(translator, tokenizer, beam_size):
     )
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @pytest.mark.parametrize(
     "options",
     [
@@ -180,6 +182,7 @@ def test_a_blank_sentence_translates_to_its_prefix(translator, options):
             assert one.score == pytest.approx(expected.log_probability, rel=1e-4)
 
 
+@pytest.mark.prove
 def test_a_prefix_that_is_too_long_is_cut_and_said_so(tokenizer):
     transformer = perturbed(Transformer(400, 1, 16, 2, 24))
     translator = Translator(tokenizer, transformer, max_source_length=5)
@@ -202,6 +205,7 @@ def test_no_text_is_no_translation(translator):
     assert translator.score([], []) == []
 
 
+@pytest.mark.prove
 def test_degenerate_output_is_flagged(tokenizer):
     transformer = perturbed(Transformer(400, 1, 16, 2, 24, norm_first=True))
     translator = Translator(tokenizer, transformer)
@@ -213,6 +217,7 @@ def test_degenerate_output_is_flagged(tokenizer):
     assert blank.flags == ()
 
 
+@pytest.mark.prove
 def test_numbers_of_a_call_are_no_reason_to_trace_again(tokenizer):
     calls = []
 

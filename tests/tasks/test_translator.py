@@ -135,6 +135,7 @@ def test_a_translation_does_not_depend_on_its_neighbours(
             )
 
 
+@pytest.mark.prove
 @beams
 def test_its_answers_differ_and_end_at_various_lengths(ids_translator, sentences, beam_size):
     """The test above must not pass because nothing was said."""
@@ -143,7 +144,7 @@ def test_its_answers_differ_and_end_at_various_lengths(ids_translator, sentences
     assert len({tuple(row) for row in rows}) == len(rows)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @beams
 def test_a_row_may_grow_by_so_much_over_its_source(tokenizer, sentences, beam_size):
     transformer = Transformer(400, 1, 32, 2, 48)
@@ -157,7 +158,7 @@ def test_a_row_may_grow_by_so_much_over_its_source(tokenizer, sentences, beam_si
     assert [len(row) for row in rows] == [len(source) + EXTRA_LENGTH for source in sources]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @beams
 def test_a_blank_line_is_an_empty_line(tokenizer, sentences, beam_size):
     rambling = perturbed(Transformer(400, 1, 16, 2, 24))  # It would say something.
@@ -172,6 +173,7 @@ def test_no_text_is_no_answer(translator):
     assert translator.translate([]) == []
 
 
+@pytest.mark.prove
 def test_texts_may_be_any_iterable(translator, sentences):
     expected = translator.translate(sentences[:3])
     for texts in (tuple(sentences[:3]), np.array(sentences[:3]), iter(sentences[:3])):
@@ -189,6 +191,7 @@ def test_the_progress_counts_every_sentence(translator, sentences):
     assert done == [2, 2, 1]
 
 
+@pytest.mark.prove
 def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
     tokenizer, transformer, sentences
 ):
@@ -206,6 +209,7 @@ def test_a_sentence_over_the_limit_is_translated_in_part_and_said_so(
         assert_same_but_for_ties(transformer, source[0], ids_of(answer), [i for i in found if i], 1)
 
 
+@pytest.mark.prove
 def test_a_sentence_of_just_the_limit_is_no_warning(tokenizer, transformer, sentences):
     number = len(tokenizer.encode(sentences[:1])[0])
     exact = Translator(tokenizer, transformer, max_source_length=number)
@@ -216,7 +220,7 @@ def test_a_sentence_of_just_the_limit_is_no_warning(tokenizer, transformer, sent
         )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @beams
 def test_each_way_to_search_is_traced_once(tokenizer, transformer, sentences, beam_size):
     calls = []

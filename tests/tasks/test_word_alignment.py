@@ -18,6 +18,7 @@ def attention_of(translator, source, target):
     return weights[:, :, :-1, :-1], maps.source[:-1], maps.target[1:]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("head", [None, AlignmentHead(1, 2)])
 def test_the_chosen_head_aligns(toy_translator, head):
     found = toy_translator.align([*SOURCES, "wir"], [*TARGETS, "we see"], head=head)
@@ -34,6 +35,7 @@ def test_the_chosen_head_aligns(toy_translator, head):
     assert found[-1].links == [(0, 0), (0, 1)]
 
 
+@pytest.mark.prove
 def test_blank_texts_have_no_links(toy_translator):
     found = toy_translator.align(["", "wir", ""], ["we", "", ""])
     assert [one.links for one in found] == [[], [], []]
@@ -51,6 +53,7 @@ def test_translations_have_the_links_of_the_chosen_head(toy_translator):
     assert plain.word_alignment is None
 
 
+@pytest.mark.prove
 def test_the_head_of_the_lowest_error_rate_is_chosen_and_saved(toy_translator, tmp_path):
     translator = toy_translator.copy()
     target = AlignmentHead(1, 2)
@@ -92,6 +95,7 @@ def test_a_head_that_the_model_does_not_have_is_named(toy_translator, head, mess
         toy_translator.align(SOURCES, TARGETS, head=head)
 
 
+@pytest.mark.prove
 def test_heads_are_compared_on_text_and_gold_of_the_same_length(toy_translator):
     translator = toy_translator.copy()
     with pytest.raises(ValueError, match="blank pairs only"):

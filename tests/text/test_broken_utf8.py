@@ -80,6 +80,7 @@ def test_a_program_in_c_reads_the_ids_of_the_library(short_tflite, expected, tmp
     assert trimmed([one.source_ids for one in found], expected[0][-1]) == expected
 
 
+@pytest.mark.prove
 def test_half_of_a_surrogate_pair_is_a_replacement_character_of_the_text(
     toy_translator, toy_saved_model, short_tflite
 ):
@@ -93,6 +94,7 @@ def test_half_of_a_surrogate_pair_is_a_replacement_character_of_the_text(
         assert form.translate(halves) == said
 
 
+@pytest.mark.prove
 def test_what_is_served_takes_lists_of_strings_alone(toy_saved_model):
     served = ServedTranslator(toy_saved_model)
     for texts in (toy.SOURCES[0], [b"wir"], ["wir", None]):

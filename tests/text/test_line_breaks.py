@@ -57,6 +57,7 @@ def test_a_line_break_is_a_piece_of_its_own(tokenizer):
     assert ids[1][: len(ids[0])] == ids[0]
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("pieces", vocabulary.KINDS)
 @pytest.mark.parametrize(
     "text", [LINES, "日本語の文。\n\n短い\n" * 9], ids=["with spaces", "without spaces"]

@@ -113,6 +113,7 @@ def test_a_long_text_takes_no_other_row_with_it(written, form):
     assert [any(map(is_too_long, row.values)) for row in found] == [False, True, False, True, False]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("columns", [("de", "en"), ("1", "2")])
 @pytest.mark.parametrize(
     "value",
@@ -164,6 +165,7 @@ def test_who_reads_every_word_refuses_a_line_that_is_cut(written):
         next(lines)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", ["", ".gz", ".bz2", ".xz", ".zst"])
 def test_memory_does_not_depend_on_the_length_of_a_line(written, name):
     compress = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}

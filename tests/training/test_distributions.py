@@ -54,7 +54,7 @@ def mean_probabilities(teacher, source, target, start):
     return np.mean(found, axis=0)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("fixed", [False, True])
 def test_each_id_of_a_batch_has_the_likeliest_ids_of_all_teachers(
     teacher, tokenizer, shards, in_chunks, fixed
@@ -81,6 +81,7 @@ def test_each_id_of_a_batch_has_the_likeliest_ids_of_all_teachers(
     assert seen == len(PAIRS)
 
 
+@pytest.mark.prove
 def test_targets_keep_the_ids_that_teachers_speak_of(teacher, shards):
     add_distributions(shards, teacher, K)
     rates = {"piece_splitting": 0.5, "byte_spelling": 0.2, "shuffle": False}
@@ -136,6 +137,7 @@ def test_of_a_small_vocabulary_all_ids_are_kept(teacher, shards):
     np.testing.assert_allclose(said[:, 400:].sum(axis=1) / UNITS, 1, atol=400 / UNITS)
 
 
+@pytest.mark.prove
 def test_shards_with_and_without_teachers_are_not_mixed(teacher, shards, tmp_path):
     shutil.copytree(shards, tmp_path / "without")
     add_distributions(shards, teacher, K)
@@ -143,6 +145,7 @@ def test_shards_with_and_without_teachers_are_not_mixed(teacher, shards, tmp_pat
         shards_dataset([shards, tmp_path / "without"])
 
 
+@pytest.mark.prove
 def test_what_teachers_said_is_checked_as_the_ids_are(teacher, shards):
     add_distributions(shards, teacher, K)
     with (shards / "00000.teachers.npy").open("r+b") as file:
@@ -152,6 +155,7 @@ def test_what_teachers_said_is_checked_as_the_ids_are(teacher, shards):
         shards_dataset(shards)
 
 
+@pytest.mark.prove
 def test_text_is_written_as_several_shards_without_what_cannot_be_used(
     teacher, tokenizer, monkeypatch, tmp_path
 ):

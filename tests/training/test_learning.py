@@ -55,6 +55,7 @@ def test_a_translator_keeps_its_answers(shortlisted, toy_shortlist, beam_size):
     assert found == shortlisted.translate(toy.SOURCES, beam_size=beam_size)
 
 
+@pytest.mark.prove
 def test_what_is_no_candidate_is_never_said(shortlisted, toy_shortlist):
     learnt = toy_shortlist
     fewest = type(learnt)(
@@ -81,6 +82,7 @@ def test_a_copy_has_the_shortlist_and_a_file_has_none(shortlisted, toy_shortlist
     assert type(shortlisted).load(tmp_path / "translator.keras").shortlist is None
 
 
+@pytest.mark.prove
 def test_two_vocabularies_have_one_too(two_vocabularies, toy_run):
     files = toy_run.files["valid.de"], toy_run.files["valid.en"]
     learnt = learn_shortlist(two_vocabularies, *files, size=31)

@@ -48,7 +48,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.sample(5)
+@pytest.mark.prove
 @ways
 @pytest.mark.parametrize("name", SEARCHES)
 @given(max_lengths=batches)
@@ -80,7 +80,7 @@ def batch_sizes(searcher, votes, max_lengths, compact_batch):
     return sizes
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @ways
 @given(max_lengths=batches)
 @settings(max_examples=10)

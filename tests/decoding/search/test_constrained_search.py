@@ -116,6 +116,7 @@ def test_a_beam_prefers_what_covers_its_source(seed, max_length, coverage_penalt
     assert_found(search(beam, votes, [max_length], looks), expected, n_best)
 
 
+@pytest.mark.prove
 @settings(max_examples=min(30, settings.default.max_examples))
 @given(seeds, st.lists(st.integers(0, T), min_size=2, max_size=4))
 def test_the_coverage_of_a_row_does_not_depend_on_other_rows(seed, max_lengths):
@@ -141,7 +142,7 @@ def test_coverage_decides_between_two_equally_likely_sequences():
     assert ids[0, 0].tolist() == [1, END, 0, 0]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @each_constraint
 @settings(max_examples=min(25, settings.default.max_examples))
 @given(seed=seeds, max_length=st.integers(1, T))
@@ -153,7 +154,7 @@ def test_greedy_search_obeys(constraint, constrain, seed, max_length):
     assert scores[0, 0] == pytest.approx(expected_score, abs=1e-4)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @each_constraint
 @settings(max_examples=min(25, settings.default.max_examples))
 @given(seed=seeds, max_length=st.integers(1, T), data=st.data())
@@ -166,6 +167,7 @@ def test_a_beam_obeys(constraint, constrain, seed, max_length, data):
     assert_found(search(beam, votes, [max_length]), expected, n_best)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("searcher", [Greedy, Beam, Sample], ids=lambda one: one.__name__)
 def test_a_penalty_ends_a_loop_whose_log_probability_is_nearly_0(searcher):
     """Id 1 has a logit of 96, the end id of 32: divided by 4, the first is less than the second."""
@@ -178,7 +180,7 @@ def test_a_penalty_ends_a_loop_whose_log_probability_is_nearly_0(searcher):
         assert ids[0, 0].tolist() == expected
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @each_constraint
 @settings(max_examples=min(25, settings.default.max_examples))
 @given(seed=seeds)

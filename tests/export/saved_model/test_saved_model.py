@@ -47,7 +47,7 @@ def greedy(exported):
     return signature(exported[1])
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("number", [0, 1, len(toy.SOURCES)])
 def test_it_translates_as_python_does(served, toy_translator, number):
     beam_size, translator = served
@@ -55,7 +55,7 @@ def test_it_translates_as_python_does(served, toy_translator, number):
     assert translator.translate(texts) == said_in_python(toy_translator, texts, beam_size)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_it_translates_odd_text_as_python_does(served, toy_translator):
     beam_size, translator = served
     assert translator.translate(ODD) == said_in_python(toy_translator, ODD, beam_size)
@@ -69,18 +69,19 @@ def test_the_model_that_is_compared_has_learnt_something(toy_translator):
     assert len(set(translations)) > len(toy.SOURCES) / 2
 
 
+@pytest.mark.prove
 def test_blank_text_stays_blank(served):
     assert served[1].translate(["", " \t ", "wir"])[:2] == ["", ""]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_progress_counts_sentences(served):
     done = []
     served[1].translate(toy.SOURCES[:5], batch_size=2, progress=done.append)
     assert done == [2, 2, 1]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_scores_and_flags_are_those_of_python(served, toy_translator):
     beam_size, translator = served
     texts = ["", *toy.SOURCES[:5], "hund " * 60]
@@ -105,7 +106,7 @@ def test_bytes_that_are_no_text_get_a_translation(greedy):
     assert len(translations) == 2
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_the_score_is_that_of_the_search(exported, toy_translator, beam_size):
     tokenizer = toy_translator.tokenizer
@@ -128,6 +129,7 @@ def test_every_output_has_a_row_for_every_text(greedy):
         }
 
 
+@pytest.mark.prove
 def test_text_over_the_limit_is_cut_with_a_warning(exported, greedy, toy_translator):
     over = "🐕" * (toy_translator.max_source_length // 4)  # Four ids each, of bytes, and a space.
     truncated = greedy(text=tf.constant(["wir", over[:10], over * 9, over]))["truncated"]
@@ -254,6 +256,7 @@ def test_a_damaged_model_is_refused(exported, tmp_path, content):
         ServedTranslator(tmp_path)
 
 
+@pytest.mark.prove
 def test_a_model_without_its_variables_is_refused(exported, tmp_path):
     (tmp_path / "saved_model.pb").write_bytes((exported[1] / "saved_model.pb").read_bytes())
     with pytest.raises(ValueError, match=f"a whole SavedModel. Received: path='{tmp_path}'"):

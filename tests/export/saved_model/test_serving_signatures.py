@@ -104,7 +104,7 @@ def test_each_has_the_batch_first_in_all_that_goes_in_and_out(signatures, kind):
         assert not any(key.endswith("_bytes") for key in [*taken, *given])
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_any_number_of_texts_has_as_many_answers(signatures, name):
     for number in (0, 1, 5):
@@ -112,7 +112,7 @@ def test_any_number_of_texts_has_as_many_answers(signatures, name):
         assert {len(values) for values in answer.values()} == {number}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_a_text_has_its_answer_whatever_its_neighbours(signatures, name):
     texts = [*TEXTS, *reversed(TEXTS), *toy.SOURCES]  # More than are decoded at once.
@@ -123,6 +123,7 @@ def test_a_text_has_its_answer_whatever_its_neighbours(signatures, name):
         assert_same_answers([alone], [{key: [rows[i]] for key, rows in together.items()}])
 
 
+@pytest.mark.prove
 def test_the_n_best_are_those_of_python(signatures, toy_translator):
     answer = asked(signatures, "beam", text=TEXTS)
     options = SearchOptions(beam_size=4, n_best=4)
@@ -154,12 +155,14 @@ def test_the_score_of_a_translation_is_that_of_python(signatures, toy_translator
     assert answer["flags"] == [""] * len(TEXTS)
 
 
+@pytest.mark.prove
 def test_scoring_a_translation_gives_its_score_in_the_search(signatures):
     found = asked(signatures, "serving_default", text=toy.SOURCES[:9])
     scored = asked(signatures, "score", source=toy.SOURCES[:9], target=found["translation"])
     np.testing.assert_allclose(scored["log_probability"], found["score"], atol=1e-3)
 
 
+@pytest.mark.prove
 def test_a_vector_is_the_mean_of_the_memory(signatures, toy_translator):
     vectors = np.array(asked(signatures, "encode", text=TEXTS)["vector"])
     for text, vector in zip(TEXTS, vectors, strict=True):
@@ -179,7 +182,7 @@ def test_ids_are_those_of_the_library(signatures, toy_translator):
         assert length == len(expected)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_text_over_the_limit_is_flagged(signatures, name):
     texts = [TOO_LONG, "wir", "x" * 1_000_000, " " * 1_000_000, b"\x80" * 1_000_000]
@@ -201,7 +204,7 @@ def test_what_was_cut_is_as_python_cuts_it(signatures, toy_translator):
         assert answer["flags"] == ["source cut"]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_text_that_is_no_utf8_is_flagged(signatures, name):
     answer = asked(
@@ -227,6 +230,7 @@ def test_the_sides_of_a_score_have_flags_of_their_own(signatures):
     ]
 
 
+@pytest.mark.prove
 def test_flags_are_those_of_python(signatures, toy_translator):
     texts = ["wir " * n for n in (1, 5, 9, 17, 40)] + ["x" * 60, "ein bild " * 30, "der hund " * 10]
     texts += toy.SOURCES[:9]
@@ -237,7 +241,7 @@ def test_flags_are_those_of_python(signatures, toy_translator):
     assert {"loop", ""} <= {flag for flags in found["flags"] for flag in flags.split(", ")}
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_too_many_texts_are_refused_and_the_next_request_is_not(signatures, name):
     message = rf"at most {MAX_TEXTS} texts. Received:\] \[10000\]"
@@ -246,7 +250,7 @@ def test_too_many_texts_are_refused_and_the_next_request_is_not(signatures, name
     assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize(("kind", "name"), [(k, name) for k, name in EACH if name != "tokenize"])
 def test_too_many_ids_are_refused_and_the_next_request_is_not(signatures, kind, name):
     target = 306 if kind == "translator" else 0
@@ -258,7 +262,7 @@ def test_too_many_ids_are_refused_and_the_next_request_is_not(signatures, kind, 
     assert len(asked(signatures, name, **inputs(name, ["wir"]))["flags"]) == 1
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize(("kind", "name"), EACH)
 def test_too_many_characters_are_refused(signatures, name):
     """Before they are tokenized, which takes time, too."""
@@ -268,6 +272,7 @@ def test_too_many_characters_are_refused(signatures, name):
             asked(signatures, name, **inputs(name, [text] * 65))
 
 
+@pytest.mark.prove
 def test_a_batch_of_the_longest_texts_is_answered(signatures):
     """The largest that a server merges: whoever sent the others, none is refused for them."""
     long = ["uns wir " * 200] * 64

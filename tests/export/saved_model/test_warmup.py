@@ -38,6 +38,7 @@ def ids(tokenizer, texts):
     return (tokenizer.tokenize(texts).row_lengths() + 1).numpy()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["translator", "classifier"])
 def test_the_records_of_an_export_ask_every_signature(request, kind):
     fixtures = {"translator": "toy_saved_model", "classifier": "classifier_saved_model"}

@@ -75,6 +75,7 @@ def test_of_labels_that_are_equally_probable_the_first_is_chosen(tiny_classifier
     assert said["sehr gut"][1] == said["sehr gut"][2]
 
 
+@pytest.mark.prove
 def test_a_text_may_have_any_number_of_ids(run, tiny_classifier):
     """Whatever the length of the branch that runs it."""
     network = tiny_classifier.classifier

@@ -272,6 +272,7 @@ def test_wrong_arguments_are_refused(toy_translator, tmp_path, wrong, message):
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.prove
 def test_a_failed_check_leaves_nothing_new_and_everything_old(
     toy_translator, short_tflite, tmp_path, monkeypatch
 ):

@@ -36,6 +36,7 @@ def text_in(translation):
     return translation.tobytes().rstrip(b"\0").decode()
 
 
+@pytest.mark.prove
 def test_the_search_gives_the_ids_and_the_score_that_it_gives_in_python(exported, toy_translator):
     beam_size, path = exported
     tokenizer = toy_translator.tokenizer

@@ -27,18 +27,20 @@ def agreement(translator, signatures, texts):
     return Translations(translator, SearchOptions()).compare_signatures(served, texts)
 
 
+@pytest.mark.prove
 def test_equal_signatures_agree(toy_translator, signatures):
     found = agreement(toy_translator, signatures, TEXTS)
     assert (found["sentences"], found["tokenize"], found["beam"]) == (11, 11, 11)
     assert 0 < max(found["largest_differences"].values()) < 1e-4
 
 
+@pytest.mark.prove
 def test_no_more_sentences_than_are_needed_are_compared(toy_translator, signatures):
     assert agreement(toy_translator, signatures, TEXTS * 9)["sentences"] == SENTENCES
     assert agreement(toy_translator, signatures, []) == {"sentences": 0}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("signature", "output"),
     [("beam", "score"), ("score", "log_probability"), ("encode", "vector"), ("tokenize", "ids")],

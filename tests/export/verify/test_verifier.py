@@ -78,7 +78,7 @@ def test_without_references_there_is_no_bleu(toy_translator, file):
     assert verifier.reports[0].bleu is None
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_a_wrong_answer_is_refused_by_its_words(toy_translator, file, beam_size):
     verifier, answers = verifier_and_answers(toy_translator, beam_size)
@@ -109,7 +109,7 @@ def test_the_noisy_step_differs_from_the_real_one_in_its_logits_alone(toy_transl
     np.testing.assert_array_equal(ways[1].attention, ways[0].attention)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.prove
 @pytest.mark.parametrize("beam_size", BEAMS)
 @pytest.mark.parametrize("factor", [1, 1 + 1e-5])
 def test_an_answer_that_was_as_good_is_a_tie(toy_translator, file, beam_size, factor):
@@ -123,6 +123,7 @@ def test_an_answer_that_was_as_good_is_a_tie(toy_translator, file, beam_size, fa
     assert (report.total, report.equal, report.ties) == (10, 9, 1)
 
 
+@pytest.mark.prove
 def test_an_answer_that_was_nearly_as_good_is_no_tie(toy_translator, file):
     translator = with_twin(toy_translator, 1.01)
     text = "der hund ruft uns ."
@@ -133,6 +134,7 @@ def test_an_answer_that_was_nearly_as_good_is_no_tie(toy_translator, file):
         verifier.verify("other", Scripted(answers), file)
 
 
+@pytest.mark.prove
 def test_sentences_over_the_limit_of_a_form_are_left_out(toy_translator, file):
     rows = toy_translator.tokenizer.tokenize(TEXTS).row_lengths().numpy()
     verifier, answers = verifier_and_answers(toy_translator)
@@ -184,6 +186,7 @@ def test_ids_that_score_the_same_excuse_no_other_answer(tied_translator, file, e
         assert (report.equal, report.tokenizer_ties, report.different) == (0, 0, 1)
 
 
+@pytest.mark.prove
 def test_ids_of_another_score_excuse_nothing(tied_translator, file):
     pieces = tied_translator.tokenizer
     worse = tied.spelled(pieces, "▁", "a", "a", "a", "a")

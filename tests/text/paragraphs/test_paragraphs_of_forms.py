@@ -38,6 +38,7 @@ def test_white_space_and_line_breaks_stay_as_they_are(translator, toy_translator
     assert [one.text for one in translator.split_translations(texts)] == found
 
 
+@pytest.mark.sample(4)
 def test_sentences_have_what_translations_tell_of_them(translator):
     [one] = translator.split_translations([f"{TEXT}\nder"])
     sources = [*toy.SOURCES[:3], "der"]
@@ -48,6 +49,7 @@ def test_sentences_have_what_translations_tell_of_them(translator):
     assert one.flags == tuple(dict.fromkeys(flag for best in expected for flag in best.flags))
 
 
+@pytest.mark.sample(4)
 def test_a_sentence_over_the_limit_is_split_and_nothing_is_cut(translator):
     with pytest.warns(UserWarning, match=r"^Text 2 has a sentence that is too long") as caught:
         _, one = translator.split_translations(["wir", f"{TEXT}\n{LONG}"])
@@ -68,6 +70,7 @@ def test_what_does_not_go_together_is_refused(translator, toy_translator):
         toy_translator.translate(["wir"], prefixes=["we"], split=True)
 
 
+@pytest.mark.prove
 def test_the_search_is_the_one_that_was_asked_for(toy_translator):
     options = kformer.SearchOptions(beam_size=3, max_length=4)
     [one] = toy_translator.split_translations([TEXT], options, batch_size=2)

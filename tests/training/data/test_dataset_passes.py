@@ -13,6 +13,7 @@ from support.processes import printed_by
 from support.training.pairs import WORDS, expected_rows, many_pairs, rows_of
 
 
+@pytest.mark.prove
 def test_a_pass_depends_only_on_its_number_and_the_seed(write, tokenizer):
     files = write(many_pairs(200))
     epoch = tf.Variable(0, dtype=tf.int64)
@@ -61,7 +62,7 @@ def test_another_process_with_another_global_seed_makes_the_same_pass(write, tok
     assert ast.literal_eval(printed) == bits(spelled(*files, tokenizer, epoch=epoch))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
 def test_skipping_batches_gives_the_rest_of_the_pass(write, tokenizer, shuffle):
     epoch = tf.Variable(2, dtype=tf.int64)
@@ -120,6 +121,7 @@ def test_the_end_of_a_pass_waits_for_no_thread_that_tunes_it(write, tokenizer):
         assert one.options().autotune.enabled is False
 
 
+@pytest.mark.prove
 def test_files_are_read_again_in_every_epoch(write, tokenizer):
     pairs = many_pairs(30)
     dataset = translation_dataset(*write(pairs), tokenizer)

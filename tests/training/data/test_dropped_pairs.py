@@ -33,6 +33,7 @@ def test_a_pair_is_dropped_for_the_first_reason_that_applies(lengths, max_length
         assert [REASONS[i] for i in found] == expected
 
 
+@pytest.mark.prove
 def test_the_counted_pairs_are_those_of_the_batches(write, tokenizer):
     pairs = [
         *[("ein bier", "a beer"), ("ja", "yes , that is so")] * 3,

@@ -103,6 +103,7 @@ def test_of_files(tmp_path, tokenizer, ending):
     assert taught == [*read_lines(source)] == EACH_ON_A_LINE
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     "form", ["python", *(pytest.param(form, marks=slow) for form in ("csv", "jsonl", "tsv"))]
 )
@@ -122,6 +123,7 @@ def test_of_pairs(tmp_path, tokenizer, form):
     assert [*read_lines(source)] == [text.replace("\n", " ") for text in texts]
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("form", ["csv", pytest.param("tsv", marks=slow)])
 def test_of_labelled_text(tmp_path, tokenizer, form):
     if form == "csv":
@@ -136,6 +138,7 @@ def test_of_labelled_text(tmp_path, tokenizer, form):
     assert found == expected(texts, tokenizer)
 
 
+@pytest.mark.prove
 def test_of_documents(tmp_path, tokenizer):
     path = text_file(tmp_path / "text", EACH_ON_A_LINE)
     [(_, batch)] = language_dataset(
@@ -150,6 +153,7 @@ def test_of_documents(tmp_path, tokenizer):
     assert found == expected(EACH_ON_A_LINE, tokenizer)
 
 
+@pytest.mark.prove
 def test_of_shards(tmp_path, tokenizer):
     tokenizer.save(tmp_path / "model")
     options = PreparationOptions(min_letters=0, max_length_ratio=0, keep_identical=True)

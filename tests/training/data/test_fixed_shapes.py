@@ -34,6 +34,7 @@ def full(batches):
         yield (source[:number], target_in[:number]), target[:number]
 
 
+@pytest.mark.prove
 @settings(max_examples=settings.default.max_examples // 8)
 @given(
     lengths=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60),
@@ -113,6 +114,7 @@ def test_the_report_counts_the_batches_the_shapes_and_the_padding(write, tokeniz
     assert line in str(report)
 
 
+@pytest.mark.prove
 def test_rows_of_padding_change_neither_the_loss_nor_the_metrics(write, tokenizer):
     recipe = Recipe.named("quick", vocab_size=tokenizer.vocab_size, d_model=16, d_ff=24)
     model = compiled_transformer(recipe)
@@ -146,6 +148,7 @@ def test_a_text_of_padding_has_the_label_of_none(tmp_path, tokenizer):
     assert counted == {0: 17, 1: 16}
 
 
+@pytest.mark.prove
 def test_packed_rows_have_one_shape(tmp_path, tokenizer):
     file = tmp_path / "text.txt"
     file.write_text("".join(f"{sentence(i % 9 + 1)}\n" for i in range(100)), "utf-8")

@@ -35,6 +35,7 @@ def windows_of(mixture):
     ]
 
 
+@pytest.mark.prove
 @settings(max_examples=min(20, settings.default.max_examples))
 @given(
     corpora=st.lists(
@@ -145,6 +146,7 @@ def test_a_temperature_is_positive(write, temperature):
         Mixture(*write("a", 3), temperature=temperature)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", [".gz", ".bz2", ".xz", ".zst"])
 def test_compressed_text_is_read_as_the_plain_text_with_zeros_behind_it(written, name):
     compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(name)

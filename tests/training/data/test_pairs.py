@@ -97,6 +97,7 @@ def test_pairs_from_anywhere_give_the_same_files(tmp_path, name):
     assert [*zip(lines(source), lines(target), strict=True)] == PAIRS
 
 
+@pytest.mark.prove
 def test_pairs_make_the_batches_that_two_files_make(tmp_path, tokenizer):
     files = [tmp_path / "de", tmp_path / "en"]
     for path, side in zip(files, zip(*PAIRS, strict=True), strict=True):

@@ -31,6 +31,7 @@ def test_the_counts_are_those_of_the_library(write, tokenizer):
     assert report.pairs == len(pairs) and report.dropped.blank == 1
 
 
+@pytest.mark.prove
 def test_batches_and_tokens_are_those_of_a_pass(write, tokenizer):
     files, sizes = write(PAIRS), {"tokens_per_batch": 200, "max_length": 30}
     report = check_corpus(*files, tokenizer, **sizes)
@@ -45,6 +46,7 @@ def test_batches_and_tokens_are_those_of_a_pass(write, tokenizer):
     assert [report.source_tokens, report.target_tokens] == tokens
 
 
+@pytest.mark.prove
 def test_several_corpora_are_counted_together_and_weighed_in_a_pass(write, tokenizer):
     corpora = [write(PAIRS[:150], "a"), write(PAIRS[100:], "b")]
     alone = [check_corpus(*files, tokenizer) for files in corpora]
@@ -70,18 +72,21 @@ def one_warning(*args, **kwargs):
     return warning
 
 
+@pytest.mark.prove
 def test_swapped_validation_files_are_noticed(write, tokenizer):
     files, valid = write(PAIRS[20:]), write(PAIRS[:20], "valid")
     warning = one_warning(*files, tokenizer, valid_source=valid[1], valid_target=valid[0])
     assert "look swapped" in warning and "Exchange --valid-source and --valid-target" in warning
 
 
+@pytest.mark.prove
 def test_validation_pairs_from_the_training_text_are_noticed(write, tokenizer):
     files, valid = write(PAIRS[10:]), write(PAIRS[:20], "valid")
     warning = one_warning(*files, tokenizer, valid_source=valid[0], valid_target=valid[1])
     assert "50 % of the validation pairs are training pairs" in warning
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(("copied", "warned"), [(60, False), (70, True), (200, True)])
 def test_more_than_a_third_of_copies_are_noticed(write, tokenizer, copied, warned):
     pairs = [(f"{i} {source}", f"{i} {target}") for i, (source, target) in enumerate(PAIRS)]
@@ -91,12 +96,14 @@ def test_more_than_a_third_of_copies_are_noticed(write, tokenizer, copied, warne
     assert any("the same text on both sides" in text for text in report.warnings()) == warned
 
 
+@pytest.mark.prove
 def test_duplicates_are_the_pairs_that_repeat_an_earlier_one(write, tokenizer):
     files = write([*PAIRS, *random.choices(PAIRS, k=60)])
     assert check_corpus(*files, tokenizer).duplicates == 60
     assert "repeat an earlier pair" in one_warning(*files, tokenizer)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("pair", "options", "warning"),
     [
@@ -126,6 +133,7 @@ WORDS = list(dict.fromkeys(word for pair in PAIRS for text in pair for word in t
 LINES = [source for source, _ in PAIRS][:20]
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("texts", [CAPTIONS, CODE, NUMBERS, WORDS, LINES])
 def test_a_text_that_supports_no_more_ids_gets_no_advice_to_use_more(write, texts):
     files = write([(text, text[::-1]) for text in texts])
@@ -134,6 +142,7 @@ def test_a_text_that_supports_no_more_ids_gets_no_advice_to_use_more(write, text
     assert report.source.pieces > 0 and report.warnings() == []
 
 
+@pytest.mark.prove
 def test_text_without_spaces_is_measured_in_pieces_per_character(write):
     texts = [*["日本の首都は東京です。", "猫が好き。", "これはGPTの本だ"] * 20, "本 😀"]
     files = write([(text, "the " * i + "end") for i, text in enumerate(texts)])
@@ -147,6 +156,7 @@ def test_text_without_spaces_is_measured_in_pieces_per_character(write):
     assert " pieces per word, " in str(report.target)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("texts", [CAPTIONS, NUMBERS])
 def test_text_without_spaces_gets_no_warning_about_pieces_per_word(write, texts):
     files = write([(text, text[::-1]) for text in texts])
@@ -155,6 +165,7 @@ def test_text_without_spaces_gets_no_warning_about_pieces_per_word(write, texts)
     assert report.warnings() == []
 
 
+@pytest.mark.prove
 def test_a_vocabulary_that_spells_the_text_in_bytes_gets_a_warning(write, tokenizer):
     files = write([(text, text[::-1]) for text in CAPTIONS])
     report = check_corpus(*files, tokenizer, max_length=40, vocabulary="given")

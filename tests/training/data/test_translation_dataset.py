@@ -63,6 +63,7 @@ def test_all_batches_but_one_hold_as_many_pairs_as_fit(write, tokenizer):
     assert sum(number not in sizes for number in rows) <= 1
 
 
+@pytest.mark.prove
 def test_little_is_padding(write, tokenizer):
     """A translation is about as long as its source; batches at random would be padded to half."""
     words = [random.choices(WORDS, k=random.randint(1, 20)) for _ in range(5000)]
@@ -74,6 +75,7 @@ def test_little_is_padding(write, tokenizer):
         assert tokens > 0.9 * slots
 
 
+@pytest.mark.prove
 def test_the_last_pair_of_a_bucket_is_batched_with_the_next_shorter_ones(write, tokenizer):
     pairs = [(sentence(30), "ein"), *[("bier", "beer")] * 9]
     [(inputs, _)] = translation_dataset(*write(pairs), tokenizer)
@@ -115,6 +117,7 @@ def test_crlf_line_ends_and_a_last_line_without_one_change_nothing(write, tokeni
     assert Counter(rows_of(dataset, tokenizer)) == expected_rows(pairs, tokenizer, 128)
 
 
+@pytest.mark.prove
 @both_orders
 def test_pairs_with_a_blank_side_or_too_many_ids_are_dropped(write, tokenizer, shuffle):
     long = sentence(99)
@@ -133,6 +136,7 @@ def test_pairs_with_a_blank_side_or_too_many_ids_are_dropped(write, tokenizer, s
     )
 
 
+@pytest.mark.prove
 def test_a_sentence_of_the_maximum_length_fits(write, tokenizer):
     pairs = [("ein bier", sentence(12))]
     [(source, target)] = expected_rows(pairs, tokenizer, 128)
@@ -143,6 +147,7 @@ def test_a_sentence_of_the_maximum_length_fits(write, tokenizer):
         translation_dataset(*write(pairs), tokenizer, max_length=length - 1)
 
 
+@pytest.mark.prove
 def test_each_side_may_have_its_own_tokenizer_with_its_own_ids(write, tmp_path, parallel_text):
     source = Tokenizer.train(parallel_text["train.de"], 350)
     sentencepiece.SentencePieceTrainer.train(
@@ -172,6 +177,7 @@ def test_a_batch_must_have_room_for_the_longest_sentence(write, tokenizer):
         translation_dataset(*write(many_pairs(5)), tokenizer, tokens_per_batch=127)
 
 
+@pytest.mark.prove
 def test_a_text_of_blank_lines_is_an_error(write, tokenizer):
     with pytest.raises(ValueError, match=r"No text is left.* Received: max_length=128"):
         translation_dataset(*write([("", "")] * 3), tokenizer)

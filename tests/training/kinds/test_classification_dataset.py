@@ -24,6 +24,7 @@ def rows_of(dataset):
     ]
 
 
+@pytest.mark.prove
 def test_each_text_comes_once_with_the_place_of_its_label(file, tokenizer):
     batches = classification_dataset(file, tokenizer, LABELS, tokens_per_batch=96, max_length=24)
     assert len([*batches.take(2)]) == 2 and len(batches) > 2
@@ -55,6 +56,7 @@ def test_a_pass_depends_only_on_its_number_and_the_seed(file, tokenizer):
     assert first[0] != first[1] and sorted(first[0]) == sorted(first[1])
 
 
+@pytest.mark.prove
 def test_a_text_of_blank_lines_is_an_error(written, tokenizer):
     with pytest.raises(ValueError, match="No text is left"):
         classification_dataset(written("a.tsv", "gut\t\nso\t \n"), tokenizer, LABELS)

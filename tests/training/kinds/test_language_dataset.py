@@ -41,6 +41,7 @@ def test_a_pass_is_all_documents_end_to_end(text, tokenizer):
         assert (ids[len(expected) :] == tokenizer.padding_id).all()
 
 
+@pytest.mark.prove
 def test_rows_are_full_but_the_last_one(text, tokenizer):
     batches, _ = read(text, tokenizer, max_length=16, tokens_per_batch=64)
     rows = [row for ids_in, _ in batches for row in ids_in]
@@ -49,6 +50,7 @@ def test_rows_are_full_but_the_last_one(text, tokenizer):
     assert {len(ids_in) for ids_in, _ in batches[:-1]} == {4}
 
 
+@pytest.mark.prove
 def test_each_pass_has_the_same_documents_in_another_order(text, tokenizer):
     dataset = language_dataset(text, tokenizer, max_length=16, tokens_per_batch=64)
 
@@ -94,6 +96,7 @@ def keeps_lines(tmp_path_factory):
     return Tokenizer(vocabulary.learn(path, 400, at_most=True, line_breaks=True))
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("documents", ["blank-line", "file"])
 def test_documents_of_several_lines_follow_each_other(written, keeps_lines, documents):
     text = "\n\n".join(SEVERAL_LINES)
@@ -109,6 +112,7 @@ def test_documents_of_several_lines_follow_each_other(written, keeps_lines, docu
     np.testing.assert_array_equal(ids_in[1 : starts[1]], ids_out[: ends[0]])
 
 
+@pytest.mark.prove
 def test_rows_of_a_long_document_begin_at_other_places_in_each_pass(written, keeps_lines):
     file = written("text.txt", "\n\n".join(SEVERAL_LINES))
     length = 16
@@ -131,6 +135,7 @@ def test_rows_of_a_long_document_begin_at_other_places_in_each_pass(written, kee
     assert len(dataset) == -(-len(whole) // 64)
 
 
+@pytest.mark.prove
 def test_several_windows_of_long_documents_hold_all_of_them(written, keeps_lines, monkeypatch):
     monkeypatch.setattr("kformer.training.kinds.language_learner._WINDOW_BYTES", 300)
     monkeypatch.setattr("kformer.training.data.mixture._CHUNK", 64)

@@ -69,6 +69,7 @@ def validation_perplexity(translator, parallel_text):
     return float(perplexity.result())
 
 
+@pytest.mark.prove
 def test_the_translator_is_that_of_the_last_epoch_if_it_was_the_best(tiny_run, parallel_text):
     folder, translator = tiny_run
     best = read(folder / "history.json")["val_perplexity"][-1]

@@ -85,6 +85,7 @@ def test_it_starts_from_another_language_model(trained, run, tmp_path):
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
+@pytest.mark.prove
 def test_perplexity_in_training_is_that_of_scores(parallel_text, recipe, tokenizer):
     """Rows are long enough here that no document goes on in another row."""
     numbers = dataclasses.replace(recipe, max_length=2000, tokens_per_batch=2000)
@@ -163,6 +164,7 @@ def test_what_a_document_is_belongs_to_the_run(written, recipe, tokenizer, tmp_p
         prepare_language_model(small, text, tmp_path / "run", documents="page")
 
 
+@pytest.mark.prove
 def test_the_report_counts_documents_of_several_lines(written, recipe):
     text = written("text.txt", "der hund\n  bellt\n\nwir\nschlafen\n\n" * 5)
     tokenizer = Tokenizer(vocabulary.learn(text, 400, at_most=True, line_breaks=True))

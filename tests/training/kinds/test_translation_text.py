@@ -23,6 +23,7 @@ def epoch():
         return tf.Variable(0, dtype=tf.int64)
 
 
+@pytest.mark.prove
 def test_there_are_batches_of_training_and_of_validation(files, tiny_recipe, tokenizer):
     training, [validation] = TextOfRun(*files).batches(tiny_recipe, tokenizer, epoch())
     assert 250 < number_of_pairs(training) <= 300

@@ -34,6 +34,7 @@ def test_weighted_metrics_of_a_network_are_those_of_its_logits():
         np.testing.assert_allclose(scores[name], value, rtol=1e-4)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("method", ["fit", "train_on_batch"])
 def test_tokens_have_no_class_weights(method):
     for model, inputs in (
@@ -45,6 +46,7 @@ def test_tokens_have_no_class_weights(method):
             getattr(model, method)(inputs, IDS, class_weight={5: 2.0})
 
 
+@pytest.mark.prove
 def test_class_weights_of_a_classifier_weigh_its_texts():
     model = SequenceClassifier(TransformerEncoder(*SIZES, dropout=0.0), 3, dropout=0.0)
     model.encoder.trainable = False

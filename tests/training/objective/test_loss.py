@@ -64,6 +64,7 @@ def test_labels_of_texts_cost_what_the_same_ids_of_tokens_do():
     np.testing.assert_allclose(texts, loss_of(ids[2:], logits[2:], 0.1), rtol=1e-5)
 
 
+@pytest.mark.sample(3)
 @smoothings
 def test_the_gradient_is_the_probability_less_the_expected_one(label_smoothing):
     ids, logits = example()
@@ -186,6 +187,7 @@ def test_what_cannot_be_an_id_is_refused(wrong):
             one(ids, logits)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("from_embedding", [False, True])
 def test_in_a_graph_what_cannot_be_an_id_ends_training(wrong, from_embedding):

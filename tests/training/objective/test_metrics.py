@@ -66,6 +66,7 @@ def test_no_token_is_no_division_by_zero(metric_class, nothing):
     assert metric.result() == nothing
 
 
+@pytest.mark.prove
 @every_metric
 @pytest.mark.parametrize("dtype", ["int64", "uint16", "float32"])
 def test_ids_may_come_in_any_type(metric_class, dtype):

@@ -35,6 +35,7 @@ def test_keras_has_the_private_names_that_the_optimizer_uses():
     assert adam._get_current_learning_rate() == adam.learning_rate == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("amsgrad", [False, True])
 @pytest.mark.parametrize("steps", [None, 3])
 def test_the_weights_are_those_of_keras(steps, amsgrad):
@@ -133,6 +134,7 @@ class Look(keras.callbacks.Callback):
         self.logged.append(logs["val_loss"])
 
 
+@pytest.mark.prove
 def test_validation_and_the_callbacks_within_see_the_average_and_training_does_not(model):
     start = model.get_weights()
     without, within = Look(), Look()
@@ -149,6 +151,7 @@ def test_validation_and_the_callbacks_within_see_the_average_and_training_does_n
         np.testing.assert_allclose(one, another, rtol=1e-5)
 
 
+@pytest.mark.prove
 def test_without_an_average_there_is_nothing_to_look_at(model):
     model.compile(keras.optimizers.Adam(), loss="mse")
     with pytest.raises(ValueError, match=r"compiled with an `AveragedAdam` .*Received: optimizer="):

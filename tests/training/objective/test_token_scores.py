@@ -87,7 +87,7 @@ def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
         np.testing.assert_allclose(np.asarray(value)[real], expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(15)
 @of_graphs
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("weights", [None, (B,), (B, T)])
@@ -118,6 +118,7 @@ def test_factors_have_the_loss_and_the_gradients_of_their_product(
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.prove
 @forms
 def test_a_weight_of_zero_takes_a_sentence_out_and_two_counts_it_twice(form):
     ids, logits = example(np.random.default_rng(1))
@@ -131,6 +132,7 @@ def test_a_weight_of_zero_takes_a_sentence_out_and_two_counts_it_twice(form):
     np.testing.assert_allclose(weighted, expected, rtol=1e-5)
 
 
+@pytest.mark.prove
 @of_graphs
 @pytest.mark.parametrize("through", [lambda z: z, tf.identity], ids=["factors", "logits"])
 def test_a_batch_of_padding_has_no_loss_and_no_gradient(through):
@@ -165,7 +167,7 @@ def test_equal_arguments_in_one_graph_share_one_computation():
     assert factors_of(tf.ones((B, T, V))) is None
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @of_graphs
 @pytest.mark.parametrize("step", ["train_step", "test_step"])
 def test_a_step_of_fit_or_evaluate_normalizes_the_logits_once(step):
@@ -180,6 +182,7 @@ def test_a_step_of_fit_or_evaluate_normalizes_the_logits_once(step):
     assert [shape[-1:] for shape in found].count([V]) == 1
 
 
+@pytest.mark.prove
 @of_graphs
 @pytest.mark.parametrize("read", [True, False])
 def test_a_graph_needs_no_logits_unless_somebody_reads_them(read):

@@ -77,6 +77,7 @@ def test_a_model_with_the_same_vocabulary_translates_the_same(toy_translator):
     assert new.translate(toy.SOURCES) == toy_translator.translate(toy.SOURCES)
 
 
+@pytest.mark.prove
 def test_positions_and_an_ignored_end_are_kept(toy_translator):
     tokenizer = toy_translator.tokenizer
     settings = {"first_position": 2, "max_wavelength": 20_000.0}
@@ -87,6 +88,7 @@ def test_positions_and_an_ignored_end_are_kept(toy_translator):
         warm_start(translator(tokenizer), old)
 
 
+@pytest.mark.prove
 def test_a_model_with_the_same_two_vocabularies_translates_the_same(two_vocabularies):
     old = two_vocabularies
     new = translator(old.tokenizer, old.target_tokenizer, norm_first=False)
@@ -101,6 +103,7 @@ def test_the_other_model_does_not_change(toy_translator):
     np.testing.assert_equal(before, toy_translator.transformer.get_weights())
 
 
+@pytest.mark.prove
 def test_old_ids_keep_their_logits_in_a_larger_vocabulary():
     old = translator(learnt())
     new = translator(enlarged(old.tokenizer, "▁hun", "atz", "▁🙂", "qq"))
@@ -114,6 +117,7 @@ def test_old_ids_keep_their_logits_in_a_larger_vocabulary():
     np.testing.assert_allclose(after.numpy()[..., new_ids], before, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.prove
 def test_known_pieces_and_special_ids_keep_their_vectors():
     """The other has other ids for what is special, and other names."""
     names = {"pad_id": 3, "unk_id": 2, "bos_id": 1, "eos_id": 0, "eos_piece": "[END]"}
@@ -130,6 +134,7 @@ def test_known_pieces_and_special_ids_keep_their_vectors():
         np.testing.assert_array_equal(after[new_ids[piece]], before[old_ids[piece]])
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("piece", "parts"),
     [
@@ -156,6 +161,7 @@ def test_a_new_piece_gets_the_mean_of_the_old_pieces_that_spell_it(piece, parts)
     np.testing.assert_allclose(after, before.mean(axis=0), rtol=1e-6)
 
 
+@pytest.mark.prove
 def test_a_piece_that_old_pieces_cannot_spell_keeps_its_random_vector():
     """Without bytes there: letters that it never saw, and the bytes themselves."""
     old = translator(learnt(vocab_size=33, lines=toy.TARGETS, byte_fallback=False))
@@ -184,6 +190,7 @@ def test_each_side_may_have_its_own_vocabulary(two_vocabularies):
         np.testing.assert_array_equal(after[[place[piece] for piece in pieces]], before)
 
 
+@pytest.mark.prove
 def test_one_vocabulary_may_become_two_but_not_two_one(two_vocabularies):
     tokenizer = two_vocabularies.tokenizer
     joint = translator(tokenizer, norm_first=False)
@@ -194,6 +201,7 @@ def test_one_vocabulary_may_become_two_but_not_two_one(two_vocabularies):
         warm_start(joint, two_vocabularies)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("sizes", "received"),
     [
@@ -221,6 +229,7 @@ def test_a_model_of_mixed_precision_starts_from_one_of_float32(toy_translator):
     np.testing.assert_equal(new.transformer.get_weights(), toy_translator.transformer.get_weights())
 
 
+@pytest.mark.prove
 def test_an_output_bias_goes_with_its_pieces():
     tokenizer = learnt()
     old = translator(tokenizer, output_bias=True)
@@ -238,6 +247,7 @@ def test_an_output_bias_goes_with_its_pieces():
         warm_start(translator(tokenizer), old)
 
 
+@pytest.mark.prove
 def test_rows_of_an_output_of_its_own_go_with_their_pieces():
     tokenizer = learnt()
     old = translator(tokenizer, tied_output=False)

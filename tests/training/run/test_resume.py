@@ -124,6 +124,7 @@ def test_a_resumed_fit_equals_an_uninterrupted_one(undisturbed, tmp_path, place,
         assert capsys.readouterr().out == said
 
 
+@pytest.mark.prove
 def test_a_fit_is_resumed_twice_in_the_same_epoch(undisturbed, tmp_path):
     for batch in (3, 2):  # Of the batches that are left.
         with pytest.raises(PowerCut):
@@ -147,6 +148,7 @@ def test_after_the_last_epoch_nothing_is_left_to_do(undisturbed):
     assert_same(Session(undisturbed.folder).fit(), undisturbed)
 
 
+@pytest.mark.prove
 def test_more_epochs_continue_after_the_last(undisturbed, tmp_path):
     Session(tmp_path / "run").fit(epochs=2)
     assert_same(Session(tmp_path / "run").fit(epochs=4), undisturbed)
@@ -198,6 +200,7 @@ def test_a_signal_ends_it_after_the_batch_with_a_checkpoint(
     assert_same(Session(tmp_path / "run").fit(), undisturbed)
 
 
+@pytest.mark.prove
 def test_a_signal_at_the_end_of_the_last_epoch_changes_nothing(undisturbed, tmp_path):
     callback = At(4, 7, lambda _: signal.raise_signal(signal.SIGINT))
     assert_same(Session(tmp_path / "run", callbacks=[callback]).fit(), undisturbed)
@@ -215,6 +218,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
     assert newest_checkpoint(tmp_path / "run")[:2] == (1, 0)
 
 
+@pytest.mark.prove
 def test_it_trains_outside_the_main_thread(undisturbed, tmp_path):
     session = Session(tmp_path / "run")
     thread = threading.Thread(target=session.fit)
@@ -228,6 +232,7 @@ def spoil(callback):
     weights.assign(np.full(weights.shape, np.nan))
 
 
+@pytest.mark.prove
 def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     callbacks = [At(2, 3, spoil)]
     with pytest.raises(FloatingPointError, match=r"must stay finite.* at step 5\."):
@@ -235,6 +240,7 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     assert newest_checkpoint(tmp_path / "run")[:2] == (1, 2)
 
 
+@pytest.mark.prove
 def test_an_infinite_or_nan_loss_ends_it_at_that_step(tmp_path):
     callbacks = [At(2, 3, spoil), StopWhenDiverged()]
     with pytest.raises(FloatingPointError, match=r"float32 .*Received: loss=nan at step 5\."):
@@ -242,12 +248,14 @@ def test_an_infinite_or_nan_loss_ends_it_at_that_step(tmp_path):
     assert newest_checkpoint(tmp_path / "run")[:2] == (1, 0)
 
 
+@pytest.mark.prove
 def test_a_checkpoint_of_another_model_is_an_error(tmp_path):
     Session(tmp_path / "run").fit(epochs=1)
     with pytest.raises(ValueError, match=r"model/0 of shape \(3, 11\) for shape \(3, 13\)"):
         Session(tmp_path / "run", units=13).fit()
 
 
+@pytest.mark.prove
 def test_a_checkpoint_of_other_callbacks_is_an_error(tmp_path):
     Session(tmp_path / "run").fit(epochs=1)
     callbacks = [StopWithoutImprovement(2)]

@@ -149,6 +149,7 @@ def test_text_without_a_usable_pair_is_refused_with_the_reasons(files, tmp_path)
         prepare_translation(recipe, *files, tmp_path / "run")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -168,6 +169,7 @@ def test_problems_of_the_text_are_reported_before_tensorflow_loads(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.prove
 def test_a_dry_run_prints_the_report_and_writes_nothing(command, files, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     run = ("--source", files[0], "--target", files[1], "--output", tmp_path / "run")

@@ -91,6 +91,7 @@ def test_the_table_of_dropped_pairs_has_each_with_its_line_and_its_reason(
         assert manifest.counts["read"] == len(rows) + manifest.pairs == 14
 
 
+@pytest.mark.prove
 def test_pairs_that_are_too_long_to_be_read_are_dropped_and_no_others(write, model, tmp_path):
     """By shards and by training on the files themselves; 64 bytes for each id are too many."""
     pairs = GOOD[:4]

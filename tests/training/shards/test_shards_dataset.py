@@ -56,7 +56,7 @@ def of_processes(monkeypatch, processes):
         yield process
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("processes", [2, 5])  # Of five, some have no row of the last batch.
 def test_each_process_reads_its_own_rows_of_each_batch(shards, tokenizer, monkeypatch, processes):
     sizes = {"tokens_per_batch": 300, "max_length": 60, "fixed_shapes": True}
@@ -81,7 +81,7 @@ def test_each_process_reads_its_own_rows_of_each_batch(shards, tokenizer, monkey
     assert all(one == shapes[0] for one in shapes)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("rates", [{"piece_splitting": 0.3}, {"byte_spelling": 0.1}])
 def test_processes_spell_their_own_rows_and_agree_on_shapes(shards, tokenizer, monkeypatch, rates):
     sizes = {"tokens_per_batch": 300, "max_length": 60, "fixed_shapes": True, "seed": 5}
@@ -106,6 +106,7 @@ def test_processes_spell_their_own_rows_and_agree_on_shapes(shards, tokenizer, m
     )
 
 
+@pytest.mark.prove
 def test_pairs_over_the_length_limit_are_left_out(shards, tokenizer):
     dataset = shards_dataset(shards(PAIRS), max_length=20)
     expected = expected_rows(PAIRS, tokenizer, 20)
@@ -130,6 +131,7 @@ def test_in_the_order_of_the_shards_text_gives_the_same_batches(shards, tokenize
     assert bits(dataset) == bits(expected)
 
 
+@pytest.mark.prove
 def test_a_pass_depends_only_on_its_number_and_the_seed(shards):
     folder, epoch = shards(PAIRS), tf.Variable(0, dtype=tf.int64)
     rates = {"piece_splitting": 0.1, "byte_spelling": 0.1, "tokens_per_batch": 300}
@@ -150,6 +152,7 @@ def test_the_end_of_a_pass_waits_for_no_thread_that_tunes_it(shards):
     assert shards_dataset(shards(PAIRS)).options().autotune.enabled is False
 
 
+@pytest.mark.prove
 def test_a_pass_shuffles_over_all_shards(shards, tokenizer):
     """Pairs of one length, of which each shard has some, come in another order in each pass."""
     pairs = [(f"{i} ich", f"{i} wir") for i in range(100, 300)]
@@ -162,7 +165,7 @@ def test_a_pass_shuffles_over_all_shards(shards, tokenizer):
     assert len(batch & {*by_length[1][:12]}) < 8
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @pytest.mark.parametrize("skipped", [7, 0, 1])
 def test_it_begins_anywhere_without_reading_what_is_before(shards, skipped, monkeypatch):
     epoch = tf.Variable(2, dtype=tf.int64)
@@ -181,6 +184,7 @@ def test_it_begins_anywhere_without_reading_what_is_before(shards, skipped, monk
     assert sorted(i for _, i in read) == [*range(skipped, len(whole))]
 
 
+@pytest.mark.prove
 def test_weights_say_how_often_a_pass_reads_each_folder(shards, tokenizer):
     folders = [shards(PAIRS[:90], "a"), shards(PAIRS[90:150], "b")]
     dataset = shards_dataset(folders, weights=[1, 2.3], tokens_per_batch=300)
@@ -193,12 +197,14 @@ def test_weights_say_how_often_a_pass_reads_each_folder(shards, tokenizer):
     assert passes[0] != passes[1]
 
 
+@pytest.mark.prove
 def test_a_temperature_reads_small_folders_more_often(shards, tokenizer):
     folders = [shards(PAIRS[:120], "a"), shards(PAIRS[120:130], "b")]
     rows = Counter(rows_of(shards_dataset(folders, temperature=5), tokenizer))
     assert min(rows[row] for row in expected_rows(PAIRS[120:130], tokenizer, 128)) > 2
 
 
+@pytest.mark.prove
 @settings(
     max_examples=settings.default.max_examples,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
