@@ -166,21 +166,25 @@ def export_saved_model(
     }
     with part_of(publication) as together:
         with together.writing(folder / str(version)) as temporary:
-            tf.saved_model.save(module, str(temporary), dict(module.functions))
-            inputs = {name: input_names(function) for name, function in module.functions.items()}
-            longest, most = model.max_source_length, limits.batch_size
-            warmup_requests = requests(inputs, examples, longest, CHUNK_IDS, xla, most)
-            number = write_warmup(temporary, warmup_requests, export.name)
-            write_report(temporary, module.functions, settings, number)
-            if check:  # It reads the limits in the report, to which its results are then added.
-                checked = check(temporary)
-                write_report(temporary, module.functions, settings, number, checked)
+            _write_version(temporary, module, settings, examples, limits.batch_size, check)
         settings["bytes"] = sizes(temporary)["all"]
         answers = _answers(module.functions, examples)
         with together.writing(folder / NEWEST) as temporary:
             temporary.write_text(json_text({"newest": version}), "utf-8")
         write_serving_files(together, folder, settings, export.about, answers)
     return folder / str(version)
+
+
+def _write_version(folder, module, settings, examples, batch_size, check):
+    """Writes the SavedModel of a version, its warm-up requests and its report."""
+    tf.saved_model.save(module, str(folder), dict(module.functions))
+    inputs = {name: input_names(function) for name, function in module.functions.items()}
+    longest, xla = settings["max_source_length"], settings["xla"]
+    warmup_requests = requests(inputs, examples, longest, CHUNK_IDS, xla, batch_size)
+    number = write_warmup(folder, warmup_requests, settings["kind"])
+    write_report(folder, module.functions, settings, number)
+    if check:  # It reads the limits in the report, to which its results are then added.
+        write_report(folder, module.functions, settings, number, check(folder))
 
 
 class _Serving(tf.Module):

@@ -133,12 +133,25 @@ def export_tflite(
     graph = export.signatures(network, limits, batch_size, stand_ins.constant)
     if signatures is not None:
         graph.keep_only(signatures)
-    metadata = {
+    metadata = _metadata(export, limits, precision, about or {}, graph)
+    converted = convert_to(precision, graph.functions, stand_ins)
+    converted.description = _description(metadata)
+    with replacing(path) as temporary:
+        write_model(converted, temporary)
+        _append_archive(temporary, metadata, export, examples)
+        if check:
+            check(temporary)
+    return path
+
+
+def _metadata(export, limits, precision, about, graph):
+    """Returns the metadata that is known before the file is written."""
+    return {
         "format": FORMAT,
         "kformer": kformer.__version__,
         "kind": export.pocket.kind,
         **export.about,
-        **(about or {}),
+        **about,
         "precision": precision,
         **export.metadata(limits),
         "max_source_length": limits.source_length,
@@ -146,18 +159,14 @@ def export_tflite(
         "signatures": [*graph.functions],
         "batches": graph.batches,
     }
-    converted = convert_to(precision, graph.functions, stand_ins)
-    converted.description = _description(metadata)
-    with replacing(path) as temporary:
-        write_model(converted, temporary)
-        metadata |= {"model_bytes": temporary.stat().st_size, "sha256": checksum_of(temporary)}
-        _append(temporary, METADATA, metadata)
-        languages = [*metadata.get("target_languages", ())]
-        vectors = _test_vectors(export, temporary, examples, languages)
-        _append(temporary, VECTORS, list(itertools.islice(vectors, EXAMPLES)))
-        if check:
-            check(temporary)
-    return path
+
+
+def _append_archive(path, metadata, export, examples):
+    """Appends an archive of the metadata, with the model's size and checksum, and test vectors."""
+    metadata |= {"model_bytes": path.stat().st_size, "sha256": checksum_of(path)}
+    _append(path, METADATA, metadata)
+    vectors = _test_vectors(export, path, examples, [*metadata.get("target_languages", ())])
+    _append(path, VECTORS, list(itertools.islice(vectors, EXAMPLES)))
 
 
 def convert_to(precision: str, functions: dict, stand_ins: StandIns):

@@ -84,11 +84,7 @@ def resumable_fit(
         ValueError: The number of `batches` is unknown; or the checkpoint is of another model or of
             other callbacks; or all checkpoints are damaged (`NoWholeCheckpoint`).
     """
-    if (number := int(batches.cardinality())) < 1:
-        raise ValueError(
-            "`batches` must have a known, finite number. "
-            f"Received: cardinality {number} (-1 is infinite, -2 is unknown)."
-        )
+    number = _number_of(batches)
     callbacks = [*callbacks]
     checkpoint = _restore(model, batches, folder, callbacks)
     if checkpoint and resumed:
@@ -96,12 +92,7 @@ def resumable_fit(
     if checkpoint and checkpoint.state["stopped"] and not ignore_stop:
         print("Training had ended early there, by a callback: nothing is left to do.", flush=True)
         return
-    first, skipped = (checkpoint.epoch, checkpoint.batch) if checkpoint else (0, 0)
-    numbering = []
-    if epoch is not None:
-        numbering = [
-            keras.callbacks.LambdaCallback(on_epoch_begin=lambda passes, logs: epoch.assign(passes))
-        ]
+    numbering = [] if epoch is None else [_numbering(epoch)]
     with Interruption() as interruption:
         saving = Saving(
             *(folder, every_seconds, every_steps, callbacks, interruption),
@@ -115,17 +106,37 @@ def resumable_fit(
             **options,
         )
         try:
-            if skipped:
-                saving.begin_after(skipped, checkpoint.arrays)
-                fit(_without(batches, skipped), initial_epoch=first, epochs=first + 1)
-                first += 1
-                if model.stop_training:
-                    return
-            if first < epochs:
-                fit(batches, initial_epoch=first, epochs=epochs)
+            _fit_from(checkpoint, model, fit, batches, epochs, saving)
         except Stopped:
             for callback in callbacks:
                 callback.on_train_end()
+
+
+def _number_of(batches):
+    if (number := int(batches.cardinality())) < 1:
+        raise ValueError(
+            "`batches` must have a known, finite number. "
+            f"Received: cardinality {number} (-1 is infinite, -2 is unknown)."
+        )
+    return number
+
+
+def _numbering(epoch):
+    """Returns a callback that assigns the number of each pass to the variable `epoch`."""
+    return keras.callbacks.LambdaCallback(on_epoch_begin=lambda passes, logs: epoch.assign(passes))
+
+
+def _fit_from(checkpoint, model, fit, batches, epochs, saving):
+    """Fits the rest of the epoch of a checkpoint, and then the epochs that are left."""
+    first, skipped = (checkpoint.epoch, checkpoint.batch) if checkpoint else (0, 0)
+    if skipped:
+        saving.begin_after(skipped, checkpoint.arrays)
+        fit(_without(batches, skipped), initial_epoch=first, epochs=first + 1)
+        first += 1
+        if model.stop_training:
+            return
+    if first < epochs:
+        fit(batches, initial_epoch=first, epochs=epochs)
 
 
 def _without(batches, skipped):
