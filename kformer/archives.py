@@ -1,4 +1,4 @@
-"""Reads ZIP archives from elsewhere: what a member takes is known before it is read."""
+"""Reads ZIP archives from elsewhere: the size of a member is checked before it is read."""
 
 import io
 import lzma
@@ -26,7 +26,7 @@ class Archive:
     Args:
         file: Its path, or an open file that can be sought in.
         rule: A sentence for messages: what the file must be.
-        name: Of the file, for messages; None for the path.
+        name: Name of the file, for messages; None for the path.
 
     Raises:
         OSError: It cannot be opened.
@@ -80,7 +80,7 @@ class Archive:
                 raise ValueError
             return array
         except Exception as error:  # NumPy, zipfile and the parsers of a header raise many kinds.
-            # NumPy's message would advise to run what the file says.
+            # NumPy's message would advise to run code of the file.
             raise self._broken(f"{name!r} is no array of numbers") from error
 
     def open(self, name: str) -> BinaryIO:
@@ -94,9 +94,11 @@ class Archive:
     def check_sizes(self):
         """Raises a ValueError if the members together are much larger than the archive.
 
-        For what reads the archive by other means.
+        For readers of the archive by other means.
         """
-        self._check_size("its members", sum(one.file_size for one in self._archive.infolist()))
+        self._check_size(
+            "its members", sum(member.file_size for member in self._archive.infolist())
+        )
 
     def _info(self, name):
         try:
@@ -118,10 +120,10 @@ class Archive:
 
 
 class _Member(io.RawIOBase):
-    """A member of an archive as a stream, whose errors are those of `Archive`.
+    """A member of an archive as a stream that raises the errors of `Archive`.
 
     Args:
-        stream: That of zipfile.
+        stream: The stream of zipfile.
         broken: callable (error) -> ValueError.
     """
 

@@ -1,6 +1,6 @@
 """Checks of arguments of public functions: numbers, and lists of texts.
 
-Every message gives the rule first, then what was received.
+Every message gives the rule first, then the received values.
 """
 
 import itertools
@@ -8,7 +8,7 @@ import math
 import re
 from numbers import Integral, Real
 
-# The range of float32, in which all is computed.
+# The range of float32, in which everything is computed.
 _LARGEST, _SMALLEST = 3.4e38, 1.2e-38
 UNKNOWN_LANGUAGE = "unknown target language"  # How a flag of a server's answer begins.
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
@@ -80,14 +80,14 @@ def check_languages_known(flags, target_language):
     """Raises a ValueError if a text has the flag of an unknown target language.
 
     Args:
-        flags: Those of each answer of a server.
-        target_language: What was asked for.
+        flags: The flags of each answer of a server.
+        target_language: The language of the request.
     """
-    for one in itertools.chain.from_iterable(flags):
-        if one.startswith(UNKNOWN_LANGUAGE):
+    for flag in itertools.chain.from_iterable(flags):
+        if flag.startswith(UNKNOWN_LANGUAGE):
             raise ValueError(
                 "`target_language` must be one of the model's languages. "
-                f"Received: target_language={target_language!r}: {one}."
+                f"Received: target_language={target_language!r}: {flag}."
             )
 
 
@@ -146,11 +146,11 @@ def replace_lone_surrogates(text: str) -> str:
 
 def check_as_many(**lists):
     """Raises a ValueError if two lists, given by name, have different lengths."""
-    (one, its), (other, others) = lists.items()
-    if len(its) != len(others):
+    (first_name, first), (second_name, second) = lists.items()
+    if len(first) != len(second):
         raise ValueError(
-            f"There must be as many `{other}` as `{one}`. "
-            f"Received: {len(its)} {one}, {len(others)} {other}."
+            f"There must be as many `{second_name}` as `{first_name}`. "
+            f"Received: {len(first)} {first_name}, {len(second)} {second_name}."
         )
 
 

@@ -143,7 +143,7 @@ def batch_devices() -> int:
 
 
 def share_of_batches() -> tuple[int, int]:
-    """Returns which share of each batch this process computes, and the number of shares."""
+    """Returns the index of the share of a batch that this process computes, and their number."""
     distribution = keras.distribution.distribution()
     if distribution is None:
         return 0, 1
@@ -180,7 +180,7 @@ def in_parts(function, *tensors):
 
 
 def _cores_to_split_for() -> int:
-    """Returns for how many cores to split: 1 if each operation may use several cores."""
+    """Returns the number of cores to split for: 1 if each operation may use several cores."""
     import tensorflow as tf
 
     cores = tf.config.threading.get_intra_op_parallelism_threads()
@@ -228,5 +228,5 @@ def copies(variables) -> list:
     """Returns the values of variables, which later steps of training leave as they are."""
     if is_tensorflow():
         return [np.array(ops.convert_to_numpy(variable)) for variable in variables]
-    # A step on JAX deletes what it was given.
+    # A step on JAX deletes its inputs.
     return [ops.copy(variable) for variable in variables]

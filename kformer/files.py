@@ -13,7 +13,7 @@ import uuid
 from pathlib import Path
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Signals that ask a process to end.
-_unpublished = {}  # Temporary path -> process id; what is left at exit is deleted.
+_unpublished = {}  # Temporary path -> process id; files left at exit are deleted.
 
 
 def check_file(path):
@@ -63,8 +63,8 @@ class Publication:
     """Several files and folders that appear together when the `with` block ends, or none does.
 
     They are renamed one after another, files first: a process that waits for a folder then finds
-    the files, too. If one cannot be renamed, those renamed before it are removed again, and the
-    files that they replaced are restored. Meanwhile, signals are delayed.
+    the files, too. If a file cannot be renamed, the renamed ones are removed again, and the files
+    that they replaced are restored. Meanwhile, signals are delayed.
     """
 
     def __init__(self):
@@ -73,7 +73,7 @@ class Publication:
 
     @contextlib.contextmanager
     def writing(self, path):
-        """Yields a temporary path to write a file or a folder to; see `replacing`."""
+        """Yields a temporary path to write a file or a folder to, as `replacing` does."""
         path = linked(Path(path))
         check_writable(path)
         self._make_folders(path.parent)
@@ -105,7 +105,9 @@ class Publication:
                 raise FileNotFoundError(errno.ENOENT, "Nothing was written", str(path))
         kept = {}  # path -> a copy of the old file, or None
         try:
-            for path, temporary in sorted(self._outputs.items(), key=lambda one: one[1].is_dir()):
+            for path, temporary in sorted(
+                self._outputs.items(), key=lambda output: output[1].is_dir()
+            ):
                 kept[path] = _keep(path)
                 if kept[path]:
                     _take_rights(temporary, path)
@@ -150,7 +152,7 @@ def open_own(path: Path, mode: str):
 
     Args:
         path: The file, which is created if it is missing.
-        mode: As of `open`.
+        mode: As for `open`.
 
     Raises:
         PermissionError: It is a link, a pipe or a device, or has a second name.
@@ -235,13 +237,13 @@ def _signals_held():
         yield  # Python handles signals in the main thread only.
         return
     came = []
-    known = [one for one in SIGNALS if signal.getsignal(one) is not None]
-    handlers = {one: signal.signal(one, lambda number, _: came.append(number)) for one in known}
+    handled = [number for number in SIGNALS if signal.getsignal(number) is not None]
+    handlers = {n: signal.signal(n, lambda number, _: came.append(number)) for n in handled}
     try:
         yield
     finally:
-        for one, handler in handlers.items():
-            signal.signal(one, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         for number in came:
             signal.raise_signal(number)
 
@@ -249,6 +251,6 @@ def _signals_held():
 @atexit.register
 def _remove_unpublished():
     for temporary, process in list(_unpublished.items()):
-        if process == os.getpid():  # Not that of a parent process.
+        if process == os.getpid():  # Not a file of a parent process.
             with contextlib.suppress(OSError):
                 _remove(temporary)

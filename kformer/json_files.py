@@ -33,7 +33,7 @@ def read_json(path: str | Path, schema: Any = dict, *, rule: str, most: int = MO
 
     Args:
         path: The file.
-        schema: The type of the content; see above.
+        schema: The type of the content, as the module describes it.
         rule: A sentence for messages: what the file must be.
         most: The largest number of bytes.
 
@@ -57,7 +57,7 @@ def parse_json(content: bytes | str, schema: Any = dict) -> Any:
     Args:
         content: UTF-8, in which no string may hold half of a surrogate pair, because no message
             could show it; or text, in which it may.
-        schema: The type of the value; see above.
+        schema: The type of the value, as the module describes it.
 
     Raises:
         ValueError: It is not JSON, or of other types; in a few words, which may follow a rule.
@@ -85,9 +85,9 @@ def check_schema(value: Any, schema: Any, place: str = "it"):
     """Raises a ValueError unless a value of JSON has the types of a schema.
 
     Args:
-        value: What was read.
-        schema: A type; see above.
-        place: How a message names the value.
+        value: The value that was read.
+        schema: A type, as the module describes it.
+        place: Name of the value in messages.
     """
     if schema in (Any, object):
         return
@@ -100,16 +100,16 @@ def check_schema(value: Any, schema: Any, place: str = "it"):
         _check_kind(value, list, place)
         if len(value) != len(arguments):
             raise ValueError(f"{place} must have {len(arguments)} elements")
-        for number, (one, of_one) in enumerate(zip(value, arguments, strict=True)):
-            check_schema(one, of_one, f"{place}[{number}]")
+        for number, (element, element_schema) in enumerate(zip(value, arguments, strict=True)):
+            check_schema(element, element_schema, f"{place}[{number}]")
     elif origin is list:
         _check_kind(value, list, place)
-        for number, one in enumerate(value):
-            check_schema(one, arguments[0], f"{place}[{number}]")
+        for number, element in enumerate(value):
+            check_schema(element, arguments[0], f"{place}[{number}]")
     elif origin is dict:
         _check_kind(value, dict, place)
-        for name, one in value.items():
-            check_schema(one, arguments[1], f"{place}[{name!r:.40}]")
+        for name, element in value.items():
+            check_schema(element, arguments[1], f"{place}[{name!r:.40}]")
     else:
         _check_kind(value, schema, place)
 
@@ -121,7 +121,7 @@ def _check_kind(value, kind, place):
 
 
 def _check_union(value, schemas, place):
-    """Checks by the schema of the value's own kind, so that a message names what is wrong in it."""
+    """Checks by the schema of the value's own kind, so that a message names the fault in it."""
     errors = []
     for schema in schemas:
         try:
@@ -141,11 +141,12 @@ def _check_object(value, schema, place):
     hints, required = _fields(schema)
     if lacking := [name for name in required if name not in value]:
         raise ValueError(f"{place} must have {', '.join(map(repr, lacking))}")
-    for name, of_one in hints.items():
+    for name, field_schema in hints.items():
         if name in value:
-            check_schema(value[name], of_one, repr(name) if place == "it" else f"{place}[{name!r}]")
-    if dataclasses.is_dataclass(schema) and (others := value.keys() - hints.keys()):
-        raise ValueError(f"{place} must not have {', '.join(map(repr, sorted(others))):.99}")
+            field = repr(name) if place == "it" else f"{place}[{name!r}]"
+            check_schema(value[name], field_schema, field)
+    if dataclasses.is_dataclass(schema) and (unknown := value.keys() - hints.keys()):
+        raise ValueError(f"{place} must not have {', '.join(map(repr, sorted(unknown))):.99}")
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def longest_first(lengths: list[int]) -> list[int]:
-    """Returns the indices of `lengths`, those of the longest first."""
+    """Returns the indices of `lengths`, the longest first."""
     return sorted(range(len(lengths)), key=lambda i: -lengths[i])
 
 
@@ -53,7 +53,7 @@ def available_cores() -> int:
 def a_core_for_each_operation():
     """Has TensorFlow compute each operation on one core, and as many at once as there are cores.
 
-    Then batches are decoded side by side, and a training step runs in parts, see
+    Then batches are decoded side by side, and a training step runs in parts, by
     `kformer.backend.in_parts`. Only a whole program may decide that, before TensorFlow computes for
     the first time; later calls do nothing.
     """

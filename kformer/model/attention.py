@@ -1,7 +1,7 @@
 """Attention: every query reads the keys that its mask allows.
 
 Axes: B batch, H heads, Q queries, K keys, W width of a head, D d_model.
-Masks are boolean; True means "may attend". See `kformer.model.masks` for their shapes.
+Masks are boolean; True means "may attend". `kformer.model.masks` explains their shapes.
 """
 
 from typing import Any, NamedTuple
@@ -12,13 +12,13 @@ from keras import ops
 
 from kformer.backend import is_tensorflow
 from kformer.model.dense import HoldsDense, apply_dense
-from kformer.model.masks import of_four_axes, with_keras_mask
+from kformer.model.masks import with_four_axes, with_keras_mask
 
 MASKED_SCORE = -1e9  # Finite, so that a fully masked row gives a mean, not NaN.
 
 
 class KeysValues(NamedTuple):
-    """What queries read: the keys to match and the values to average."""
+    """The keys that queries match, and the values that they average."""
 
     keys: Any  # float (B, H, K, W)
     values: Any  # float (B, H, K, W)
@@ -44,7 +44,7 @@ def scaled_dot_product_attention(query, key, value, mask=None) -> tuple[Any, Any
     """
     scores = precise(match(query, key)) / query.shape[-1] ** 0.5
     if mask is not None:
-        mask = of_four_axes(mask, scores.shape)
+        mask = with_four_axes(mask, scores.shape)
         scores = ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
     # Not an int, or Keras would warn of a softmax over one key: the source of an empty line.
     weights = ops.softmax(scores, axis=np.int64(-1))
@@ -154,7 +154,7 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
     def compute_output_spec(self, query, value, attention_mask=None, value_mask=None):
         batch, queries, _ = query.shape
         if attention_mask is not None:
-            of_four_axes(attention_mask, (batch, self.num_heads, queries, value.shape[1]))
+            with_four_axes(attention_mask, (batch, self.num_heads, queries, value.shape[1]))
         weights_dtype = "float64" if self.compute_dtype == "float64" else "float32"
         return (
             keras.KerasTensor(query.shape, dtype=self.compute_dtype),

@@ -31,7 +31,7 @@ class DecoderLayer(Block):
 
     Call arguments:
         x: float tensor (B, T, D).
-        memory: float tensor (B, S, D), what the encoder returned.
+        memory: float tensor (B, S, D), the encoder's output.
         self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None.
         cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
         x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
@@ -102,7 +102,7 @@ class Decoder(Stack):
     Call arguments:
         x: float tensor (B, T, D).
         memory: float tensor (B, S, D).
-        self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), or None; see `causal_mask`.
+        self_mask: boolean tensor (B, H, T, T), (B, T, T) or (T, T), such as `causal_mask`; or None.
         cross_mask: boolean tensor (B, H, T, S), (B, T, S) or (T, S), or None.
         x_mask: boolean tensor (B, T), memory_mask: boolean tensor (B, S), the masks that Keras
             attached to `x` and `memory`, if any.

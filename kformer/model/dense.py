@@ -1,13 +1,10 @@
-"""Dense layers as `quantize` and `enable_lora` leave them: plain, with LoRA, or quantized.
+"""Dense layers: their weights after `quantize` and `enable_lora`, and the parts that are frozen.
 
-Both change what a layer's variables mean. So only this file and `kformer.decoding.layer_step` read
-the weights of a Dense layer; everything else calls it.
+Both methods change the meaning of a layer's variables. So only this file and
+`kformer.decoding.layer_step` read the weights of a Dense layer; everything else calls it. Keras
+saves `trainable` for the outermost layer alone, so the config of a network lists its frozen parts.
 
 Axes: D width of the inputs, F width of the outputs.
-
-Which parts of a layer are frozen, kept when it is saved.
-
-Keras writes `trainable` for the outermost layer alone, and creates the others anew.
 """
 
 import contextlib
@@ -28,7 +25,7 @@ def freeze_parts(layer, frozen):
     """Makes the layers in a built `layer` trainable, but for those that `frozen_parts` returned.
 
     Args:
-        frozen: A list of paths; None of a file without such a list, in which a layer may be frozen
+        frozen: A list of paths; None for a file without such a list, in which a layer may be frozen
             without its own parts.
     """
     for path, part in _parts(layer).items():  # A part's own parts follow it.
@@ -40,22 +37,22 @@ def freeze_parts(layer, frozen):
 
 def _parts(layer) -> dict:
     """Returns the layers in `layer` by path, as "encoder/layers/0/norm": outer ones first."""
-    found = {}
+    parts = {}
     for name, value in vars(layer).items():
         if name.startswith("_"):
             continue
         several = value if isinstance(value, list | tuple) else [value]
         for i, part in enumerate(several):
-            if not isinstance(part, keras.layers.Layer) or part in found.values():
+            if not isinstance(part, keras.layers.Layer) or part in parts.values():
                 continue
             path = name if part is value else f"{name}/{i}"
-            inner = {f"{path}/{below}": one for below, one in _parts(part).items()}
-            found |= {path: part, **inner}
-    return found
+            inner = {f"{path}/{below}": layer for below, layer in _parts(part).items()}
+            parts |= {path: part, **inner}
+    return parts
 
 
 class HoldsDense:
-    """A layer made of Dense layers; its config has how they are quantized, and what is frozen.
+    """A layer made of Dense layers, whose config lists quantized and frozen parts.
 
     A mixin for `keras.layers.Layer`. `keras.Model.quantize` changes Dense layers wherever they are,
     but the config of the layer around them would create them plain, and then not fit the file.
@@ -144,7 +141,7 @@ def form_of(layer) -> tuple:
 def float_weights(dense):
     """Returns the kernel and the bias of a layer without activation, float (D, F) and (F,).
 
-    Those of a quantized layer are computed from its output for the unit vectors: Keras has no
+    Weights of a quantized layer are computed from its output for the unit vectors: Keras has no
     attribute for them that every kind of quantization shares. Rounding of inputs is not included.
     """
     if not is_quantized(dense):

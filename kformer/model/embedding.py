@@ -23,7 +23,7 @@ class Factors(NamedTuple):
 
 
 def factors_of(logits) -> Factors | None:
-    """Returns the `Factors` of what `TokenEmbedding.logits` returned, None for other tensors.
+    """Returns the `Factors` of a result of `TokenEmbedding.logits`, None for other tensors.
 
     A loss computed from the factors need not read the logits, the largest tensor of all. Keras
     passes a loss nothing but tensors, so the factors are kept in the cache of the TensorFlow graph
@@ -45,7 +45,7 @@ class TokenEmbedding(keras.layers.Layer):
         vocab_size: Number of ids V.
         d_model: Width D of the vectors.
         output_bias: Whether a bias for each id is added to the logits.
-        tied_output: Whether the table gives the logits, as in the paper, and not one of their own.
+        tied_output: Whether the table gives the logits, as in the paper, and not a second one.
 
     Call arguments:
         ids: integer tensor (B, T), values in [0, V); or the same as float32 or float64. They are
@@ -155,7 +155,7 @@ class PositionalEncoding(keras.layers.Layer):
         first_position: The position of a row's first vector. The paper counts from 0, OpenNMT-tf
             from 1, fairseq from 2.
         max_wavelength: 10,000 in the paper. With 10,000^(D / (D - 2)) the slowest wave has the
-            frequency 1 / 10,000 exactly, as those of tensor2tensor, OpenNMT-tf and fairseq have.
+            frequency 1 / 10,000 exactly, as in tensor2tensor, OpenNMT-tf and fairseq.
 
     Call arguments:
         vectors: float tensor (B, T, D), D even.

@@ -21,8 +21,8 @@ class EncoderLayer(Block):
         d_ff: Inner width of the feed-forward network.
         dropout: Dropout rate of each sub-layer's output.
         norm_first: Whether to normalise before each sub-layer instead of after.
-        activation: Of the feed-forward network; see `kformer.FeedForward`.
-        norm_epsilon: What each normalisation adds to the variance.
+        activation: Activation of the `kformer.FeedForward` network.
+        norm_epsilon: Number that each normalisation adds to the variance.
 
     Call arguments:
         x: float tensor (B, S, D).
@@ -69,7 +69,7 @@ class EncoderLayer(Block):
 class Encoder(Stack):
     """A stack of `EncoderLayer`s: a feature extractor for any sequence of vectors.
 
-    It adds no positions; see `kformer.PositionalEncoding`.
+    It adds no positions, which `kformer.PositionalEncoding` does.
 
     Args:
         num_layers: Number of layers L.

@@ -1,4 +1,4 @@
-"""Masks of whole sequences: which queries may attend to which keys.
+"""Masks of whole sequences: the keys that each query may attend to.
 
 Masks are boolean; True means "may attend". Their shape is (B, H, Q, K): batch, heads, queries,
 keys; any of these may be 1. As in `keras.layers.MultiHeadAttention`, a mask (B, Q, K) applies to
@@ -6,7 +6,7 @@ all heads, and a mask (Q, K) also to all rows of the batch. Combine masks of fou
 
 In `kformer.model`, only `scaled_dot_product_attention` applies masks.
 `kformer.decoding` reads one position at a time: it applies the source's `padding_mask` and masks
-of its own that keep to the same meaning.
+of its own with the same meaning.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def causal_mask(length) -> Any:
     return (positions[:, None] >= positions[None, :])[None, None]
 
 
-def of_four_axes(mask, shape):
+def with_four_axes(mask, shape):
     """Returns `mask` with its head axis, so that it broadcasts to `shape`.
 
     Args:
@@ -63,16 +63,17 @@ def of_four_axes(mask, shape):
     if not hasattr(mask, "dtype"):
         mask = ops.convert_to_tensor(mask)
     dtype = keras.backend.standardize_dtype(mask.dtype)
-    sizes, known = tuple(mask.shape), tuple(shape)
-    of_mask = {2: known[2:], 3: (known[0], *known[2:]), 4: known}.get(len(sizes), ())
-    fits = len(of_mask) == len(sizes) > 0 and all(
-        one in (1, None, size) or size is None for one, size in zip(sizes, of_mask, strict=True)
+    sizes, shape = tuple(mask.shape), tuple(shape)
+    expected = {2: shape[2:], 3: (shape[0], *shape[2:]), 4: shape}.get(len(sizes), ())
+    fits = len(expected) == len(sizes) > 0 and all(
+        size in (1, None, limit) or limit is None
+        for size, limit in zip(sizes, expected, strict=True)
     )
     if dtype != "bool" or not fits:
         raise ValueError(
             "An attention mask must be boolean, of shape (Q, K), (B, Q, K) or (B, H, Q, K), where "
             f"a size may be 1. Received: dtype={dtype}, shape={sizes}, where (B, H, Q, K) is "
-            f"{known}."
+            f"{shape}."
         )
     return mask[:, None] if len(sizes) == 3 else mask
 
@@ -91,4 +92,4 @@ def with_keras_mask(mask, keras_mask):
     if keras_mask is None:
         return mask
     keys = ops.cast(keras_mask, "bool")[:, None, None, :]
-    return keys if mask is None else keys & of_four_axes(mask, (None,) * 4)
+    return keys if mask is None else keys & with_four_axes(mask, (None,) * 4)

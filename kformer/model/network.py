@@ -1,8 +1,6 @@
-"""What whole networks share: the way from ids to vectors, copies, and how `fit` begins.
+"""The base classes of whole networks: from ids to vectors, copies for export and saving, and `fit`.
 
 Axes: B batch, S sequence length, H heads, D d_model, L layers.
-
-Copies a Transformer without its optimizer, for export and for saving.
 """
 
 import functools
@@ -61,15 +59,15 @@ def _copy(transformer, config, fill):
     pairs = zip(dense_layers(copied).values(), dense_layers(transformer).values(), strict=True)
     for pair in pairs:
         fill(*pair)
-    others = zip(_other_weights(copied), _other_weights(transformer), strict=True)
-    for weight, value in others:
+    for weight, value in zip(_other_weights(copied), _other_weights(transformer), strict=True):
         weight.assign(value)
     return copied
 
 
 def _other_weights(transformer):
-    of_dense = {id(w) for dense in dense_layers(transformer).values() for w in dense.weights}
-    return [weight for weight in transformer.weights if id(weight) not in of_dense]
+    layers = dense_layers(transformer).values()
+    dense_weights = {id(weight) for dense in layers for weight in dense.weights}
+    return [weight for weight in transformer.weights if id(weight) not in dense_weights]
 
 
 class KeepsOptimizer:

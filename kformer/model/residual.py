@@ -1,8 +1,7 @@
-"""The residual connection around every sub-layer, with its normalisation and dropout.
+"""The residual connection around every sub-layer, with its layer normalisation and its dropout.
 
-Layer normalisation with a gradient of few passes over its input.
-
-Dropout, at half the cost of random numbers.
+The normalisation has a gradient of few passes over its input; the dropout needs half the usual
+number of random bits.
 """
 
 import keras
@@ -11,7 +10,7 @@ from keras import ops
 from kformer.arguments import check_number
 from kformer.backend import is_tensorflow, random_uint16
 
-EPSILON = 1e-5  # As torch.nn.Transformer has it; Keras's default of 1e-3 is coarse for this.
+EPSILON = 1e-5  # As in torch.nn.Transformer; Keras's default of 1e-3 is coarse for this.
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -100,7 +99,7 @@ class Residual(keras.layers.Layer):
     Args:
         dropout: Share of the sub-layer's output that training sets to zero, in [0, 1).
         norm_first: Whether to normalise the sub-layer's input instead of the sum.
-        norm_epsilon: Of the normalisation; see `LayerNorm`.
+        norm_epsilon: The `epsilon` of the `LayerNorm`.
     """
 
     def __init__(self, dropout: float, norm_first: bool, norm_epsilon: float = EPSILON, **kwargs):

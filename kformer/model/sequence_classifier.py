@@ -51,7 +51,7 @@ class SequenceClassifier(Network):
         self.num_classes = check_integer("num_classes", num_classes, least=2)
         self.pooling = check_choice("pooling", pooling, POOLINGS)
         self.dropout = Dropout(dropout, name="dropout", dtype=self.dtype_policy)
-        # Not in 16 bits, as probabilities are compared with those of exports.
+        # Not in 16 bits, as probabilities are compared with probabilities of exports.
         self.head = keras.layers.Dense(num_classes, name="head", dtype="float32")
         self.dropout.build((None, encoder.d_model))
         self.head.build((None, encoder.d_model))

@@ -1,4 +1,4 @@
-"""What encoder and decoder share: the settings of their layers, and stacks of such layers."""
+"""Base classes of encoder and decoder: the settings of a layer, and stacks of layers."""
 
 import keras
 from keras import ops
@@ -9,8 +9,8 @@ from kformer.model.dense import HoldsDense
 from kformer.model.feed_forward import FeedForward
 from kformer.model.residual import EPSILON, LayerNorm, Residual
 
-# Of a stack: far more than anybody trains, and about half a minute to build. A file that asks for
-# more is refused before it takes hours.
+# Layers of a stack: far more than anybody trains, and about half a minute to build. A file that
+# asks for more is refused before it takes hours.
 MOST_LAYERS = 256
 DROPOUT = 0.1  # P_drop of the base model, Table 3 of Vaswani et al., 2017.
 
@@ -62,7 +62,7 @@ class Block(HoldsDense, keras.layers.Layer):
         )
 
     def _ready(self, *vectors):
-        """Does what Keras does at a call, for another method: builds, converts the inputs.
+        """Prepares another method as Keras prepares a call: builds, converts the inputs.
 
         Returns:
             list of as many tensors, in the compute dtype.

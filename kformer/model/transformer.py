@@ -126,12 +126,12 @@ class Transformer(PredictsTokens, Network):
         layers = num_layers if num_decoder_layers is None else num_decoder_layers
         self.decoder = Decoder(layers, *settings, name="decoder", **last)
         # Every shape is known here, so that `encode` and the others work before any call.
-        of_ids, of_vectors = (None, None), (None, None, d_model)
-        self.source_embedding.build(of_ids)
+        ids_shape, vectors_shape = (None, None), (None, None, d_model)
+        self.source_embedding.build(ids_shape)
         if not shared:
-            self.target_embedding.build(of_ids)
+            self.target_embedding.build(ids_shape)
         for layer in (self.positions, self.dropout, self.encoder, self.decoder):
-            layer.build(of_vectors)
+            layer.build(vectors_shape)
         self.built = True
 
     @property

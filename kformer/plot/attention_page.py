@@ -13,7 +13,7 @@ KINDS = ("encoder", "decoder", "cross")
 
 
 def attention_page(views: Sequence, title: str) -> str:
-    """Returns a page where pointing at a piece shows what it attends to.
+    """Returns a page where pointing at a piece shows the pieces that it attends to.
 
     It has every layer and head, and their means; works with a mouse, by touch and from the
     keyboard, in light and dark, and in any script that the reader's device has fonts for. Weights
@@ -21,12 +21,12 @@ def attention_page(views: Sequence, title: str) -> str:
 
     Args:
         views: The kinds of attention, `kformer.tasks.attention_maps.View` or as many tuples: the
-            kind, "encoder", "decoder" or "cross"; Q pieces, which attend or, of a decoder, are
+            kind, "encoder", "decoder" or "cross"; Q pieces, which attend or, for a decoder, are
             written; K pieces that are attended to; and weights in [0, 1], float array (L, H, Q, K).
         title: Title of the page.
 
     Raises:
-        ValueError: There is no view, or the weights of one are not of that shape.
+        ValueError: There is no view, or the weights of a view have another shape.
     """
     if not views:
         raise ValueError("A page needs attention to show. Received: no views.")

@@ -28,7 +28,7 @@ def plot_attention(
     Args:
         weights: float array (Q, K): one map. (H, Q, K): maps of one layer, one for each head.
             (L, H, Q, K): a grid of maps, a row for each layer. Values in [0, 1].
-        queries: The Q pieces of text that attend. Of a decoder, name each row by the piece that it
+        queries: The Q pieces of text that attend. For a decoder, name each row by the piece that it
             writes there.
         keys: The K pieces of text that they attend to.
         title: Title of the picture.
@@ -61,8 +61,8 @@ def plot_attention(
         layout="compressed",
     )
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-    for ax, one, name in zip(grid.flat, maps, names, strict=True):
-        image = ax.imshow(one, cmap="Blues", vmin=0, vmax=1)
+    for ax, weight_map, name in zip(grid.flat, maps, names, strict=True):
+        image = ax.imshow(weight_map, cmap="Blues", vmin=0, vmax=1)
         rule(ax, len(queries), len(keys))
         ax.set_title(name, fontsize="small")
     size = min(10, 72 * cell * 0.6)
@@ -82,7 +82,7 @@ def plot_attention(
 
 
 def _names(weights, layers, heads):
-    """Returns the titles of the maps, in their order; of a single map without numbers none."""
+    """Returns the titles of the maps, in their order; "" for a single map without numbers."""
     shape = (1,) * (4 - weights.ndim) + weights.shape
     layers = layers or range(1, shape[0] + 1)
     heads = heads or range(1, shape[1] + 1)

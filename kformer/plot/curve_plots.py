@@ -1,10 +1,6 @@
-"""Learning rate schedules.
+"""Pictures of learning rate schedules, of positional encodings and of confusion matrices.
 
-Positional encodings.
-
-Axes: T positions, D d_model.
-
-Confusion matrices.
+Axes: T positions, D d_model, C classes.
 """
 
 from collections.abc import Callable
@@ -44,7 +40,7 @@ def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
         rates = tuple(float(schedule(int(step))) for step in places)
         curves.setdefault(rates, []).append(name)
     for number, (rates, names) in enumerate(curves.items()):
-        # Curves may share a part, too: where they do, the gaps show those below.
+        # Curves may also share a part: there, the gaps show the curves below.
         style = _STYLES[number % len(_STYLES)]
         axes.plot(places, rates, style, label=", ".join(names))
     axes.set(xlabel="step (updates of the weights)", ylabel="learning rate")
@@ -56,7 +52,7 @@ def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
 
 
 def plot_positions(encodings) -> Figure:
-    """Draws positional encodings, and how alike those of two positions are.
+    """Draws positional encodings, and how alike the encodings of two positions are.
 
     The dot product of two encodings depends on their distance alone: it is the sum of the cosines
     of the distance times each frequency. It is largest for a position with itself, D / 2, and falls
@@ -98,7 +94,7 @@ def plot_confusion(matrix, labels) -> Figure:
     """Draws a confusion matrix: true labels down, predicted ones across.
 
     Args:
-        matrix: int array (C, C), numbers of texts; see `kformer.text.labels.ClassScores`.
+        matrix: int array (C, C), numbers of texts, from `kformer.text.labels.ClassScores`.
         labels: The C labels.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What all pictures share: a font, lines between cells, and how they are saved.
+"""Parts of all pictures: a font, lines between cells, and the way they are saved.
 
 They need matplotlib and no window: every function that draws returns a new `Figure`.
 """
@@ -36,17 +36,18 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
     Raises:
         ValueError: No installed font has some characters.
     """
-    missing = {one for text in texts for one in text if one.isprintable() and not one.isspace()}
+    characters = {character for text in texts for character in text}
+    missing = {mark for mark in characters if mark.isprintable() and not mark.isspace()}
     missing -= _characters(font_manager.findfont(FONT))
     fonts = [FONT]
     for font in sorted(font_manager.fontManager.ttflist, key=lambda font: font.name):
         if not missing:
             break
-        if found := missing & _characters(font.fname):
+        if covered := missing & _characters(font.fname):
             fonts.append(font.name)
-            missing -= found
+            missing -= covered
     if missing:
-        shown = ", ".join(f"{one!r} (U+{ord(one):04X})" for one in sorted(missing)[:5])
+        shown = ", ".join(f"{mark!r} (U+{ord(mark):04X})" for mark in sorted(missing)[:5])
         raise ValueError(
             "A picture needs a font with the characters of the text: install one, such as Noto "
             "Sans for their script; or `kformer attention --html`, whose page has the fonts of the "
@@ -56,9 +57,9 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
 
 
 def _characters(path):
-    """Returns the characters of a font; none of a font that matplotlib cannot read.
+    """Returns the characters of a font; none for a font that matplotlib cannot read.
 
-    Nor of one like "Last Resort", part of matplotlib and of macOS: it has a few boxes for all.
+    None either for a font like "Last Resort" of matplotlib and macOS, with a few boxes for all.
     """
     try:
         glyphs = font_manager.get_font(path).get_charmap()
@@ -73,10 +74,10 @@ def ink_on(color) -> str:
     Args:
         color: Red, green and blue from 0 to 1, and maybe alpha.
 
-    The contrast is that of [WCAG 2.2](https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio).
+    The contrast is defined by [WCAG 2.2](https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio).
     """
     red, green, blue = (
-        one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in color[:3]
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color[:3]
     )
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "black" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "white"

@@ -19,22 +19,19 @@ PANELS = {  # Titles of the first learning curves, in their order.
     "tokens/s": "tokens/s",
     "texts/s": "texts/s",
 }
-FROM_ZERO = (
-    "learning_rate",
-    "tokens/s",
-    "texts/s",
-)  # Axes from 0, so that small changes do not look large.
+# Metrics whose axes begin at 0, so that small changes do not look large.
+FROM_ZERO = ("learning_rate", "tokens/s", "texts/s")
 
 
 def plot_history(history: dict[str, list[float]], best: int | None = None) -> Figure:
     """Draws learning curves: a panel for each metric, training and validation in it.
 
     Args:
-        history: The metrics of every epoch, as in the `history` of what `fit` returns: "loss",
+        history: The metrics of every epoch, as in the `history` that `fit` returns: "loss",
             "val_loss" and so on. A NaN leaves a gap. "epoch", if present, has the place of each
             value on the horizontal axis, such as 1.25 for a validation within the second epoch.
-        best: The epoch to mark, from 1: that of the best weights. With "epoch" in the history, it
-            is the index in each list, from 1.
+        best: The epoch to mark, from 1: the epoch of the best weights. With "epoch" in the history,
+            it is the index in each list, from 1.
 
     Returns:
         `Figure` whose axes are the panels: loss, scores, other metrics, speed.
@@ -74,7 +71,7 @@ def plot_history(history: dict[str, list[float]], best: int | None = None) -> Fi
 
 
 def _plot_metric(ax, history, metric, where, best):
-    """Draws the curves of one metric; returns its lines by what they show."""
+    """Draws the curves of one metric; returns its lines by the names in the legend."""
     lines = {}
     for name, key in [("training", metric), ("validation", VALIDATION + metric)]:
         values = history.get(key, [])
