@@ -113,8 +113,17 @@ def test_the_element_that_is_no_string_is_named(wrong, container):
 @pytest.mark.parametrize(
     "wrong",
     [
-        *("text", b"text", None, 7, {"a": "b"}, {"a"}, np.array("text"), np.array([["a"]])),
-        *(tf.constant("text"), tf.constant([["a"]]), tf.data.Dataset),
+        "text",
+        b"text",
+        None,
+        7,
+        {"a": "b"},
+        {"a"},
+        np.array("text"),
+        np.array([["a"]]),
+        tf.constant("text"),
+        tf.constant([["a"]]),
+        tf.data.Dataset,
     ],
     ids=repr,
 )

@@ -18,8 +18,15 @@ from support.processes import run_python
 
 PACKAGE = REPOSITORY / "kformer"
 TOP_LEVEL = {
-    *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"),
-    *("export", "kformer", "tests", "training"),
+    "CHANGELOG.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "pyproject.toml",
+    "export",
+    "kformer",
+    "tests",
+    "training",
 }
 
 
@@ -77,8 +84,11 @@ def test_importing_it_costs_neither_tensorflow_nor_keras(package):
 
 WITHOUT_TENSORFLOW = [
     *(name for name in MODULES if name.startswith(("kformer.cli", "kformer.pocket"))),
-    *("kformer.serving.client", "kformer.serving.rest", "kformer.training.run.history_picture"),
-    *("kformer.training.kinds.translation_preparation", "kformer.training.kinds.language_task"),
+    "kformer.serving.client",
+    "kformer.serving.rest",
+    "kformer.training.run.history_picture",
+    "kformer.training.kinds.translation_preparation",
+    "kformer.training.kinds.language_task",
 ]
 
 

@@ -115,7 +115,8 @@ def distill(
         lambda output: prepare_translation(
             numbers, *sides, output, valid_source, valid_target, **training
         ),
-        *(output, flags),
+        output,
+        flags,
     )
 
 
@@ -168,7 +169,11 @@ def _translate(load, first, texts: Sequence, options):
     for text in texts:
         files = {"source": text.source, "target": text.reference}
         write_resumably(
-            *(start, text.pairs(), text.lines(), OutputFormat.text, text.translation),
+            start,
+            text.pairs(),
+            text.lines(),
+            OutputFormat.text,
+            text.translation,
             settings_of(first, files, options.search()),
         )
 

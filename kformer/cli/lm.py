@@ -170,7 +170,11 @@ def score(
     items = "lines" if documents == LINE else "documents"
     scores = open_able_to("generate", model).score
     write_scores(
-        *(scores, read_documents(text, documents), total, output, summary),
+        scores,
+        read_documents(text, documents),
+        total,
+        output,
+        summary,
         text_of=str,
         items_are=items,
     )

@@ -85,7 +85,7 @@ def prepare(
         )
     if runner is not None:
         manifest = prepare_on_runner(
-            *(output, source, target), runner=runner, beam_options=context.args, **text
+            output, source, target, runner=runner, beam_options=context.args, **text
         )
     else:
         manifest = _prepare(output, source, target, **text, exclude=exclude, dropped=dropped)
@@ -105,7 +105,7 @@ def _prepare(output, source, target, *, pairs, columns, **arguments):
 
     progress = _show if sys.stderr.isatty() else None
     manifest = prepare_shards(
-        *(output, source, target), pairs=pairs, columns=columns, progress=progress, **arguments
+        output, source, target, pairs=pairs, columns=columns, progress=progress, **arguments
     )
     if progress:
         typer.echo(err=True)

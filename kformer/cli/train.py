@@ -103,5 +103,6 @@ def train(
 
     train_as_prepared(
         lambda folder: prepare_translation(numbers, source, target, folder, *validation, **options),
-        *(output, flags),
+        output,
+        flags,
     )

@@ -146,7 +146,9 @@ class BatchDecoder:
                     select = Selection(shortlist, self._transformer.padding_id)
                     candidates = select(inputs.source)
                 return search_ids(
-                    *(self._transformer, inputs.source, search),
+                    self._transformer,
+                    inputs.source,
+                    search,
                     max_lengths=inputs.max_lengths,
                     more_models=self._models[1:],
                     candidates=candidates,

@@ -141,7 +141,11 @@ class FixedSearch:
             minimum = gather(ops.convert_to_tensor(self._minima), lengths)
         search = search_of_options(self.options, self._tokenizer, minimum)
         return search_ids(
-            *(transformer, source, search, runtime, max_length),
+            transformer,
+            source,
+            search,
+            runtime,
+            max_length,
             max_lengths=gather(ops.convert_to_tensor(self.limits), lengths),
             step_class=step_class,
             candidates=None if select is None or search.constraints else select(source),

@@ -140,7 +140,8 @@ class SearchOptions:
         if self.max_length_ratio is not None and self.min_length_ratio > self.max_length_ratio:
             refuse(
                 "`max_length_ratio` must be at least `min_length_ratio`.",
-                *("min_length_ratio", "max_length_ratio"),
+                "min_length_ratio",
+                "max_length_ratio",
             )
 
     @property

@@ -45,8 +45,10 @@ _FLAGS = {  # Unsupported features, by a variable that is not 0.
 _SETTINGS = {"num_heads", "pre_norm", "activation", "scale_embeddings"}
 _UNREAD = {  # They have no effect on translations.
     "encoder/embeddings_merge",
-    *("decoder/alignment_layer", "decoder/alignment_heads"),
-    *("decoder/alibi_use_positive_positions", "decoder/scale_alibi"),
+    "decoder/alignment_layer",
+    "decoder/alignment_heads",
+    "decoder/alibi_use_positive_positions",
+    "decoder/scale_alibi",
 }
 _START = "decoder/start_from_zero_embedding"
 _SOURCE, _TARGET = "encoder/embeddings_0/weight", "decoder/embeddings/weight"

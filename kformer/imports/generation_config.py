@@ -104,7 +104,9 @@ def search_of_marian(settings: Mapping, where: str) -> dict:
     """
     numbers = {}
     for name, default in (
-        *(("beam-size", None), ("normalize", None), ("max-length-factor", 3.0)),
+        ("beam-size", None),
+        ("normalize", None),
+        ("max-length-factor", 3.0),
         ("word-penalty", 0.0),
     ):
         try:

@@ -9,8 +9,10 @@ from kformer.imports.state_dict import read_state_dict
 from kformer.json_files import read_json
 
 _WEIGHTS = (
-    *("model.safetensors", "model.safetensors.index.json"),
-    *("pytorch_model.bin", "pytorch_model.bin.index.json"),
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
 )
 _VOCABULARIES = ("vocab.json", "target_vocab.json")
 _ADDED = "added_tokens.json"

@@ -19,7 +19,9 @@ _MODULES = {
         f"{attention}.{projection}": f"{module}.{name}"
         for attention, module in (("self_attn", "self_attn"), ("context_attn", "encoder_attn"))
         for projection, name in (
-            *(("linear_query", "q_proj"), ("linear_keys", "k_proj"), ("linear_values", "v_proj")),
+            ("linear_query", "q_proj"),
+            ("linear_keys", "k_proj"),
+            ("linear_values", "v_proj"),
             ("final_linear", "out_proj"),
         )
     },

@@ -12,8 +12,18 @@ from kformer.model.residual import EPSILON
 from kformer.model.stack import DROPOUT
 
 _OF_TRANSFORMER = (  # Its settings that the encoder has, too.
-    *("vocab_size", "num_layers", "d_model", "num_heads", "d_ff", "norm_first", "padding_id"),
-    *("activation", "first_position", "max_wavelength", "norm_epsilon", "ignored_source_id"),
+    "vocab_size",
+    "num_layers",
+    "d_model",
+    "num_heads",
+    "d_ff",
+    "norm_first",
+    "padding_id",
+    "activation",
+    "first_position",
+    "max_wavelength",
+    "norm_epsilon",
+    "ignored_source_id",
 )
 
 

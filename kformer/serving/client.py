@@ -82,8 +82,16 @@ class Client:
         ca_file: str | None = None,
     ):
         self._server = Connection(
-            *(url, model, version, label, timeout, batch_size, connections, retries),
-            *(headers or {}, ca_file),
+            url,
+            model,
+            version,
+            label,
+            timeout,
+            batch_size,
+            connections,
+            retries,
+            headers or {},
+            ca_file,
         )
 
     def translate(

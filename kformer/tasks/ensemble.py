@@ -144,13 +144,16 @@ class _Together(Translator):
     def __init__(self, translators):
         first, *others = translators
         super().__init__(
-            *(first.tokenizer, first.transformer, first.target_tokenizer),
+            first.tokenizer,
+            first.transformer,
+            first.target_tokenizer,
             max_source_length=min(one.max_source_length for one in translators),
             about=first.about,
             search_defaults=first.search_defaults,
         )
         self._decode = BatchDecoder(
-            *(first.transformer, first.target_tokenizer),
+            first.transformer,
+            first.target_tokenizer,
             more_models=[model.transformer for model in others],
         )
         self.shortlist = first.shortlist

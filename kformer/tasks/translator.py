@@ -196,8 +196,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
                 `search_defaults`.
 
         Returns:
-            list of as many strings, the best translations. Whether they are good for anything is
-            what `translations` tells.
+            list of as many strings, the best translations; `translations` flags degenerate ones.
 
         Raises:
             TypeError: An argument, or one of the texts, is not what it should be.
@@ -232,8 +231,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
 
         Args:
             texts, prefixes, batch_size, progress, target_language: As for `translate`.
-            options: `kformer.SearchOptions`; those that it does not give, and all of None, are
-                those of `search_defaults`.
+            options: `kformer.SearchOptions`; `search_defaults` replace those that it leaves out.
             details: Whether to find out log-probabilities of tokens and attention, too: it takes
                 one more pass of the model.
 
@@ -294,8 +292,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
 
         Args:
             texts, batch_size, target_language: As for `translate`; a text may be a whole page.
-            options: `kformer.SearchOptions`; those that it does not give, and all of None, are
-                those of `search_defaults`.
+            options: `kformer.SearchOptions`; `search_defaults` replace those that it leaves out.
             source_language: The language of the texts, such as "de", whose rules and abbreviations
                 decide where a sentence ends; by default those of English.
             progress: Called with the number of texts done, in proportion to their sentences.
@@ -363,7 +360,10 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         own = self.target_tokenizer is not self.tokenizer
         target_tokenizer = self.target_tokenizer if own or tokenizer is not self.tokenizer else None
         made = Translator(
-            *(tokenizer, transformer, target_tokenizer, self.max_source_length),
+            tokenizer,
+            transformer,
+            target_tokenizer,
+            self.max_source_length,
             alignment_head=self.alignment_head,
             about=self.about,
             search_defaults=self.search_defaults,

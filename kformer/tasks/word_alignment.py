@@ -50,8 +50,12 @@ def read_pairs(translator, sources, targets) -> Alignable:
     most = translator.max_source_length
     source = read_texts(translator.tokenizer, sources, most, "Source of sentence", "aligned", 5)
     target = read_texts(
-        *(translator.target_tokenizer, targets, most + EXTRA_LENGTH),
-        *("Target of sentence", "aligned", 5),
+        translator.target_tokenizer,
+        targets,
+        most + EXTRA_LENGTH,
+        "Target of sentence",
+        "aligned",
+        5,
     )
     return Alignable(source.ids, target.ids)
 

@@ -18,8 +18,14 @@ from kformer.arguments import as_texts, check_target_language
 from kformer.text import vocabulary
 
 _MODEL_ATTRIBUTES = (
-    *("model", "_library", "in_graph"),
-    *("vocab_size", "padding_id", "unknown_id", "start_id", "end_id"),
+    "model",
+    "_library",
+    "in_graph",
+    "vocab_size",
+    "padding_id",
+    "unknown_id",
+    "start_id",
+    "end_id",
 )
 
 

@@ -225,7 +225,11 @@ def learn_shortlist(
     counts[always] = counts.max() + 1
     order = np.argsort(-counts, kind="stable").astype(np.int32)
     return Shortlist(
-        *(ends, entries, order, len(always), min(size, vocab_size)),
+        ends,
+        entries,
+        order,
+        len(always),
+        min(size, vocab_size),
         vocabularies=translator.vocabularies,
     )
 

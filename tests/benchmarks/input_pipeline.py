@@ -120,8 +120,8 @@ def main():
             )
             row = json.loads(result.stdout)
             if size == SMALL:
-                print(*("MB", *row), sep=" | ")
-            print(*(size, *row.values()), sep=" | ", flush=True)
+                print("MB", *row, sep=" | ")
+            print(size, *row.values(), sep=" | ", flush=True)
 
 
 if __name__ == "__main__":

@@ -59,9 +59,14 @@ def test_the_table_says_speed_time_and_memory():
     )
     assert len(header) == len(line) and line.startswith(name)
     assert line[len(name) :].split() == [
-        *("3,000", "1,500", "6,000"),  # Tokens per second.
+        "3,000",
+        "1,500",
+        "6,000",  # Tokens per second.
         "20.00",  # Milliseconds a sentence.
-        *("0.25", "s", "1.50", "GiB"),
+        "0.25",
+        "s",
+        "1.50",
+        "GiB",
     ]
 
 

@@ -148,8 +148,13 @@ def data_urls(urls):
 def test_a_screen_reader_finds_its_way(page):
     page("translate", "wir")
     for role, name in [
-        *[("textbox", "German"), ("status", "English"), ("button", "Clear"), ("button", "Copy")],
-        *[("heading", "German to English"), ("heading", "English"), ("navigation", "Examples")],
+        ("textbox", "German"),
+        ("status", "English"),
+        ("button", "Clear"),
+        ("button", "Copy"),
+        ("heading", "German to English"),
+        ("heading", "English"),
+        ("navigation", "Examples"),
     ]:
         assert page("count", role, name) == 1, (role, name)
 

@@ -28,8 +28,16 @@ from support.processes import printed_by
 SENTENCE = "der hund ruft uns ."
 HEAVY = {"tensorflow", "keras", "numpy", "matplotlib", "sacrebleu", "sentencepiece", "h5py"}
 SUBCOMMANDS = [
-    *("train", "translate", "evaluate", "score", "encode", "align", "inspect", "export"),
-    *("attention", "demo"),
+    "train",
+    "translate",
+    "evaluate",
+    "score",
+    "encode",
+    "align",
+    "inspect",
+    "export",
+    "attention",
+    "demo",
 ]
 
 
@@ -56,18 +64,19 @@ def test_train_gives_each_of_few_cores_a_part_of_each_batch(toy_run, tmp_path):
     files = toy_run.files
     cores = available_cores()
     printed = printed_by(
-        *(
-            "-c",
-            THREADS_OF_TRAIN,
-            "train",
-            "--recipe",
-            "quick",
-            "--epochs",
-            1,
-            "--output",
-            tmp_path,
-        ),
-        *("--source", files["valid.de"], "--target", files["valid.en"]),
+        "-c",
+        THREADS_OF_TRAIN,
+        "train",
+        "--recipe",
+        "quick",
+        "--epochs",
+        1,
+        "--output",
+        tmp_path,
+        "--source",
+        files["valid.de"],
+        "--target",
+        files["valid.en"],
     )
     assert printed.splitlines()[-1] == (f"1 {cores}" if 1 < cores <= 4 else "0 0")
 
@@ -119,8 +128,12 @@ def test_every_form_of_a_model_scores_the_same(
     references = [line.replace("us", "me") for line in toy.TARGETS[toy.HELD_OUT]]
     (tmp_path / "en").write_text("\n".join(references))
     result = command(
-        *("evaluate", toy_model),
-        *("--source", toy_run.files["valid.de"], "--reference", tmp_path / "en"),
+        "evaluate",
+        toy_model,
+        "--source",
+        toy_run.files["valid.de"],
+        "--reference",
+        tmp_path / "en",
     )
     pair = toy_translator.translate(toy.SOURCES[toy.HELD_OUT]), references
     of_bleu, of_chrf = bleu(*pair), chrf(*pair)
@@ -159,7 +172,7 @@ def test_a_line_gives_a_line(command, toy_model, toy_translator, text, number):
 def test_input_and_output_may_be_files(command, toy_run, toy_tflite, toy_translator, tmp_path):
     output = tmp_path / "new" / "folder" / "out.en"
     result = command(
-        *("translate", toy_tflite, "--input", toy_run.files["valid.de"], "--output", output)
+        "translate", toy_tflite, "--input", toy_run.files["valid.de"], "--output", output
     )
     assert (result.returncode, result.stdout) == (0, "")
     assert but_for_degenerate_output(result.stderr) == ""
@@ -189,9 +202,22 @@ def test_exports_may_have_beams_and_other_sentences_to_check(
 ):
     (tmp_path / "check").write_text("wir ruft uns .\n\n")
     result = command(
-        *("export", toy_run.folder / "translator.keras", "--tflite", tmp_path / "x.tflite"),
-        *("--beam-size", 3, "--max-source-length", 31, "--check-source", tmp_path / "check"),
-        *("--licence", "CC0 1.0", "--citation", "A, 2026", "--source-language", "de"),
+        "export",
+        toy_run.folder / "translator.keras",
+        "--tflite",
+        tmp_path / "x.tflite",
+        "--beam-size",
+        3,
+        "--max-source-length",
+        31,
+        "--check-source",
+        tmp_path / "check",
+        "--licence",
+        "CC0 1.0",
+        "--citation",
+        "A, 2026",
+        "--source-language",
+        "de",
     )
     assert result.returncode == 0
     assert all(line.endswith(" ...") for line in result.stderr.splitlines())

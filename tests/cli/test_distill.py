@@ -27,9 +27,15 @@ def student(toy_run, made_once):
 
     def run(folder):
         arguments = [
-            *("distill", toy_run.folder / "translator.keras"),
-            *("--source", toy_run.files["train.de"], "--beam-size", 2),
-            *("--output", folder / "student", *itertools.chain(*STUDENT.items())),
+            "distill",
+            toy_run.folder / "translator.keras",
+            "--source",
+            toy_run.files["train.de"],
+            "--beam-size",
+            2,
+            "--output",
+            folder / "student",
+            *itertools.chain(*STUDENT.items()),
         ]
         first = toy.run_command(*arguments, "--translate-only")
         assert first.returncode == 0, first.stderr

@@ -152,13 +152,26 @@ def test_files_of_different_length_are_named_with_both_counts(
     for arguments in (
         [*train, "--source", two, "--target", three],
         [
-            *(*train, "--source", files["train.de"], "--target", files["train.en"]),
-            *("--valid-source", two, "--valid-target", three),
+            *train,
+            "--source",
+            files["train.de"],
+            "--target",
+            files["train.en"],
+            "--valid-source",
+            two,
+            "--valid-target",
+            three,
         ],
         ["evaluate", toy_keras, "--source", two, "--reference", three],
         [
-            *("export", toy_keras, "--saved-model", tmp_path / "served"),
-            *("--check-source", two, "--check-reference", three),
+            "export",
+            toy_keras,
+            "--saved-model",
+            tmp_path / "served",
+            "--check-source",
+            two,
+            "--check-reference",
+            three,
         ],
     ):
         assert counts in refused(*arguments)

@@ -28,8 +28,16 @@ def test_it_is_checked_on_the_labelled_text_of_its_run(command, saved, tiny_clas
     (tmp_path / "run.json").write_text(json.dumps({"files": {"valid": [str(valid)]}}))
     tflite, served = tmp_path / "c.tflite", tmp_path / "served"
     result = command(
-        *("export", saved, "--saved-model", served, "--tflite", tflite, "--licence", "CC0"),
-        *("--max-source-length", toy.SHORT),
+        "export",
+        saved,
+        "--saved-model",
+        served,
+        "--tflite",
+        tflite,
+        "--licence",
+        "CC0",
+        "--max-source-length",
+        toy.SHORT,
     )
     assert result.returncode == 0, result.stderr
     assert result.stderr.splitlines() == [

@@ -62,8 +62,14 @@ def test_a_target_language_is_chosen_for_each_translation(command, refused, tmp_
     ):
         assert "languages: deu, fra. Received: target_language=None" in refused(*arguments)
     assert "target_language='eng'" in refused(
-        *("export", path, "--check-source", files[1], "--tflite", tmp_path / "a.tflite"),
-        *("--target-language", "eng"),
+        "export",
+        path,
+        "--check-source",
+        files[1],
+        "--tflite",
+        tmp_path / "a.tflite",
+        "--target-language",
+        "eng",
     )
 
 
@@ -153,9 +159,17 @@ def test_a_checkpoint_of_fairseq_becomes_a_keras_file(command, refused, tmp_path
         "import", "fairseq", checkpoint, "--output", tmp_path / "a.keras"
     )
     result = command(
-        *("import", "fairseq", checkpoint, "--output", tmp_path / "a.keras"),
-        *("--source-model", data / "source.spm", "--target-model", data / "target.spm"),
-        *("--dictionaries", data),
+        "import",
+        "fairseq",
+        checkpoint,
+        "--output",
+        tmp_path / "a.keras",
+        "--source-model",
+        data / "source.spm",
+        "--target-model",
+        data / "target.spm",
+        "--dictionaries",
+        data,
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"Written: {tmp_path / 'a.keras'}\n"

@@ -17,9 +17,16 @@ def command_line(toy_run, tmp_path):
     """The arguments of a run that would take minutes."""
     files = toy_run.files
     return [
-        *("train", "--source", files["train.de"], "--target", files["train.en"]),
-        *("--output", tmp_path / "run", *itertools.chain(*toy.RECIPE.items())),
-        *("--epochs", 1000),
+        "train",
+        "--source",
+        files["train.de"],
+        "--target",
+        files["train.en"],
+        "--output",
+        tmp_path / "run",
+        *itertools.chain(*toy.RECIPE.items()),
+        "--epochs",
+        1000,
     ]
 
 

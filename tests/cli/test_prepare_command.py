@@ -69,7 +69,7 @@ def test_an_existing_folder_is_refused(refused, table, tmp_path):
 @pytest.fixture
 def shards(command, table, model, tmp_path):
     result = command(
-        *("prepare", "--pairs", table, "--tokenizer", model, "--output", tmp_path / "shards")
+        "prepare", "--pairs", table, "--tokenizer", model, "--output", tmp_path / "shards"
     )
     assert result.returncode == 0, result.stderr
     return tmp_path / "shards"

@@ -51,8 +51,13 @@ def test_numbers_out_of_range_are_refused(wrong, rule):
 
 
 INTEGERS = (
-    *("beam_size", "n_best", "top_k", "seed"),
-    *("min_length", "max_length", "no_repeat_ngram"),
+    "beam_size",
+    "n_best",
+    "top_k",
+    "seed",
+    "min_length",
+    "max_length",
+    "no_repeat_ngram",
 )
 
 

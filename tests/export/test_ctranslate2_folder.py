@@ -17,8 +17,17 @@ installed = pytest.mark.skipif(
     importlib.util.find_spec("ctranslate2") is None, reason="Not installed: ctranslate2."
 )
 TEXTS = [
-    *("der hund schläft .", "meine mutter trinkt 猫 ☃☂ tee", "", " ", "ein ☃ haus", ">>fra<< x"),
-    *("vater 😀 und mutter", " a  b ", "９９ ﬁ", "wir haben zwei kinder", "</s> <s> <pad>"),
+    "der hund schläft .",
+    "meine mutter trinkt 猫 ☃☂ tee",
+    "",
+    " ",
+    "ein ☃ haus",
+    ">>fra<< x",
+    "vater 😀 und mutter",
+    " a  b ",
+    "９９ ﬁ",
+    "wir haben zwei kinder",
+    "</s> <s> <pad>",
 ]
 SHAPES = {
     "pre-norm": {"norm_first": True, "activation": "relu", "num_decoder_layers": None},
@@ -54,8 +63,12 @@ def test_each_side_may_have_its_own_ids_and_its_own_end(two_vocabularies, tmp_pa
     folder = export_ctranslate2(two_vocabularies, tmp_path / "folder")
     assert said_by(folder, toy.SOURCES[:9]) == two_vocabularies.translate(toy.SOURCES[:9])
     assert {path.name for path in folder.iterdir()} == {
-        *("model.bin", "config.json", "source_vocabulary.json", "target_vocabulary.json"),
-        *("source.spm", "target.spm"),
+        "model.bin",
+        "config.json",
+        "source_vocabulary.json",
+        "target_vocabulary.json",
+        "source.spm",
+        "target.spm",
     }
 
 
@@ -142,7 +155,7 @@ def test_nothing_is_written_where_ctranslate2_says_something_else(
 @installed
 def test_one_name_stands_for_the_unknown_id_of_both_sides(toy_translator, tmp_path):
     model = marian.trained(
-        *(["a house", "the dog"],),
+        ["a house", "the dog"],
         **{"vocab_size": 20, "unk_piece": "<unknown>", "pad_id": 3, "hard_vocab_limit": False},
     )
     source = kformer.Tokenizer(

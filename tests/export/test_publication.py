@@ -38,8 +38,14 @@ def bpe_keras(tmp_path):
 
 def test_if_one_form_fails_none_is_written(refused, bpe_keras, toy_run, tmp_path):
     message = refused(
-        *("export", bpe_keras, "--saved-model", tmp_path / "served"),
-        *("--tflite", tmp_path / "a.tflite", "--check-source", toy_run.files["valid.de"]),
+        "export",
+        bpe_keras,
+        "--saved-model",
+        tmp_path / "served",
+        "--tflite",
+        tmp_path / "a.tflite",
+        "--check-source",
+        toy_run.files["valid.de"],
     )
     assert "unigram" in message and "model_type" in message
 
@@ -100,9 +106,14 @@ def test_a_signal_leaves_nothing(toy_keras, tmp_path, moment, seconds, number, f
     scratch.mkdir()
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "kformer", "export", toy_keras),
+            sys.executable,
+            "-m",
+            "kformer",
+            "export",
+            toy_keras,
             *(word for form in forms for word in (form, places[form])),
-            *("--max-source-length", "32"),
+            "--max-source-length",
+            "32",
         ],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,

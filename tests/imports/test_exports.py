@@ -9,8 +9,17 @@ from kformer.export import export_saved_model, export_tflite
 from support.pretrained import marian
 
 TEXTS = [
-    *("der hund schläft .", "meine mutter trinkt 猫 ☃☂ tee", "", " ", "☃☂ ☃", "ein ☃ haus"),
-    *(">>fra<< der hund", "vater 😀 und mutter", " a  b ", "９９ ﬁ", "wir haben zwei kinder"),
+    "der hund schläft .",
+    "meine mutter trinkt 猫 ☃☂ tee",
+    "",
+    " ",
+    "☃☂ ☃",
+    "ein ☃ haus",
+    ">>fra<< der hund",
+    "vater 😀 und mutter",
+    " a  b ",
+    "９９ ﬁ",
+    "wir haben zwei kinder",
 ]
 WORDS = marian.vocabulary((">>fra<<",))
 

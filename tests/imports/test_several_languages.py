@@ -18,8 +18,14 @@ LANGUAGES = ("deu", "fra", "ita")
 WORDS = marian.vocabulary(tuple(f">>{code}<<" for code in LANGUAGES))
 IDS = {code: WORDS.pieces.index(f">>{code}<<") for code in LANGUAGES}
 TEXTS = [
-    *("der hund schläft .", "", "☃ haus", "  ", "meine mutter"),
-    *("vater und mutter", "wir haben zwei kinder", "ein haus"),
+    "der hund schläft .",
+    "",
+    "☃ haus",
+    "  ",
+    "meine mutter",
+    "vater und mutter",
+    "wir haben zwei kinder",
+    "ein haus",
 ]
 REFUSED = "one of the model's languages: deu, fra, ita. Received: target_language="
 
@@ -54,8 +60,14 @@ def exports(path, folder):
     (folder / "check.txt").write_text("".join(f"{text}\n" for text in TEXTS), "utf-8")
     forms = {"SavedModel": folder / "served", "tflite": folder / "several.tflite"}
     made = toy.run_command(
-        *("export", path, "--saved-model", forms["SavedModel"], "--tflite", forms["tflite"]),
-        *("--check-source", folder / "check.txt"),
+        "export",
+        path,
+        "--saved-model",
+        forms["SavedModel"],
+        "--tflite",
+        forms["tflite"],
+        "--check-source",
+        folder / "check.txt",
     )
     assert made.returncode == 0, made.stderr
     assert made.stdout.count(f"{len(TEXTS)} of {len(TEXTS)}") == 3, made.stdout

@@ -143,7 +143,11 @@ def test_decoders_compute_what_pytorch_computes(torch, norm_first, dtype, tolera
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")  # It cannot be passed here.
 def test_a_transformer_becomes_a_pair(torch, norm_first, dtype, tolerance, activation, bias):
     module = torch.nn.Transformer(
-        *(D, H, L, 1, F),
+        D,
+        H,
+        L,
+        1,
+        F,
         activation=activation,
         norm_first=norm_first,
         batch_first=True,
@@ -151,7 +155,8 @@ def test_a_transformer_becomes_a_pair(torch, norm_first, dtype, tolerance, activ
     )
     case = TorchCase(torch, module, dtype)
     expected = case.output(
-        *(case.x, case.target),
+        case.x,
+        case.target,
         src_key_padding_mask=PADDED,
         memory_key_padding_mask=PADDED,
         tgt_mask=CAUSAL,

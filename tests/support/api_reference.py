@@ -9,8 +9,12 @@ import pdoc.docstrings
 import pdoc.render
 
 MODULES = [
-    *("kformer", "kformer.training", "kformer.export"),
-    *("kformer.pocket", "kformer.serving", "kformer.phrasebook"),
+    "kformer",
+    "kformer.training",
+    "kformer.export",
+    "kformer.pocket",
+    "kformer.serving",
+    "kformer.phrasebook",
 ]
 if importlib.util.find_spec("apache_beam"):  # The extra `beam`, whose classes its own extend.
     MODULES.append("kformer.scale")

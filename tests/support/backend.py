@@ -9,8 +9,10 @@ from kformer.backend import is_tensorflow
 
 # JAX compiles each operation for each shape of its arguments, and the tests have many shapes.
 _QUICK = (
-    *("--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true"),
-    *("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"),
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_use_fusion_emitters=false",
+    "--xla_cpu_parallel_codegen_split_count=1",
 )
 
 # The most precise dtype, and how far from NumPy a model may be in it. Keras on JAX computes sines

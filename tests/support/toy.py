@@ -69,9 +69,17 @@ def train(folder) -> Run:
     """Trains a translator, by the command, in `folder`/run."""
     files = write(folder)
     options = [
-        *("--source", files["train.de"], "--target", files["train.en"]),
-        *("--valid-source", files["valid.de"], "--valid-target", files["valid.en"]),
-        *("--output", folder / "run", "--norm-first"),
+        "--source",
+        files["train.de"],
+        "--target",
+        files["train.en"],
+        "--valid-source",
+        files["valid.de"],
+        "--valid-target",
+        files["valid.en"],
+        "--output",
+        folder / "run",
+        "--norm-first",
         *itertools.chain(*RECIPE.items()),
     ]
     return Run(folder / "run", files, succeed("train", *options))

@@ -13,10 +13,14 @@ PACKAGE = Path(__file__).parents[2] / "kformer"
 WORDS = {"found", "given", "made", "one", "other", "others", "said", "there", "told"}
 PUBLIC = {"fine_tuning.py": "other", "search_options.py": "given"}  # Public names stay.
 CLEAN = (
-    *("backend.py", "threads.py"),
+    "backend.py",
+    "threads.py",
     "decoding",
     *(f"export/{name}" for name in ("byte_codec", "tflite_graph", "verify", "web")),
-    *("imports", "pocket", "scale", "serving"),
+    "imports",
+    "pocket",
+    "scale",
+    "serving",
     "text",
     *(f"training/{name}" for name in ("callbacks", "data", "objective", "parallel")),
     *(f"training/{name}" for name in ("preparation", "recipes", "resumption", "run", "shards")),

@@ -25,7 +25,8 @@ def translators(tokenizer):
     return [
         Translator(tokenizer, perturbed(Transformer(400, 1, 16, 2, 24))),
         Translator(
-            *(tokenizer, perturbed(Transformer(400, 2, 12, 3, 20, num_decoder_layers=1))),
+            tokenizer,
+            perturbed(Transformer(400, 2, 12, 3, 20, num_decoder_layers=1)),
             max_source_length=40,
             alignment_head=(1, 2),
         ),
@@ -131,7 +132,7 @@ def test_translators_of_an_ensemble_have_one_vocabulary(translators, parallel_te
     with pytest.raises(ValueError, match=r"translators\[1\], of 300 ids, than in .*of 400 ids"):
         Ensemble([translators[0], of_other])
     own_target = Translator(
-        *(translators[0].tokenizer, Transformer(400, 1, 8, 2, 8, target_vocab_size=300), other)
+        translators[0].tokenizer, Transformer(400, 1, 8, 2, 8, target_vocab_size=300), other
     )
     with pytest.raises(ValueError, match=r"another `target_tokenizer` in translators\[2\]"):
         Ensemble([*translators, own_target])

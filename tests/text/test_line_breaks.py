@@ -81,7 +81,10 @@ def test_long_lines_and_files_count(tmp_path):
     path.write_text("donau " * 2000 + "\n" + "elbe\n" * 2000, "utf-8")
     tokenizer = Tokenizer(vocabulary.learn(path, 300, at_most=True, line_breaks=True))
     assert tokenizer.pieces(tokenizer.tokenize(["elbe\nelbe donau"]).to_list()[0]) == [
-        *("elbe", "\n", "elbe", "▁donau")
+        "elbe",
+        "\n",
+        "elbe",
+        "▁donau",
     ]
 
 

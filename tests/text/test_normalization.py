@@ -15,12 +15,18 @@ from support import charsmaps
 from support import codec_reference as reference
 
 VISIBLE_FORMATS = (  # Of category Cf, but signs that are seen.
-    *(range(0x600, 0x606), (0x6DD, 0x70F, 0x8E2, 0x110BD, 0x110CD)),
-    *(range(0x890, 0x892), range(0x13430, 0x13456)),
+    range(0x600, 0x606),
+    (0x6DD, 0x70F, 0x8E2, 0x110BD, 0x110CD),
+    range(0x890, 0x892),
+    range(0x13430, 0x13456),
 )
 OTHER_INVISIBLE = (
-    *("VARIATION SELECTOR", "VOWEL INHERENT", "COMBINING GRAPHEME JOINER"),
-    *("HANGUL CHOSEONG FILLER", "HANGUL JUNGSEONG FILLER", "HANGUL FILLER"),
+    "VARIATION SELECTOR",
+    "VOWEL INHERENT",
+    "COMBINING GRAPHEME JOINER",
+    "HANGUL CHOSEONG FILLER",
+    "HANGUL JUNGSEONG FILLER",
+    "HANGUL FILLER",
 )
 JOINED = [
     "می‌خواهم",  # Persian, "I want".
@@ -149,7 +155,9 @@ def test_the_rule_of_a_model_is_the_one_it_was_trained_with(text):
     texts = ["ﬁsch\xad\tＡ", "fisch A"]
     rows = {rule: tokenizer.encode(texts).numpy() for rule, tokenizer in models.items()}
     assert [models[rule].decode(rows[rule])[0] for rule in normalization.RULES] == [
-        *("fisch\tA", "fisch A", "ﬁsch\xad\tＡ")
+        "fisch\tA",
+        "fisch A",
+        "ﬁsch\xad\tＡ",
     ]
 
 

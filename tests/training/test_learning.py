@@ -59,7 +59,11 @@ def test_a_translator_keeps_its_answers(shortlisted, toy_shortlist, beam_size):
 def test_what_is_no_candidate_is_never_said(shortlisted, toy_shortlist):
     learnt = toy_shortlist
     fewest = type(learnt)(
-        *(learnt.ends, learnt.entries, learnt.order, learnt.always, learnt.always),
+        learnt.ends,
+        learnt.entries,
+        learnt.order,
+        learnt.always,
+        learnt.always,
         vocabularies=learnt.vocabularies,
     )
     shortlisted.shortlist = fewest

@@ -36,8 +36,13 @@ class TranslatorSignatures(Signatures):
     """
 
     names = (
-        *("translate", "encode_text", "translate_ids", "tokenize", "detokenize"),
-        *("encode", "decode_step"),
+        "translate",
+        "encode_text",
+        "translate_ids",
+        "tokenize",
+        "detokenize",
+        "encode",
+        "decode_step",
     )
 
     def __init__(self, translator, transformer, limits, batch_size, constant, options):

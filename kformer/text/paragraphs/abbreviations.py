@@ -30,9 +30,32 @@ _NUMERAL = re.compile(r"[IVXLC]+\b")
 # A letter after these is a name, such as "Plan B", and no initial.
 _LETTERED = frozenset(
     (
-        *("plan", "vitamin", "vitamina", "vitamine", "vitamín", "hepatitis", "type", "typ", "tipo"),
-        *("class", "klasse", "classe", "clase", "group", "gruppe", "groupe", "grupo", "gruppo"),
-        *("part", "teil", "grade", "option", "section", "appendix", "level", "team"),
+        "plan",
+        "vitamin",
+        "vitamina",
+        "vitamine",
+        "vitamín",
+        "hepatitis",
+        "type",
+        "typ",
+        "tipo",
+        "class",
+        "klasse",
+        "classe",
+        "clase",
+        "group",
+        "gruppe",
+        "groupe",
+        "grupo",
+        "gruppo",
+        "part",
+        "teil",
+        "grade",
+        "option",
+        "section",
+        "appendix",
+        "level",
+        "team",
     )
 )
 # Words by which a sentence of Japanese or Korean goes on after a quotation.

@@ -18,8 +18,15 @@ from kformer.training.data.respelling import BYTE, SPACE
 from kformer.training.data.text_statistics import read_statistics, sum_of
 
 _UNSPACED = (
-    *("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA"),
-    *("THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"),
+    "CJK",
+    "IDEOGRAPHIC",
+    "HIRAGANA",
+    "KATAKANA",
+    "THAI",
+    "LAO",
+    "KHMER",
+    "MYANMAR",
+    "TIBETAN",
 )
 
 

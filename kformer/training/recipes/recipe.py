@@ -14,8 +14,13 @@ from kformer.arguments import check_choice, check_flag, check_integer, check_num
 
 _FOLDER = Path(__file__).parent
 SIZES = (  # Of the model.
-    *("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff"),
-    *("norm_first", "activation"),
+    "num_layers",
+    "num_decoder_layers",
+    "d_model",
+    "num_heads",
+    "d_ff",
+    "norm_first",
+    "activation",
 )
 MONITORS = {  # The scores that may choose the best model: name in the logs, "min" or "max".
     "loss": ("val_loss", "min"),

@@ -95,8 +95,14 @@ def resumable_fit(
     numbering = [] if epoch is None else [_numbering(epoch)]
     with Interruption() as interruption:
         saving = Saving(
-            *(folder, every_seconds, every_steps, callbacks, interruption),
-            *(together or Together(), number, epochs),
+            folder,
+            every_seconds,
+            every_steps,
+            callbacks,
+            interruption,
+            together or Together(),
+            number,
+            epochs,
             is_new=not checkpoint,
         )
         fit = functools.partial(

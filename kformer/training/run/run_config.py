@@ -15,9 +15,15 @@ if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.training.run.training_task import Task
 
 CHANGEABLE = (
-    *("epochs", "patience", "monitor"),
-    *("learning_rate_scale", "warmup_steps", "precision"),
-    *("validate_every", "keep_best", "average"),
+    "epochs",
+    "patience",
+    "monitor",
+    "learning_rate_scale",
+    "warmup_steps",
+    "precision",
+    "validate_every",
+    "keep_best",
+    "average",
 )  # Numbers of a recipe that may change when a run is resumed.
 
 
@@ -134,7 +140,9 @@ def is_comparable(config) -> bool:
         return False
     tables = [config.get(name) for name in ("recipe", "options", "sha256", "versions")]
     return all(isinstance(table, dict) for table in tables) and {
-        *("task", "tokenizer", "target_tokenizer")
+        "task",
+        "tokenizer",
+        "target_tokenizer",
     } <= {*config}
 
 

@@ -93,9 +93,7 @@ def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
     _add_vocabularies(config, vocabularies, output)
     if not resumes:
         task.check_some_are_left(recipe, vocabularies)
-    return Prepared(
-        *(task, recipe, replaced, output, resumes, changed, config, vocabularies, origin)
-    )
+    return Prepared(task, recipe, replaced, output, resumes, changed, config, vocabularies, origin)
 
 
 def _with_sizes_to_start_from(recipe, task):

@@ -88,7 +88,11 @@ def runner(transformer, size, folder, chosen):
     @tf.function(input_signature=[tf.TensorSpec(shape, tf.int32, "source")], autograph=False)
     def translate_ids(source):
         found = search_ids(
-            *(network, source, search, runtime_for(*shape, search), LENGTH),
+            network,
+            source,
+            search,
+            runtime_for(*shape, search),
+            LENGTH,
             max_lengths=tf.fill([chosen.batch], LENGTH),
             candidates=select and select(source),
         )

@@ -23,6 +23,13 @@ def command(name: str, size: str, dtype: str, batches: Path) -> list[str]:
     module = f"benchmarks.training.{file}"
     backend = "jax" if name.endswith("-jax") else "tensorflow"
     return [
-        *("env", f"KERAS_BACKEND={backend}", sys.executable),
-        *("-m", module, size, dtype, str(batches), *options),
+        "env",
+        f"KERAS_BACKEND={backend}",
+        sys.executable,
+        "-m",
+        module,
+        size,
+        dtype,
+        str(batches),
+        *options,
     ]

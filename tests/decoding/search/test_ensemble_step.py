@@ -67,7 +67,7 @@ def test_a_beam_is_the_beam_by_hand(seed, beam_size, length_penalty):
     ids, scores, ended = together(searcher, several, [T])
     by_hand = [votes[0] for votes in several]
     expected = beam_by_hand(
-        *(by_hand[0], T, beam_size, length_penalty, beam_size), constrain=constrained(by_hand)
+        by_hand[0], T, beam_size, length_penalty, beam_size, constrain=constrained(by_hand)
     )
     for i, (whole, score, found) in enumerate(expected):
         assert ids[0, i].tolist() == padded(found, T)

@@ -139,7 +139,7 @@ def test_a_narrowing_beam_is_the_beam_by_hand(seed, max_length, beam_size, lengt
     ids, scores, ended = rows(search(beam, votes, [max_length, T]))
     for row, longest in enumerate([max_length, T]):
         expected = beam_by_hand(
-            *(votes[row], longest, beam_size, length_penalty, beam_size), narrowing=True
+            votes[row], longest, beam_size, length_penalty, beam_size, narrowing=True
         )
         for n, (best_ended, best_score, best_ids) in enumerate(expected):
             assert ids[row, n].tolist() == padded(best_ids, T)

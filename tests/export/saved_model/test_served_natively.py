@@ -32,9 +32,12 @@ def program(tmp_path_factory):
     return compiled(
         "serve_saved_model",
         tmp_path_factory.mktemp("native"),
-        *("-w", *tf.sysconfig.get_compile_flags()),
-        *(f"-L{libraries}", f"-Wl,-rpath,{libraries}"),
-        *("-l:libtensorflow_cc.so.2", "-l:libtensorflow_framework.so.2"),
+        "-w",
+        *tf.sysconfig.get_compile_flags(),
+        f"-L{libraries}",
+        f"-Wl,-rpath,{libraries}",
+        "-l:libtensorflow_cc.so.2",
+        "-l:libtensorflow_framework.so.2",
     )
 
 

@@ -18,7 +18,10 @@ N, S, T, M = 300, 64, 30, 120  # Bytes and ids of a source, ids and bytes of a t
 END = 3
 WORDS = " ".join(codec_models.sentences()[:50]).split()
 TRIED = [
-    *("as kformer trains", "bare", "all spaces kept", "single characters"),
+    "as kformer trains",
+    "bare",
+    "all spaces kept",
+    "single characters",
     "no bytes, a third of the pieces unused",
 ]
 

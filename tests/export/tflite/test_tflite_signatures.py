@@ -14,8 +14,13 @@ from support import toy
 
 S = toy.SHORT  # Most ids of a source.
 SIGNATURES = [
-    *("decode_step", "detokenize", "encode", "encode_text"),
-    *("tokenize", "translate", "translate_ids"),
+    "decode_step",
+    "detokenize",
+    "encode",
+    "encode_text",
+    "tokenize",
+    "translate",
+    "translate_ids",
 ]
 
 

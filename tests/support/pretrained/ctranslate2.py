@@ -71,8 +71,12 @@ def write_old(folder, network, vocabularies, version, dtype="float32"):
 def _first_name(name):
     """Returns the name of a variable in the first revision."""
     for new, old in (
-        *(("layer_norm", "LayerNorm"), ("projection", "dense"), ("embeddings/weight", "w_embs")),
-        *(("linear_0", "conv1d"), ("linear_", "conv1d_"), ("weight", "kernel")),
+        ("layer_norm", "LayerNorm"),
+        ("projection", "dense"),
+        ("embeddings/weight", "w_embs"),
+        ("linear_0", "conv1d"),
+        ("linear_", "conv1d_"),
+        ("weight", "kernel"),
     ):
         name = name.replace(new, old)
     masked = "masked_multi_head" if name.startswith("decoder") else "multi_head"

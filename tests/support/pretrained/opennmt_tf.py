@@ -10,8 +10,16 @@ from support.pretrained import marian
 
 SPECIAL = ["<blank>", "<s>", "</s>"]
 SENTENCES = [  # The model of `write_run` translates each differently.
-    *("der hund schläft .", "ein haus 🐕 ruft", "", "meine mutter trinkt tee", "wir"),
-    *("wo ist der hund ?", "die katze sucht den hund", "heute regnet es", "das kind malt", "gut !"),
+    "der hund schläft .",
+    "ein haus 🐕 ruft",
+    "",
+    "meine mutter trinkt tee",
+    "wir",
+    "wo ist der hund ?",
+    "die katze sucht den hund",
+    "heute regnet es",
+    "das kind malt",
+    "gut !",
 ]
 _SUBLAYERS = {"self_attn": "self_attention", "encoder_attn": "attention/0", "final": "ffn"}
 _MODULES = {

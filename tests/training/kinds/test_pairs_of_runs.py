@@ -44,7 +44,11 @@ def test_tables_are_recorded_and_named_in_the_report(pairs, tiny_recipe, paralle
     table.write_text("en,de\n" + "".join(f'"{en}","{de}"\n' for de, en in pairs[0]), "utf-8")
     files = [parallel_text[f"valid.{name}"] for name in ("de", "en")]
     prepared = prepare_translation(
-        *(tiny_recipe, None, None, tmp_path / "run", *files),
+        tiny_recipe,
+        None,
+        None,
+        tmp_path / "run",
+        *files,
         pairs=table,
         columns=["de", "en"],
     )

@@ -66,7 +66,9 @@ def test_the_folder_holds_what_that_of_a_translator_does(run):
     history = json.loads((folder / "history.json").read_text("utf-8"))
     assert {*history} == {
         *(f"{part}{name}" for part in PARTS for name in ("loss", "accuracy", "f1")),
-        *("texts/s", "epoch", "step"),
+        "texts/s",
+        "epoch",
+        "step",
     }
 
 

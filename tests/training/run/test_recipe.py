@@ -15,8 +15,20 @@ every_recipe = pytest.mark.parametrize("name", recipe_names())
 
 def test_the_recipes_of_the_package():
     assert recipe_names() == [
-        *("base", "big", "characters", "demo", "fine-tune", "lm", "multi30k"),
-        *("quick", "reviews", "sentences", "student-base", "student-tiny", "texts", "tiny"),
+        "base",
+        "big",
+        "characters",
+        "demo",
+        "fine-tune",
+        "lm",
+        "multi30k",
+        "quick",
+        "reviews",
+        "sentences",
+        "student-base",
+        "student-tiny",
+        "texts",
+        "tiny",
     ]
 
 

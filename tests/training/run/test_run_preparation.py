@@ -228,7 +228,9 @@ def test_the_file_of_a_warm_start_is_checked_first(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"Received: 'none.keras'"):
         prepare_translation(
             dataclasses.replace(RECIPE, patience=1),  # For which there is no text, either.
-            *("no.de", "no.en", tmp_path / "run"),
+            "no.de",
+            "no.en",
+            tmp_path / "run",
             warm_start="none.keras",
             exact_sizes=["d_model"],
         )

@@ -77,7 +77,9 @@ def test_the_table_of_dropped_pairs_has_each_with_its_line_and_its_reason(
         monkeypatch.setattr(reading.read_batches, "__defaults__", (size,))
         folder, dropped = tmp_path / f"shards{size}", tmp_path / f"dropped{size}.tsv"
         manifest = prepare_shards(
-            *(folder, source, target),
+            folder,
+            source,
+            target,
             pairs=table,
             tokenizer=model,
             options=options,
