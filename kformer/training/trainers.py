@@ -1,9 +1,4 @@
-"""`train`: a whole training run, from parallel text to a translator in a folder.
-
-`train_classifier`: a whole training run, from labelled text to a classifier in a folder.
-
-`train_language_model`: a whole training run, from plain text to a language model in a folder.
-"""
+"""Whole training runs, from text to a model in a folder: `train` for each kind of model."""
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -60,7 +55,7 @@ def train(
     without validation files); `history.json` and `history.png`; and `run.json`, the run config.
     While the run is unfinished, the folder holds its checkpoints, too. Called again with the same
     settings, `train` resumes from the newest one, and the weights at the end are the same to the
-    bit; see `resumable_fit`.
+    bit (`resumable_fit`).
 
     Before the first step it prints the report of `check_corpus`.
 
@@ -70,34 +65,34 @@ def train(
         output: The folder; must be given.
         valid_source, valid_target: The same, of the text that chooses the best model. Of several
             files each is scored, and the first one chooses.
-        pairs, valid_pairs, columns: Instead of such files: tables, or pairs in Python; see
+        pairs, valid_pairs, columns: Instead of such files: tables, or pairs in Python, as for
             `split_pairs`. For an exact resumption the pairs must be the same, in the same order.
         shards: Instead of text to train on: a path or a list of paths of folders that
-            `prepare_shards` wrote; see `shards_dataset`. Their tokenizer is used.
+            `prepare_shards` wrote, as for `shards_dataset`. Their tokenizer is used.
         skip_damaged: Whether to leave out damaged shards, with a warning, instead of raising.
         weights, temperature: How several files, or folders of shards, are mixed; see
             `translation_dataset`.
         warm_start: Path of a `.keras` translator to start from, instead of random weights. Its
-            sizes replace those of the recipe. See `kformer.training.warm_start`.
+            sizes replace the recipe's, and `kformer.training.warm_start` copies its weights.
         new_vocabulary: Whether to learn a new vocabulary from the text with `warm_start`, instead
-            of keeping that of the translator.
+            of keeping the translator's.
         tokenizer: Path of a SentencePiece model, or of a `.keras` translator, whose vocabulary (or
             two) is used. By default one is learned from the text of both sides, or one from each
             side if `recipe.target_vocab_size` is not 0.
         target_tokenizer: The same for the target, if it has its own vocabulary.
         target_language: Code of the language of the translations, such as "ja", which is kept as
-            `Translator.target_language`; by default that of `warm_start`. It chooses the tokenizer
-            of BLEU, see `kformer.bleu`.
+            `Translator.target_language`; by default the language of `warm_start`. It chooses the
+            tokenizer of BLEU (`kformer.bleu`).
         tokenize: Another tokenizer of BLEU, for a recipe whose `monitor` is "bleu" or "chrf".
-        exact_sizes: Names of sizes that must be those of the recipe. By default the vocabulary has
-            as many ids as the text supports, at most those of the recipe, and the sizes of
-            `warm_start` and `tokenizer` replace those of the recipe; for the sizes named here that
-            is an error.
+        exact_sizes: Names of sizes that must be exactly the recipe's. By default the vocabulary has
+            as many ids as the text supports, at most the recipe's number, and the sizes of
+            `warm_start` and `tokenizer` replace the recipe's; for the sizes named here that is an
+            error.
         overwrite: Whether to replace a finished run in the folder, or one of other settings. An
             unfinished run of the same settings is resumed.
         restart: Whether to replace any run in the folder, even an unfinished one of the same
             settings.
-        checkpoint_seconds: Time between two checkpoints; see `resumable_fit`.
+        checkpoint_seconds: Time between two checkpoints, as for `resumable_fit`.
         tensorboard: Whether to write logs for TensorBoard to `logs` in the folder.
         callbacks: More Keras callbacks.
 
@@ -105,11 +100,11 @@ def train(
         The best `Translator`, as saved.
 
     Raises:
-        FileExistsError: The folder holds a finished run, one of other settings, or other files;
-            see `overwrite`.
+        FileExistsError: The folder holds a finished run, a run with other settings, or other files,
+            without `overwrite`.
         BlockingIOError: Another process trains in the folder.
         FileNotFoundError, ValueError: The files or the recipe cannot be used; or an unfinished run
-            has no complete checkpoint; see `restart`.
+            has no complete checkpoint, without `restart`.
         FloatingPointError: Training diverged.
         Interrupted: SIGTERM or Ctrl-C came; the state of training is saved.
     """
@@ -168,28 +163,28 @@ def train_classifier(
     resumed in the same way, to the bit.
 
     Args:
-        recipe: All numbers of the run. Those of the target must be 0: `target_vocab_size`,
+        recipe: All numbers of the run. Numbers of the target must be 0: `target_vocab_size`,
             `num_decoder_layers` and `max_length_ratio`.
-        train: A path or a list of paths of labelled text; see `classification_dataset`. Its labels
-            become those of the classifier, in alphabetical order.
+        train: A path or a list of paths of labelled text, as for `classification_dataset`. Its
+            labels, in alphabetical order, become the classifier's.
         output: The folder.
         valid: The same, of the text that chooses the best model. Of several files each is scored,
             and the first one chooses.
-        columns: See `classification_dataset`.
-        pooling: See `kformer.TextClassifier`.
+        columns: As for `classification_dataset`.
+        pooling: As for `kformer.TextClassifier`.
         warm_start: Path of a `.keras` file, a translator's or a classifier's, whose encoder to
-            start from. Its sizes and vocabulary replace those of the recipe.
+            start from. Its sizes and vocabulary replace the recipe's.
         freeze: Whether the weights of that encoder stay as they are, so that the head alone learns.
         new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,
-            callbacks: See `train`.
+            callbacks: As for `train`.
 
     Returns:
         The best `TextClassifier`, as saved.
 
     Raises:
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
-            Interrupted: See `train`. The text may also have one label only, a label without text,
-            or a label in `valid` that is not in `train`.
+            Interrupted: As for `train`. The text may also have one label only, a label without
+            text, or a label in `valid` that is not in `train`.
     """
     with run_folder(output) as folder:
         prepared = prepare_classifier(
@@ -235,27 +230,27 @@ def train_language_model(
     run is resumed in the same way, to the bit.
 
     Args:
-        recipe: All numbers of the run. Those of the target must be 0: `target_vocab_size`,
+        recipe: All numbers of the run. Numbers of the target must be 0: `target_vocab_size`,
             `num_decoder_layers` and `max_length_ratio`. `max_length` is the length of a row, and
             the largest number of positions of the model.
         text: A path or a list of paths of plain text.
         output: The folder.
         valid_text: The same, of the text that chooses the best model. Of several files each is
             scored, and the first one chooses.
-        documents: What a document is: "line", each line; "blank-line", the lines between blank
-            ones; "file", a whole file. With the latter two the model learns line breaks, too. See
-            `language_dataset`.
+        documents: Definition of a document: "line", each line; "blank-line", the lines between
+            blank ones; "file", a whole file. With the latter two the model learns line breaks, too,
+            as for `language_dataset`.
         warm_start: Path of a language model's `.keras` file to start from. Its sizes and vocabulary
-            replace those of the recipe.
+            replace the recipe's.
         new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,
-            callbacks: See `train`.
+            callbacks: As for `train`.
 
     Returns:
         The best `LanguageModel`, as saved.
 
     Raises:
         FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
-            Interrupted: See `train`.
+            Interrupted: As for `train`.
     """
     with run_folder(output) as folder:
         prepared = prepare_language_model(

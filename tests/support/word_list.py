@@ -15,15 +15,15 @@ PUBLIC = {"fine_tuning.py": "other", "search_options.py": "given"}  # Public nam
 CLEAN = (
     "backend.py",
     "threads.py",
+    "cli/terminal",
     "decoding",
-    *(f"export/{name}" for name in ("byte_codec", "tflite_graph", "verify", "web")),
+    "export",
     "imports",
     "pocket",
     "scale",
     "serving",
     "text",
-    *(f"training/{name}" for name in ("callbacks", "data", "objective", "parallel")),
-    *(f"training/{name}" for name in ("preparation", "recipes", "resumption", "run", "shards")),
+    "training",
 )
 
 

@@ -1,6 +1,4 @@
-"""What a classifier's SavedModel has of its own: labels.
-
-The signature of a classifier: the label of each text.
+"""The SavedModel of a classifier: its signature returns the label of each text.
 
 Axes: B batch, C classes.
 """
@@ -14,7 +12,7 @@ from kformer.export.saved_model.warmup import Examples, examples_of
 
 
 class ClassifierSignatures(Signatures):
-    """The functions of a classifier that a server runs; see `Signatures`.
+    """The functions of a classifier that a server runs.
 
     Args:
         classifier: `kformer.TextClassifier`.
@@ -49,19 +47,19 @@ class ClassifierSignatures(Signatures):
             return {"probabilities": self._probabilities(self._filled(ids))}
 
         spec = {"probabilities": tf.TensorSpec([None, len(self._labels)], tf.float32)}
-        found = map_in_chunks(classify, spec, self._at_once(rows), rows.ids)
+        outputs = map_in_chunks(classify, spec, self._at_once(rows), rows.ids)
         labels = tf.constant(self._labels)
-        best = tf.argmax(found["probabilities"], axis=1, output_type=tf.int32)
+        best = tf.argmax(outputs["probabilities"], axis=1, output_type=tf.int32)
         return {
             "label": tf.gather(labels, best),
-            **found,
+            **outputs,
             "labels": tf.tile(labels[tf.newaxis], [tf.size(best), 1]),
             "flags": joined(rows.flags("source")),
         }
 
 
 class ClassifierExport:
-    """What `export_saved_model` needs to know of a classifier; see `TranslatorExport`.
+    """The settings, examples and signatures of a classifier, for `export_saved_model`.
 
     Args:
         classifier: `kformer.TextClassifier`.

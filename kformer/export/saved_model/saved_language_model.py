@@ -1,10 +1,4 @@
-"""What a language model's SavedModel has of its own: a search, and prompts.
-
-The signatures of a language model: continuations of prompts, and the scores of texts.
-
-Axes: B batch, N sequences a prompt.
-
-Continues prompts in graph.
+"""The SavedModel of a language model: continuations of prompts in graph, and scores of texts.
 
 Axes: B batch, N sequences a prompt, T length of a continuation.
 """
@@ -29,7 +23,7 @@ from kformer.text.tokenizer import Tokenizer
 
 
 class Continuing(Searching):
-    """Continues prompts, each of the start id and pieces; one that is too long has no answer.
+    """Continues prompts, each of the start id and pieces; a prompt that is too long has no answer.
 
     Args:
         max_positions: Largest number of positions of a prompt and its continuation.
@@ -66,7 +60,7 @@ class Continuing(Searching):
 
 
 class LanguageModelSignatures(Signatures):
-    """The functions of a language model that a server runs; see `Signatures`.
+    """The functions of a language model that a server runs.
 
     Flags of a continuation are "length limit" and "loop", as in `kformer.Generation`. A prompt that
     leaves no room for one has the flag "prompt too long", and "" as its text.
@@ -102,7 +96,8 @@ class LanguageModelSignatures(Signatures):
 
         Returns:
             generation: string (B,).
-            score: float32 (B,), of the continuation; see `kformer.Greedy` and `kformer.Beam`.
+            score: float32 (B,), of the continuation, defined by `kformer.Greedy` and
+                `kformer.Beam`.
             flags: string (B,).
         """
         return {name: tensor[:, 0] for name, tensor in self._continued(self._best, text).items()}
@@ -149,7 +144,7 @@ class LanguageModelSignatures(Signatures):
 
 
 class LanguageModelExport:
-    """What `export_saved_model` needs to know of a language model; see `TranslatorExport`.
+    """The settings, examples and signatures of a language model, for `export_saved_model`.
 
     Args:
         model: `kformer.LanguageModel`.

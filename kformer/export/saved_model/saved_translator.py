@@ -1,12 +1,6 @@
-"""What a translator's SavedModel has of its own: a search, and targets.
-
-The signatures of a translator: its search, and the scores of given translations.
+"""The SavedModel of a translator: its search in graph, the scores of given translations.
 
 Axes: B batch, N sequences a text, S source length, T target length.
-
-Translates rows of ids in graph.
-
-Axes: B batch, N sequences a text, T target length.
 """
 
 import tensorflow as tf
@@ -34,22 +28,23 @@ class Translating(Searching):
         return length + EXTRA_LENGTH
 
     def _has_answer(self, ids, flags):
-        there = (ids.row_lengths() > 1)[:, tf.newaxis]
+        has_answer = (ids.row_lengths() > 1)[:, tf.newaxis]
         for name, raised in flags.items():
             if name.startswith(UNKNOWN_LANGUAGE):
-                there &= ~raised
-        return there
+                has_answer &= ~raised
+        return has_answer
 
     def _degenerate(self, source, ids, rows, lengths, number):
-        of_source = tf.repeat(tf.cast(ids.row_lengths(), tf.int32) - 1, number)  # Without the end.
-        return degenerate_flags(tf.repeat(source, number, axis=0), of_source, rows, lengths)
+        lengths_without_end = tf.cast(ids.row_lengths(), tf.int32) - 1
+        source_lengths = tf.repeat(lengths_without_end, number)
+        return degenerate_flags(tf.repeat(source, number, axis=0), source_lengths, rows, lengths)
 
     def _whole(self, ids, rows, number):
         return rows
 
 
 class TranslatorSignatures(Signatures):
-    """The functions of a translator that a server runs; see `Signatures`.
+    """The functions of a translator that a server runs.
 
     Flags of a translation are "length limit", "loop" and "length ratio", as in
     `kformer.Translation`.
@@ -82,13 +77,13 @@ class TranslatorSignatures(Signatures):
 
         Returns:
             translation: string (B,).
-            score: float32 (B,), see `kformer.Greedy` and `kformer.Beam`.
+            score: float32 (B,), defined by `kformer.Greedy` and `kformer.Beam`.
             truncated: bool (B,), whether the text was cut.
             flags: string (B,).
         """
         rows = self._sources(text, target_language)
-        said = self._best(rows.ids, rows.flags("source"), self._at_once(rows))
-        best = {name: tensor[:, 0] for name, tensor in said.items()}
+        answers = self._best(rows.ids, rows.flags("source"), self._at_once(rows))
+        best = {name: tensor[:, 0] for name, tensor in answers.items()}
         return {**best, "truncated": rows.cut}
 
     def beam(self, text, target_language=None):
@@ -108,7 +103,7 @@ class TranslatorSignatures(Signatures):
 
         Args:
             source, target: string (B,).
-            target_language: string (B,), that of the targets, of a model with several.
+            target_language: string (B,), the language of the targets, for a model with several.
 
         Returns:
             log_probability: float32 (B,), natural, of the whole target with its end.
@@ -127,7 +122,7 @@ class TranslatorSignatures(Signatures):
 
 
 class TranslatorExport:
-    """What `export_saved_model` needs to know of a translator; `ClassifierExport` has the same.
+    """The settings, examples and signatures of a translator, for `export_saved_model`.
 
     Args:
         translator: `kformer.Translator`.
@@ -181,11 +176,11 @@ class TranslatorExport:
 def about_search(does, options: SearchOptions):
     """Returns a sentence on how a model searches."""
     shown = ("beam_size", "length_penalty")
-    others = [f"{name}={value}" for name, value in options.changed.items() if name not in shown]
-    others = f" ({', '.join(others)})" if others else ""
+    settings = [f"{name}={value}" for name, value in options.changed.items() if name not in shown]
+    settings = f" ({', '.join(settings)})" if settings else ""
     if options.beam_size == 1:
-        return f"It {does} by greedy search{others}."
+        return f"It {does} by greedy search{settings}."
     return (
         f"It {does} with {options.beam_size} beams and a length penalty of "
-        f"{options.length_penalty}{others}."
+        f"{options.length_penalty}{settings}."
     )

@@ -1,6 +1,4 @@
-"""What a classifier's `.tflite` file has of its own: labels and their probabilities.
-
-The signatures of a classifier's `.tflite` file.
+"""The `.tflite` file of a classifier: signatures that return labels and their probabilities.
 
 Axes: B batch, S most ids of a text, C classes.
 """
@@ -14,14 +12,14 @@ from kformer.pocket.pocket_model import SOURCE_CUT
 
 
 class ClassifierSignatures(Signatures):
-    """Classification of bytes and of ids; see `Signatures`.
+    """The signatures of a classifier's file: classification of bytes and of ids.
 
     Args:
         classifier: `kformer.TextClassifier`.
         network: `kformer.SequenceClassifier`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B texts at once.
-        constant: See `Signatures`.
+        constant: As for `Signatures`.
     """
 
     names = ("classify", "encode_text", "classify_ids", "tokenize")
@@ -36,11 +34,11 @@ class ClassifierSignatures(Signatures):
         @signature(source=((self._limits.source_bytes,), tf.uint8))
         def classify(source):
             tokens = self._source.tokenize(source, self._limits.source_length)
-            found = self._probabilities(tf.expand_dims(tokens.ids, 0), tokens.count)
-            best = tf.math.top_k(found, 1).indices  # (1, 1): the first of equal ones.
+            probabilities = self._probabilities(tf.expand_dims(tokens.ids, 0), tokens.count)
+            best = tf.math.top_k(probabilities, 1).indices  # (1, 1): the first of equal ones.
             return {
                 "label": tf.reshape(tf.gather(self._labels, best), [-1]),
-                "probabilities": tf.reshape(found, [-1]),
+                "probabilities": tf.reshape(probabilities, [-1]),
                 "truncated": vector(SOURCE_CUT * tf.cast(tokens.cut, tf.int32)),
             }
 
@@ -85,7 +83,7 @@ def _table(labels):
 
 
 class ClassifierExport:
-    """What `export_tflite` needs to know of a classifier; see `TranslatorExport`.
+    """The metadata, signatures and test vectors of a classifier, for `export_tflite`.
 
     Args:
         classifier: `kformer.TextClassifier`.
@@ -103,7 +101,7 @@ class ClassifierExport:
         """Returns `network`, a `kformer.SequenceClassifier`, whose table is rounded.
 
         Args:
-            network, constant, bits: See `with_quantized_embeddings`.
+            network, constant, bits: As for `with_quantized_embeddings`.
         """
         encoder = with_quantized_embeddings(network.encoder, constant, bits)
         return with_parts(network, encoder=encoder)
@@ -128,6 +126,6 @@ class ClassifierExport:
         }
 
     def answer(self, pocket, text) -> dict:
-        """Returns what `pocket`, which runs the file, says of a text, for a test vector."""
+        """Returns the answer of `pocket`, which runs the file, to a text, for a test vector."""
         [label], [probabilities] = pocket.predict([text])
         return {"label": label, "probabilities": [round(float(p), 6) for p in probabilities]}

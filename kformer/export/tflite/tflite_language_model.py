@@ -1,6 +1,4 @@
-"""What a language model's `.tflite` file has of its own: a search, and continuations.
-
-The signatures of a language model's `.tflite` file.
+"""The `.tflite` file of a language model: signatures that continue prompts by a search.
 
 Axes: B batch, S most ids of a prompt with its start id, T most ids of a prompt with its
 continuation.
@@ -21,14 +19,14 @@ _FIRST_ROOM = 64  # Positions that the cache has at first: enough for most conti
 
 
 class LanguageModelSignatures(Signatures):
-    """Continuation of bytes and of ids; see `Signatures`.
+    """The signatures of a language model's file: continuation of bytes and of ids.
 
     Args:
         model: `kformer.LanguageModel`.
         network: `kformer.TransformerDecoder`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B prompts at once.
-        constant: See `Signatures`.
+        constant: As for `Signatures`.
         options: `kformer.SearchOptions`.
     """
 
@@ -48,9 +46,9 @@ class LanguageModelSignatures(Signatures):
         @signature(source=((limits.source_bytes,), tf.uint8))
         def generate(source):
             tokens = self._source.tokenize(source, limits.source_length)
-            found, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
-            found = tf.reshape(found, [-1])  # (T,)
-            text, cut = self._source.detokenize(self._whole(tokens, found), limits.target_bytes)
+            ids, score = self._best_ids(tf.expand_dims(tokens.ids, 0), tokens.count)
+            ids = tf.reshape(ids, [-1])  # (T,)
+            text, cut = self._source.detokenize(self._whole(tokens, ids), limits.target_bytes)
             truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
             truncated += TRANSLATION_CUT * tf.cast(cut, tf.int32)
             return {
@@ -58,7 +56,7 @@ class LanguageModelSignatures(Signatures):
                 "score": score,
                 "truncated": vector(truncated),
                 "source_ids": tokens.ids,
-                "ids": found,
+                "ids": ids,
             }
 
         return generate
@@ -66,7 +64,7 @@ class LanguageModelSignatures(Signatures):
     def _generate_ids(self):
         @signature(source=((1, self._limits.source_length), tf.int32))
         def generate_ids(source):
-            ids, score = self._found(source, self._count(source))
+            ids, score = self._best_ids(source, self._count(source))
             return {"ids": ids, "score": score}
 
         return generate_ids
@@ -89,14 +87,14 @@ class LanguageModelSignatures(Signatures):
 
         return detokenize
 
-    def _whole(self, tokens, found):
-        """Returns the pieces of a prompt, and then the ids `found`: int32 (T,)."""
+    def _whole(self, tokens, ids):
+        """Returns the pieces of a prompt, and then the continuation's `ids`: int32 (T,)."""
         pieces, places = tokens.count - 1, tf.range(self._limits.target_length)
         prompt = tf.gather(tokens.ids, tf.minimum(places, self._limits.source_length - 1))
-        continued = tf.gather(found, tf.maximum(places - pieces, 0))
+        continued = tf.gather(ids, tf.maximum(places - pieces, 0))
         return tf.where(places < pieces, prompt, continued)
 
-    def _found(self, source, count):
+    def _best_ids(self, source, count):
         """Returns ids and score of a prompt, by the shortest branch that fits `count` ids."""
 
         def within(length, find):
@@ -119,8 +117,8 @@ class LanguageModelSignatures(Signatures):
         )
         real = tf.cast(tf.not_equal(source, self._network.padding_id), tf.int32)
         lengths = tf.reduce_sum(real, axis=1)
-        found = self._search(self._network, self._read(source), lengths, runtime, most)
-        return found.ids[:, 0], found.scores[:, 0]
+        output = self._search(self._network, self._read(source), lengths, runtime, most)
+        return output.ids[:, 0], output.scores[:, 0]
 
     def _read(self, source):
         start = tf.fill([source.shape[0], 1], self._start_id)
@@ -129,7 +127,7 @@ class LanguageModelSignatures(Signatures):
 
 
 class LanguageModelExport:
-    """What `export_tflite` needs to know of a language model; see `TranslatorExport`.
+    """The metadata, signatures and test vectors of a language model, for `export_tflite`.
 
     Args:
         model: `kformer.LanguageModel`.
@@ -149,7 +147,7 @@ class LanguageModelExport:
         """Returns `network`, a `kformer.TransformerDecoder`, whose table is rounded.
 
         Args:
-            network, constant, bits: See `with_quantized_embeddings`.
+            network, constant, bits: As for `with_quantized_embeddings`.
         """
         return with_quantized_embeddings(network, constant, bits)
 
@@ -179,6 +177,6 @@ class LanguageModelExport:
         }
 
     def answer(self, pocket, text) -> dict:
-        """Returns what `pocket`, which runs the file, says of a prompt, for a test vector."""
+        """Returns the answer of `pocket`, which runs the file, to a prompt, for a test vector."""
         [generation] = pocket.generate([text])
         return {"generation": generation}

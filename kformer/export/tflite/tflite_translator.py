@@ -1,6 +1,4 @@
-"""What a translator's `.tflite` file has of its own: a search, and translations.
-
-The signatures of a translator's `.tflite` file.
+"""The `.tflite` file of a translator: signatures that translate by a search, or step by step.
 
 Axes: S most ids of a source, T of a translation, L layers, H heads, W width of a head, V ids.
 """
@@ -24,14 +22,14 @@ from kformer.pocket.pocket_translator import TRANSLATION_CUT, PocketTranslator
 
 
 class TranslatorSignatures(Signatures):
-    """Translation of bytes, of ids and step by step; see `Signatures`.
+    """The signatures of a translator's file: translation of bytes, of ids and step by step.
 
     Args:
         translator: `kformer.Translator`.
         transformer: `kformer.Transformer`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B sources at once.
-        constant: See `Signatures`.
+        constant: As for `Signatures`.
         options: `kformer.SearchOptions`.
     """
 
@@ -61,7 +59,7 @@ class TranslatorSignatures(Signatures):
         @signature(**self._text_inputs)
         def translate(source, target_language=None):
             tokens = self._source.tokenize(source, limits.source_length, target_language)
-            ids, score = self._found(tf.expand_dims(tokens.ids, 0), tokens.count)
+            ids, score = self._best_ids(tf.expand_dims(tokens.ids, 0), tokens.count)
             ids = tf.reshape(ids, [-1])
             text, cut = self._target.detokenize(ids, limits.target_bytes)
             truncated = SOURCE_CUT * tf.cast(tokens.cut, tf.int32)
@@ -79,7 +77,7 @@ class TranslatorSignatures(Signatures):
     def _translate_ids(self):
         @signature(source=((1, self._limits.source_length), tf.int32))
         def translate_ids(source):
-            ids, score = self._found(source, self._count(source))
+            ids, score = self._best_ids(source, self._count(source))
             return {"ids": ids, "score": score}
 
         return translate_ids
@@ -140,17 +138,17 @@ class TranslatorSignatures(Signatures):
             step = DecoderStep(transformer, memory, most, runtime=runtime)
             place = tf.reshape(position, ())
             visible = tf.reshape(tf.range(most) <= place, (1, 1, most))
-            said = step(ids, place, visible, KVCache((), _layers(cache_keys, cache_values)))
-            keys, values = zip(*said.cache.tail, strict=True)
+            output = step(ids, place, visible, KVCache((), _layers(cache_keys, cache_values)))
+            keys, values = zip(*output.cache.tail, strict=True)
             return {
-                "logits": tf.reshape(said.logits, (1, -1)),
+                "logits": tf.reshape(output.logits, (1, -1)),
                 "cache_keys": tf.concat(keys, axis=0),
                 "cache_values": tf.concat(values, axis=0),
             }
 
         return decode_step
 
-    def _found(self, source, count):
+    def _best_ids(self, source, count):
         """Returns ids and score of a source, by the shortest branch that fits `count` ids."""
 
         def within(length, find):
@@ -176,16 +174,16 @@ class TranslatorSignatures(Signatures):
         runtime = runtime_for(*source.shape, self._search.options)
         real = tf.cast(tf.not_equal(source, self._network.padding_id), tf.int32)
         lengths, most = tf.reduce_sum(real, axis=1), self._search.most(length)
-        found = self._search(self._network, source, lengths, runtime, most, select=self._shortlist)
-        return found.ids[:, 0], found.scores[:, 0]
+        output = self._search(self._network, source, lengths, runtime, most, select=self._shortlist)
+        return output.ids[:, 0], output.scores[:, 0]
 
 
 def runtime_for(batch_size, length, options):
     """Returns the `kformer.decoding.runtime.Runtime` of a signature.
 
-    A block costs some operations a step, and saves copies of what a batch has kept: with 80
-    positions of the tiny model, that is 1.25 times as fast for 32 rows, and no faster for one;
-    with 4 beams, 1.45 times. Blocks of 8 take 3 to 6 % longer than those of 4, of 16 more.
+    A block costs some operations a step, and saves copies of a batch's cache: with 80 positions of
+    the tiny model, it is 1.25 times as fast for 32 rows, and no faster for one; with 4 beams, 1.45
+    times. Blocks of 8 take 3 to 6 % longer than blocks of 4, blocks of 16 more.
 
     Room for `length` positions at first is enough for most translations of so many ids: a sentence
     of the tiny model then takes 1.27 ms instead of 1.53 (14 steps, of 82 that there may be).
@@ -197,12 +195,12 @@ def runtime_for(batch_size, length, options):
 
 def _layers(keys, values):
     """Splits keys and values (L, ...) into L `KeysValues` (1, ...)."""
-    of_layers = (tf.split(stacked, stacked.shape[0], axis=0) for stacked in (keys, values))
-    return tuple(map(KeysValues, *of_layers))
+    layers = (tf.split(stacked, stacked.shape[0], axis=0) for stacked in (keys, values))
+    return tuple(map(KeysValues, *layers))
 
 
 class TranslatorExport:
-    """What `export_tflite` needs to know of a translator; `ClassifierExport` has the same.
+    """The metadata, signatures and test vectors of a translator, for `export_tflite`.
 
     Args:
         translator: `kformer.Translator`.
@@ -228,7 +226,7 @@ class TranslatorExport:
         """Returns `network`, a `kformer.Transformer`, whose tables are rounded.
 
         Args:
-            network, constant, bits: See `with_quantized_embeddings`.
+            network, constant, bits: As for `with_quantized_embeddings`.
         """
         return with_quantized_embeddings(network, constant, bits)
 
@@ -267,6 +265,6 @@ class TranslatorExport:
         }
 
     def answer(self, pocket, text) -> dict:
-        """Returns what `pocket`, which runs the file, says of a text, for a test vector."""
+        """Returns the answer of `pocket`, which runs the file, to a text, for a test vector."""
         [translation] = pocket.translate([text])
         return {"translation": translation}

@@ -1,4 +1,4 @@
-"""What a classifier must beat: the most frequent label, and a linear model of the same pieces.
+"""Baselines of a classifier: the most frequent label, and a linear model of the same pieces.
 
 Axes: C labels, V pieces.
 """

@@ -75,7 +75,7 @@ class FirstIds:
         return self._tokenizer.tokenize(texts)[:, : self._most]
 
     def with_end(self, rows):
-        """See `kformer.Tokenizer.with_end`."""
+        """Returns the rows with an end id behind each."""
         return self._tokenizer.with_end(rows)
 
 
@@ -97,8 +97,8 @@ def classification_dataset(
     """Reads labelled text as batches of about the same number of tokens.
 
     Blank texts are dropped; of a text of more than `max_length` ids, the beginning is kept. Each
-    other text is in every pass once, in a batch of texts of similar length; for order, padding and
-    resumption see `translation_dataset`.
+    other text is in every pass once, in a batch of texts of similar length; order, padding and
+    resumption are as in `translation_dataset`.
 
     Args:
         files: A path or a list of paths: TSV with a label, a tab and a text on each line, or CSV
@@ -109,7 +109,7 @@ def classification_dataset(
             their numbers, from 1, in a table without a header.
         tokens_per_batch: Maximum ids of a batch, with padding.
         max_length: Maximum ids of a text, its end id included.
-        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: See
+        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: As for
             `translation_dataset`. A row of padding has the label -1.
 
     Returns:
@@ -124,7 +124,7 @@ def classification_dataset(
     labels = check_labels(labels)
     files = as_list(files)
     check_known(files, labels, columns)
-    found = split(files, columns)
+    files_split = split(files, columns)
     find = PairFilter(max_length)
     form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
 
@@ -136,7 +136,7 @@ def classification_dataset(
 
     return Windows(
         (FirstIds(tokenizer, max_length), LabelIds(labels)),
-        Mixture(found.texts, found.labels, longest=find.most_bytes),
+        Mixture(files_split.texts, files_split.labels, longest=find.most_bytes),
         find,
         form,
         batch,
@@ -150,7 +150,7 @@ _NO_PADDING = -1  # Every label counts.
 
 
 def learner(prepared: Prepared, epoch) -> Learner:
-    """Returns what the run trains; `epoch` is that of `classification_dataset`."""
+    """Returns the model and data of a run; `epoch` is an argument of `classification_dataset`."""
     recipe, task = prepared.recipe, prepared.task
     tokenizer, _ = tokenizers_of(prepared)
     common = {
@@ -185,17 +185,17 @@ def new_classifier(
         tokenizer: `kformer.Tokenizer`.
         labels: Strings.
         options: `ClassificationOptions`.
-        rising_steps: See `WarmupSchedule`.
+        rising_steps: As for `WarmupSchedule`.
     """
-    other = None if options.warm_start is None else kformer.load(options.warm_start)
+    start_model = None if options.warm_start is None else kformer.load(options.warm_start)
     keras.utils.set_random_seed(recipe.seed)
-    settings = settings_to_start_from(other, tokenizer)
+    settings = settings_to_start_from(start_model, tokenizer)
     encoder = one_stack(TransformerEncoder, recipe, tokenizer, **settings)
     classes, dtype = len(labels), DTYPES[recipe.precision]
     network = SequenceClassifier(encoder, classes, options.pooling, recipe.dropout, dtype=dtype)
     classifier = TextClassifier(tokenizer, network, labels, max_source_length=recipe.max_length)
-    if other is not None:
-        warm_start_stack(classifier, other)
+    if start_model is not None:
+        warm_start_stack(classifier, start_model)
     encoder.trainable = not options.freeze
     loss = MaskedCrossEntropy(recipe.label_smoothing, _NO_PADDING)
     metrics = [MaskedAccuracy(_NO_PADDING), MacroF1(classes, _NO_PADDING)]

@@ -1,4 +1,4 @@
-"""The report on labelled text before training: counts, and warnings that tell what to do."""
+"""The report on labelled text before training: counts, and warnings with advice."""
 
 import dataclasses
 
@@ -32,10 +32,9 @@ class LabelledReport:
         contradictions: The same, with another label.
         text: `SideReport`.
         batches, tokens: Numbers per pass.
-        shapes, padding: See `CorpusReport`.
-        validation, seen: Number of validation texts, and of those that are also training texts; 0
-            without any.
-        vocabulary: Origin of the vocabulary; see `check_corpus`.
+        shapes, padding: As for `CorpusReport`.
+        validation, seen: Number of validation texts, and how many of them are also training texts.
+        vocabulary: Origin of the vocabulary, as for `check_corpus`.
         baselines: `Baselines`; None without validation text.
     """
 
@@ -96,25 +95,25 @@ class LabelledReport:
         texts = sum(self.counts.values())
         most = sorted(self.counts, key=self.counts.get, reverse=True)[:_SHOWN]
         labels = ", ".join(f"{label} {share(self.counts[label], texts)}" for label in most)
-        others = len(self.counts) - len(most)
-        found = [
+        rest = len(self.counts) - len(most)
+        report_lines = [
             f"{texts + self.blank:,} texts; {texts:,} are used, {self.cut:,} of them cut. Not "
             f"used: {self.blank:,} blank.",
-            f"{len(self.counts)} labels: {labels}{f' and {others} others' * bool(others)}.",
+            f"{len(self.counts)} labels: {labels}{f' and {rest} others' * bool(rest)}.",
             f"{self.duplicates:,} texts are duplicates; {self.contradictions:,} repeat one with "
             "another label.",
             f"Text: {self.text}",
         ]
         if self.validation:
-            found.append(
+            report_lines.append(
                 f"Validation: {self.validation:,} texts, {self.seen:,} of them also in the "
                 "training text."
             )
         if self.baselines:
-            found.append(str(self.baselines))
-        found.append(f"An epoch: {self.batches:,} batches, {self.tokens:,} tokens.")
-        found += shape_lines(self.shapes, self.padding)
-        return [*found, *(f"Warning: {text}" for text in self.warnings())]
+            report_lines.append(str(self.baselines))
+        report_lines.append(f"An epoch: {self.batches:,} batches, {self.tokens:,} tokens.")
+        report_lines += shape_lines(self.shapes, self.padding)
+        return [*report_lines, *(f"Warning: {text}" for text in self.warnings())]
 
     def __str__(self):
         return "\n".join(self.lines())
@@ -126,9 +125,9 @@ def report(prepared) -> str:
     tokenizer, _ = tokenizers_of(prepared)
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
     files = task.files["train"], task.files["valid"]
-    found = labelled_report(*files, tokenizer, recipe, prepared.origin, task.options.columns)
-    cost = training_cost(recipe, found.tokens, 0, classes=len(found.counts))
-    return "\n".join([str(found), *cost.lines(), *pace_of(recipe, found.batches).lines()])
+    labelled = labelled_report(*files, tokenizer, recipe, prepared.origin, task.options.columns)
+    cost = training_cost(recipe, labelled.tokens, 0, classes=len(labelled.counts))
+    return "\n".join([str(labelled), *cost.lines(), *pace_of(recipe, labelled.batches).lines()])
 
 
 def labelled_report(
@@ -140,8 +139,8 @@ def labelled_report(
         train, valid: Lists of paths; `valid` may be empty.
         tokenizer: `kformer.Tokenizer`.
         recipe: `Recipe`, with the sizes of batches and texts.
-        vocabulary: See `check_corpus`.
-        columns: See `classification_dataset`.
+        vocabulary: As for `check_corpus`.
+        columns: As for `classification_dataset`.
     """
     training = split(train, columns)
     counts = training.counts
@@ -155,8 +154,8 @@ def labelled_report(
     limits = PairFilter(recipe.max_length), form
 
     def read(files):
-        found = split(files, columns)
-        pairs = zip(found.texts, found.labels, strict=True)
+        files_split = split(files, columns)
+        pairs = zip(files_split.texts, files_split.labels, strict=True)
         return sum_of(*(read_statistics(*pair, sides, *limits, cut=True) for pair in pairs))
 
     total = read(train)

@@ -104,7 +104,7 @@ class ClassificationTask(OneTextTask):
 def prepare_classifier(recipe: Recipe, train, output, valid=None, **options) -> Prepared:
     """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
 
-    The arguments and errors are those of `kformer.training.train_classifier`; `options` are the
+    The arguments and errors are as for `kformer.training.train_classifier`; `options` are the
     fields of `ClassificationOptions`.
     """
     files = {"train": as_list(train), "valid": as_list(valid or [])}

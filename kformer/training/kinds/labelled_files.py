@@ -64,8 +64,8 @@ def checked_columns(columns: Sequence[str] | None) -> tuple[str, str]:
 def read_labelled(file: str | Path, columns: Sequence[str] | None = None) -> Iterator[Labelled]:
     """Yields the texts of a table with their labels, plain or compressed.
 
-    For its forms see `kformer.text.tables.read_table`: TSV files have a label, a tab and a text on
-    each line; others have the columns "label" and "text". Line ends in a text become spaces, and
+    The forms are as for `kformer.text.tables.read_table`: TSV files have a label, a tab and a text
+    on each line; others have the columns "label" and "text". Line ends in a text become spaces, and
     white space in a label becomes single spaces.
 
     Args:
@@ -95,28 +95,28 @@ def read_labelled(file: str | Path, columns: Sequence[str] | None = None) -> Ite
 
 
 def split(files, columns: Sequence[str] | None = None) -> Split:
-    """Splits files of labelled text into parallel files; see `Split`.
+    """Splits files of labelled text into parallel files, a `Split`.
 
     A file that has not changed is split once per process.
 
     Args:
         files: A path or a list of paths.
-        columns: See `read_labelled`.
+        columns: As for `read_labelled`.
 
     Raises:
-        See `read_labelled`.
+        As for `read_labelled`.
     """
     texts, labels, counts, different = [], [], collections.Counter(), 0
     names = None if columns is None else checked_columns(columns)
     for file in as_list(files):
         check_file(file)
         state = Path(file).stat()
-        paths, of_file, in_file = _split(
+        paths, counts_in_file, in_file = _split(
             file, names, state.st_ino, state.st_size, state.st_mtime_ns
         )
         texts.append(paths[0])
         labels.append(paths[1])
-        counts.update(of_file)
+        counts.update(counts_in_file)
         different += in_file
     return Split(texts, labels, dict(sorted(counts.items())), different)
 
@@ -125,11 +125,11 @@ def check_several(files: list[str], columns: Sequence[str] | None = None):
     """Raises ValueError unless the files have two labels or more, each with a text.
 
     It also refuses files whose columns are swapped, or whose first line is a header that
-    `read_labelled` does not know as one.
+    `read_labelled` does not recognize.
 
     Args:
         files: Paths of labelled text.
-        columns: See `read_labelled`.
+        columns: As for `read_labelled`.
     """
     counts = split(files, columns).counts
     texts = sum(counts.values())
@@ -155,14 +155,14 @@ def check_several(files: list[str], columns: Sequence[str] | None = None):
 
 
 def _check_no_header(file, columns, counts):
-    """Raises ValueError if the first line seems to hold names: its label is that of no other text.
+    """Raises ValueError if the first line seems to hold names: no other text has its label.
 
-    A name is a single word, and the other labels are those of several texts.
+    A name is a single word, and each other label has several texts.
     """
     first = next(read_labelled(file, columns))
-    others = [count for label, count in counts.items() if label != first.label]
+    other_counts = [count for label, count in counts.items() if label != first.label]
     is_name = len(first.text.split()) == len(first.label.split()) == 1
-    if is_name and counts[first.label] == 1 and len(others) > 1 and min(others) > 1:
+    if is_name and counts[first.label] == 1 and len(other_counts) > 1 and min(other_counts) > 1:
         raise ValueError(
             "The first line of a table may name its columns, if --columns (`columns`) names them, "
             f"too: that of the label first. Received: {file!r}, whose first line is "
@@ -174,12 +174,12 @@ def check_known(files: list[str], labels: Collection[str], columns: Sequence[str
     """Raises ValueError if the files have a label that is not in `labels`; it names the line."""
     unknown = {*split(files, columns).counts} - {*labels}
     for file in files if unknown else ():
-        for found in read_labelled(file, columns):
-            if found.label in unknown:
+        for row in read_labelled(file, columns):
+            if row.label in unknown:
                 known = ", ".join(sorted(labels))
                 raise ValueError(
-                    "The labels must be those of the training text. "
-                    f"Received: {found.label!r} in {file!r}, line {found.line}; known are {known}."
+                    "The labels must be labels of the training text. "
+                    f"Received: {row.label!r} in {file!r}, line {row.line}; known are {known}."
                 )
 
 

@@ -1,12 +1,10 @@
-"""The language model that a run trains: with random weights, or with those of another.
+"""The language model that a run trains: with random weights, or with another model's.
 
-Streams plain text as batches for `model.fit`: tokenized in graph, and packed into full rows.
+It streams the documents of plain text as batches for `model.fit`: read in windows, tokenized in
+graph, and packed into full rows. Bits per byte of the validation text compare models of different
+vocabularies.
 
 Axes: B batch, T row length.
-
-Reads the documents of plain text in windows.
-
-Bits per byte of validation text, by which models of different vocabularies can be compared.
 """
 
 import math
@@ -93,22 +91,22 @@ def language_dataset(
 ) -> tf.data.Dataset:
     """Reads plain text as batches of packed rows, without padding but in the last one of a window.
 
-    Documents follow each other in rows of `max_length` ids; what a row has no room for is the
-    beginning of the next one. Each document begins with the start id, by which
-    `kformer.TransformerDecoder` keeps those of a row apart. For order and resumption see
-    `translation_dataset`. If documents have several lines, most of them go on in another row; so
-    the rows are shuffled, too, and begin at other places in each pass.
+    Documents follow each other in rows of `max_length` ids; a document that does not fit continues
+    in the next row. Each document begins with the start id, by which `kformer.TransformerDecoder`
+    keeps the documents of a row apart. Order and resumption are as in `translation_dataset`. If
+    documents have several lines, most of them go on in another row; so the rows are shuffled, too,
+    and begin at other places in each pass.
 
     Args:
         files: A path or a list of paths, UTF-8, plain or compressed.
         tokenizer: `kformer.Tokenizer`.
         tokens_per_batch: Maximum ids of a batch.
         max_length: Length T of a row.
-        documents: What a document is: "line", each line that is not blank; "blank-line", the lines
-            between blank ones; "file", a whole file. With the latter two the model learns line
-            breaks, which the vocabulary must keep; see `kformer.Tokenizer.train`.
-        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: See
-            `translation_dataset`. What other spellings add to a window is cut off at its end.
+        documents: Definition of a document: "line", each line that is not blank; "blank-line", the
+            lines between blank ones; "file", a whole file. With the latter two the model learns
+            line breaks, which the vocabulary must keep (`kformer.Tokenizer.train`).
+        piece_splitting, byte_spelling, fixed_shapes, shuffle, seed, epoch: As for
+            `translation_dataset`. Ids that respelling adds to a window are cut off at its end.
 
     Returns:
         `tf.data.Dataset` of (ids_in (B, T), ids_out (B, T)), int32: start + pieces of each
@@ -223,7 +221,7 @@ class BitsPerByte(ValidationCallback):
     The end of a document counts as a token, and as a byte.
 
     Args:
-        documents: Those of the validation text; blank ones do not count.
+        documents: The documents of the validation text; blank ones do not count.
         model: The SentencePiece model.
     """
 
@@ -242,7 +240,7 @@ class BitsPerByte(ValidationCallback):
 
 
 def learner(prepared: Prepared, epoch) -> Learner:
-    """Returns what the run trains; `epoch` is that of `language_dataset`."""
+    """Returns the model and data of a run; `epoch` is an argument of `language_dataset`."""
     recipe, task = prepared.recipe, prepared.task
     tokenizer, _ = tokenizers_of(prepared)
     documents = task.options.documents
@@ -281,15 +279,15 @@ def new_language_model(
         recipe: All numbers, with the sizes of the model to start from.
         tokenizer: `kformer.Tokenizer`.
         start: Path of a language model to start from; or None.
-        rising_steps: See `WarmupSchedule`.
+        rising_steps: As for `WarmupSchedule`.
     """
-    other = None if start is None else LanguageModel.load(start)
+    start_model = None if start is None else LanguageModel.load(start)
     keras.utils.set_random_seed(recipe.seed)
-    settings = {"start_id": tokenizer.start_id, **settings_to_start_from(other, tokenizer)}
+    settings = {"start_id": tokenizer.start_id, **settings_to_start_from(start_model, tokenizer)}
     decoder = one_stack(TransformerDecoder, recipe, tokenizer, **settings)
     model = LanguageModel(tokenizer, decoder, recipe.max_length)
-    if other is not None:
-        warm_start_stack(model, other)
+    if start_model is not None:
+        warm_start_stack(model, start_model)
     loss = MaskedCrossEntropy(recipe.label_smoothing, tokenizer.padding_id)
     metrics = [kind(tokenizer.padding_id) for kind in (MaskedAccuracy, Perplexity, Tokens)]
     compile_network(decoder, recipe, loss, metrics, rising_steps)

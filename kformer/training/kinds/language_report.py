@@ -1,4 +1,4 @@
-"""The report on plain text before training: counts, and warnings that tell what to do."""
+"""The report on plain text before training: counts, and warnings with advice."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ _WHAT = {  # Documents are.
     BLANK_LINE: ", separated by blank lines",
     FILE: ", each a file",
 }
-_ADVICE = {  # On documents that repeat, and on those that are too long.
+_ADVICE = {  # On documents that repeat, and on documents that are too long.
     LINE: ("`sort -u` the file", ", or put a paragraph on each line"),
     BLANK_LINE: ("take them out", ""),
     FILE: ("take them out", ""),
@@ -41,10 +41,10 @@ class TextReport:
         text: `SideReport`.
         tokens: Ids per pass, with the end id of each document.
         batches, row_length: Batches per pass, and ids of a row.
-        validation, seen: Number of validation documents, and of those that are also training
-            documents; 0 without any.
-        vocabulary: Origin of the vocabulary; see `check_corpus`.
-        kind: What a document is, one of `kformer.text.documents.DOCUMENTS`.
+        validation, seen: Number of validation documents, and how many of them are also training
+            documents.
+        vocabulary: Origin of the vocabulary, as for `check_corpus`.
+        kind: Kind of a document, one of `kformer.text.documents.DOCUMENTS`.
     """
 
     documents: int
@@ -85,23 +85,23 @@ class TextReport:
 
     def lines(self) -> list[str]:
         """Returns the lines of the report, the warnings last."""
-        found = [
+        report_lines = [
             f"{self.documents:,} documents{_WHAT[self.kind]}, {self.split:,} of them longer than a "
             "row." + f" Not used: {self.blank:,} blank lines." * (self.kind == LINE),
             f"{self.duplicates:,} documents are duplicates.",
             f"Text: {self.text}",
         ]
         if self.validation:
-            found.append(
+            report_lines.append(
                 f"Validation: {self.validation:,} documents, {self.seen:,} of them also in the "
                 "training text."
             )
         rows = -(-self.tokens // self.row_length)
-        found.append(
+        report_lines.append(
             f"An epoch: {self.tokens:,} tokens, in {rows:,} rows of {self.row_length} ids without "
             "padding."
         )
-        return [*found, *(f"Warning: {text}" for text in self.warnings())]
+        return [*report_lines, *(f"Warning: {text}" for text in self.warnings())]
 
     def __str__(self):
         return "\n".join(self.lines())
@@ -127,14 +127,14 @@ def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned", kind=
         text, valid_text: Lists of paths; `valid_text` may be empty.
         tokenizer: `kformer.Tokenizer`.
         recipe: `Recipe`, with the sizes of batches and rows.
-        vocabulary, kind: See `TextReport`.
+        vocabulary, kind: As for `TextReport`.
     """
     sides = tokenizer, _OneIdEach()
     limits = PairFilter(recipe.max_length), Batching(recipe.tokens_per_batch, recipe.max_length)
 
     def read_group(files):
-        one = "line" if kind == LINE else "document"
-        place = "file" if kind == FILE else f"{files[0]}, {one}"
+        unit = "line" if kind == LINE else "document"
+        place = "file" if kind == FILE else f"{files[0]}, {unit}"
         mixture = document_mixture(files, kind)
         return statistics_of(mixture, [place] * 2, sides, *limits, cut=True)
 

@@ -63,11 +63,11 @@ class LanguageTask(OneTextTask):
         return learn_vocabularies(recipe, self.files["text"], [], exact, line_breaks)
 
     def given_vocabularies(self):
-        found = super().given_vocabularies()
+        vocabularies = super().given_vocabularies()
         if self.options.documents != LINE:
             file, documents = str(self.options.vocabulary), self.options.documents
-            check_keeps_lines(found.source, vocabulary=file, documents=documents)
-        return found
+            check_keeps_lines(vocabularies.source, vocabulary=file, documents=documents)
+        return vocabularies
 
     def sizes_to_start_from(self):
         check_file(self.options.warm_start)
@@ -94,7 +94,7 @@ class LanguageTask(OneTextTask):
 def prepare_language_model(recipe: Recipe, text, output, valid_text=None, **options) -> Prepared:
     """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
 
-    The arguments and errors are those of `kformer.training.train_language_model`; `options` are the
+    The arguments and errors are as for `kformer.training.train_language_model`; `options` are the
     fields of `LanguageOptions`.
     """
     files = {"text": as_list(text), "valid_text": as_list(valid_text or [])}

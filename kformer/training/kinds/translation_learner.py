@@ -1,4 +1,4 @@
-"""The translator that a run trains: with random weights, or with those of another."""
+"""The translator that a run trains: with random weights, or with another model's."""
 
 import keras
 
@@ -18,16 +18,16 @@ from kformer.training.run.training_task import Learner
 
 
 def learner(prepared: Prepared, epoch) -> Learner:
-    """Returns what the run trains; `epoch` is that of `translation_dataset`."""
+    """Returns the model and data of a run; `epoch` is an argument of `translation_dataset`."""
     recipe, text, task = prepared.recipe, text_of(prepared), prepared.task
     tokenizer, target_tokenizer = tokenizers_of(prepared)
     start = task.options.warm_start
-    other = None if start is None else Translator.load(start)
-    if other is not None and other.tokenizer.model == tokenizer.model:
-        tokenizer = other.tokenizer  # It may put a target language before each source.
+    start_model = None if start is None else Translator.load(start)
+    if start_model is not None and start_model.tokenizer.model == tokenizer.model:
+        tokenizer = start_model.tokenizer  # It may put a target language before each source.
     batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
     translator = new_translator(
-        *(recipe, tokenizer, other, target_tokenizer, task.target_language),
+        *(recipe, tokenizer, start_model, target_tokenizer, task.target_language),
         rising_steps=rising_steps(prepared, batches),
     )
     scores = None
@@ -44,7 +44,7 @@ def learner(prepared: Prepared, epoch) -> Learner:
 def new_translator(
     recipe: Recipe,
     tokenizer: Tokenizer,
-    other: Translator | None = None,
+    start_model: Translator | None = None,
     target_tokenizer: Tokenizer | None = None,
     target_language: str | None = None,
     rising_steps: int | None = None,
@@ -52,25 +52,25 @@ def new_translator(
     """Returns a translator ready for `fit`.
 
     Args:
-        recipe: All numbers, with the sizes of `other`.
+        recipe: All numbers, with the sizes of `start_model`.
         tokenizer: `kformer.Tokenizer` of the source, or of both sides.
-        other: `Translator` to start from.
+        start_model: `Translator` to start from.
         target_tokenizer: `kformer.Tokenizer` of the target, if it has its own vocabulary.
         target_language: Code of the language of the translations, if it is known.
-        rising_steps: See `WarmupSchedule`.
+        rising_steps: As for `WarmupSchedule`.
     """
     keras.utils.set_random_seed(recipe.seed)
     recipe = recipe_from(recipe, tokenizer, target_tokenizer)
-    settings = settings_to_start_from(other, tokenizer)
-    if other is not None:
-        settings |= {name: getattr(other.transformer, name) for name in OUTPUT_SETTINGS}
+    settings = settings_to_start_from(start_model, tokenizer)
+    if start_model is not None:
+        settings |= {name: getattr(start_model.transformer, name) for name in OUTPUT_SETTINGS}
     transformer = compiled_transformer(recipe, tokenizer.padding_id, rising_steps, **settings)
-    about = {} if other is None else dict(other.about)
+    about = {} if start_model is None else dict(start_model.about)
     if target_language is not None:
         about["target_language"] = target_language
     translator = Translator(tokenizer, transformer, target_tokenizer, about=about)
-    if other is not None:
-        warm_start(translator, other)
+    if start_model is not None:
+        warm_start(translator, start_model)
     return translator
 
 

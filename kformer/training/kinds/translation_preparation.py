@@ -28,7 +28,7 @@ def prepare_translation(
 ) -> Prepared:
     """Checks a run and provides its vocabularies, as `run_preparation.prepare` does.
 
-    The arguments and errors are those of `kformer.training.train`; `options` are the fields of
+    The arguments and errors are as for `kformer.training.train`; `options` are the fields of
     `TranslationOptions`.
     """
     columns = options.get("columns")

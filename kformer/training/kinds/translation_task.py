@@ -1,7 +1,4 @@
-"""A training run of a translator, before TensorFlow loads.
-
-A training run of a translator on shards, before TensorFlow loads.
-"""
+"""A training run of a translator, on text or on shards, before TensorFlow loads."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -98,8 +95,8 @@ class TranslationTask(Task):
     @property
     def target_language(self) -> str | None:
         """Code of the language of the translations: as given, or of the model to start from."""
-        given, start = self.options.target_language, self.options.warm_start
-        return given or (None if start is None else target_language_in(start))
+        language, start = self.options.target_language, self.options.warm_start
+        return language or (None if start is None else target_language_in(start))
 
     @property
     def corpora(self) -> int:
@@ -164,7 +161,8 @@ class ShardsOptions(TranslationOptions):
     Attributes:
         shards: A path or a list of paths of folders that `prepare_shards` wrote.
         skip_damaged: Whether to leave out damaged shards.
-        left_out: Paths of those that are, once they are known: a run resumes without the same ones.
+        left_out: Paths of the damaged shards, once they are known: a run resumes without the same
+            ones.
     """
 
     shards: str | Path | Sequence[str | Path]
@@ -191,9 +189,9 @@ class ShardsTask(TranslationTask):
 
     def __init__(self, validation: ParallelText, options: ShardsOptions):
         self.sets = shard_sets(options.shards, options.skip_damaged)
-        left_out = [name for one in self.sets for name in one.left_out()]
+        left_out = [name for shards in self.sets for name in shards.left_out()]
         options = dataclasses.replace(options, left_out=left_out)
-        manifests = [str(one.folder / MANIFEST) for one in self.sets]
+        manifests = [str(shards.folder / MANIFEST) for shards in self.sets]
         super().__init__(ParallelText([], [], {"shards": manifests}), validation, options)
 
     @property
@@ -204,24 +202,24 @@ class ShardsTask(TranslationTask):
         validation = self.validation
         if validation.source or validation.target:
             check_parallel(validation.source, validation.target)
-        return {"pairs": sum(one.manifest.pairs for one in self.sets)}
+        return {"pairs": sum(shards.manifest.pairs for shards in self.sets)}
 
     def given_vocabularies(self):
         """Returns the vocabularies of the shards.
 
         Raises:
-            ValueError: The user wants those of a file, and they are others.
+            ValueError: The user gave a file with other vocabularies.
         """
-        found, options = vocabularies_of(self.sets[0]), self.options
-        given = options.tokenizer or options.warm_start
-        if given is not None:
-            wanted = read_vocabularies(given, options.target_tokenizer)
-            if any(found.models[i] != wanted.models[i] for i in (0, -1)):
+        vocabularies, options = vocabularies_of(self.sets[0]), self.options
+        path = options.tokenizer or options.warm_start
+        if path is not None:
+            wanted = read_vocabularies(path, options.target_tokenizer)
+            if any(vocabularies.models[i] != wanted.models[i] for i in (0, -1)):
                 raise ValueError(
                     "Shards hold the ids of their own tokenizer: prepare them with --tokenizer. "
-                    f"Received: {str(given)!r}, which is not that of {str(self.sets[0].folder)!r}."
+                    f"Received: {str(path)!r}, for shards in {str(self.sets[0].folder)!r}."
                 )
-        return found
+        return vocabularies
 
     def check_some_are_left(self, recipe, vocabularies):
         check_shards_are_left(self.sets, recipe.max_length, recipe.max_length_ratio or None)

@@ -23,8 +23,8 @@ class TextOfRun:
 
     Attributes:
         source, target: Lists of paths.
-        valid_source, valid_target: The same, of the validation text; empty for no validation.
-        weights, temperature: How several files are mixed; see `translation_dataset`.
+        valid_source, valid_target: Files of the validation text; empty for no validation.
+        weights, temperature: Mixture of several files, as for `translation_dataset`.
         names: How the report shows a path, where that differs.
     """
 
@@ -39,8 +39,8 @@ class TextOfRun:
     def report(
         self, recipe: Recipe, tokenizer, target_tokenizer=None, vocabulary: str = "learned"
     ) -> str:
-        """Describes the text and the cost of a run; `vocabulary` is that of `check_corpus`."""
-        found = check_corpus(
+        """Describes the text and the cost of a run; `vocabulary` is as for `check_corpus`."""
+        report = check_corpus(
             *(self.source, self.target, tokenizer, target_tokenizer),
             valid_source=self.valid_source,
             valid_target=self.valid_target,
@@ -50,11 +50,11 @@ class TextOfRun:
             **_sizes(recipe),
             **_respelling(recipe),
         )
-        found = dataclasses.replace(
-            found, source=self._with_names(found.source), target=self._with_names(found.target)
+        report = dataclasses.replace(
+            report, source=self._with_names(report.source), target=self._with_names(report.target)
         )
-        cost = training_cost(recipe, found.source_tokens, found.target_tokens)
-        return "\n".join([str(found), *cost.lines(), *pace_of(recipe, found.batches).lines()])
+        cost = training_cost(recipe, report.source_tokens, report.target_tokens)
+        return "\n".join([str(report), *cost.lines(), *pace_of(recipe, report.batches).lines()])
 
     def _with_names(self, side):
         file, _, line = side.longest_at.rpartition(", line ")
@@ -63,9 +63,9 @@ class TextOfRun:
         return dataclasses.replace(side, longest_at=f"pair {line} of {self.names[file]}")
 
     def batches(self, recipe: Recipe, tokenizer, epoch, target_tokenizer=None):
-        """Returns the batches of training, and a list of those of each validation text.
+        """Returns the batches of training, and a list of the batches of each validation text.
 
-        `epoch` is that of `translation_dataset`.
+        `epoch` is as for `translation_dataset`.
         """
         tokenizers = tokenizer, target_tokenizer
         training = self._training(recipe, tokenizers, {"seed": recipe.seed, "epoch": epoch})
