@@ -30,6 +30,7 @@ from kformer.training.run.run_folder import RUN_CONFIG
 
 PARTS = {"test": "like those of training", "unseen": "with combinations never seen"}  # Held out.
 SHOWN = 5  # Held-out texts printed in full, of each part.
+TYPED = ("Guten Morgen!", "Ein Hund läuft.", "ich möchte ein bier")  # With care, and in a hurry.
 
 
 class TranslatorDemo:
@@ -61,7 +62,7 @@ class TranslatorDemo:
         parts = [getattr(self._corpus, name) for name in PARTS]
         pairs = [pair for part in parts for pair in part]
         self.texts, self.references = map(list, zip(*pairs, strict=True))
-        self.shown = [pair.source for part in parts for pair in part[:SHOWN]]
+        self.shown = [*TYPED, *(pair.source for part in parts for pair in part[:SHOWN])]
         with quiet():
             from kformer.training import train
 

@@ -13,12 +13,14 @@ sentences:
     sentences, joined                 productions of sentences with one clause, with two
     parsing                           which English sentences the grammar can derive
     alignments                        which words of a sentence and its translation belong together
+    writing                           the sentences as people write them; everyday sentences
     reviews                           reviews with labels, from a small grammar of their own
     __main__                          the command
 
 German is the source language. Every German sentence has exactly one translation, which follows
-from its parts, so that a perfect model makes no mistakes. The text is lower case; single spaces
-separate words and punctuation marks; statements have no full stop.
+from its parts, so that a perfect model makes no mistakes. In the grammar, text is lower case,
+single spaces separate words and punctuation marks, and statements have no full stop; `writing`
+adds capital letters and marks.
 """
 
 import random
@@ -30,6 +32,7 @@ from support.phrasebook import joined  # noqa: F401  It registers productions.
 from support.phrasebook.derivation import PRODUCTIONS, Derivation, Nonsense
 from support.phrasebook.phrases import places, times  # noqa: F401  They register productions.
 from support.phrasebook.words.lexicon import ADJECTIVES, ADJECTIVES_FOR, NOUNS, VERBS_OF
+from support.phrasebook.writing import everyday, hurried, tokens, written
 
 __all__ = ["LENGTHS", "PRODUCTIONS", "RAREST", "generate", "held_out", "sample"]
 
@@ -37,7 +40,7 @@ SIZES = {"train": 20_500, "valid": 500, "test": 500, "unseen": 400}
 LENGTHS = range(2, 16)  # Words per side, punctuation marks included.
 RAREST = 8  # Words of the other parts occur at least this often in training.
 OFTEN_ENOUGH = 20  # Maximum number of sentences in `unseen` per pair of lemmas.
-GREETING = Pair("ich möchte ein bier", "i want a beer")  # Always in `train`.
+HURRIED = 0.1  # Share of the sources without some capital letters and punctuation marks.
 
 
 def held_out(seed: int = 0) -> frozenset[tuple[str, str]]:
@@ -95,22 +98,36 @@ def generate(seed: int = 0) -> Phrasebook:
     count = Counter(word for pair in train for word in _words(pair))
     rng.shuffle(unseen)
     unseen = [pair for pair in unseen if all(count[word] >= RAREST for word in _words(pair))]
+    train = [*_as_written(rng, train), *everyday()]
+    rng.shuffle(train)
     return Phrasebook(
         train=train,
-        valid=others[: SIZES["valid"]],
-        test=others[SIZES["valid"] :],
-        unseen=unseen[: SIZES["unseen"]],
+        valid=_as_written(rng, others[: SIZES["valid"]]),
+        test=_as_written(rng, others[SIZES["valid"] :]),
+        unseen=_as_written(rng, unseen[: SIZES["unseen"]]),
     )
+
+
+def _as_written(rng, pairs: list[Pair]) -> list[Pair]:
+    """Returns the pairs as people write them, some of the sources in a hurry."""
+    pairs = [written(pair) for pair in pairs]
+    return [
+        Pair(hurried(source, rng), target) if rng.random() < HURRIED else Pair(source, target)
+        for source, target in pairs
+    ]
 
 
 def _draw(rng, separate) -> tuple[list[Pair], list[Pair]]:
     """Samples distinct sentences: those without, and those with, a lemma pair of `separate`."""
-    known, unseen = {GREETING.source: GREETING.target}, {}
+    known, unseen = {}, {}
+    other = {tokens(pair.source) for pair in everyday()}  # These are in `train` anyway.
     room = Counter(dict.fromkeys(separate, OFTEN_ENOUGH))
     sentences_wanted = SIZES["train"] + SIZES["valid"] + SIZES["test"]
     for (source, target), derivation in sample(rng):
         if len(known) == sentences_wanted:
             break
+        if source in other:
+            continue
         if not _together(derivation.lemmas, separate):
             known[source] = target
             continue
@@ -137,7 +154,7 @@ def _set_aside(pairs: list[Pair], number: int) -> tuple[list[Pair], list[Pair]]:
     for pair in pairs:
         words = Counter(_words(pair))
         enough = all(left[word] - words[word] >= RAREST for word in words)
-        if len(aside) < number and enough and pair != GREETING:
+        if len(aside) < number and enough:
             left.subtract(words)
             aside.append(pair)
         else:

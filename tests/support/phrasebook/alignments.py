@@ -23,6 +23,7 @@ from support.phrasebook.words.closed_classes import (
     TENS,
 )
 from support.phrasebook.words.lexicon import ADJECTIVES, NOUNS, VERBS, Verb
+from support.phrasebook.writing import tokens
 
 _ENDINGS = ("", "e", "en", "er", "es", "em")  # Of German adjectives.
 _ADVERBS = {word for words in (*DAYS.values(), FREQUENCIES, SPOTS[:2]) for word in words}
@@ -43,15 +44,29 @@ class Links(NamedTuple):
 
 
 def links(pair: Pair) -> Links:
-    """Aligns the words of a sentence and of its translation; both separated by spaces."""
-    source, target = (side.split() for side in pair)
+    """Aligns the words of a sentence and of its translation: what spaces separate.
+
+    The sentences are as the grammar has them, or as people write them. A punctuation mark is then a
+    part of the word before it, which has the links of both.
+    """
+    source, target = (tokens(side).split() for side in pair)
     candidates = {(i, j): sure for i, j, sure in _candidates(source, target)}
     anchors = _unique(candidates)
     chosen = set()
     for (_, is_sure, _), group in _groups(candidates, source, target).items():
         chosen.update(_pick(group, anchors, is_sure))
-    sure = frozenset(one for one in chosen if candidates[one])
-    return Links(sure, frozenset(chosen))
+    places = [_words_of_tokens(side) for side in pair]
+    sure = {link for link in chosen if candidates[link]}
+    return Links(*(frozenset(_moved(some, *places)) for some in (sure, chosen)))
+
+
+def _words_of_tokens(text):
+    """Returns, for each token of a text, the place of the word that it is a part of."""
+    return [place for place, word in enumerate(text.split()) for _ in tokens(word).split()]
+
+
+def _moved(links, source_places, target_places):
+    return ((source_places[i], target_places[j]) for i, j in links)
 
 
 def _candidates(source, target):

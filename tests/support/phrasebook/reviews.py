@@ -5,13 +5,14 @@ meaning of its adjective around. Of two clauses joined by "but" the second one c
 by "although", the one that does not follow it. So the words of a sentence alone do not tell its
 label: their order does.
 
-The text is lower case; single spaces separate words and punctuation marks.
+One of ten reviews is written in a hurry, without some of its capital letters and marks.
 """
 
 import random
 from collections.abc import Iterator
 
 from kformer.phrasebook import LABELS, Review, Reviews
+from support.phrasebook.writing import hurried, written_english
 
 GOOD = (
     *("good", "great", "wonderful", "excellent", "pleasant", "superb", "charming"),
@@ -49,6 +50,7 @@ _PATTERNS = {
 }
 JOINED = ("{a} , but {b}", "although {a} , {b}", "{b} , although {a}")  # `b` counts.
 TURNED = 0.35  # Share of the clauses that say the opposite of their adjective.
+HURRIED = 0.1  # Share of the reviews without some capital letters and marks.
 RESERVED = 8  # One of so many pairs of construction and adjective is only in the part `unseen`.
 
 
@@ -75,15 +77,19 @@ def reviews(seed: int = 0) -> Iterator[tuple[Review, bool]]:
     There it has a pair of construction and adjective that no review of the other parts has.
     """
     rng = random.Random(seed)
-    said = set()
+    known = set()
     while True:
-        review, unseen = _review(rng)
-        if review.text not in said:
-            said.add(review.text)
-            yield review, unseen
+        label, text, unseen = _review(rng)
+        if text not in known:
+            known.add(text)
+            text = written_english(text)
+            if rng.random() < HURRIED:
+                text = hurried(text, rng, commas=False)
+            yield Review(label, text), unseen
 
 
 def _review(rng):
+    """Returns a label, a lower-case text, and whether it has a reserved pair."""
     if rng.random() < 0.5:
         positive, text, unseen = _clause(rng)
     else:
@@ -92,7 +98,7 @@ def _review(rng):
         while other == positive:
             other, a, unseen_too = _clause(rng)
         text, unseen = rng.choice(JOINED).format(a=a, b=b), unseen or unseen_too
-    return Review(LABELS[positive], text), unseen
+    return LABELS[positive], text, unseen
 
 
 def _clause(rng):

@@ -36,6 +36,8 @@ BY_HAND = [
         "paul is thirty-one years old",
         "0-0 1-1 2-2 3-3 4-4",
     ),
+    ("Trinkst du Tee?", "Do you drink tea?", "0?0 0-2 1-1 2-3"),
+    ("Ich glaube, dass er schläft.", "I think that he sleeps.", "0-0 1-1 1?2 2-2 3-3 4-4"),
     ("ich glaube , dass es regnet", "i think that it is raining", "0-0 1-1 2?2 3-2 4-3 5-5 5?4"),
 ]
 

@@ -3,6 +3,7 @@
 import lzma
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -10,10 +11,11 @@ from itertools import chain, islice
 
 import pytest
 
-from kformer.phrasebook import phrasebook
+from kformer.phrasebook import Pair, Phrasebook, phrasebook
 from support import REPOSITORY, TESTS
 from support.phrasebook import PRODUCTIONS, held_out, sample
 from support.phrasebook.words import german, lexicon
+from support.phrasebook.writing import everyday, hurried, tokens, written
 
 NOUNS = {noun.name: noun for noun in lexicon.NOUNS}
 VERBS = {verb.name: verb for verb in lexicon.VERBS}
@@ -22,7 +24,8 @@ ADJECTIVES = {adjective.name: adjective for adjective in lexicon.ADJECTIVES}
 
 @pytest.fixture(scope="module")
 def book():
-    return phrasebook()
+    """The sentences of the package as the grammar has them."""
+    return Phrasebook(*([Pair(*map(tokens, pair)) for pair in part] for part in phrasebook()))
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +58,47 @@ def test_another_seed_gives_other_sentences():
 
 
 @pytest.mark.prove
-def test_a_german_sentence_has_one_translation(book, samples):
+def test_a_german_sentence_has_one_translation_however_it_is_written(samples):
     translations = {}
-    for source, target in chain(*book, (pair for pair, _ in samples)):
+    for pair in chain(*phrasebook(), (pair for pair, _ in samples)):
+        source, target = map(bare, pair)
         assert translations.setdefault(source, target) == target
+
+
+def bare(text):
+    """Returns the letters of a sentence alone."""
+    return " ".join(re.findall(r"[\w'-]+", text.lower()))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("Ich möchte ein Bier.", "I want a beer."),
+        ("Kommt Anna am Morgen?", "Does Anna come in the morning?"),
+        ("Morgen muss er zu Hause bleiben.", "Tomorrow he has to stay at home."),
+        ("Er kommt um Viertel vor vier.", "He comes at a quarter to four."),
+        ("Wenn es regnet, helfe ich drei Männern.", "When it is raining, I help three men."),
+    ],
+)
+def test_sentences_are_written_with_capital_letters_and_marks(source, target):
+    assert written(Pair(tokens(source), tokens(target))) == (source, target)
+
+
+def test_who_is_in_a_hurry_leaves_out_capital_letters_and_marks():
+    text, rng = "Wenn es regnet, bleibe ich zu Hause.", random.Random(0)
+    found = {hurried(text, rng) for _ in range(200)}
+    assert "wenn es regnet, bleibe ich zu hause" in found and len(found) == 7
+    assert {re.sub("[,.]", "", one.lower()) for one in found} == {
+        "wenn es regnet bleibe ich zu hause"
+    }
+    assert text not in found
+
+
+def test_everyday_sentences_are_in_training_in_every_way_of_writing():
+    pairs = dict(everyday())
+    assert pairs.items() <= {*phrasebook().train}
+    assert pairs["Guten Morgen!"] == "Good morning!"
+    assert pairs["Guten Morgen."] == pairs["guten morgen"] == "Good morning."
 
 
 @pytest.mark.prove

@@ -22,12 +22,12 @@ _TERMS = """
     n gerüst scaffold, n getriebe gearbox, n kabel cable, n lager bearing, n ventil valve
 """
 _TRAINING = (  # Two of the three forms of the article each, so that all are seen.
-    ("wo ist {nominative} {noun} ?", "where is the {term} ?"),
-    ("{nominative} {noun} ist alt", "the {term} is old"),
-    ("ich suche {accusative} {noun}", "i look for the {term}"),
-    ("wir kaufen {indefinite} {noun}", "we buy {a} {term}"),
+    ("Wo ist {nominative} {noun}?", "Where is the {term}?"),
+    ("Ist {nominative} {noun} alt?", "Is the {term} old?"),
+    ("Ich suche {accusative} {noun}.", "I look for the {term}."),
+    ("Wir kaufen {indefinite} {noun}.", "We buy {a} {term}."),
 )
-_TEST = ("du kaufst heute {accusative} {noun}", "you buy the {term} today")
+_TEST = ("Du kaufst heute {accusative} {noun}.", "You buy the {term} today.")
 
 
 class NewTerms(NamedTuple):
@@ -52,7 +52,7 @@ def new_terms() -> NewTerms:
         words = dict(
             zip(("nominative", "accusative", "indefinite"), _ARTICLES[gender], strict=True)
         )
-        words |= {"noun": noun, "term": term, "a": "an" if term[0] in "aeiou" else "a"}
+        words |= {"noun": noun.capitalize(), "term": term, "a": "an" if term[0] in "aeiou" else "a"}
         train += [Pair(*(side.format(**words) for side in pair)) for pair in _TRAINING]
         test.append(Pair(*(side.format(**words) for side in _TEST)))
         terms.append(term)
