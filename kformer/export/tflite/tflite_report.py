@@ -27,7 +27,7 @@ def write_report(publication, path, report, python, precision, measure):
         REPORT_KEY: report.equal,
         "different_at_a_tie": report.ties,
         "different_at_a_tie_of_the_tokenizer": report.tokenizer_ties,
-        "different_otherwise": report.others,
+        "different_otherwise": report.different,
     }
     if measure:
         quality, python_quality = getattr(report, measure), getattr(python, measure)
