@@ -146,7 +146,7 @@ def _print_files(texts, shards):
     for text in texts:
         typer.echo(f"{text.translation} is the translation of {text.source}")
     if shards is not None:
-        typer.echo(f"{shards} has them as shards, with what the teachers say of each word")
+        typer.echo(f"{shards} has them as shards, with the teachers' likeliest ids of each word")
 
 
 def _translate(load, first, texts: Sequence, options):

@@ -50,7 +50,7 @@ class Exports:
     ctranslate2: Annotated[
         Path | None,
         typer.Option(
-            help="New folder for CTranslate2, with the SentencePiece models; how to search is said "
+            help="New folder for CTranslate2, with the SentencePiece models; the search is chosen "
             "there. Needs kformer[ctranslate2]."
         ),
     ] = None

@@ -143,7 +143,7 @@ def opennmt_tf(
     num_heads: Annotated[
         int | None,
         typer.Option(
-            help="Attention heads, which a checkpoint does not tell; by default those of "
+            help="Attention heads, which a checkpoint does not contain; by default those of "
             "OpenNMT-tf's own Transformers."
         ),
     ] = None,

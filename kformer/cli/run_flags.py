@@ -69,7 +69,7 @@ class Flags:
     backend: Annotated[
         str | None,
         typer.Option(
-            help=f"Backend of Keras: {' or '.join(BACKENDS)}. By default KERAS_BACKEND says it."
+            help=f"Backend of Keras: {' or '.join(BACKENDS)}. By default KERAS_BACKEND's."
         ),
     ] = None
     devices: Annotated[

@@ -1,7 +1,7 @@
 """Training: from text files to a translator, a classifier or a language model.
 
 - `trainers`: `train`, `train_classifier`, `train_language_model`: whole runs.
-- `recipes`: all numbers of a run. `run`: a run of any kind. `kinds`: what each kind has of its own.
+- `recipes`: all numbers of a run. `run`: a run of any kind. `kinds`: the differences between kinds.
 - `data`: text files to batches. `objective`: loss, metrics, optimizer, schedule.
 - `callbacks`: for any `model.fit`. `resumption`: a `fit` that can be resumed exactly.
 - `preparation`: text files to shards. `shards`: pairs as ids on disk, for text of any size.

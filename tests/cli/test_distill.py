@@ -54,7 +54,7 @@ def test_a_student_learns_what_its_teacher_translates(student, toy_translator, t
     folder, text, shards, first, second = student
     assert first.stdout == (
         f"{text} is the translation of {toy_run.files['train.de']}\n"
-        f"{shards} has them as shards, with what the teachers say of each word\n"
+        f"{shards} has them as shards, with the teachers' likeliest ids of each word\n"
     )
     assert json.loads((shards / "manifest.json").read_text("utf-8"))["teacher_ids"] == 8
     assert second.returncode == 0, second.stderr

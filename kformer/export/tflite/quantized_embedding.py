@@ -41,7 +41,7 @@ def with_quantized_embeddings(network, constant: Callable = tf.constant, bits: i
 def with_parts(network, **parts):
     """Returns a network that has other `parts`, by attribute, and shares all else with `network`.
 
-    For tracing alone: Keras's lists of layers and weights are still those of `network`.
+    For tracing alone: Keras still lists the layers and weights of `network`.
     """
     copied = object.__new__(type(network))  # `copy.copy` would copy all weights.
     vars(copied).update({**vars(network), **parts})

@@ -34,7 +34,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
             `kformer.training.objective.expected` describes; for a classifier (B,) or (B, 1),
             labels.
         y_pred: float tensor (B, T, V), logits; for a classifier (B, V).
-        sample_weight: float tensor (B,) or (B, T), what each token counts in the sum; or None.
+        sample_weight: float tensor (B,) or (B, T), weights of tokens in the sum; or None.
 
     Returns:
         float32 scalar; 0 if there is no real token. Without a reduction float32 (B, T), of a

@@ -208,7 +208,7 @@ def _has_text(text):
 
 
 def excluded_texts(files: Paths | None) -> frozenset[str]:
-    """Reads texts that must not be in the shards, such as those of a test: a text on each line.
+    """Reads texts that must not be in the shards, such as a test's: a text on each line.
 
     Raises:
         FileNotFoundError, ValueError: As for `read_lines`.

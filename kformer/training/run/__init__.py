@@ -3,7 +3,7 @@
 - `run_preparation`, `run_vocabularies`: the checks before TensorFlow loads.
 - `run_options`, `run_config`: the settings of a run, and which may change when it is resumed.
 - `run_folder`, `continuation`: the files of a run, and whether it can be resumed.
-- `training_task`: what differs between the kinds of model. `execution`: the part that needs
+- `training_task`: the differences between kinds of model. `execution`: the part that needs
   TensorFlow.
 - `fine_tuning`: weights to start from. `replicas`: the model compiled for several GPUs.
 - `history_picture`: the learning curves.
