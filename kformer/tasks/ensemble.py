@@ -22,8 +22,9 @@ from kformer.text.paragraphs.split_translation import SplitTranslation
 class Ensemble:
     """Several translators of one vocabulary that choose each id by the mean of their probabilities.
 
-    It is slower than one of them by their number, and usually better: what is right is what several
-    models agree on. `kformer distill` teaches a small model what an ensemble knows.
+    An ensemble of M models takes M times as long as one of them, and is usually better: models
+    agree on what is right more often than on errors. `kformer distill` trains a small model on its
+    answers.
 
     Args:
         translators: M `kformer.Translator` with the same tokenizers, of any sizes. `kformer train
@@ -39,15 +40,15 @@ class Ensemble:
         self.translators = tuple(translators)
         if not self.translators:
             raise ValueError("An ensemble has at least one translator. Received: none.")
-        for number, one in enumerate(self.translators):
-            check_is_translator(f"translators[{number}]", one)
+        for number, translator in enumerate(self.translators):
+            check_is_translator(f"translators[{number}]", translator)
         _check_vocabularies(self.translators)
-        self._together = _Together(self.translators)
+        self._translator = _MeanTranslator(self.translators)
 
     @property
     def target_language(self) -> str | None:
-        """See `kformer.Translator.target_language`."""
-        return self._together.target_language
+        """Code of the language of the translations, such as "de"; None if it is unknown."""
+        return self._translator.target_language
 
     def translate(
         self,
@@ -64,7 +65,7 @@ class Ensemble:
         **options: Unpack[OtherSearchOptions],
     ) -> list[str]:
         """Translates any number of sentences, as `kformer.Translator.translate` does."""
-        return self._together.translate(
+        return self._translator.translate(
             texts,
             beam_size,
             length_penalty,
@@ -87,12 +88,12 @@ class Ensemble:
         details: bool = True,
         target_language: str | None = None,
     ) -> list[list[Translation]]:
-        """As `translate`, but returns what `kformer.Translator.translations` does.
+        """As `translate`, but returns objects, as `kformer.Translator.translations` does.
 
-        The log-probabilities of tokens are those of the mean probabilities. The attention is the
-        mean of that of each model's `alignment_head`.
+        Token scores are logarithms of the mean probabilities. The attention is the mean over the
+        models, each with its `alignment_head`.
         """
-        return self._together.translations(
+        return self._translator.translations(
             texts, options, prefixes, batch_size, progress, details, target_language
         )
 
@@ -106,7 +107,7 @@ class Ensemble:
         target_language: str | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, as `kformer.Translator.split_translations` does."""
-        return self._together.split_translations(
+        return self._translator.split_translations(
             texts, options, source_language, batch_size, progress, target_language
         )
 
@@ -116,16 +117,16 @@ class Ensemble:
         targets: Iterable[str],
         progress: Callable[[int], object] | None = None,
     ) -> list[Scored]:
-        """Tells how likely the ensemble finds translations; see `kformer.Translator.score`."""
-        return self._together.score(sources, targets, progress)
+        """Returns the log-probabilities of translations, as `kformer.Translator.score` does."""
+        return self._translator.score(sources, targets, progress)
 
 
 def _check_vocabularies(translators):
-    """Raises a ValueError unless all tokenizers are those of the first translator."""
+    """Raises a ValueError unless all translators have the tokenizers of the first one."""
     first = translators[0]
-    for number, one in enumerate(translators):
+    for number, translator in enumerate(translators):
         for name in ("tokenizer", "target_tokenizer"):
-            own, expected = getattr(one, name), getattr(first, name)
+            own, expected = getattr(translator, name), getattr(first, name)
             if _identity(own) != _identity(expected):
                 raise ValueError(
                     "The translators of an ensemble must have the same vocabulary. Received: "
@@ -138,50 +139,51 @@ def _identity(tokenizer):
     return tokenizer.model, tokenizer.prefix, tokenizer.target_languages
 
 
-class _Together(Translator):
-    """The first translator, whose search and scores are those of all."""
+class _MeanTranslator(Translator):
+    """The first translator, with the search and the scores of all."""
 
     def __init__(self, translators):
-        first, *others = translators
+        first, *more = translators
         super().__init__(
             first.tokenizer,
             first.transformer,
             first.target_tokenizer,
-            max_source_length=min(one.max_source_length for one in translators),
+            max_source_length=min(t.max_source_length for t in translators),
             about=first.about,
             search_defaults=first.search_defaults,
         )
         self._decode = BatchDecoder(
             first.transformer,
             first.target_tokenizer,
-            more_models=[model.transformer for model in others],
+            more_models=[translator.transformer for translator in more],
         )
         self.shortlist = first.shortlist
         self._likelihood = _MeanLikelihood(translators)
 
 
 class _MeanLikelihood:
-    """What an ensemble thinks of given translations, as `BatchLikelihood`."""
+    """The `BatchLikelihood` of an ensemble, by the mean of the probabilities."""
 
     def __init__(self, translators):
-        self._of_models = [
-            (BatchLikelihood(one.transformer, one.target_tokenizer), index_of(one.alignment_head))
-            for one in translators
+        self._likelihoods = [
+            (BatchLikelihood(t.transformer, t.target_tokenizer), index_of(t.alignment_head))
+            for t in translators
         ]
 
     def __call__(
         self, sources: list, targets: list, progress: Callable | None = None
     ) -> list[TargetScores]:
         """See `BatchLikelihood`; `progress` is called while the last model reads the pairs."""
-        found = []
-        for number, (likelihood, head) in enumerate(self._of_models, start=1):
-            last = number == len(self._of_models)
-            found.append(likelihood(sources, targets, progress if last else None, **head))
-        return [_mean(of_pair) for of_pair in zip(*found, strict=True)]
+        scores = []
+        for number, (likelihood, head) in enumerate(self._likelihoods, start=1):
+            last = number == len(self._likelihoods)
+            scores.append(likelihood(sources, targets, progress if last else None, **head))
+        return [_mean(pair_scores) for pair_scores in zip(*scores, strict=True)]
 
 
 def _mean(scores):
     """Returns the `TargetScores` of the mean probabilities of M models, for one pair."""
-    logarithms = np.stack([one.log_probabilities for one in scores])  # (M, T)
+    logarithms = np.stack([model.log_probabilities for model in scores])  # (M, T)
     mean = np.logaddexp.reduce(logarithms, axis=0) - np.float32(math.log(len(scores)))
-    return TargetScores(mean, np.mean([one.attention for one in scores], axis=0))  # (T,), (T, S)
+    attention = np.mean([model.attention for model in scores], axis=0)
+    return TargetScores(mean, attention)  # (T,), (T, S)

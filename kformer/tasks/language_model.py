@@ -36,15 +36,15 @@ class Generation:
 
     Attributes:
         text: The prompt with its continuation.
-        score: What the search sorts by; see `kformer.Greedy` and `kformer.Beam`. It is that of the
-            continuation alone.
-        flags: What is wrong with it, nothing most of the time: "length limit", it was cut at its
-            largest length; "loop", it repeats itself; see `kformer.text.degenerate`.
+        score: The score by which the search sorts, as `kformer.Greedy` and `kformer.Beam` define
+            it, of the continuation alone.
+        flags: Faults of the continuation, empty most of the time: "length limit", it was cut at its
+            largest length; "loop", it repeats itself, by `kformer.text.degenerate`.
         tokens: The pieces of the continuation; the end id's is the last, unless the length limit
             came first.
         prompt_tokens: The pieces of the prompt.
-        token_log_probabilities: What the model says of each of `tokens`, given those before; None
-            where details were not asked for. No penalty is in them.
+        token_log_probabilities: Log-probability of each of `tokens` given the tokens before,
+            without penalties; None without details.
     """
 
     text: str
@@ -68,13 +68,13 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         max_length: Maximum number of positions: of the start id, the prompt and its continuation
             without the last id; and of a text that is scored.
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
-            own, see `search_defaults`; None for none.
+            own, the attribute `search_defaults`; None for none.
 
     Call arguments:
         ids: integer tensor (B, T), the start id first.
 
     Returns:
-        logits: float tensor (B, T, V), of what follows each position.
+        logits: float tensor (B, T, V), of the id after each position.
     """
 
     def __init__(
@@ -137,8 +137,8 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
             UserWarning: The option `max_length` is more than the model's.
         """
         search = with_defaults(options, self.search_defaults)
-        found = self.generations(prompts, search, batch_size, progress, details=False)
-        return [several[0].text for several in found]
+        answers = self.generations(prompts, search, batch_size, progress, details=False)
+        return [best.text for best, *_ in answers]
 
     def generations(
         self,
@@ -148,13 +148,13 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         progress: Callable[[int], object] | None = None,
         details: bool = True,
     ) -> list[list[Generation]]:
-        """As `generate`, but with all that is known: scores, tokens, flags.
+        """As `generate`, but with scores, tokens and flags.
 
         Args:
             prompts, batch_size, progress: As for `generate`.
-            options: `kformer.SearchOptions`; those that it does not give, and all of None, are
-                those of `search_defaults`.
-            details: Whether to find out log-probabilities of tokens, too: it takes one more pass of
+            options: `kformer.SearchOptions`; `search_defaults` replace the options that it does not
+                give, or all of them if it is None.
+            details: Whether to compute log-probabilities of tokens, too: it takes one more pass of
                 the model.
 
         Returns:
@@ -178,30 +178,31 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
                 f"end. Received: max_length={options.max_length}.",
                 stacklevel=2,
             )
-        found = self._decode(rows, options, None, batch_size, progress)
-        found = distinct_answers(self.tokenizer, found, options, [row[1:] for row in rows])
-        pairs = [(rows[i], one) for i, several in enumerate(found) for one in several]
-        whole = [[*row[1:], *one.ids] for row, one in pairs]  # Without the start id.
-        known = self._likelihood([[]] * len(whole), whole) if details else [None] * len(whole)
+        hypotheses = self._decode(rows, options, None, batch_size, progress)
+        prompt_rows = [row[1:] for row in rows]
+        hypotheses = distinct_answers(self.tokenizer, hypotheses, options, prompt_rows)
+        pairs = [(rows[i], best) for i, answers in enumerate(hypotheses) for best in answers]
+        whole = [[*row[1:], *hypothesis.ids] for row, hypothesis in pairs]  # Without the start id.
+        scores = self._likelihood([[]] * len(whole), whole) if details else [None] * len(whole)
         results = iter(
             Generation(
                 text,
-                one.score,
-                _flags(one),
-                tuple(self.tokenizer.pieces(one.ids)),
+                hypothesis.score,
+                _flags(hypothesis),
+                tuple(self.tokenizer.pieces(hypothesis.ids)),
                 tuple(self.tokenizer.pieces(row[1:])),
-                tuple(scores.log_probabilities[len(row) - 1 :].tolist()) if details else None,
+                tuple(tokens.log_probabilities[len(row) - 1 :].tolist()) if details else None,
             )
-            for (row, one), text, scores in zip(
-                pairs, write_texts(self.tokenizer, whole), known, strict=True
+            for (row, hypothesis), text, tokens in zip(
+                pairs, write_texts(self.tokenizer, whole), scores, strict=True
             )
         )
-        return [[next(results) for _ in several] for several in found]
+        return [[next(results) for _ in answers] for answers in hypotheses]
 
     def score(
         self, texts: Iterable[str], progress: Callable[[int], object] | None = None
     ) -> list[Scored]:
-        """Returns how likely the model finds given texts; in batches of about one length.
+        """Returns the log-probabilities of given texts; in batches of about one length.
 
         Args:
             texts: list of N strings, or another iterable of them, as for `generate`.
@@ -213,19 +214,19 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         Warns:
             UserWarning: A text was over `max_length` ids; only its beginning was scored.
         """
-        read = self._read(as_texts(texts, "texts"), "Text", "scored")
+        rows = self._read(as_texts(texts, "texts"), "Text", "scored")
         return [
             Scored(
-                float(one.log_probabilities.sum(dtype="float64")),
-                tuple(self.tokenizer.pieces(read.ids[i])),
-                tuple(one.log_probabilities.tolist()),
-                cut_flags(i, text=read),
+                float(scores.log_probabilities.sum(dtype="float64")),
+                tuple(self.tokenizer.pieces(rows.ids[i])),
+                tuple(scores.log_probabilities.tolist()),
+                cut_flags(i, text=rows),
             )
-            for i, one in enumerate(self._likelihood([[]] * len(read.ids), read.ids, progress))
+            for i, scores in enumerate(self._likelihood([[]] * len(rows.ids), rows.ids, progress))
         ]
 
     def _prompt_rows(self, prompts):
-        """Returns the ids of each prompt, the start id first; refuses those that are too long."""
+        """Returns the ids of each prompt, the start id first; refuses prompts that are too long."""
         rows = read_texts(self.tokenizer, prompts, MAX_LENGTH, "Prompt", "read", stacklevel=4).ids
         rows = [self._with_start(row) for row in rows]
         for i, row in enumerate(rows):
@@ -276,8 +277,8 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         )
 
 
-def _flags(found):
-    """Returns what is wrong with a `Hypothesis`; a continuation may have any length."""
-    ids = found.ids[:-1] if found.ended else found.ids
+def _flags(hypothesis):
+    """Returns the flags of a `Hypothesis`; a continuation may have any length."""
+    ids = hypothesis.ids[:-1] if hypothesis.ended else hypothesis.ids
     loop = ("loop",) if "loop" in degenerate_flags((), ids) else ()
-    return loop if found.ended else ("length limit", *loop)
+    return loop if hypothesis.ended else ("length limit", *loop)

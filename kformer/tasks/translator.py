@@ -25,10 +25,7 @@ from kformer.tasks.search_defaults import SearchDefaults
 from kformer.tasks.text_batches import InBatches
 from kformer.tasks.text_model import TextModel, check_kinds
 from kformer.tasks.translation import Translation, distinct_answers, found_flags
-from kformer.tasks.word_alignment import (
-    check_head,
-    index_of,
-)
+from kformer.tasks.word_alignment import check_head, index_of
 from kformer.text.alignment import AlignmentHead
 from kformer.text.paragraphs.split_translation import (
     SentenceTranslation,
@@ -48,14 +45,14 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         tokenizer: `Tokenizer` of the source, and of the target if that has no own.
         transformer: `Transformer` with the tokenizer's vocabulary.
         target_tokenizer: `Tokenizer` of the target, if it has a vocabulary of its own.
-        max_source_length: Most ids of a source sentence, its end id included; what is longer is
-            translated up to there, with a warning.
-        alignment_head: Whose attention aligns words: `kformer.AlignmentHead`; None for the mean of
-            the last layer's heads. `choose_alignment_head` finds the best one.
-        about: What exports tell of the model, too: "target_language", if it is known; "licence",
-            "citation" and "languages" of its model card, if it was imported.
+        max_source_length: Maximum number of ids of a source sentence, its end id included; only the
+            beginning of a longer one is translated, with a warning.
+        alignment_head: The `kformer.AlignmentHead` whose attention aligns words; None for the mean
+            of the last layer's heads. `choose_alignment_head` finds the best one.
+        about: Facts about the model, which exports contain, too: "target_language", if it is known;
+            "licence", "citation" and "languages" of its model card, if it was imported.
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
-            own, see `search_defaults`; None for none.
+            own, the attribute `search_defaults`; None for none.
     """
 
     def __init__(
@@ -97,7 +94,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
 
         Greedy and beam search then take less time, the more the larger the vocabulary. Scores of
         translations are log-probabilities among the candidates. Sampling, prefixes, a least length
-        and what forbids repetition search all ids. A `.tflite` file that is exported from this
+        and constraints on repetition search all ids. A `.tflite` file that is exported from this
         translator has the same shortlist; a `.keras` file has none.
         """
         return self._decode.shortlist
@@ -133,16 +130,17 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             target_language: One of `target_languages`; None if there are none, for this translator.
 
         Raises:
-            ValueError: It is another language; the message names those that there are.
+            ValueError: It is another language; the message names the model's languages.
         """
         tokenizer = self.tokenizer.into(target_language)
         if tokenizer is self.tokenizer:
             return self
-        made = self._of(tokenizer, self.transformer)
-        made.about["target_language"] = target_language
-        made._decode, made._likelihood = self._decode, self._likelihood  # And their graphs.
-        made._batches = self._batches = self._batches or InBatches(self.network)
-        return made
+        translator = self._sharing(tokenizer, self.transformer)
+        translator.about["target_language"] = target_language
+        # With their graphs:
+        translator._decode, translator._likelihood = self._decode, self._likelihood
+        translator._batches = self._batches = self._batches or InBatches(self.network)
+        return translator
 
     def _check_vocabularies(self):
         have = (
@@ -183,15 +181,15 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         Args:
             texts: list of strings, or another iterable of them, as a NumPy array, a pandas Series
                 or a string tensor (B,). A blank one translates to a blank one.
-            beam_size, length_penalty: See `kformer.SearchOptions`; None for those of
+            beam_size, length_penalty: Options of `kformer.SearchOptions`; None for the values in
                 `search_defaults`.
             batch_size: Sentences translated at once. It changes speed, not answers.
             progress: Called with the number of sentences done, after each batch.
-            prefixes: What the translations must begin with: as many strings, or None. A blank
+            prefixes: Beginnings of the translations: as many strings, or None. A blank
                 sentence translates to its prefix.
-            split: Whether each text may have many sentences; see `split_translations`.
+            split: Whether each text may have many sentences, as for `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
-            target_language: One of `target_languages`, if there are any; see `into`.
+            target_language: One of `target_languages`, if there are any, as for `into`.
             **options: The other options of `kformer.SearchOptions`, by name; by default those of
                 `search_defaults`.
 
@@ -206,16 +204,18 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         Warns:
             UserWarning: Sentences were longer than `max_source_length` ids.
         """
-        given = given_options(beam_size=beam_size, length_penalty=length_penalty)
-        search = with_defaults({**given, **options}, self.search_defaults)
+        explicit = given_options(beam_size=beam_size, length_penalty=length_penalty)
+        search = with_defaults({**explicit, **options}, self.search_defaults)
         check_split(split, source_language, prefixes)
         if split:
-            found = self.into(target_language)._split(
+            answers = self.into(target_language)._split(
                 texts, search, source_language, batch_size, progress
             )
-            return [one.text for one in found]
-        _, _, found = self._search(texts, search, prefixes, batch_size, progress, target_language)
-        return write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
+            return [answer.text for answer in answers]
+        _, _, hypotheses = self._search(
+            texts, search, prefixes, batch_size, progress, target_language
+        )
+        return write_texts(self.target_tokenizer, [best.ids for best, *_ in hypotheses])
 
     def translations(
         self,
@@ -227,12 +227,12 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         details: bool = True,
         target_language: str | None = None,
     ) -> list[list[Translation]]:
-        """As `translate`, but with all that is known: scores, tokens, flags, attention.
+        """As `translate`, but with scores, tokens, flags and attention.
 
         Args:
             texts, prefixes, batch_size, progress, target_language: As for `translate`.
             options: `kformer.SearchOptions`; `search_defaults` replace those that it leaves out.
-            details: Whether to find out log-probabilities of tokens and attention, too: it takes
+            details: Whether to compute log-probabilities of tokens and attention, too: it takes
                 one more pass of the model.
 
         Returns:
@@ -246,31 +246,31 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             UserWarning: As `translate`.
         """
         options = self.search_options(options)
-        sources, forced, found = self._search(
+        sources, forced, hypotheses = self._search(
             texts, options, prefixes, batch_size, progress, target_language
         )
-        pairs = [(i, one) for i, several in enumerate(found) for one in several]
-        ids = [one.ids for _, one in pairs]
-        known = [None] * len(pairs)
+        pairs = [(i, best) for i, answers in enumerate(hypotheses) for best in answers]
+        ids = [hypothesis.ids for _, hypothesis in pairs]
+        scores = [None] * len(pairs)
         if details:
             rows = [sources.ids[i] for i, _ in pairs]
-            known = self._likelihood(rows, ids, **index_of(self.alignment_head))
-        results = [[] for _ in found]
+            scores = self._likelihood(rows, ids, **index_of(self.alignment_head))
+        results = [[] for _ in hypotheses]
         written = write_texts(self.target_tokenizer, ids)
-        for (i, one), text, of_tokens in zip(pairs, written, known, strict=True):
+        for (i, hypothesis), text, tokens in zip(pairs, written, scores, strict=True):
             skipped = self.tokenizer.prefix_length(sources.ids[i])
             results[i].append(
                 Translation(
                     text,
-                    one.score,
+                    hypothesis.score,
                     (
                         *cut_flags(i, source=sources, prefix=forced),
-                        *found_flags(sources.ids[i], one),
+                        *found_flags(sources.ids[i], hypothesis),
                     ),
-                    tuple(self.target_tokenizer.pieces(one.ids)),
+                    tuple(self.target_tokenizer.pieces(hypothesis.ids)),
                     tuple(self.tokenizer.pieces(sources.ids[i][skipped:])),
-                    tuple(of_tokens.log_probabilities.tolist()) if details else None,
-                    of_tokens.attention[:, skipped:] if details else None,
+                    tuple(tokens.log_probabilities.tolist()) if details else None,
+                    tokens.attention[:, skipped:] if details else None,
                 )
             )
         return results
@@ -286,7 +286,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences; line breaks, indents and list marks stay.
 
-        Each text is split into sentences, all of which are translated as `translate` does it, those
+        Each text is split into sentences, all of which are translated as by `translate`, sentences
         of similar length together. A line break always ends a sentence. A sentence over
         `max_source_length` ids is halved at a clause, or else at a word, until no part is.
 
@@ -294,7 +294,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             texts, batch_size, target_language: As for `translate`; a text may be a whole page.
             options: `kformer.SearchOptions`; `search_defaults` replace those that it leaves out.
             source_language: The language of the texts, such as "de", whose rules and abbreviations
-                decide where a sentence ends; by default those of English.
+                decide where a sentence ends; by default English rules.
             progress: Called with the number of texts done, in proportion to their sentences.
 
         Returns:
@@ -316,9 +316,10 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         check_integer("batch_size", batch_size, least=1)
 
         def find(sentences, progress):
-            rows, _, found = self._search(sentences, options, None, batch_size, progress, did=None)
-            written = write_texts(self.target_tokenizer, [best.ids for best, *_ in found])
-            for i, (text, (best, *_)) in enumerate(zip(written, found, strict=True)):
+            search = (sentences, options, None, batch_size, progress)
+            rows, _, answers = self._search(*search, did=None)
+            written = write_texts(self.target_tokenizer, [best.ids for best, *_ in answers])
+            for i, (text, (best, *_)) in enumerate(zip(written, answers, strict=True)):
                 flags = (*cut_flags(i, source=rows), *found_flags(rows.ids[i], best))
                 yield SentenceTranslation(sentences[i], text, flags)
 
@@ -334,10 +335,10 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         target_language=None,
         did="translated",
     ):
-        """Returns the `TextRows` of sources and of prefixes, or None, and what was found.
+        """Returns the `TextRows` of sources and of prefixes, or None, and the hypotheses.
 
         Args:
-            did: See `read_texts`.
+            did: As for `read_texts`.
         """
         check_integer("batch_size", batch_size, least=1)
         texts = as_texts(texts, "texts")
@@ -348,18 +349,18 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             check_as_many(texts=texts, prefixes=prefixes)
             forced = self._read_target(prefixes, "Prefix of sentence", "kept", stacklevel=1)
             forced = forced._replace(ids=[row[:-1] for row in forced.ids])  # No end ids.
-        found = self._decode(
+        hypotheses = self._decode(
             sources.ids, options, forced.ids if forced else None, batch_size, progress
         )
-        return sources, forced, distinct_answers(self.target_tokenizer, found, options)
+        return sources, forced, distinct_answers(self.target_tokenizer, hypotheses, options)
 
     def _with(self, transformer):
-        return self._of(self.tokenizer, transformer)
+        return self._sharing(self.tokenizer, transformer)
 
-    def _of(self, tokenizer, transformer):
+    def _sharing(self, tokenizer, transformer):
         own = self.target_tokenizer is not self.tokenizer
         target_tokenizer = self.target_tokenizer if own or tokenizer is not self.tokenizer else None
-        made = Translator(
+        translator = Translator(
             tokenizer,
             transformer,
             target_tokenizer,
@@ -368,8 +369,8 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             about=self.about,
             search_defaults=self.search_defaults,
         )
-        made.shortlist = self.shortlist
-        return made
+        translator.shortlist = self.shortlist
+        return translator
 
     def get_config(self):
         config = {

@@ -4,9 +4,8 @@ A batch takes as many steps as its longest translation. In real text, most rows 
 half of all work would be done for rows that have ended, and more if one row degenerates up to its
 largest length. So whenever half of the rows have ended, the others continue in a smaller batch.
 Replacing ended rows by new sentences at once would gain little more: 20,000 image captions, by
-    their
-lengths and sorted in batches of 32, would need 7 % less work in the decoder. But rows would be at
-different positions, and the keys and values of sources would change during the loop.
+their lengths and sorted in batches of 32, would need 7 % less work in the decoder. But rows would
+be at different positions, and the keys and values of sources would change during the loop.
 
 Both functions that compact a batch have these arguments:
 

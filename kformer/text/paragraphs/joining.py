@@ -57,8 +57,7 @@ def join(pieces, translations) -> str:
 
     Sentences of Chinese and Japanese have no space between them, and sentences of other languages
     one space, whatever the source has: the translations decide. Line breaks, tabs and all else that
-        is
-    between two sources stay.
+    is between two sources stay.
 
     Args:
         pieces: list of `Piece`, all pieces of a text in their order, each with a source.
