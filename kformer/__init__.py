@@ -9,6 +9,7 @@
 - `scale`: preparing and translating text of any size, on Apache Beam.
 - `pocket`, `serving`: run a `.tflite` file, and ask a server, without TensorFlow.
 - `plot`: pictures. `phrasebook`: the built-in corpus. `cli`: the `kformer` command.
+- `kinds`: the kinds of models, with the names and classes of each.
 - `backend`, `threads`: Keras's backend; threads and batches of equal lengths.
 - `arguments`, `files`, `archives`, `json_files`: checks of arguments; files written at once or not
   at all; bounded readers of ZIP files and JSON.

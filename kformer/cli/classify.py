@@ -22,6 +22,7 @@ from kformer.cli.terminal.line_streams import (
 from kformer.cli.terminal.streams import quiet
 from kformer.export.loading import saved_form
 from kformer.files import check_writable
+from kformer.kinds import CLASSIFIER
 from kformer.training.kinds.labelled_files import read_labelled
 from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
@@ -70,7 +71,8 @@ def train(
         ),
     ] = None,
     recipe: Annotated[
-        str, typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('classifier'))}.")
+        str,
+        typer.Option(help=f"Numbers to start from: {', '.join(recipe_names(CLASSIFIER.words))}."),
     ] = "texts",
     columns: _Columns = None,
     pooling: Annotated[
@@ -86,7 +88,7 @@ def train(
     The same command resumes an unfinished run.
     """
     flags, changes = Flags.among(settings)
-    numbers = Recipe.named(recipe, "classifier", **changes)
+    numbers = Recipe.named(recipe, CLASSIFIER.words, **changes)
     options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     options["columns"] = _names(columns)
     from kformer.training.kinds.classification_task import prepare_classifier  # Imports NumPy.

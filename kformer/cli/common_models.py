@@ -28,6 +28,7 @@ from kformer.arguments import check_target_language
 from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import SearchOptions, with_defaults
 from kformer.export.loading import saved_form
+from kformer.kinds import kind_of
 from kformer.tasks.run_file import model_file
 from kformer.threads import a_core_for_each_operation
 
@@ -149,7 +150,7 @@ def open_able_to(do: str, path: Path, target_language: str | None = None, if_any
         if saved_form(path) != "tflite":
             a_core_for_each_operation()
         model = kformer.load(path)
-    if not hasattr(model, {"classify": "labels"}.get(do, do)):  # All have Keras's `predict`.
+    if do not in (kind_of(model).does, "encode"):
         raise ValueError(
             f"The model must be able to {do}. Received: {str(path)!r}, which holds a "
             f"{type(model).__name__}."

@@ -16,6 +16,7 @@ from kformer.export.saved_model.serving_files import check_serving_folder
 from kformer.export.tflite.tflite_report import report_path
 from kformer.export.web.litert_js import find_litert_js
 from kformer.files import check_writable
+from kformer.kinds import EXPORTED, LANGUAGE_MODEL, TRANSLATOR, kind_of, kinds_in_words
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 
 _OF_TRANSLATORS = ("web", "litert_js", "ctranslate2", "target_language", "shortlist", "tokenize")
@@ -67,9 +68,9 @@ def export(
     texts, references = held_out(model, check_source, check_reference)
     with quiet():
         loaded = kformer.load(model)
-        if isinstance(loaded, kformer.LanguageModel):
+        if kind_of(loaded) is LANGUAGE_MODEL:
             texts = beginnings(loaded, texts)
-    if isinstance(loaded, kformer.Translator) and references:
+    if kind_of(loaded) is TRANSLATOR and references:
         language = exports.target_language or loaded.target_language
         warn_without_words(references, bleu_tokenizer(exports.tokenize, language))
     show_reports(write_exports(loaded, texts, references, exports))
@@ -82,25 +83,23 @@ def _check_kind(model, exports):
     from kformer.tasks.keras_file import kind_in  # It imports SentencePiece.
 
     kind = kind_in(model)
-    if kind == "TextEncoder":
+    if kind is None:  # `kformer.load` will say why.
+        return
+    if kind not in EXPORTED:
         raise ValueError(
-            "A translator, a classifier or a language model can be exported. "
-            f"Received: {str(model)!r}, which holds a text encoder."
+            f"{kinds_in_words(EXPORTED).capitalize()} can be exported. "
+            f"Received: {str(model)!r}, which holds a {kind.words}."
         )
-    useless, rule = {
-        "TextClassifier": (
-            (*_OF_SEARCHES, *_OF_TRANSLATORS),
-            "A classifier has neither a search nor a target nor a web page nor CTranslate2.",
-        ),
-        "LanguageModel": (
-            _OF_TRANSLATORS,
-            "A language model has neither a target nor a web page nor CTranslate2.",
-        ),
-    }.get(kind, ((), ""))
+    useless = () if kind is TRANSLATOR else _OF_TRANSLATORS
+    useless += () if kind.searches else _OF_SEARCHES
     options = [name for name in useless if getattr(exports, name) != getattr(Exports, name)]
     if options:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in options)
-        raise ValueError(f"{rule} Received: {flags} with {str(model)!r}.")
+        search = "" if kind.searches else "a search nor "
+        raise ValueError(
+            f"A {kind.words} has neither {search}a target nor a web page nor CTranslate2. "
+            f"Received: {flags} with {str(model)!r}."
+        )
 
 
 def _check_places(exports):

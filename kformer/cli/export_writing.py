@@ -9,12 +9,7 @@ import typer
 import kformer
 from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import SearchOptions
-
-_DOING = {
-    "Translator": "Translating",
-    "TextClassifier": "Classifying",
-    "LanguageModel": "Continuing",
-}
+from kformer.kinds import TRANSLATOR, kind_of
 
 
 def write_exports(model, texts, references, exports):
@@ -34,13 +29,13 @@ def write_exports(model, texts, references, exports):
         from kformer.export import Verifier
         from kformer.files import Publication
 
-        if isinstance(model, kformer.Translator):
+        if kind_of(model) is TRANSLATOR:
             model = _into(model, exports) if model.target_languages else model
             model.about |= exports.about
         if exports.shortlist:
             model.shortlist = kformer.Shortlist.load(exports.shortlist)
         _check(model, exports)
-        doing = _DOING[type(model).__name__]
+        doing = kind_of(model).doing
 
         def say_running(where):
             say(f"{doing} {len(texts):,} sentences {where} ...")
@@ -84,8 +79,8 @@ def _check(model, exports):
             f"Received: {str(exports.shortlist)!r} with {str(exports.ctranslate2)!r}."
         )
     if exports.saved_model:
-        targets = isinstance(model, kformer.Translator)
-        batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla, targets)
+        has_target = kind_of(model).has_target
+        batch_limits(model.max_source_length, exports.max_batch_tokens, exports.xla, has_target)
     if exports.tflite or exports.web:
         check_tflite(
             model,
@@ -131,7 +126,7 @@ def _write_tflite(model, exports, verifier, together, say, say_running):
             with together.writing(exports.tflite) as temporary:
                 shutil.copyfile(file, temporary)
             python, report = verifier.reports
-            measure = verifier.kind.measure
+            measure = verifier.answers.measure
             write_report(together, exports.tflite, report, python, exports.precision, measure)
         if exports.web:
             say("Writing the web page ...")

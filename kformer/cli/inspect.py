@@ -17,6 +17,7 @@ from kformer.export.loading import saved_form
 from kformer.export.saved_model.serving_files import newest_version, read_report
 from kformer.export.tflite.tflite_report import report_path
 from kformer.json_files import read_json
+from kformer.kinds import EXPORTED, TRANSLATOR, Kind, kind_of
 from kformer.pocket.metadata import kind_in, read_metadata
 from kformer.training.recipes.recipe import MONITORS
 
@@ -31,30 +32,19 @@ _BYTES = {
     "int4": (1, 0.5),
     "int4-all": (0.5, 0.5),
 }
-# Of a `.tflite` file, in bytes: for any model, for each layer of a stack, for each id.
-_BESIDE_WEIGHTS = {
-    "Translator": (420_000, 50_000, 35),
-    "TextClassifier": (300_000, 60_000, 35),
-    "LanguageModel": (0, 170_000, 130),
-}
-_BESIDE_WEIGHTS_SAVED = {  # The same, of a SavedModel.
-    "Translator": (1_400_000, 300_000, 55),
-    "TextClassifier": (640_000, 300_000, 55),
-    "LanguageModel": (1_400_000, 300_000, 55),
-}
 
 
 def export_sizes(
-    kind: str, stacks: Iterable, parts: "Iterable[NetworkPart]"
+    kind: Kind, stacks: Iterable, parts: "Iterable[NetworkPart]"
 ) -> Iterator[tuple[str, str]]:
     """Yields the forms in which a model can be exported, and their sizes in words.
 
     Args:
-        kind: Name of the model's class; a class that is not listed above has no exports.
+        kind: Kind of the model; some have no exports.
         stacks: The stacks of layers of its network.
         parts: The parts of its network.
     """
-    if kind not in _BESIDE_WEIGHTS:
+    if kind not in EXPORTED:
         return
     stacks, parts = [*stacks], [*parts]
     parameters = sum(part.parameters for part in parts)
@@ -68,9 +58,9 @@ def export_sizes(
     sizes = []
     for precision, (table_bytes, other_bytes) in _BYTES.items():
         weights = table_bytes * in_tables + other_bytes * (parameters - in_tables)
-        sizes.append(f"{precision} {(weights + beside(*_BESIDE_WEIGHTS[kind])) / 1e6:.1f}")
+        sizes.append(f"{precision} {(weights + beside(*kind.tflite_bytes)) / 1e6:.1f}")
     yield ".tflite", f"{', '.join(sizes)} MB"
-    yield "SavedModel", f"{(4 * parameters + beside(*_BESIDE_WEIGHTS_SAVED[kind])) / 1e6:.1f} MB"
+    yield "SavedModel", f"{(4 * parameters + beside(*kind.saved_model_bytes)) / 1e6:.1f} MB"
 
 
 _MB = 1e6
@@ -87,13 +77,12 @@ def _keras(path):
     """Yields names and values about a `.keras` file, and about the run beside it."""
     with quiet():
         import kformer
-        from kformer.tasks.keras_file import KINDS_IN_WORDS
         from kformer.tasks.parts import parts_of, stacks_of
 
         model = kformer.load(path)
         parts, stacks = parts_of(model.network), stacks_of(model.network)
-    kind = type(model).__name__
-    yield "model", f"{KINDS_IN_WORDS[kind]}, {path}, {_megabytes(path.stat().st_size)}"
+    kind = kind_of(model)
+    yield "model", f"{kind.words}, {path}, {_megabytes(path.stat().st_size)}"
     yield from _layers(stacks)
     yield from _texts(model)
     yield from _table(parts)
@@ -213,7 +202,7 @@ def _saved_model(path):
     """Yields names and values of the report in a SavedModel."""
     version = newest_version(path)
     report = read_report(version)
-    kind = report.get("kind", "translator").replace("_", " ")
+    kind = report.get("kind", TRANSLATOR.name).replace("_", " ")
     yield "model", f"{kind}, SavedModel {version}"
     sizes = report.get("bytes", {})
     if sizes:
@@ -256,7 +245,8 @@ def _tflite(path):
     metadata = read_metadata(path)
     report = _report_beside(path)
     precision = f", {metadata['precision']}" if "precision" in metadata else ""
-    yield "model", f"{kind_in(metadata)}, {path}, {_megabytes(path.stat().st_size)}{precision}"
+    kind = kind_in(metadata).words
+    yield "model", f"{kind}, {path}, {_megabytes(path.stat().st_size)}{precision}"
     yield from _about(metadata)
     sizes = ("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff", "activation")
     parts = [f"{name} {metadata[name]}" for name in sizes if metadata.get(name)]

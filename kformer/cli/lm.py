@@ -29,6 +29,7 @@ from kformer.cli.terminal.output_format import OutputFormat, check_format, write
 from kformer.cli.translate import SEARCH
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.loading import saved_form
+from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, read_documents
 from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
 
@@ -39,7 +40,6 @@ _SEARCH = [
     field.name for field in dataclasses.fields(SearchOptions) if field.name not in _OF_SOURCES
 ]
 _Files = list[Path]
-_KIND = "language model"
 
 app = typer.Typer(help="Train a language model on your own text, and use it.")
 
@@ -69,7 +69,9 @@ def train(
     ] = Documents.LINE,
     recipe: Annotated[
         str,
-        typer.Option(help=f"Numbers to start from: {', '.join(recipe_names('language model'))}."),
+        typer.Option(
+            help=f"Numbers to start from: {', '.join(recipe_names(LANGUAGE_MODEL.words))}."
+        ),
     ] = "lm",
     **settings,
 ):
@@ -78,7 +80,7 @@ def train(
     The same command resumes an unfinished run.
     """
     flags, changes = Flags.among(settings)
-    numbers, options = Recipe.named(recipe, _KIND, **changes), flags.options(changes)
+    numbers, options = Recipe.named(recipe, LANGUAGE_MODEL.words, **changes), flags.options(changes)
     from kformer.training.kinds.language_task import prepare_language_model  # Imports NumPy.
 
     options["documents"] = documents.value

@@ -128,7 +128,7 @@ def train_as_prepared(prepare, output, flags):
         typer.echo(f"kformer: {stopped} {again} to resume.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
     if not flags.process:
-        typer.echo(f"The {task.model} is {output / task.model_file}")
+        typer.echo(f"The {task.kind.words} is {output / task.kind.file}")
 
 
 def _processes(flags):

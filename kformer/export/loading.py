@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kformer.arguments import check_choice
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
-from kformer.tasks.run_file import MODEL_FILES, model_file
+from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, any_of, kind_named
+from kformer.tasks.run_file import model_file
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
 
     from kformer.text.paragraphs.split_translation import SplitTranslation
-
-_SERVED = {  # By kind.
-    "translator": "ServedTranslator",
-    "classifier": "ServedClassifier",
-    "language_model": "ServedLanguageModel",
-}
 
 
 class SavedTranslation(Protocol):
@@ -125,19 +120,16 @@ def load(path) -> Any:
     path = model_file(path)
     form = saved_form(path)
     if form == "tflite":
-        from kformer import pocket
-        from kformer.pocket.metadata import READERS, kind_in, read_metadata
+        from kformer.pocket.metadata import kind_in, read_metadata
 
-        return getattr(pocket, READERS[kind_in(read_metadata(Path(path)))])(path)
+        return kind_in(read_metadata(Path(path))).part("pocket")(path)
     if form == "saved_model":
-        from kformer import export
-
-        kind = read_report(newest_version(path)).get("kind", "translator")
-        return getattr(export, _SERVED[check_choice("kind", kind, _SERVED)])(path)
-    import kformer
+        name = read_report(newest_version(path)).get("kind", TRANSLATOR.name)  # Early ones lack it.
+        kind = kind_named(check_choice("kind", name, [kind.name for kind in EXPORTED]))
+        return kind.part("served")(path)
     from kformer.tasks.keras_file import kind_in
 
-    return getattr(kformer, kind_in(path) or "Translator").load(path)
+    return (kind_in(path) or TRANSLATOR).part("model").load(path)
 
 
 def saved_form(path) -> str:
@@ -171,6 +163,6 @@ def _no_model_folder(path):
     held = f"which holds {', '.join(models[:5])}" if models else "which holds no model"
     return ValueError(
         "A folder must hold a SavedModel, which is saved_model.pb or numbered versions, or the "
-        f"model of a training run, which is {', '.join(MODEL_FILES[:-1])} or {MODEL_FILES[-1]}. "
+        f"model of a training run, which is {any_of([*MODEL_FILES])}. "
         f"Received: path={str(path)!r}, {held}."
     )

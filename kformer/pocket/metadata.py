@@ -8,17 +8,12 @@ from typing import NotRequired, TypedDict
 from kformer.archives import Archive
 from kformer.files import check_file
 from kformer.json_files import check_schema, parse_json
+from kformer.kinds import TRANSLATOR, Kind, kind_named
 
 FORMAT = 2  # Readers refuse newer formats. Files of format 1 have their metadata beside them.
 METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
 # Only export reports have this key; they, too, are called NAME.tflite.json.
 REPORT_KEY = "equal_to_python"
-TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL = "translator", "classifier", "language model"  # Kinds.
-READERS = {  # In this folder.
-    TRANSLATOR: "PocketTranslator",
-    CLASSIFIER: "PocketClassifier",
-    LANGUAGE_MODEL: "PocketLanguageModel",
-}
 _BLOCK = 2**20  # Bytes that are read at once.
 _MOST = 2**24  # Maximum of a size in ids, bytes or rows, by which arrays are allocated.
 _RULE = "The metadata of a .tflite file must be as the export wrote it."
@@ -50,33 +45,13 @@ class _Format2(TypedDict):
     signatures: NotRequired[list[str]]
     sha256: NotRequired[str]
     model_bytes: NotRequired[int]
-
-
-class _Writer(_Format2):
-    """Metadata of a kind that writes text."""
-
-    max_target_length: int
+    # A kind of model needs some of these, see `Kind.metadata`.
     d_model: NotRequired[int]
-    target_languages: NotRequired[dict[str, int]]
+    labels: NotRequired[list[str]]
+    max_target_length: NotRequired[int]
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
-
-
-class _Classifier(_Format2):
-    labels: list[str]
-    d_model: int
-
-
-class _LanguageModel(_Writer):
-    d_model: int
-
-
-_SCHEMAS = {
-    (1, TRANSLATOR): _Format1,
-    (2, TRANSLATOR): _Writer,
-    (2, CLASSIFIER): _Classifier,
-    (2, LANGUAGE_MODEL): _LanguageModel,
-}
+    target_languages: NotRequired[dict[str, int]]
 
 
 def read_metadata(path: Path) -> dict:
@@ -103,11 +78,12 @@ def read_metadata(path: Path) -> dict:
             "The .tflite file is not whole: its end, with the metadata, is missing. "
             f"Received: {str(path)!r}."
         )
-    version, kind = metadata["format"], kind_in(metadata)
-    if version > FORMAT or kind not in READERS:
+    version, words = metadata["format"], metadata.get("kind", TRANSLATOR.words)
+    kind = kind_named(words)
+    if version > FORMAT or kind is None or kind.pocket is None:
         raise ValueError(
             f"This kformer reads metadata up to format {FORMAT}; update it. "
-            f"Received: format={version} in {str(place)!r}, of a {kind}."
+            f"Received: format={version} in {str(place)!r}, of a {words}."
         )
     try:
         _check(metadata, version, kind)
@@ -117,9 +93,12 @@ def read_metadata(path: Path) -> dict:
 
 
 def _check(metadata, version, kind):
-    if (version, kind) not in _SCHEMAS:
-        raise ValueError(f"a {kind} has no format {version}")
-    check_schema(metadata, _SCHEMAS[version, kind])
+    if version != FORMAT and (version, kind) != (1, TRANSLATOR):
+        raise ValueError(f"a {kind.words} has no format {version}")
+    check_schema(metadata, _Format1 if version == 1 else _Format2)
+    missing = [name for name in kind.metadata if name not in metadata]
+    if missing and version > 1:
+        raise ValueError(f"it must have {', '.join(map(repr, missing))}")
     sizes = {name: metadata[name] for name in metadata if name.startswith("max_")}
     shapes = metadata.get("batches", metadata.get("signatures") if version == 1 else None) or {}
     sizes |= {f"{name}[{i}]": size for name in shapes for i, size in enumerate(shapes[name])}
@@ -131,18 +110,21 @@ def _check(metadata, version, kind):
             raise ValueError(f"{name!r} must be a file beside it")
 
 
-def kind_in(metadata) -> str:
-    """Returns the kind of model in a file; without the field it is a translator."""
-    return metadata.get("kind", TRANSLATOR)
+def kind_in(metadata) -> Kind:
+    """Returns the kind of the model in a file, of `read_metadata`."""
+    kind = kind_named(metadata.get("kind", TRANSLATOR.words))  # Early files lack it.
+    assert kind is not None  # `read_metadata` has checked it.
+    return kind
 
 
-def check_kind(path, metadata, kind):
-    """Raises a ValueError unless `metadata`, read from the file at `path`, is for this `kind`."""
-    own_kind = kind_in(metadata)
-    if own_kind != kind:
+def check_kind(path, metadata, kind: Kind):
+    """Raises a ValueError unless the file at `path`, of this metadata, holds `kind`."""
+    actual = kind_in(metadata)
+    if actual is not kind:
+        reader = str(actual.pocket).replace(":", ".")
         raise ValueError(
-            f"A {kind} is needed; `kformer.pocket.{READERS[own_kind]}` runs a {own_kind}. "
-            f"Received: the {own_kind} {str(path)!r}."
+            f"A {kind.words} is needed; `{reader}` runs a {actual.words}. "
+            f"Received: the {actual.words} {str(path)!r}."
         )
 
 

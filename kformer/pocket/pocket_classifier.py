@@ -5,7 +5,7 @@ Axes: N texts, C classes.
 
 import numpy as np
 
-from kformer.pocket.metadata import CLASSIFIER
+from kformer.kinds import CLASSIFIER
 from kformer.pocket.pocket_model import PocketModel
 from kformer.text.labels import Predictions, predictions
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kformer.pocket.metadata import LANGUAGE_MODEL
+from kformer.kinds import LANGUAGE_MODEL
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_text import text_in
 from kformer.text.degenerate import TOO_LONG, check_prompts, degenerate_flags

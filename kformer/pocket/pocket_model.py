@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kformer.arguments import as_texts, check_integer, check_text
+from kformer.kinds import Kind
 from kformer.pocket.metadata import check_kind, check_whole, read_metadata
 from kformer.pocket.pocket_text import TextBeside, TextInFile
 from kformer.pocket.worker_team import Team
@@ -29,7 +30,7 @@ class PocketModel:
         manifest: dict, the metadata of the file.
     """
 
-    kind = ""  # In the metadata.
+    kind: Kind
     signature = ""  # The first, from the bytes of a text.
     output = "translation"  # Name of the text that `detokenize` returns.
 

@@ -4,7 +4,7 @@ import copy
 from typing import NamedTuple, Self
 
 from kformer.arguments import check_target_language
-from kformer.pocket.metadata import TRANSLATOR
+from kformer.kinds import TRANSLATOR
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
 from kformer.pocket.pocket_text import text_in
 from kformer.text.degenerate import degenerate_flags

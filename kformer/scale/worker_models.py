@@ -11,7 +11,8 @@ from apache_beam.ml.inference.base import ModelHandler
 import kformer
 from kformer.export.loading import saved_form
 from kformer.export.saved_model.serving_files import newest_version, read_report
-from kformer.pocket.metadata import TRANSLATOR, check_kind, read_metadata
+from kformer.kinds import TRANSLATOR
+from kformer.pocket.metadata import check_kind, read_metadata
 from kformer.scale.addresses import local_copy
 from kformer.scale.runner import errors_of_users
 
@@ -76,8 +77,9 @@ def check_is_export(path: str | Path):
     if form == "tflite":
         check_kind(path, read_metadata(Path(path)), TRANSLATOR)
         return
-    kind = read_report(newest_version(path)).get("kind", TRANSLATOR) if form != "keras" else form
-    if kind != TRANSLATOR:
+    report = {"kind": form} if form == "keras" else read_report(newest_version(path))
+    kind = report.get("kind", TRANSLATOR.name)
+    if kind != TRANSLATOR.name:
         raise ValueError(
             "A .tflite file or a SavedModel of a translator translates on a runner: `kformer "
             f"export` writes both. Received: {str(path)!r}, a {kind.replace('_', ' ')} file."

@@ -5,8 +5,9 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from kformer.arguments import check_integer, check_text
+from kformer.kinds import TRANSLATOR
 
-MODEL = "translator"  # The model's name on a server, set by `kformer export`.
+MODEL = TRANSLATOR.name  # On a server; set by `kformer export`.
 _SCHEMES = ("http", "https", "grpc", "grpcs")
 _ENCRYPTED = ("https", "grpcs")
 _SECRET = ("authorization", "proxy-authorization", "cookie", "x-api-key")  # Headers.

@@ -8,9 +8,9 @@
 - `text_classifier`: `TextClassifier`, from text to a label.
 - `language_model`: `LanguageModel`, from a prompt to its continuation.
 - `text_encoder`: `TextEncoder`, from text to vectors.
-- `search_defaults`: `SearchDefaults`, the options by which a model searches by default.
+- `search_defaults`: `SearchDefaults`, the options by which a model searches by default,
+  and those of an export.
 - `parts`: the parts of a network, and the number of their parameters.
-- `kinds`: chooses what differs by the kind of a model that is exported.
 - `attention_maps`: the attention of a model to the pieces of one text.
 - `text_batches`: `InBatches`, which computes something of any number of rows.
 - `keras_file`: reads the settings in a `.keras` file, without its weights. `run_file`: its name in

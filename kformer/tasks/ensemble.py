@@ -12,7 +12,7 @@ import numpy as np
 from kformer.decoding.batch_decoder import BatchDecoder
 from kformer.decoding.scoring import BatchLikelihood, Scored, TargetScores
 from kformer.decoding.search_options import OtherSearchOptions, SearchOptions
-from kformer.tasks.kinds import check_is_translator
+from kformer.kinds import TRANSLATOR
 from kformer.tasks.translation import Translation
 from kformer.tasks.translator import Translator
 from kformer.tasks.word_alignment import index_of
@@ -41,7 +41,7 @@ class Ensemble:
         if not self.translators:
             raise ValueError("An ensemble has at least one translator. Received: none.")
         for number, translator in enumerate(self.translators):
-            check_is_translator(f"translators[{number}]", translator)
+            TRANSLATOR.check(f"translators[{number}]", translator)
         _check_vocabularies(self.translators)
         self._translator = _MeanTranslator(self.translators)
 

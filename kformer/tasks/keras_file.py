@@ -9,15 +9,10 @@ import numpy as np
 from kformer.archives import Archive
 from kformer.files import check_file
 from kformer.json_files import check_schema, parse_json
+from kformer.kinds import KINDS, TRANSLATOR, Kind
 from kformer.text.vocabulary import ASSET
 
-KINDS_IN_WORDS = {
-    "Translator": "translator",
-    "TextClassifier": "classifier",
-    "TextEncoder": "text encoder",
-    "LanguageModel": "language model",
-}  # By the name of the class.
-KINDS = {f"kformer>{name}": name for name in KINDS_IN_WORDS}  # By the name in the file.
+_KINDS = {kind.registered_name: kind for kind in KINDS}
 FORMAT = 3  # Of the `.keras` file; readers refuse what is newer than they are.
 _FORMAT_OF = {  # Of files with such a setting, of a model or of its network.
     "search_defaults": 3,
@@ -76,10 +71,10 @@ class _Held(TypedDict):
     config: _Format
 
 
-def kind_in(path) -> str | None:
-    """Returns which of `KINDS` a `.keras` file holds; None if it is another file."""
+def kind_in(path) -> Kind | None:
+    """Returns the kind of the model in a `.keras` file; None if it is another file."""
     held = _held(Path(path))
-    return KINDS.get(held["registered_name"]) if held else None
+    return _KINDS.get(held["registered_name"]) if held else None
 
 
 def _held(path):
@@ -91,7 +86,7 @@ def _held(path):
             held = parse_json(archive.read("config.json"), _Held)
     except ValueError:
         return None
-    return held if held["registered_name"] in KINDS else None
+    return held if held["registered_name"] in _KINDS else None
 
 
 def with_format(config: dict) -> dict:
@@ -121,7 +116,7 @@ def transformer_config(path) -> dict:
         ValueError: The file holds no translator, or one of a newer format.
     """
     check_file(path)
-    check_kind(path, "Translator")
+    check_kind(path, TRANSLATOR)
     return _ADDED | _held(Path(path))["config"]["transformer"]
 
 
@@ -132,7 +127,7 @@ def target_language_in(path) -> str | None:
         FileNotFoundError, IsADirectoryError, ValueError: See `transformer_config`.
     """
     check_file(path)
-    check_kind(path, "Translator")
+    check_kind(path, TRANSLATOR)
     return (_held(Path(path))["config"].get("about") or {}).get("target_language")
 
 
@@ -143,14 +138,12 @@ def encoder_config(path) -> dict:
         The config of a `Transformer`, a `TransformerEncoder` or a `TransformerDecoder`.
     """
     check_file(path)
-    kind = kind_in(path) or "Translator"
+    kind = kind_in(path) or TRANSLATOR
     check_kind(path, kind)
     config = _held(Path(path))["config"]
-    if kind == "Translator":
-        return _ADDED | config["transformer"]
-    if kind == "LanguageModel":
-        return config["decoder"]
-    return config["classifier"]["encoder"] if kind == "TextClassifier" else config["encoder"]
+    for key in kind.network:
+        config = config[key]
+    return _ADDED | config if kind is TRANSLATOR else config
 
 
 def search_defaults_in(path) -> dict:
@@ -175,7 +168,7 @@ def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | No
         ValueError: The file holds no model of ours, or one of a newer format.
     """
     path = Path(path)
-    kind = kind_in(path) or "Translator"
+    kind = kind_in(path) or TRANSLATOR
     check_kind(path, kind)
     config = _held(path)["config"]
     if config.get("prefix") is not None and not prefix_kept:
@@ -195,31 +188,29 @@ def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | No
         with Archive(path, _RULE) as archive:
             source, *target = (archive.read(f"{_ASSETS}/{name}/{ASSET}") for name in names)
     except ValueError as error:
-        raise ValueError(
-            f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "
-            f"Received: path={str(path)!r} ({error})."
-        ) from error
+        raise ValueError(f"{_whole(kind)} Received: path={str(path)!r} ({error}).") from error
     return source, target[0] if target else None
 
 
-def check_kind(path, kind: str):
+def _whole(kind):
+    return f"The file must hold a whole {kind.words}, as `{kind.class_name}.save` writes it."
+
+
+def check_kind(path, kind: Kind):
     """Raises a ValueError unless `path` holds `kind`, in a format that this kformer reads."""
     held = _held(Path(path))
-    found = KINDS.get(held["registered_name"]) if held else None
-    if found != kind:
-        other = f"a {KINDS_IN_WORDS[found]}" if found else "none"
+    actual = _KINDS.get(held["registered_name"]) if held else None
+    if actual is not kind:
+        content = f"a {actual.words}" if actual else "none"
         raise ValueError(
-            f"A {KINDS_IN_WORDS[kind]} is a .keras file, as `{kind}.save` writes it. "
-            f"Received: path={str(path)!r}, which holds {other}."
+            f"A {kind.words} is a .keras file, as `{kind.class_name}.save` writes it. "
+            f"Received: path={str(path)!r}, which holds {content}."
         )
     check_format(held["config"]["format"])
     try:
         check_schema(held["config"], _Config, "its config")
     except ValueError as error:
-        raise ValueError(
-            f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "
-            f"Received: path={str(path)!r} ({error})."
-        ) from error
+        raise ValueError(f"{_whole(kind)} Received: path={str(path)!r} ({error}).") from error
 
 
 def check_sizes(path: Path):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-MODEL_FILES = ("translator.keras", "classifier.keras", "language_model.keras")  # By its kind.
+from kformer.kinds import MODEL_FILES
 
 
 def model_file(path: str | Path) -> Path:

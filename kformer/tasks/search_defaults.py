@@ -1,10 +1,14 @@
-"""The search defaults of a model: options that it searches by, unless its caller gives others."""
+"""The search defaults of a model: options that it searches by, unless its caller gives others.
+
+The options of the searches in an export.
+"""
 
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from kformer.decoding.search_options import SearchOptions, with_defaults
+from kformer.decoding.search_options import SearchOptions, given_options, with_defaults
+from kformer.kinds import EXPORTED, any_of, kind_of
 
 # The number of answers is the choice of the caller.
 _NAMES = [field.name for field in dataclasses.fields(SearchOptions) if field.name != "n_best"]
@@ -62,3 +66,48 @@ class SearchDefaults:
                 f"`options` must be a kformer.SearchOptions. Received: options={options!r:.99}."
             )
         return with_defaults(options.given, self.search_defaults)
+
+
+def export_options(
+    model, beam_size: int | None = None, length_penalty: float | None = None
+) -> SearchOptions:
+    """Returns the options of the search of an export: those given, and the model's own.
+
+    Args:
+        model: A Keras model of a kind that can be exported.
+        beam_size, length_penalty: See `kformer.SearchOptions`; None for those of the model.
+
+    Raises:
+        TypeError: `model` is something else.
+        ValueError: The model draws samples by default, and no number of beams is given; or the
+            model does not search, and an option is given.
+    """
+    if not isinstance(model, tuple(kind.part("model") for kind in EXPORTED)):
+        models = any_of([f"a kformer.{kind.class_name}" for kind in EXPORTED])
+        raise TypeError(
+            f"`model` must be {models}, which only a .keras file holds. "
+            f"Received: model={model!r:.99}."
+        )
+    given = given_options(beam_size=beam_size, length_penalty=length_penalty)
+    options = with_defaults(given, getattr(model, "search_defaults", {}))
+    if options.sample:
+        raise ValueError(
+            "An export cannot draw samples: choose its number of beams, 1 for greedy search. "
+            f"Received: sample={options.sample}."
+        )
+    kind = kind_of(model)
+    if not kind.searches and options != SearchOptions():
+        raise ValueError(
+            f"A {kind.words} does not search. Received: "
+            f"beam_size={options.beam_size}, length_penalty={options.length_penalty}."
+        )
+    return options
+
+
+BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
+
+
+def of_several(options: SearchOptions) -> SearchOptions:
+    """Returns the options of the signature `beam`, for as many answers as beams."""
+    beams = options.beam_size if options.beam_size > 1 else BEAMS
+    return dataclasses.replace(options, beam_size=beams, n_best=beams)

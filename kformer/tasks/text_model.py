@@ -16,11 +16,12 @@ from keras import ops
 from kformer.arguments import as_texts, check_integer, check_text
 from kformer.backend import check_backend
 from kformer.files import replacing
+from kformer.kinds import kind_of
 from kformer.model.network import KeepsOptimizer, weights_copy
 from kformer.model.sequence_classifier import pool
 from kformer.model.transformer import Attention
 from kformer.tasks.attention_maps import AttentionMaps
-from kformer.tasks.keras_file import KINDS_IN_WORDS, check_kind, check_sizes, check_weights
+from kformer.tasks.keras_file import check_kind, check_sizes, check_weights
 from kformer.tasks.run_file import model_file
 from kformer.tasks.text_batches import InBatches
 from kformer.text.text_rows import read_texts
@@ -229,7 +230,7 @@ class TextModel(KeepsOptimizer, keras.Model):
         path = model_file(path)
         if not path.exists():
             raise FileNotFoundError(f"There is no such file. Received: path={str(path)!r}.")
-        kind = cls.__name__
+        kind = kind_of(cls)
         check_kind(path, kind)
         try:
             check_sizes(path)
@@ -238,7 +239,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             check_weights(path, model)
         except Exception as error:  # Keras, h5py and zipfile each have their own.
             raise ValueError(
-                f"The file must hold a whole {KINDS_IN_WORDS[kind]}, as `{kind}.save` writes it. "
+                f"The file must hold a whole {kind.words}, as `{kind.class_name}.save` writes it. "
                 f"Received: path={str(path)!r} "
                 f"({type(error).__name__}: {str(error).split(chr(10))[0]})."
             ) from error

@@ -18,7 +18,7 @@ import numpy as np
 from kformer.arguments import check_integer
 from kformer.decoding.search_options import SHORTLIST_SIZE
 from kformer.decoding.shortlist import Shortlist
-from kformer.tasks.kinds import check_is_translator
+from kformer.kinds import TRANSLATOR
 from kformer.tasks.translator import Translator
 from kformer.text.long_lines import is_too_long
 from kformer.text.text_files import as_list, read_lines
@@ -212,7 +212,7 @@ def learn_shortlist(
         ValueError: The files differ in lines, a file is empty or not UTF-8, no pair of sentences is
             within the translator's limit, or `size` is out of range.
     """
-    check_is_translator("translator", translator)
+    TRANSLATOR.check("translator", translator)
     tokenizers = translator.tokenizer, translator.target_tokenizer
     always = _special_ids(tokenizers[1])
     check_integer("size", size, least=len(always))

@@ -5,6 +5,7 @@ Axes: B batch, C classes.
 
 import tensorflow as tf
 
+from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.graph_search import compiled, map_in_chunks
 from kformer.export.saved_model.serving_signatures import Signatures
 from kformer.export.saved_model.text_in_graph import joined
@@ -63,12 +64,10 @@ class ClassifierExport:
 
     Args:
         classifier: `kformer.TextClassifier`.
+        options: `SearchOptions`, the defaults: a classifier does not search.
     """
 
-    name = "classifier"
-    targets = False
-
-    def __init__(self, classifier):
+    def __init__(self, classifier, options: SearchOptions):
         self._classifier = classifier
         self.tokenizers = [classifier.tokenizer]
         self.settings = {"labels": list(classifier.labels)}

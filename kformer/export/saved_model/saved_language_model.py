@@ -17,7 +17,7 @@ from kformer.export.saved_model.serving_signatures import (
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import Examples, examples_of
 from kformer.model.transformer_decoder import TransformerDecoder
-from kformer.tasks.kinds import of_several
+from kformer.tasks.search_defaults import of_several
 from kformer.text.degenerate import TOO_LONG
 from kformer.text.tokenizer import Tokenizer
 
@@ -150,9 +150,6 @@ class LanguageModelExport:
         model: `kformer.LanguageModel`.
         options: `SearchOptions`.
     """
-
-    name = "language_model"
-    targets = False
 
     def __init__(self, model, options: SearchOptions):
         self._model = model

@@ -10,9 +10,6 @@ from pathlib import Path
 import tensorflow as tf
 
 import kformer
-from kformer.export.saved_model.saved_classifier import ClassifierExport
-from kformer.export.saved_model.saved_language_model import LanguageModelExport
-from kformer.export.saved_model.saved_translator import TranslatorExport
 from kformer.export.saved_model.served_model import as_lists
 from kformer.export.saved_model.serving_files import (
     NEWEST,
@@ -29,7 +26,8 @@ from kformer.export.saved_model.serving_signatures import (
 )
 from kformer.export.saved_model.warmup import Request, batch_limits, requests, write_warmup
 from kformer.files import Publication, json_text, part_of
-from kformer.tasks.kinds import export_options, of_kind
+from kformer.kinds import kind_of
+from kformer.tasks.search_defaults import export_options
 
 FORMAT = 1
 
@@ -145,17 +143,17 @@ def export_saved_model(
         TypeError, ValueError: An argument is wrong.
     """
     options = export_options(model, beam_size, length_penalty)
-    kinds = TranslatorExport, ClassifierExport, LanguageModelExport
-    export = of_kind(model, options, *kinds)(model)
+    kind = kind_of(model)
+    export = kind.part("saved_model")(model, options)
     folder = Path(folder)
     check_serving_folder(folder)
-    limits = batch_limits(model.max_source_length, max_batch_tokens, xla, export.targets)
+    limits = batch_limits(model.max_source_length, max_batch_tokens, xla, kind.has_target)
     version = next_version(folder)
     examples = export.examples(examples)
     module = _Serving(model, export, limits, xla)
     settings = {
         "version": version,
-        "kind": export.name,
+        "kind": kind.name,
         **export.settings,
         "xla": xla,
         "max_source_length": model.max_source_length,

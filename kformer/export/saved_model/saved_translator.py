@@ -12,8 +12,7 @@ from kformer.export.saved_model.graph_search import Searching
 from kformer.export.saved_model.serving_signatures import Signatures, as_many
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import Codes, Examples, examples_of
-from kformer.serving.address import MODEL
-from kformer.tasks.kinds import of_several
+from kformer.tasks.search_defaults import of_several
 
 
 class Translating(Searching):
@@ -129,15 +128,10 @@ class TranslatorExport:
         options: `SearchOptions`.
 
     Attributes:
-        name: Of the model on a server.
-        targets: Whether texts have targets, whose ids count for the limits.
         tokenizers: To save with the weights.
         settings: dict for the report.
         about: A sentence for the README.
     """
-
-    name = MODEL
-    targets = True
 
     def __init__(self, translator, options: SearchOptions):
         self._translator = translator

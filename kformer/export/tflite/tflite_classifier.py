@@ -5,6 +5,7 @@ Axes: B batch, S most ids of a text, C classes.
 
 import tensorflow as tf
 
+from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_parts, with_quantized_embeddings
 from kformer.export.tflite.tflite_signatures import Signatures, beginning, signature, vector
 from kformer.pocket.pocket_classifier import PocketClassifier
@@ -87,12 +88,13 @@ class ClassifierExport:
 
     Args:
         classifier: `kformer.TextClassifier`.
+        options: `SearchOptions`, the defaults: a classifier does not search.
     """
 
     pocket = PocketClassifier
     names = ClassifierSignatures.names
 
-    def __init__(self, classifier):
+    def __init__(self, classifier, options: SearchOptions):
         self._classifier = classifier
         self.about: dict = {}
         self.tokenizers = [classifier.tokenizer]

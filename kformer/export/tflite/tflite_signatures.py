@@ -12,8 +12,8 @@ import tensorflow as tf
 from kformer.arguments import check_integer
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.byte_codec.codec import ByteCodec
+from kformer.kinds import kind_of
 from kformer.pocket.pocket_model import SOURCE_CUT
-from kformer.tasks.keras_file import KINDS_IN_WORDS
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_model import sentence_vectors
 
@@ -173,7 +173,7 @@ def limits_of(
     if not 2 <= max_source_length <= model.max_source_length:
         raise ValueError(
             "`max_source_length` must be at least 2, for a piece and the end id, and at most the "
-            f"{KINDS_IN_WORDS[type(model).__name__]}'s {model.max_source_length}. "
+            f"{kind_of(model).words}'s {model.max_source_length}. "
             f"Received: max_source_length={max_source_length}."
         )
     options = options or SearchOptions()

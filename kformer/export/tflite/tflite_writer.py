@@ -10,24 +10,23 @@ import json
 import zipfile
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 import kformer
 from kformer.arguments import check_choice, check_integer
 from kformer.export.byte_codec.codec_tables import tables_of
 from kformer.export.tflite.rounded_weights import store_as_float16, store_as_int4
-from kformer.export.tflite.tflite_classifier import ClassifierExport
-from kformer.export.tflite.tflite_language_model import LanguageModelExport
 from kformer.export.tflite.tflite_signatures import Limits, limits_of
-from kformer.export.tflite.tflite_translator import TranslatorExport
 from kformer.export.tflite_graph.beginnings import share_beginnings
 from kformer.export.tflite_graph.conversion import convert
 from kformer.export.tflite_graph.flatbuffer import merge_buffers, shrink, write_model
 from kformer.export.tflite_graph.int8_weights import store_as_int8
 from kformer.export.tflite_graph.stand_ins import StandIns
 from kformer.files import check_writable, json_text, replacing
+from kformer.kinds import kind_of
 from kformer.model.network import is_float32
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS, checksum_of
-from kformer.tasks.kinds import export_options, of_kind
+from kformer.tasks.search_defaults import export_options
 
 PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
 _TABLE_BITS = {"int8": 8, "int4": 8, "int4-all": 4}
@@ -149,7 +148,7 @@ def _metadata(export, limits, precision, about, graph):
     return {
         "format": FORMAT,
         "kformer": kformer.__version__,
-        "kind": export.pocket.kind,
+        "kind": kind_of(model).words,
         **export.about,
         **about,
         "precision": precision,
@@ -196,19 +195,18 @@ def check_tflite(
     precision,
     batch_size,
     signatures=None,
-) -> tuple[TranslatorExport | ClassifierExport | LanguageModelExport, Limits]:
+) -> tuple[Any, Limits]:
     """Checks arguments of `export_tflite` without exporting.
 
     Returns:
-        The export of the model's kind; and the sizes.
+        An object of the class that `Kind.tflite` names; and the sizes.
     """
     path = Path(path)
     if path.suffix != ".tflite":
         raise ValueError(f"The file's name must end in .tflite. Received: path={str(path)!r}.")
     check_writable(path)
     options = export_options(model, beam_size, length_penalty)
-    kinds = TranslatorExport, ClassifierExport, LanguageModelExport
-    export = of_kind(model, options, *kinds)(model)
+    export = kind_of(model).part("tflite")(model, options)
     limits = limits_of(model, max_source_length, options)
     check_choice("precision", precision, PRECISIONS)
     check_integer("batch_size", batch_size, least=1)

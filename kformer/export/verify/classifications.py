@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import encoder_agreement
 from kformer.text.labels import class_scores
 
@@ -25,12 +26,16 @@ class Classifications:
 
     Args:
         classifier: `kformer.TextClassifier`, computing in float32.
+        options: `SearchOptions`, the defaults: a classifier does not search.
+        references: The true labels of all texts, or None.
+        tokenize: For translations alone.
     """
 
     measure = "accuracy"
 
-    def __init__(self, classifier):
+    def __init__(self, classifier, options: SearchOptions, references=None, tokenize=None):
         self._classifier = classifier
+        self._references = references
 
     def for_text(self, model, number):
         """Returns the form of the model that reads text `number`."""
@@ -67,12 +72,12 @@ class Classifications:
         """Returns an answer for a message."""
         return f"{answer.label!r} {np.round(answer.probabilities, 5).tolist()}"
 
-    def figures(self, answers, references) -> dict:
+    def figures(self, answers) -> dict:
         """Returns fields of `Report` by name."""
         accuracy = None
-        if references:
+        if self._references:
             labels = [answer.label for answer in answers]
-            accuracy = class_scores(self._classifier.labels, references, labels).accuracy
+            accuracy = class_scores(self._classifier.labels, self._references, labels).accuracy
         return {"bleu": None, self.measure: accuracy}
 
     def compare_signatures(self, served, texts) -> dict:

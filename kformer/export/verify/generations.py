@@ -8,7 +8,7 @@ from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import SearchAnswers, search_agreement
 from kformer.export.verify.translations import Translations, best_ids_finders
-from kformer.tasks.kinds import of_several
+from kformer.tasks.search_defaults import of_several
 
 
 class Generations(Translations):
@@ -17,11 +17,12 @@ class Generations(Translations):
     Args:
         model: `kformer.LanguageModel`, computing in float32.
         options: `SearchOptions`, as the exports have them.
+        references, tokenize: For other kinds: no continuation is the right one.
     """
 
     measure = None
 
-    def __init__(self, model, options: SearchOptions):
+    def __init__(self, model, options: SearchOptions, references=None, tokenize=None):
         self._model, self._languages = model, ()
         self._options, longest = options, model.max_length
         search = FixedSearch(options, model.tokenizer, longest, longest)
@@ -41,7 +42,7 @@ class Generations(Translations):
         whole = tokenizer.detokenize(tf.concat([prompts, ids], axis=1))
         return answer.encode("utf-8") in whole.numpy()
 
-    def figures(self, answers, references) -> dict:
+    def figures(self, answers) -> dict:
         return {"bleu": None}
 
     def compare_signatures(self, served, texts) -> dict:

@@ -10,7 +10,7 @@ from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection
 from kformer.export.verify.agreement import TIE, SearchAnswers, search_agreement
-from kformer.tasks.kinds import of_several
+from kformer.tasks.search_defaults import of_several
 from kformer.text.scores import bleu_metric, score_with
 
 _COPIES = 64  # Copies of a sentence, each with its own noise; some of them swap a tie.
@@ -42,6 +42,7 @@ class Translations:
         transformer, shortlist = translator.transformer, translator.shortlist
         select = shortlist and Selection(shortlist, transformer.padding_id)
         self._best_ids, self._noisy_best_ids = best_ids_finders(transformer, search, select=select)
+        self._references = references
         if references:
             language = translator.target_language
             self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=3)
@@ -94,16 +95,11 @@ class Translations:
         """Returns an answer for a message."""
         return repr(answer)
 
-    def figures(self, answers, references) -> dict:
-        """Returns fields of `Report` by name.
-
-        Args:
-            answers: The answers to all texts.
-            references: The right answers, or None.
-        """
-        if not references:
+    def figures(self, answers) -> dict:
+        """Returns fields of `Report` by name, for the answers to all texts."""
+        if not self._references:
             return {self.measure: None}
-        score = score_with(self._bleu, answers, references)
+        score = score_with(self._bleu, answers, self._references)
         return {self.measure: score.value, "signature": score.signature}
 
     def compare_signatures(self, served, texts) -> dict:

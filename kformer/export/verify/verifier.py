@@ -1,6 +1,5 @@
 """Verification: exported forms are compared with Python on held-out sentences."""
 
-import functools
 import hashlib
 import warnings
 from pathlib import Path
@@ -8,11 +7,9 @@ from typing import NamedTuple
 
 from kformer.export.byte_codec.segment import are_tied
 from kformer.export.verify.agreement import check_vectors
-from kformer.export.verify.classifications import Classifications
-from kformer.export.verify.generations import Generations
-from kformer.export.verify.translations import Translations
+from kformer.kinds import kind_of
 from kformer.model.network import is_float32
-from kformer.tasks.kinds import export_options, of_kind
+from kformer.tasks.search_defaults import export_options
 
 
 class Report(NamedTuple):
@@ -44,7 +41,7 @@ class Verifier:
 
     Attributes:
         options: `kformer.SearchOptions` of the exports.
-        kind: `Translations`, `Classifications` or `Generations`.
+        answers: An object of the class that `Kind.verification` names.
         reports: list of `Report`: of Python, and of each form that was compared.
     """
 
@@ -58,15 +55,14 @@ class Verifier:
         tokenize: str | None = None,
     ):
         self.options = options = export_options(model, beam_size, length_penalty)
-        translations = functools.partial(Translations, references=references, tokenize=tokenize)
-        kind = of_kind(model, options, translations, Classifications, Generations)
         if not is_float32(model.network):
             model = model.copy()  # As all exports compute.
-        self.model, self.kind = model, kind(model)
+        verification = kind_of(model).part("verification")
+        self.model, self.answers = model, verification(model, options, references, tokenize)
         self.texts = list(texts)
         self.references = references
-        self.expected = self.kind.python_answers(self.texts)
-        count, figures = len(self.texts), self.kind.figures(self.expected, references)
+        self.expected = self.answers.python_answers(self.texts)
+        count, figures = len(self.texts), self.answers.figures(self.expected)
         self.reports = [Report("Python", 0, total=count, equal=count, ties=0, **figures)]
 
     def verify(
@@ -89,8 +85,8 @@ class Verifier:
         Raises:
             ValueError: A sentence differs, and Python was not undecided about it.
         """
-        got = self.kind.answers(model, self.texts)
-        rows = self.kind.for_text(self.model, 0).tokenizer.tokenize(self.texts)
+        got = self.answers.answers(model, self.texts)
+        rows = self.answers.for_text(self.model, 0).tokenizer.tokenize(self.texts)
         rows = rows.row_lengths().numpy()
         compared = [
             i
@@ -98,21 +94,21 @@ class Verifier:
             if (not max_source_length or count < max_source_length)
             and (not max_source_bytes or len(self.texts[i].encode("utf-8")) <= max_source_bytes)
         ]
-        differ = [i for i in compared if not self.kind.equal(self.expected[i], got[i], exact)]
+        differ = [i for i in compared if not self.answers.equal(self.expected[i], got[i], exact)]
         tied, ties, wrong = [], [], []
         for i in differ:
-            rows = self.kind.for_text(self.model, i).source_rows([self.texts[i]])
+            rows = self.answers.for_text(self.model, i).source_rows([self.texts[i]])
             own = tokenize and self._tied(self.texts[i], rows, tokenize)
-            explained = own and self.kind.gives(own, got[i], exact)
-            explained = explained or self.kind.gives(own or rows, got[i], exact, noisy=True)
+            explained = own and self.answers.gives(own, got[i], exact)
+            explained = explained or self.answers.gives(own or rows, got[i], exact, noisy=True)
             (wrong if not explained else tied if own else ties).append(i)
         if wrong and exact:
             i = wrong[0]
             raise ValueError(
                 f"An export must answer as Python does. Received: {len(wrong)} of {len(compared)} "
                 f"sentences otherwise from the {form}, the first of them {self.texts[i]!r}: "
-                f"{self.kind.shown(got[i])}, but from Python "
-                f"{self.kind.shown(self.expected[i])}."
+                f"{self.answers.shown(got[i])}, but from Python "
+                f"{self.answers.shown(self.expected[i])}."
             )
         report = Report(
             form,
@@ -122,7 +118,7 @@ class Verifier:
             ties=len(ties),
             different=len(wrong),
             tokenizer_ties=len(tied),
-            **self.kind.figures(got, self.references),
+            **self.answers.figures(got),
         )
         self.reports.append(report)
         return report
@@ -130,10 +126,10 @@ class Verifier:
     def verify_pocket(self, form, pocket, path, exact=True) -> Report:
         """Compares a class of `kformer.pocket` like `verify`; if `exact`, its vectors, too."""
         length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
-        first = self.kind.for_text(pocket, 0)
+        first = self.answers.for_text(pocket, 0)
         report = self.verify(form, pocket, path, length, exact, room, first.tokenize)
         if exact:
-            check_vectors(self.kind.for_text(self.model, 0), first, self.texts)
+            check_vectors(self.answers.for_text(self.model, 0), first, self.texts)
         return report
 
     def verify_served(self, served, path) -> dict:
@@ -142,7 +138,7 @@ class Verifier:
         The report has no sentences, but their checksum.
         """
         report = self.verify("SavedModel", served, path)
-        python, measure, quality = self.reports[0], self.kind.measure, {}
+        python, measure, quality = self.reports[0], self.answers.measure, {}
         if measure:
             quality = {
                 measure: getattr(report, measure),
@@ -153,7 +149,7 @@ class Verifier:
         with warnings.catch_warnings(
             action="ignore"
         ):  # Sentences over the limit were warned of before.
-            other_signatures = self.kind.compare_signatures(
+            other_signatures = self.answers.compare_signatures(
                 served, self.texts[: served.max_batch_size]
             )
         text = "\n".join(self.texts).encode("utf-8")

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from kformer.export.web.litert_js import copy_litert_js, find_litert_js
 from kformer.files import Publication, check_writable, json_text, part_of
-from kformer.pocket.metadata import TRANSLATOR, check_kind, check_whole, read_metadata
+from kformer.kinds import TRANSLATOR
+from kformer.pocket.metadata import check_kind, check_whole, read_metadata
 from kformer.text.paragraphs.abbreviations import read_abbreviations
 
 SERVICE_WORKER, WEB_MANIFEST = "service-worker.js", "page.webmanifest"

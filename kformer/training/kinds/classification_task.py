@@ -5,6 +5,7 @@ import functools
 from collections.abc import Sequence
 
 from kformer.arguments import check_choice
+from kformer.kinds import CLASSIFIER
 from kformer.text.text_files import as_list
 from kformer.training.kinds.labelled_files import (
     Split,
@@ -44,16 +45,14 @@ class ClassificationOptions(RunOptions):
                 "Only an encoder that was trained before can be frozen: `freeze` needs "
                 "`warm_start`. Received: freeze=True, warm_start=None."
             )
-        check_no_target(recipe, "classifier")
+        check_no_target(recipe, CLASSIFIER.words)
         super().check(recipe)
 
 
 class ClassificationTask(OneTextTask):
     """A classifier, trained on labelled text: "train" and "valid"."""
 
-    name = "classification"
-    model = "classifier"
-    model_file = "classifier.keras"
+    kind = CLASSIFIER
     monitors = ("loss", "accuracy", "f1")
     options: ClassificationOptions
 
@@ -93,12 +92,6 @@ class ClassificationTask(OneTextTask):
         from kformer.training.kinds.classification_report import report  # TensorFlow.
 
         return report(prepared)
-
-    @property
-    def load(self):
-        from kformer.tasks.text_classifier import TextClassifier  # TensorFlow.
-
-        return TextClassifier.load
 
 
 def prepare_classifier(recipe: Recipe, train, output, valid=None, **options) -> Prepared:

@@ -4,6 +4,7 @@ import dataclasses
 
 from kformer.arguments import check_choice
 from kformer.files import check_file
+from kformer.kinds import LANGUAGE_MODEL
 from kformer.tasks.keras_file import check_kind
 from kformer.text.documents import DOCUMENTS, LINE, read_documents
 from kformer.text.text_files import as_list
@@ -27,7 +28,7 @@ class LanguageOptions(RunOptions):
         return {**super().recorded(), "documents": self.documents}
 
     def check(self, recipe):
-        check_no_target(recipe, "language model")
+        check_no_target(recipe, LANGUAGE_MODEL.words)
         check_choice("documents", self.documents, DOCUMENTS)
         super().check(recipe)
 
@@ -35,9 +36,7 @@ class LanguageOptions(RunOptions):
 class LanguageTask(OneTextTask):
     """A language model, trained on plain text: "text" and "valid_text"."""
 
-    name = "language modelling"
-    model = "language model"
-    model_file = "language_model.keras"
+    kind = LANGUAGE_MODEL
     monitors = ("loss",)
     options: LanguageOptions
 
@@ -71,7 +70,7 @@ class LanguageTask(OneTextTask):
 
     def sizes_to_start_from(self):
         check_file(self.options.warm_start)
-        check_kind(self.options.warm_start, "LanguageModel")
+        check_kind(self.options.warm_start, LANGUAGE_MODEL)
         return super().sizes_to_start_from()
 
     def learner(self, prepared, epoch):
@@ -83,12 +82,6 @@ class LanguageTask(OneTextTask):
         from kformer.training.kinds.language_report import report  # TensorFlow.
 
         return report(prepared)
-
-    @property
-    def load(self):
-        from kformer.tasks.language_model import LanguageModel  # TensorFlow.
-
-        return LanguageModel.load
 
 
 def prepare_language_model(recipe: Recipe, text, output, valid_text=None, **options) -> Prepared:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from kformer.kinds import TRANSLATOR
 from kformer.tasks.keras_file import target_language_in, transformer_config
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import as_list
@@ -67,9 +68,7 @@ class TranslationTask(Task):
     """
 
     sets: Sequence = ()
-    name = "translation"
-    model = "translator"
-    model_file = "translator.keras"
+    kind = TRANSLATOR
     monitors = ("loss", *TRANSLATION_MONITORS)
     options: TranslationOptions
 
@@ -146,12 +145,6 @@ class TranslationTask(Task):
         from kformer.training.kinds.translation_text import report  # TensorFlow.
 
         return report(prepared)
-
-    @property
-    def load(self):
-        from kformer.tasks.translator import Translator  # TensorFlow.
-
-        return Translator.load
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

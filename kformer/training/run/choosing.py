@@ -30,7 +30,7 @@ class Choice:
         self._model, self._data, self._scores = learner.model, learner.validation, learner.scores
         if self._scores:
             self._scores = [*self._scores, SameScores()]
-        self._file = output / prepared.task.model_file
+        self._file = output / prepared.task.kind.file
         self._load = prepared.task.load
         self._score, self._mode = by = MONITORS[recipe.monitor]
         kept = max(recipe.keep_best, recipe.average)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kformer.tasks.run_file import MODEL_FILES
+from kformer.kinds import MODEL_FILES
 from kformer.training.run.run_config import (
     changed_settings,
     difference,

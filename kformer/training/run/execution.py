@@ -107,7 +107,7 @@ def run(
     with distribute():
         check_fits(prepared.recipe, prepared.vocabularies.sizes())
         _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks)
-    return prepared.task.load(prepared.output / prepared.task.model_file)
+    return prepared.task.load(prepared.output / prepared.task.kind.file)
 
 
 def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
@@ -198,7 +198,7 @@ def _resume(prepared, step):
 def _finish(prepared, choice, history, seconds):
     """Prints the result, chooses the model, draws the history and marks the run as finished."""
     output, config, task = prepared.output, prepared.config, prepared.task
-    if not (output / task.model_file).exists():
+    if not (output / task.kind.file).exists():
         raise FloatingPointError(
             "No validation gave a finite score: start again, with --restart and a lower "
             f"--learning-rate-scale or a longer --warmup-steps. Received: {history}."
@@ -207,7 +207,7 @@ def _finish(prepared, choice, history, seconds):
     draw_history(history, prepared.recipe.monitor, output / PICTURE)
     config.pop("average", None)  # Of the run before it was extended.
     if average := choice.average():
-        print(average_in_words(average, task.model_file), flush=True)
+        print(average_in_words(average, task.kind.file), flush=True)
         config["average"] = average
     _write_config(prepared, finished=True)
     keep_newest(output / CHECKPOINTS)  # The run may be extended.

@@ -4,8 +4,8 @@ import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
+from kformer.kinds import TRANSLATOR
 from kformer.model.sequence_classifier import SequenceClassifier
-from kformer.tasks.kinds import check_is_translator
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import Translator
 from kformer.training.recipes.recipe import sizes_in
@@ -31,8 +31,8 @@ def warm_start(translator: Translator, other: Translator):
         TypeError: One of them is another form of a translator.
         ValueError: Sizes differ; or two vocabularies would become one.
     """
-    check_is_translator("translator", translator)
-    check_is_translator("other", other)
+    TRANSLATOR.check("translator", translator)
+    TRANSLATOR.check("other", other)
     new, old = translator.transformer, other.transformer
     _check_sizes(new, old)
     old = old.copy()  # LoRA and quantized layers have variables of their own.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from kformer.files import check_file
 from kformer.json_files import read_json
+from kformer.kinds import TRANSLATOR
 from kformer.text.documents import LINE
 from kformer.training.recipes.recipe import OF_VOCABULARIES, Recipe
 from kformer.training.run.run_folder import RUN_CONFIG
@@ -52,7 +53,7 @@ def run_config(recipe: Recipe, task: "Task") -> dict:
     task.check(recipe)
     files = task.files
     return {
-        "task": task.name,
+        "task": task.kind.task_name,
         "recipe": dataclasses.asdict(recipe),
         "options": {
             name: sha256(value) if isinstance(value, Path) else value
@@ -88,9 +89,8 @@ def read_run_config(folder: str | Path) -> dict:
 
 def difference(earlier: dict, config: dict) -> str | None:
     """Lists the settings that differ and may not change; returns None if there are none."""
-    kinds = [
-        settings.get("task", "translation") for settings in (earlier, config)
-    ]  # Early ones lack it.
+    default = TRANSLATOR.task_name  # Early run configs lack it.
+    kinds = [settings.get("task", default) for settings in (earlier, config)]
     if kinds[0] != kinds[1]:
         return f"of another kind, {kinds[0]} instead of {kinds[1]}"
     options = config["options"]  # Early run configs lack the options.

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from kformer.tasks.run_file import MODEL_FILES
+from kformer.kinds import MODEL_FILES
 from kformer.training.parallel.process_team import ProcessTeam, team
 
 _CHUNK = 2**23  # Bytes.

@@ -1,9 +1,10 @@
 """`Task`: the part of a training run that differs between the kinds of model."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kformer.kinds import Kind
 from kformer.tasks.keras_file import encoder_config
 from kformer.text import vocabulary
 from kformer.text.text_files import read_lines
@@ -61,16 +62,12 @@ class Task:
         options: The optional arguments.
 
     Attributes:
-        name: Name of the kind in the run config.
-        model: Name of the kind in messages.
-        model_file: Name of the file of the best model, in the folder of the run.
+        kind: Kind of the model that is trained.
         monitors: The names in `MONITORS` that such a model has.
         temporary: Names of files that do not outlive the process.
     """
 
-    name: str
-    model: str
-    model_file: str
+    kind: Kind
     monitors: tuple[str, ...]
     temporary: Collection[str] = ()
 
@@ -120,10 +117,9 @@ class Task:
         """Describes the text of a run and its cost, and warns of problems."""
         raise NotImplementedError
 
-    @property
-    def load(self) -> Callable:
-        """The function that loads a model of this kind from its file."""
-        raise NotImplementedError
+    def load(self, path) -> Any:
+        """Loads a model of this kind from its file."""
+        return self.kind.part("model").load(path)
 
 
 class OneTextTask(Task):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kformer import Predictions
+from kformer import Predictions, SearchOptions
 from kformer.export import ServedClassifier, Verifier
 from kformer.export.verify.classifications import Classifications
 from support import toy
@@ -20,7 +20,7 @@ def served(classifier_saved_model):
 
 
 def test_equal_answers_agree(tiny_classifier, served):
-    kind = Classifications(tiny_classifier)
+    kind = Classifications(tiny_classifier, SearchOptions())
     found = kind.compare_signatures(served, TEXTS[:-1])
     assert (found["sentences"], found["tokenize"]) == (11, 11)
     assert 0 <= found["largest_differences"]["encode"] < 1e-5
@@ -52,7 +52,7 @@ def test_other_vectors_are_refused(tiny_classifier, served, change):
     encode = served.signatures["encode"]
     served.signatures["encode"] = lambda text: {"vector": encode(text=text)["vector"] + change}
     with pytest.raises(ValueError, match=r"Python does\. Received: largest differences .*, and 0 "):
-        Classifications(tiny_classifier).compare_signatures(served, TEXTS[:3])
+        Classifications(tiny_classifier, SearchOptions()).compare_signatures(served, TEXTS[:3])
 
 
 def test_other_ids_are_refused(tiny_classifier, served):
@@ -64,10 +64,10 @@ def test_other_ids_are_refused(tiny_classifier, served):
 
     served.signatures["tokenize"] = wrong
     with pytest.raises(ValueError, match="and 3 sentences with other ids"):
-        Classifications(tiny_classifier).compare_signatures(served, TEXTS[:3])
+        Classifications(tiny_classifier, SearchOptions()).compare_signatures(served, TEXTS[:3])
 
 
 def test_labels_in_another_order_are_refused(tiny_classifier, served):
     served.labels = tiny_classifier.labels[::-1]
     with pytest.raises(ValueError, match=r"in their order. Received: \('so là là', .* export"):
-        Classifications(tiny_classifier).compare_signatures(served, TEXTS[:3])
+        Classifications(tiny_classifier, SearchOptions()).compare_signatures(served, TEXTS[:3])
