@@ -148,7 +148,7 @@ def _metadata(export, limits, precision, about, graph):
     return {
         "format": FORMAT,
         "kformer": kformer.__version__,
-        "kind": kind_of(model).words,
+        "kind": export.pocket.kind.words,
         **export.about,
         **about,
         "precision": precision,
