@@ -15,6 +15,7 @@ B, S, T, H, D, K, L = 2, 7, 5, 3, 18, 4, 2
 buffers = pytest.mark.parametrize("buffers", [GRAPH.buffers, XLA.buffers], ids=["place", "slices"])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("block", "main"), [(None, None), (T, None), (2, 6), (1, T)])
 def test_the_cache_holds_every_layer_and_slot(block, main):
     transformer = perturbed(Transformer(13, L, D, H, 11, dtype="mixed_bfloat16"))

@@ -54,7 +54,7 @@ def until_end(ids):
     return ids[: ids.index(END) + 1] if END in ids else ids
 
 
-@pytest.mark.sample(14)
+@pytest.mark.sample(28)
 @every_runtime
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("beams", [1, 3])
@@ -79,7 +79,7 @@ def test_each_step_gives_the_logits_of_the_whole_row(runtime, norm_first, beams)
         read = np.repeat(ids[:, position, None], beams, axis=1).astype("int32")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @every_runtime
 def test_greedy_search_continues_as_the_network_read_again_for_every_id(network, runtime):
     ids, scores, ended = found_by(network, Greedy(), PROMPTS, runtime)
@@ -111,7 +111,7 @@ def test_a_wide_beam_finds_the_best_of_all_continuations(network):
         np.testing.assert_allclose(score, every[best], atol=1e-3)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("search", [Greedy(), Beam(3)], ids=["greedy", "beam"])
 def test_a_continuation_does_not_depend_on_the_batch(network, search):
     together, scores, _ = found_by(network, search, PROMPTS)

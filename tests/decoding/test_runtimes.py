@@ -51,7 +51,7 @@ def expected(transformer, search, source):
     return [np.array(part) for part in output]
 
 
-@pytest.mark.sample(11)
+@pytest.mark.prove
 @pytest.mark.parametrize("compact_batch", [None, compact_in_halves], ids=["whole batch", "halves"])
 @pytest.mark.parametrize("cache", CACHES)
 def test_the_translations_are_the_same(transformer, search, source, expected, cache, compact_batch):

@@ -59,7 +59,7 @@ def test_the_likelihood_is_that_of_decoding_step_by_step(transformer):
             np.testing.assert_allclose(attention[position], weights[0, 0], atol=1e-5)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("max_logits", [1, 2 * V * 5])
 def test_the_bound_on_batches_changes_no_result(transformer, monkeypatch, max_logits):
     expected = BatchLikelihood(transformer, Ids)(SOURCES, TARGETS)
@@ -72,6 +72,7 @@ def test_the_bound_on_batches_changes_no_result(transformer, monkeypatch, max_lo
         np.testing.assert_allclose(one.attention, other.attention, atol=1e-5)
 
 
+@pytest.mark.prove
 def test_the_score_of_a_greedy_translation_is_that_of_the_search(translator):
     [[found]] = translator.translations(["der hund"])
     # By ids, as its text may split into other pieces.
@@ -93,6 +94,7 @@ def test_a_score_is_the_sum_over_its_tokens(translator, tokenizer):
         assert alone.log_probability == pytest.approx(scored.log_probability, abs=1e-3)
 
 
+@pytest.mark.prove
 def test_the_best_of_all_translations_has_the_best_score(translator):
     """A wide beam sorts by what `score` says, when nothing else counts."""
     options = SearchOptions(beam_size=5, n_best=5, length_penalty=0, max_length=9)
@@ -116,6 +118,7 @@ def test_every_source_needs_its_target(translator):
         translator.score(["a"], "c")
 
 
+@pytest.mark.prove
 def test_texts_that_are_too_long_are_scored_in_part_with_a_warning(tokenizer):
     transformer = perturbed(Transformer(400, 1, 16, 2, 24))
     translator = Translator(tokenizer, transformer, max_source_length=5)

@@ -74,7 +74,7 @@ def test_one_beam_is_greedy(transformer):
     assert_same(one_beam, search(Greedy(), transformer, SOURCE, MAX_LENGTHS))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @searchers
 def test_the_score_of_a_beam_is_that_of_the_model_without_a_cache(transformer, searcher):
     """So each beam reads its own history."""
@@ -116,7 +116,7 @@ def test_a_graph_of_unknown_length_gives_the_same(transformer, searcher, runtime
         )
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @searchers
 def test_a_row_is_not_changed_by_its_neighbours(transformer, searcher):
     together = search(searcher, transformer, SOURCE, MAX_LENGTHS)

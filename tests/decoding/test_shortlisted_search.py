@@ -78,7 +78,7 @@ class AmongCandidates(DecoderStep):
         return output._replace(logits=ops.where(allowed, output.logits, -1e9))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.prove
 @searches
 @pytest.mark.parametrize("runtime", [GRAPH, ALIKE], ids=["graph", "litert"])
 def test_other_ids_are_as_if_forbidden(search, runtime):
@@ -93,6 +93,7 @@ def test_other_ids_are_as_if_forbidden(search, runtime):
     assert (ids != found(search)[0]).any()  # Some of the others would be better.
 
 
+@pytest.mark.prove
 @searches
 def test_all_ids_as_candidates_change_nothing(search):
     _, candidates = inputs(V)

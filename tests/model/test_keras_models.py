@@ -94,6 +94,7 @@ def test_inputs_that_are_no_pair_are_an_error(transformer, inputs, received):
         transformer(inputs)
 
 
+@pytest.mark.prove
 def test_layers_of_an_encoder_stand_in_a_sequential_model(tmp_path):
     layers = [EncoderLayer(D, H, F) for _ in range(2)]
     model = keras.Sequential([keras.Input((S, D)), *layers, keras.layers.Dense(3)])
@@ -107,6 +108,7 @@ def test_layers_of_an_encoder_stand_in_a_sequential_model(tmp_path):
     np.testing.assert_array_equal(loaded(x), model(x))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("given", [None, causal_mask(S)], ids=["", "and one that is given"])
 @pytest.mark.parametrize("layer_class", [EncoderLayer, Encoder])
@@ -131,6 +133,7 @@ def test_the_mask_of_an_embedding_reaches_all_layers_of_a_functional_model():
     np.testing.assert_allclose(model(SOURCE)[:1, :5], alone, atol=1e-5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("layer_class", [DecoderLayer, Decoder])
 def test_masks_of_embeddings_hide_the_padding_of_a_decoder(layer_class):
     size = {"num_layers": L} if layer_class is Decoder else {}

@@ -18,7 +18,7 @@ every_layer = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(27)
 @every_layer
 def test_its_config_makes_another_like_it(layer_class, settings, shapes):
     layer = layer_class(**settings, name="mine", dtype="mixed_bfloat16")
@@ -28,6 +28,7 @@ def test_its_config_makes_another_like_it(layer_class, settings, shapes):
     assert another.name == "mine" and another.dtype_policy.name == "mixed_bfloat16"
 
 
+@pytest.mark.sample(25)
 @every_layer
 def test_every_constructor_argument_is_an_attribute(layer_class, settings, shapes):
     layer = layer_class(**settings)
@@ -38,7 +39,7 @@ def test_every_constructor_argument_is_an_attribute(layer_class, settings, shape
     assert settings.keys() <= arguments
 
 
-@pytest.mark.sample(9)
+@pytest.mark.prove
 @every_layer
 def test_a_keras_file_brings_it_back(layer_class, settings, shapes, tmp_path):
     layer, inputs = layer_class(**settings), inputs_of(shapes)
@@ -58,7 +59,7 @@ def test_a_transformer_is_a_keras_file_by_itself(tmp_path):
     np.testing.assert_array_equal(transformer(tuple(inputs)), loaded(tuple(inputs)))
 
 
-@pytest.mark.sample(9)
+@pytest.mark.prove
 @every_layer
 def test_the_symbolic_output_is_that_of_a_call(layer_class, settings, shapes):
     layer, inputs = layer_class(**settings), inputs_of(shapes)
@@ -69,7 +70,7 @@ def test_the_symbolic_output_is_that_of_a_call(layer_class, settings, shapes):
         assert all(s in (None, t) for s, t in zip(symbol.shape, tensor.shape, strict=True))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @every_layer
 def test_it_runs_in_mixed_precision(layer_class, settings, shapes):
     layer, inputs = layer_class(**settings, dtype="mixed_bfloat16"), inputs_of(shapes)
@@ -79,7 +80,7 @@ def test_it_runs_in_mixed_precision(layer_class, settings, shapes):
     assert all(weight.dtype == "float32" for weight in layer.weights if "seed" not in weight.path)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.prove
 @every_layer
 def test_it_says_nearly_the_same_in_mixed_precision(layer_class, settings, shapes):
     layer, inputs = layer_class(**settings), inputs_of(shapes)

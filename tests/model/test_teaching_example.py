@@ -67,6 +67,7 @@ def test_greedy_decoding_says_i_want_a_beer(learnt):
     assert np.array(found.ended).all()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", PICTURES)
 def test_the_attention_of_the_first_head_in_the_last_layer_is_a_picture(learnt, kind, tmp_path):
     transformer, _ = learnt

@@ -26,6 +26,7 @@ def assert_says(pocket, model, prompts, **search):
     assert [one.flags for [one] in found] == [one.flags for one, *_ in expected]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_it_says_what_python_says(exported, tiny_language_model, workers):
     pocket, done = PocketLanguageModel(exported, workers), []
@@ -52,6 +53,7 @@ def test_no_prompt_gives_no_text(exported):
     assert PocketLanguageModel(exported).generate([]) == []
 
 
+@pytest.mark.prove
 def test_its_bytes_go_in_and_come_out_in_plain_litert(exported, tiny_language_model):
     run = Interpreter(str(exported)).get_signature_runner("generate")
     source = np.zeros(run.get_input_details()["source"]["shape"], np.uint8)

@@ -75,6 +75,7 @@ def test_a_beam_is_the_beam_by_hand(seed, beam_size, length_penalty):
         assert ended[0, i] == whole
 
 
+@pytest.mark.prove
 @given(seeds)
 def test_a_wide_beam_finds_what_the_models_together_find_best_of_all_sequences(seed):
     several = [random_votes(1, seed + i) for i in range(2)]
@@ -95,6 +96,7 @@ def test_a_wide_beam_finds_what_the_models_together_find_best_of_all_sequences(s
 PENALISED = Greedy(constraints=[RepetitionPenalty(3.0)])
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     "searcher", [Greedy(), Beam(3, n_best=2), PENALISED], ids=["greedy", "beam", "penalised"]
 )
@@ -105,6 +107,7 @@ def test_an_ensemble_of_one_model_twice_is_the_model(searcher):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("searcher", [Greedy(), Beam(3, n_best=2)], ids=["greedy", "beam"])
 def test_rows_do_not_depend_on_each_other(searcher):
     """Rows that have ended leave the batch of every model."""

@@ -132,6 +132,7 @@ def test_a_row_draws_by_its_own_key_alone():
     assert together.tolist() == alone
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("settings", [{}, {"temperature": 2.0}, {"top_k": 50}, {"top_p": 0.9}])
 @pytest.mark.parametrize("noise", [1e-6, 1e-3])
 def test_noise_in_the_logits_changes_no_more_draws_than_it_must(settings, noise):

@@ -71,6 +71,7 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(seed, max_length, length_pe
         assert ended[0, n] == best_ended
 
 
+@pytest.mark.prove
 @given(seeds, st.integers(1, T), st.sampled_from([0.0, 0.6, 1.0, 2.0]), st.data())
 def test_a_narrow_beam_keeps_the_best_and_ends_when_enough_have_ended(
     seed, max_length, length_penalty, data
@@ -86,6 +87,7 @@ def test_a_narrow_beam_keeps_the_best_and_ends_when_enough_have_ended(
         assert ended[0, n] == best_ended
 
 
+@pytest.mark.prove
 @given(seeds, st.lists(st.integers(1, T), min_size=1, max_size=3))
 def test_one_beam_is_greedy(seed, max_lengths):
     votes = random_votes(len(max_lengths), seed)
@@ -97,6 +99,7 @@ def test_one_beam_is_greedy(seed, max_lengths):
         np.testing.assert_allclose(greedy, beam, atol=1e-5)
 
 
+@pytest.mark.prove
 @settings(max_examples=min(30, settings.default.max_examples))
 @given(seeds, st.integers(1, 5), st.lists(st.integers(0, T), min_size=2, max_size=4))
 def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, max_lengths):
@@ -110,6 +113,7 @@ def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, max_lengths):
             assert not together[0][row, :, max_length:].any()
 
 
+@pytest.mark.prove
 @settings(max_examples=min(50, settings.default.max_examples))
 @given(seeds, st.integers(2, 6), st.data())
 def test_the_n_best_differ_and_are_sorted(seed, beam_size, data):
@@ -131,6 +135,7 @@ def test_a_cut_sequence_is_better_than_an_ended_one_of_a_lower_score():
     assert ended.tolist() == [[False, True]] and scores[0, 0] > -0.1 > -5 > scores[0, 1]
 
 
+@pytest.mark.prove
 @given(seeds, st.integers(1, T), st.integers(1, 5), st.sampled_from([0.0, 1.0]))
 def test_a_narrowing_beam_is_the_beam_by_hand(seed, max_length, beam_size, length_penalty):
     """Each sequence that ends leaves one beam less."""
@@ -147,6 +152,7 @@ def test_a_narrowing_beam_is_the_beam_by_hand(seed, max_length, beam_size, lengt
             assert ended[row, n] == best_ended
 
 
+@pytest.mark.prove
 @given(seeds, st.integers(1, T), st.integers(2, 5), st.booleans())
 def test_of_sequences_that_spell_one_text_a_wide_beam_returns_the_best(
     seed, max_length, n_best, narrowing
@@ -228,7 +234,7 @@ def test_the_padding_id_may_be_the_end_id():
         assert ended.tolist() == [[False], [False]]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.tensorflow("A test of its graphs.")
 @pytest.mark.parametrize("searcher", [Greedy(), Beam(3, n_best=2)], ids=["greedy", "beam"])
 def test_a_graph_of_unknown_batch_and_length_gives_the_same(searcher):

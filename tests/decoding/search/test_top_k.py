@@ -49,6 +49,7 @@ def test_the_highest_of_a_vocabulary_are_found(size, count, rows):
     np.testing.assert_array_equal(highest, np.take_along_axis(values, expected, axis=-1))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.tensorflow("A test of its graphs.")
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_graph_of_any_number_of_rows_finds_them_too(count):

@@ -29,6 +29,7 @@ def greedy_by_hand(model, prompt):
     return row[1:]
 
 
+@pytest.mark.prove
 def test_it_continues_as_the_network_does(served, tiny_language_model):
     for prompt in ("der hund", "", "wir ruft uns"):
         ids = greedy_by_hand(tiny_language_model, prompt)
@@ -36,6 +37,7 @@ def test_it_continues_as_the_network_does(served, tiny_language_model):
         assert served.generate([prompt]) == [text.replace("\0", "")]
 
 
+@pytest.mark.prove
 def test_it_answers_as_python_whatever_the_batch(served, tiny_language_model):
     assert type(served) is ServedLanguageModel
     expected = tiny_language_model.generations(PROMPTS, details=False)
@@ -74,6 +76,7 @@ def test_a_prompt_without_room_is_flagged_and_refused(served):
         served.generate(["wir", TOO_LONG])
 
 
+@pytest.mark.prove
 def test_the_longest_prompt_gets_one_id(served, tiny_language_model):
     rows = ((n, tiny_language_model.tokenizer.encode(["wir " * n])[0]) for n in range(1, 40))
     most = max(n for n, row in rows if len(row) <= tiny_language_model.max_length)
@@ -95,6 +98,7 @@ def test_the_report_and_the_files_say_what_it_is(language_model_saved_model):
     assert "/v1/models/language_model:predict" in readme and "$" not in readme.split("## Flags")[1]
 
 
+@pytest.mark.prove
 def test_another_kind_of_model_is_refused(language_model_saved_model):
     with pytest.raises(ValueError, match=r"from `text` to `label`"):
         ServedClassifier(language_model_saved_model)
