@@ -11,12 +11,11 @@ import typer
 
 from kformer.cli.command_options import LanguageOfTarget, with_options_of
 from kformer.cli.common_models import a_file_of, check_is_keras, open_ensemble
-from kformer.cli.journal import settings_of
 from kformer.cli.run_flags import Flags, train_as_prepared
 from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import quiet
-from kformer.cli.unfinished import write_resumably
+from kformer.cli.unfinished import settings_of, write_resumably
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 from kformer.text.text_files import read_lines
 from kformer.training.distillation import DistillationOptions

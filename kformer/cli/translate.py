@@ -19,7 +19,6 @@ from kformer.cli.common_models import (
     open_translator,
     search_options,
 )
-from kformer.cli.journal import settings_of
 from kformer.cli.on_runner import Runner, translate_on_runner
 from kformer.cli.terminal.line_streams import (
     Input,
@@ -35,7 +34,7 @@ from kformer.cli.terminal.paragraph_lines import (
     check_paragraphs,
     translate_paragraphs,
 )
-from kformer.cli.unfinished import check_resumable, write_resumably
+from kformer.cli.unfinished import check_resumable, settings_of, write_resumably
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.text.text_files import read_lines

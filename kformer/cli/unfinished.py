@@ -1,18 +1,49 @@
-"""An unfinished output: a file under a temporary name that a later process can continue."""
+"""An unfinished output: a file under a temporary name that a later process can continue.
+
+Its bytes are in `OUTPUT.kformer-part`. `OUTPUT.kformer-journal` has a line of JSON, the settings,
+and a line for each whole chunk: the lines of text that are done, and the bytes of the part by then.
+A chunk is on the disk before its line is written, so a process that was killed, even by a loss of
+power, leaves at most some bytes behind the last chunk, which are cut off.
+
+All processes that work on an output must have the same settings, so that its bytes are the same.
+"""
 
 import contextlib
+import fcntl
+import hashlib
 import itertools
+import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple, TypedDict
 
 import typer
 
-from kformer.cli.journal import Journal, Point, check_same, whole_points
+import kformer
 from kformer.cli.terminal.line_streams import chunks_done
 from kformer.cli.terminal.output_format import OutputFormat, written
 from kformer.cli.terminal.progress_line import ProgressLine
+from kformer.export.saved_model.serving_files import newest_version
 from kformer.files import check_writable, linked, open_own
+from kformer.json_files import parse_json
+
+_FORMAT = 2  # Format 1 had checksums.
+_CHUNK = re.compile(rb"(\d+) (\d+)\n")
+
+
+class _Header(TypedDict):
+    kformer_journal: int
+    settings: dict
+
+
+class _Chunk(NamedTuple):
+    """The end of a whole chunk: lines of text, bytes of the part, bytes of the journal."""
+
+    lines: int
+    size: int
+    journal_size: int
 
 
 @contextlib.contextmanager
@@ -24,14 +55,14 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
 
     Args:
         output: The path that the whole output gets.
-        settings: As for `kformer.cli.journal`.
+        settings: The result of `settings_of`.
         total: Number of lines of the text.
 
     Raises:
         BlockingIOError: Another process works on it.
         FileExistsError: A whole output is there, and nothing unfinished.
         OSError: It cannot be written.
-        ValueError: It began with other settings.
+        ValueError: It began with other settings, or its journal cannot be read.
     """
     output = linked(output)
     check_writable(output)
@@ -63,69 +94,76 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
 
 
 class Unfinished:
-    """The written part of an output, and its journal; `unfinished` opens it.
+    """The written part of an output, and its journal, locked while open; `unfinished` opens it.
 
     Attributes:
         lines: Number of lines of the text that are done.
     """
 
-    def __init__(self, output, settings, total):
+    def __init__(self, output: Path, settings: dict, total: int):
         self._output = output
         self._part = output.with_name(f"{output.name}.kformer-part")
         self._journal_path = output.with_name(f"{output.name}.kformer-journal")
         if output.exists() and not self._journal_path.exists():
             raise _whole(output)
-        self._journal = Journal(self._journal_path)
+        self._journal = open_own(self._journal_path, "a+b")
+        try:
+            _lock(self._journal, self._journal_path)
+            earlier, chunks = _read(self._journal, self._journal_path)
+        except BaseException:
+            self._journal.close()
+            raise
+        self.lines, self._size, _ = chunks[-1] if chunks else _Chunk(0, 0, 0)
         self._published, self._file = False, None
         try:
-            self._point = self._resumed(settings, total)
+            if chunks:
+                check_same(settings, earlier, self._journal_path)
+            elif output.exists():
+                raise _whole(output)
+            self._published = self._is_published(total)
+            if not self._published:
+                self._cut(settings, chunks)
         except BaseException:
             self.close()
             raise
 
-    @property
-    def lines(self):
-        return self._point.lines
-
-    def _resumed(self, settings, total):
-        """Returns the last point up to which all is whole, and cuts off the rest."""
-        journal = self._journal
-        if not journal.points:
-            if self._output.exists():
-                raise _whole(self._output)
-            journal.begin(settings)
-        check_same(settings, journal.settings, self._journal_path)
-        self._published = self._is_published(total)
-        if self._published:
-            return journal.points[-1]
-        journal.keep(whole_points(journal.points, self._part))
-        last = journal.points[-1] if journal.points else Point()
-        self._file = open_own(self._part, "ab")
-        self._file.truncate(last.size)
-        return last
-
     def _is_published(self, total):
         """Returns whether a process was killed between the renaming and the journal's end."""
-        points = self._journal.points
         return (
-            bool(points)
+            0 < self.lines == total
             and not self._part.exists()
-            and points[-1].lines == total
-            and whole_points(points, self._output) == len(points)
-            and self._output.stat().st_size == points[-1].size
+            and self._output.is_file()
+            and self._output.stat().st_size == self._size
         )
+
+    def _cut(self, settings, chunks):
+        """Opens the part, and cuts it and the journal after the last chunk that is whole."""
+        self._file = open_own(self._part, "ab")
+        size = os.fstat(self._file.fileno()).st_size
+        whole = [chunk for chunk in chunks if chunk.size <= size]
+        self.lines, self._size, journal_size = whole[-1] if whole else _Chunk(0, 0, 0)
+        self._file.truncate(self._size)
+        self._journal.truncate(journal_size)
+        if not whole:
+            header = {"kformer_journal": _FORMAT, "settings": settings}
+            self._record(json.dumps(header, ensure_ascii=False))
 
     def append(self, content: bytes, lines: int):
         """Appends the translations of the next `lines` lines and records them in the journal."""
         self._file.write(content)
         self._file.flush()
-        self._point = self._point.after(content, lines)
-        self._journal.add(self._point)
+        os.fsync(self._file.fileno())
+        self._record(f"{self.lines + lines} {self._size + len(content)}")
+        self.lines += lines
+        self._size += len(content)
+
+    def _record(self, line):
+        self._journal.write(f"{line}\n".encode())
+        self._journal.flush()
 
     def publish(self):
         """Gives the part its name, and deletes the journal."""
         if not self._published:
-            os.fsync(self._file.fileno())
             self._part.replace(self._output)
         self._journal_path.unlink()
         self._published = True
@@ -135,10 +173,105 @@ class Unfinished:
         if self._file:
             with contextlib.suppress(OSError):  # The journal has no entry for unwritten bytes.
                 self._file.close()
-        if not self._published and not self._journal.points:
+        if not self._published and not self.lines:
             self._part.unlink(missing_ok=True)
             self._journal_path.unlink(missing_ok=True)
         self._journal.close()
+
+
+def _lock(journal, path):
+    try:
+        fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.fstat(journal.fileno()).st_nlink:  # The other process has just finished.
+            raise BlockingIOError
+    except BlockingIOError as error:
+        raise BlockingIOError(
+            f"One process at a time may work on an output. Received: {str(path)!r}, which "
+            "another process has open."
+        ) from error
+
+
+def _read(journal, path):
+    """Returns the settings in a journal, None if its first line is cut, and its whole chunks."""
+    journal.seek(0)
+    first, *lines = journal.readlines() or [b""]
+    if not first.endswith(b"\n"):  # The process was killed while it wrote the line.
+        return None, []
+    chunks, end = [], len(first)
+    for match in itertools.takewhile(bool, map(_CHUNK.fullmatch, lines)):
+        end += len(match[0])
+        chunks.append(_Chunk(int(match[1]), int(match[2]), end))
+    return _settings_in(first, path), chunks
+
+
+def _settings_in(line, path):
+    try:
+        header = parse_json(line, _Header)
+    except ValueError as error:
+        raise ValueError(
+            f"The file must be a journal of `kformer translate`. Received: {str(path)!r} ({error})."
+        ) from error
+    version, settings = header["kformer_journal"], header["settings"]
+    if version != _FORMAT:
+        raise ValueError(
+            f"This kformer reads journals of format {_FORMAT}. Received: {str(path)!r} of format "
+            f"{version!r}."
+        )
+    return settings
+
+
+def settings_of(model: Path, files: dict[str, Path | None], options: dict) -> dict:
+    """Returns the settings of a translation, for `unfinished`: JSON.
+
+    Args:
+        model: Path of the model, of any form.
+        files: Paths of the text and of other files that are read along with it, by option.
+        options: All options that may change the output, by name.
+    """
+    contents = {name: path and _digest(path) for name, path in files.items()}
+    return {
+        "files": {"model": _digest_of_model(model), **contents},
+        "options": {"kformer": kformer.__version__, **options},
+    }
+
+
+def check_same(settings: dict, earlier: dict, journal: Path):
+    """Raises a ValueError with the difference from earlier settings, if there is one."""
+    files = [
+        f"another --{name}" if name != "model" else "another model"
+        for name, _, _ in _differences(settings["files"], earlier["files"])
+    ]
+    options = [
+        f"{name}={now} instead of {before}"
+        for name, now, before in _differences(settings["options"], earlier["options"])
+    ]
+    if files or options:
+        raise ValueError(
+            "--resume needs the model, the text and the options with which the output began; or "
+            "delete the journal to begin again. "
+            f"Received: {', '.join(files + options)}; journal {str(journal)!r}."
+        )
+
+
+def _differences(now, before):
+    """Yields name, value now and value before, where these differ."""
+    for name in {**now, **before}:
+        if now.get(name) != before.get(name):
+            yield name, now.get(name), before.get(name)
+
+
+def _digest_of_model(path):
+    if path.is_file():
+        return _digest(path)
+    folder = newest_version(path)
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    contents = [f"{file.relative_to(folder)} {_digest(file)}\n" for file in files]
+    return hashlib.sha256("".join(contents).encode()).hexdigest()
+
+
+def _digest(path):
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _whole(output):
@@ -175,7 +308,7 @@ def write_resumably(
         total: Number of items.
         format: `OutputFormat`.
         output: Path of the file to write.
-        settings: As for `kformer.cli.journal`.
+        settings: The result of `settings_of`.
     """
     with unfinished(output, settings, total) as part:
         if part.lines:

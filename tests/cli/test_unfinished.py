@@ -1,13 +1,13 @@
 """An output that was cut off anywhere is completed to the bytes of one that was not."""
 
 import itertools
+import os
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.cli.journal import Journal
 from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.unfinished import Unfinished, write_resumably
 
@@ -93,13 +93,38 @@ def test_a_kill_after_any_byte_that_is_written_loses_and_doubles_nothing(grown, 
 
 
 @given(st.data())
-def test_nor_does_a_loss_of_power_whatever_reached_the_disk(grown, tmp_path_factory, data):
+def test_nor_does_a_loss_of_power_as_chunks_are_on_the_disk_first(grown, tmp_path_factory, data):
     part, journal = grown
-    part = part[: data.draw(st.integers(0, len(part)))] + data.draw(st.binary(max_size=9))
-    journal = journal[: data.draw(st.integers(0, len(journal)))] + data.draw(
-        st.sampled_from([b"", b"\0\0\0", b"7 "])
-    )
+    journal = journal[: data.draw(st.integers(0, len(journal)))]
+    lines = journal.splitlines(keepends=True)[1:]
+    whole = [int(line.split()[1]) for line in lines if line.endswith(b"\n")]
+    safe = whole[-1] if whole else 0
+    part = part[: data.draw(st.integers(safe, len(part)))] + data.draw(st.binary(max_size=9))
+    journal += data.draw(st.sampled_from([b"", b"\0\0\0", b"7 "]))
     check_completed(tmp_path_factory.mktemp("power") / "out", part, journal)
+
+
+def test_a_chunk_is_on_the_disk_before_the_journal_has_it(tmp_path, monkeypatch):
+    output = tmp_path / "out"
+    part, journal = beside(output)
+    synchronized = []
+
+    def fsync(descriptor):
+        assert os.path.samestat(os.fstat(descriptor), part.stat())
+        synchronized.append((part.stat().st_size, journal.read_bytes().count(b"\n")))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    translate(output)
+    ends = [len(b"".join(WHOLE.splitlines(keepends=True)[:end])) for end in (2, 4, 6, 7)]
+    assert synchronized == [(end, count) for count, end in enumerate(ends, start=1)]
+
+
+def test_a_part_that_was_cut_goes_on_at_its_last_whole_chunk(grown, tmp_path):
+    output = tmp_path / "out"
+    for path, content in zip(beside(output), (grown[0][:-9], grown[1]), strict=True):
+        path.write_bytes(content)
+    assert translate(output) == LINES[6:]
+    assert output.read_bytes() == WHOLE
 
 
 def test_only_what_is_not_done_is_translated(grown, tmp_path, capsys):
@@ -168,7 +193,7 @@ def test_two_processes_cannot_write_one_output(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         translate(output, raising(KeyboardInterrupt, after=1))
     path = beside(output)[1]
-    other = Journal(path)  # The lock belongs to the open file, in this process, too.
+    other = Unfinished(output, SETTINGS, len(LINES))  # A lock belongs to an open file.
     with pytest.raises(BlockingIOError, match=f"Received: '{path}', which another"):
         translate(output)
     other.close()
@@ -197,7 +222,7 @@ def test_it_says_what_differs(tmp_path, changed, received):
 
 @pytest.mark.parametrize(
     ("content", "received"),
-    [(b"a text\n", "'{}'"), (b"[5]\n", "'{}'"), (b'{"kformer_journal": 2, "settings": {}}\n', "2")],
+    [(b"a text\n", "'{}'"), (b"[5]\n", "'{}'"), (b'{"kformer_journal": 1, "settings": {}}\n', "1")],
 )
 def test_a_file_that_is_no_journal_is_refused_and_kept(tmp_path, content, received):
     output = tmp_path / "out"
