@@ -307,7 +307,7 @@ def test_a_file_is_no_folder(folder):
     ],
 )
 def test_another_architecture_is_named(name, value, needed, folder):
-    assert f"has {name}={needed}. Received: {name}={value!r} in 'FOLDER'" in refused(
+    assert f"must have {name}={needed}. Received: {name}={value!r} in 'FOLDER'" in refused(
         with_config(folder, **{name: value})
     )
 
