@@ -176,5 +176,5 @@ def kinds_in_words(kinds: tuple[Kind, ...]) -> str:
 
 def any_of(words: list[str]) -> str:
     """Lists alternatives: "a, b or c"."""
-    *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last

@@ -72,7 +72,7 @@ class TranslatorDemo:
         self.model = train(recipe, *sides, output / "run", *valid, restart=overwrite)
 
     def answers(self, path, texts):
-        """Returns what the form at `path` says of texts."""
+        """Returns the answers of the form at `path` to texts."""
         return open_model(path)(texts)
 
     def draw(self):
@@ -80,9 +80,9 @@ class TranslatorDemo:
         with quiet():
             from kformer.plot import save_figure
 
-            of_length = min(self._corpus.test, key=lambda pair: abs(len(pair.source) - 30))
-            views = self.model.attend(of_length.source).views()
-            save_figure(draw(views, of_length.source), self._output / "attention.png")
+            typical = min(self._corpus.test, key=lambda pair: abs(len(pair.source) - 30))
+            views = self.model.attend(typical.source).views()
+            save_figure(draw(views, typical.source), self._output / "attention.png")
         return self._output / "attention.png"
 
     def show_scores(self):
@@ -126,9 +126,9 @@ class ClassifierDemo:
         files = write_reviews(output / "text")
         self._corpus = reviews()
         parts = [getattr(self._corpus, name) for name in PARTS]
-        self.texts = [one.text for part in parts for one in part]
-        self.references = [one.label for part in parts for one in part]
-        self.shown = [one.text for part in parts for one in part[:SHOWN]]
+        self.texts = [review.text for part in parts for review in part]
+        self.references = [review.label for part in parts for review in part]
+        self.shown = [review.text for part in parts for review in part[:SHOWN]]
         with quiet():
             from kformer.training import train_classifier
 
@@ -141,7 +141,7 @@ class ClassifierDemo:
     def answers(self, path, texts):
         labels, probabilities = open_able_to("classify", path).predict(texts)
         most = probabilities.max(axis=1)
-        return [f"{label}  {100 * one:.0f} %" for label, one in zip(labels, most, strict=True)]
+        return [f"{label}  {100 * p:.0f} %" for label, p in zip(labels, most, strict=True)]
 
     def draw(self):
         with quiet():
@@ -158,7 +158,7 @@ class ClassifierDemo:
         typer.echo(f"\n{'held-out reviews':<34}{'number':>7}{'right %':>9}{'macro F1':>10}")
         for name, title in PARTS.items():
             part = getattr(self._corpus, name)
-            turning = [one for one in part if TURNING & {*one.text.lower().split()}]
+            turning = [review for review in part if TURNING & {*review.text.lower().split()}]
             for shown, examples in ((title, part), ("  with negation or contrast", turning)):
                 scores = self._scores(examples)
                 typer.echo(
@@ -228,7 +228,7 @@ class LanguageModelDemo:
         with quiet():  # TensorFlow warns of the many searches of a process.
             options = kformer.SearchOptions(sample=True, n_best=SAMPLES, **DRAWN)
             [samples] = self.model.generations([""], options, details=False)
-        new = [one.text for one in samples if one.text not in self._known]
+        new = [sample.text for sample in samples if sample.text not in self._known]
         typer.echo(
             f"\nOf {SAMPLES} sentences that it made up (temperature {DRAWN['temperature']}, top-p "
             f"{DRAWN['top_p']}), {len(new)} are not in\nits training text. The first of them:"
@@ -301,8 +301,8 @@ def demo(
 
 def _check_folder(output):
     """Raises FileExistsError where the demo's files would mix with others."""
-    found = output.glob("[!.]*") if output.is_dir() else ()
-    foreign = sorted(file.name for file in found if file.name.split(".")[0] not in MADE)
+    files = output.glob("[!.]*") if output.is_dir() else ()
+    foreign = sorted(file.name for file in files if file.name.split(".")[0] not in MADE)
     if foreign:
         raise FileExistsError(
             "The demo's folder must be new or empty, or hold an earlier demo. Received: "
@@ -311,14 +311,14 @@ def _check_folder(output):
 
 
 def _show_answers(shown, output, tflite):
-    """Prints what each form, read anew from its file, says of a few texts."""
+    """Prints the answers of each form, read anew from its file, to a few texts."""
     forms = {
         ".keras": output / "run" / f"{shown.name}.keras",
         "SavedModel": output / "served",
         ".tflite": tflite,
     }
-    said = {name: shown.answers(path, shown.shown) for name, path in forms.items()}
+    answers_of = {name: shown.answers(path, shown.shown) for name, path in forms.items()}
     for i, text in enumerate(shown.shown):
         typer.echo(f"\n{text}")
-        for name, answers in said.items():
+        for name, answers in answers_of.items():
             typer.echo(f"  {name:<12}{answers[i]}")

@@ -1,4 +1,4 @@
-"""What a `.keras` file of ours holds, read without loading it."""
+"""Reads settings, tokenizers and sizes in a `.keras` file of ours, without loading the model."""
 
 import io
 from pathlib import Path
@@ -13,8 +13,8 @@ from kformer.kinds import KINDS, TRANSLATOR, Kind
 from kformer.text.vocabulary import ASSET
 
 _KINDS = {kind.registered_name: kind for kind in KINDS}
-FORMAT = 3  # Of the `.keras` file; readers refuse what is newer than they are.
-_FORMAT_OF = {  # Of files with such a setting, of a model or of its network.
+FORMAT = 3  # Of the `.keras` file; readers refuse newer formats.
+_FORMAT_OF = {  # By a setting, of a model or its network, that only newer readers understand.
     "search_defaults": 3,
     "frozen": 3,
 }
@@ -27,11 +27,11 @@ _WEIGHTS = "model.weights.h5"
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
 _TOKENIZERS = ("tokenizer", "tokenizer_1")  # Of the source; of the target, if it has its own.
 _PACKED = 2  # Weights of 4 bits in one stored number.
-_MOST_TIMES = 20  # An array as large as its file 20 times is not in it.
+_MOST_TIMES = 20  # An array of 20 times the size of its file cannot be in it.
 _RULE = "A model's file must be a whole .keras file, as `save` writes it."
 
 
-class _Network(TypedDict, total=False):
+class _NetworkSizes(TypedDict, total=False):
     """The sizes of a network, each with the meaning of `kformer.Transformer`'s argument."""
 
     num_layers: int
@@ -42,18 +42,18 @@ class _Network(TypedDict, total=False):
     target_vocab_size: int | None
 
 
-class _Classifier(TypedDict, total=False):
-    encoder: _Network
+class _ClassifierSizes(TypedDict, total=False):
+    encoder: _NetworkSizes
 
 
-class _Config(TypedDict):
-    """The fields of a config that this module uses; the model checks the others."""
+class _ModelConfig(TypedDict):
+    """The fields of a config that this module uses; the model checks the rest."""
 
     about: NotRequired[dict | None]
-    transformer: NotRequired[_Network]
-    classifier: NotRequired[_Classifier]
-    encoder: NotRequired[_Network]
-    decoder: NotRequired[_Network]
+    transformer: NotRequired[_NetworkSizes]
+    classifier: NotRequired[_ClassifierSizes]
+    encoder: NotRequired[_NetworkSizes]
+    decoder: NotRequired[_NetworkSizes]
     search_defaults: NotRequired[dict | None]
     prefix: NotRequired[str | None]
     target_languages: NotRequired[dict[str, str] | list[str] | None]
@@ -65,7 +65,7 @@ class _Format(TypedDict):
 
 
 class _Held(TypedDict):
-    """The class of a model of ours, and its config."""
+    """The class name and the config of a model of ours."""
 
     registered_name: str
     config: _Format
@@ -78,7 +78,7 @@ def kind_in(path) -> Kind | None:
 
 
 def _held(path):
-    """Returns the class, its config among it, of what a `.keras` file of ours holds, or None."""
+    """Returns the class name and the config in a `.keras` file of ours; None for other files."""
     if path.suffix != ".keras" or not path.is_file():
         return None
     try:
@@ -95,8 +95,8 @@ def with_format(config: dict) -> dict:
     Settings of newer formats that are empty are left out.
     """
     kept = {name: value for name, value in config.items() if value or name not in _FORMAT_OF}
-    of_networks = [name for value in kept.values() if isinstance(value, dict) for name in value]
-    return {"format": max(_FORMAT_OF.get(name, 2) for name in (*kept, *of_networks)), **kept}
+    inner = [name for value in kept.values() if isinstance(value, dict) for name in value]
+    return {"format": max(_FORMAT_OF.get(name, 2) for name in (*kept, *inner)), **kept}
 
 
 def check_format(received):
@@ -124,7 +124,7 @@ def target_language_in(path) -> str | None:
     """Reads the language that the translator in a `.keras` file translates into, if it is known.
 
     Raises:
-        FileNotFoundError, IsADirectoryError, ValueError: See `transformer_config`.
+        FileNotFoundError, IsADirectoryError, ValueError: As for `transformer_config`.
     """
     check_file(path)
     check_kind(path, TRANSLATOR)
@@ -132,7 +132,7 @@ def target_language_in(path) -> str | None:
 
 
 def encoder_config(path) -> dict:
-    """Reads the settings of the encoder in a `.keras` file of any kind; see `transformer_config`.
+    """Reads the settings of the encoder in a `.keras` file of any kind, as `transformer_config`.
 
     Returns:
         The config of a `Transformer`, a `TransformerEncoder` or a `TransformerDecoder`.
@@ -162,7 +162,7 @@ def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | No
         prefix_kept: Whether the caller keeps a prefix of the source, which is not in its model.
 
     Returns:
-        That of the source; and that of the target, if it has a tokenizer of its own, else None.
+        The model of the source; and of the target, if it has a tokenizer of its own, else None.
 
     Raises:
         ValueError: The file holds no model of ours, or one of a newer format.
@@ -208,7 +208,7 @@ def check_kind(path, kind: Kind):
         )
     check_format(held["config"]["format"])
     try:
-        check_schema(held["config"], _Config, "its config")
+        check_schema(held["config"], _ModelConfig, "its config")
     except ValueError as error:
         raise ValueError(f"{_whole(kind)} Received: path={str(path)!r} ({error}).") from error
 
@@ -246,7 +246,7 @@ def check_sizes(path: Path):
 
 
 def _least(network, encoder_layers, decoder_layers):
-    """Returns how many weights a network has at least: its matrices and tables of vectors."""
+    """Returns the least number of weights of a network: its matrices and tables of vectors."""
     d_model, d_ff = network.get("d_model", 1), network.get("d_ff", 1)
     attentions = encoder_layers + 2 * decoder_layers
     feed_forward = 2 * d_ff * (encoder_layers + decoder_layers)
@@ -259,14 +259,14 @@ def check_weights(path: Path, model):
 
     Args:
         path: A `.keras` file.
-        model: What was loaded from it.
+        model: The model that was loaded from it.
     """
     import h5py
     import keras
 
     with Archive(path, _RULE) as archive:
         weights = io.BytesIO(archive.read(_WEIGHTS))
-    integers = {}  # dtype by shape, of what is stored.
+    integers = {}  # dtype by shape, of stored arrays.
 
     def collect(name, entry):
         is_weight = isinstance(entry, h5py.Dataset) and "optimizer" not in name.split("/")
@@ -276,7 +276,7 @@ def check_weights(path: Path, model):
     with h5py.File(weights) as file:
         file.visititems(collect)
     for variable in model.variables:
-        if "float" not in variable.dtype:  # A seed, or what quantizing has rounded.
+        if "float" not in variable.dtype:  # A seed, or quantized weights.
             integers.pop(tuple(variable.shape), None)
             continue
         array = np.asarray(keras.ops.convert_to_numpy(variable), np.float32)

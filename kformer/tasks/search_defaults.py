@@ -71,11 +71,11 @@ class SearchDefaults:
 def export_options(
     model, beam_size: int | None = None, length_penalty: float | None = None
 ) -> SearchOptions:
-    """Returns the options of the search of an export: those given, and the model's own.
+    """Returns the options of the search of an export: the arguments, else the model's own.
 
     Args:
         model: A Keras model of a kind that can be exported.
-        beam_size, length_penalty: See `kformer.SearchOptions`; None for those of the model.
+        beam_size, length_penalty: As in `kformer.SearchOptions`; None for the model's own.
 
     Raises:
         TypeError: `model` is something else.
@@ -88,8 +88,8 @@ def export_options(
             f"`model` must be {models}, which only a .keras file holds. "
             f"Received: model={model!r:.99}."
         )
-    given = given_options(beam_size=beam_size, length_penalty=length_penalty)
-    options = with_defaults(given, getattr(model, "search_defaults", {}))
+    explicit = given_options(beam_size=beam_size, length_penalty=length_penalty)
+    options = with_defaults(explicit, getattr(model, "search_defaults", {}))
     if options.sample:
         raise ValueError(
             "An export cannot draw samples: choose its number of beams, 1 for greedy search. "
@@ -107,7 +107,7 @@ def export_options(
 BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
 
 
-def of_several(options: SearchOptions) -> SearchOptions:
+def beam_options(options: SearchOptions) -> SearchOptions:
     """Returns the options of the signature `beam`, for as many answers as beams."""
     beams = options.beam_size if options.beam_size > 1 else BEAMS
     return dataclasses.replace(options, beam_size=beams, n_best=beams)

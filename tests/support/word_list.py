@@ -12,19 +12,6 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "kformer"
 WORDS = {"found", "given", "made", "one", "other", "others", "said", "there", "told"}
 PUBLIC = {"fine_tuning.py": "other", "search_options.py": "given"}  # Public names stay.
-CLEAN = (
-    "backend.py",
-    "threads.py",
-    "cli/terminal",
-    "decoding",
-    "export",
-    "imports",
-    "pocket",
-    "scale",
-    "serving",
-    "text",
-    "training",
-)
 
 
 def names(node: ast.AST) -> list[str]:
@@ -66,4 +53,4 @@ def main(paths: list[Path]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main([Path(path) for path in sys.argv[1:]] or [PACKAGE / path for path in CLEAN]))
+    sys.exit(main([Path(path) for path in sys.argv[1:]] or [PACKAGE]))

@@ -8,7 +8,7 @@ from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import SearchAnswers, search_agreement
 from kformer.export.verify.translations import Translations, best_ids_finders
-from kformer.tasks.search_defaults import of_several
+from kformer.tasks.search_defaults import beam_options
 
 
 class Generations(Translations):
@@ -47,7 +47,7 @@ class Generations(Translations):
 
     def compare_signatures(self, served, texts) -> dict:
         signatures = served.signatures
-        options = of_several(self._options)
+        options = beam_options(self._options)
 
         def search(texts):
             expected = self._model.generations(texts, options, details=False)
