@@ -99,7 +99,6 @@ def test_one_beam_is_greedy(seed, max_lengths):
         np.testing.assert_allclose(greedy, beam, atol=1e-5)
 
 
-@pytest.mark.prove
 @settings(max_examples=min(30, settings.default.max_examples))
 @given(seeds, st.integers(1, 5), st.lists(st.integers(0, T), min_size=2, max_size=4))
 def test_a_row_is_not_changed_by_its_neighbours(seed, beam_size, max_lengths):
