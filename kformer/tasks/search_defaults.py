@@ -107,7 +107,7 @@ def export_options(
 BEAMS = 4  # Of the signature `beam`, if the export has a greedy search.
 
 
-def beam_options(options: SearchOptions) -> SearchOptions:
+def with_beams(options: SearchOptions) -> SearchOptions:
     """Returns the options of the signature `beam`, for as many answers as beams."""
     beams = options.beam_size if options.beam_size > 1 else BEAMS
     return dataclasses.replace(options, beam_size=beams, n_best=beams)

@@ -17,7 +17,7 @@ from kformer.export.saved_model.serving_signatures import (
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import Examples, examples_of
 from kformer.model.transformer_decoder import TransformerDecoder
-from kformer.tasks.search_defaults import beam_options
+from kformer.tasks.search_defaults import with_beams
 from kformer.text.degenerate import TOO_LONG
 from kformer.text.tokenizer import Tokenizer
 
@@ -82,7 +82,7 @@ class LanguageModelSignatures(Signatures):
             return Continuing(self._longest, network, search, self._tokenizer, most)
 
         self._best = continuing(options)
-        self._several = continuing(beam_options(options))
+        self._several = continuing(with_beams(options))
 
     def _own(self):
         return {
@@ -159,7 +159,7 @@ class LanguageModelExport:
             "beam_size": options.beam_size,
             "length_penalty": options.length_penalty,
             "search": options.changed,
-            "n_best": beam_options(options).n_best,
+            "n_best": with_beams(options).n_best,
         }
         self.about = about_search("continues prompts", self._search)
 

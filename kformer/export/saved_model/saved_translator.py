@@ -12,7 +12,7 @@ from kformer.export.saved_model.graph_search import Searching
 from kformer.export.saved_model.serving_signatures import Signatures, as_many
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import Codes, Examples, examples_of
-from kformer.tasks.search_defaults import beam_options
+from kformer.tasks.search_defaults import with_beams
 
 
 class Translating(Searching):
@@ -66,7 +66,7 @@ class TranslatorSignatures(Signatures):
             return Translating(transformer, search, self._target, most, translator.shortlist)
 
         self._best = translating(options)
-        self._several = translating(beam_options(options))
+        self._several = translating(with_beams(options))
 
     def _own(self):
         return {"serving_default": self.translate, "beam": self.beam, "score": self.score}
@@ -141,7 +141,7 @@ class TranslatorExport:
             "beam_size": options.beam_size,
             "length_penalty": options.length_penalty,
             "search": options.changed,
-            "n_best": beam_options(options).n_best,
+            "n_best": with_beams(options).n_best,
             "max_target_length": translator.max_source_length + EXTRA_LENGTH,
         }
         if translator.shortlist:

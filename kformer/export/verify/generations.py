@@ -8,7 +8,7 @@ from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import SearchAnswers, search_agreement
 from kformer.export.verify.translations import Translations, best_ids_finders
-from kformer.tasks.search_defaults import beam_options
+from kformer.tasks.search_defaults import with_beams
 
 
 class Generations(Translations):
@@ -47,7 +47,7 @@ class Generations(Translations):
 
     def compare_signatures(self, served, texts) -> dict:
         signatures = served.signatures
-        options = beam_options(self._options)
+        options = with_beams(self._options)
 
         def search(texts):
             expected = self._model.generations(texts, options, details=False)

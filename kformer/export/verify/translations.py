@@ -10,7 +10,7 @@ from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection
 from kformer.export.verify.agreement import TIE, SearchAnswers, search_agreement
-from kformer.tasks.search_defaults import beam_options
+from kformer.tasks.search_defaults import with_beams
 from kformer.text.scores import bleu_metric, score_with
 
 _COPIES = 64  # Copies of a sentence, each with its own noise; some of them swap a tie.
@@ -105,7 +105,7 @@ class Translations:
     def compare_signatures(self, served, texts) -> dict:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""
         signatures = served.signatures
-        options = beam_options(self._options)
+        options = with_beams(self._options)
         translator = self.for_text(self._translator, 0)
         if self._languages:
             signatures = {
