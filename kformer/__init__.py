@@ -21,7 +21,7 @@ The public names are in `__init__.pyi`. Each is imported when it is first used, 
 import lazy_loader
 
 
-def lazy_names(package, file):
+def lazy_names(package: str, file: str):
     """Returns `__getattr__`, `__dir__` and `__all__` of a package whose names are in its stub.
 
     Args:

@@ -6,7 +6,7 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
@@ -127,13 +127,13 @@ class _Member(io.RawIOBase):
         broken: callable (error) -> ValueError.
     """
 
-    def __init__(self, stream, broken):
+    def __init__(self, stream: IO[bytes], broken: str):
         self._stream, self._broken = stream, broken
 
     def readable(self):
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any):
         try:
             return self._stream.readinto(buffer)
         except (*_DAMAGE, *_UNREADABLE) as error:

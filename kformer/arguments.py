@@ -6,7 +6,9 @@ Every message gives the rule first, then the received values.
 import itertools
 import math
 import re
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 # The range of float32, in which everything is computed.
 _LARGEST, _SMALLEST = 3.4e38, 1.2e-38
@@ -14,7 +16,7 @@ UNKNOWN_LANGUAGE = "unknown target language"  # How a flag of a server's answer 
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def check_integer(name, value, least=None, most=None) -> int:
+def check_integer(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
     """Returns the argument `name` as an int.
 
     Args:
@@ -34,7 +36,14 @@ def check_integer(name, value, least=None, most=None) -> int:
     return int(value)
 
 
-def check_number(name, value, least=None, most=None, above=None, below=None) -> float:
+def check_number(
+    name: str,
+    value: Any,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+) -> float:
     """Returns the argument `name` as a float.
 
     Args:
@@ -62,21 +71,21 @@ def check_number(name, value, least=None, most=None, above=None, below=None) -> 
     return float(value)
 
 
-def check_flag(name, value) -> bool:
+def check_flag(name: str, value: Any) -> bool:
     """Returns the argument `name`; raises a TypeError unless it is True or False."""
     if not isinstance(value, bool):
         raise TypeError(f"`{name}` must be True or False. Received: {name}={value!r:.99}.")
     return value
 
 
-def check_text(name, value) -> str:
+def check_text(name: str, value: Any) -> str:
     """Returns the argument `name`; raises a TypeError unless it is a string."""
     if not isinstance(value, str):
         raise TypeError(f"`{name}` must be a string. Received: {name}={value!r:.99}.")
     return value
 
 
-def check_languages_known(flags, target_language):
+def check_languages_known(flags: Iterable[Iterable[str]], target_language: str | None):
     """Raises a ValueError if a text has the flag of an unknown target language.
 
     Args:
@@ -91,7 +100,7 @@ def check_languages_known(flags, target_language):
             )
 
 
-def check_target_language(value, known):
+def check_target_language(value: Any, known: Collection[str]):
     """Raises a ValueError unless `value` is one of the `known` languages, or None if none are."""
     if value in known or (value is None and not known):
         return
@@ -102,7 +111,7 @@ def check_target_language(value, known):
     )
 
 
-def check_choice(name, value, among):
+def check_choice(name: str, value: Any, among: Collection):
     """Returns the argument `name`; raises a ValueError unless it is one of `among`."""
     if value not in among:
         choices = ", ".join(map(str, among))
@@ -110,7 +119,7 @@ def check_choice(name, value, among):
     return value
 
 
-def as_texts(texts, name) -> list[str]:
+def as_texts(texts: Any, name: str) -> list[str]:
     """Returns the argument `name` as a list of strings.
 
     Args:
@@ -144,7 +153,7 @@ def replace_lone_surrogates(text: str) -> str:
     return _LONE_SURROGATES.sub("\ufffd", text)
 
 
-def check_as_many(**lists):
+def check_as_many(**lists: Sequence):
     """Raises a ValueError if two lists, given by name, have different lengths."""
     (first_name, first), (second_name, second) = lists.items()
     if len(first) != len(second):

@@ -6,6 +6,8 @@ operations that Keras does not offer are faster; other backends compile the oper
 
 import itertools
 import os
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import keras
 import numpy as np
@@ -53,7 +55,7 @@ def check_process():
         )
 
 
-def graph_cache(tensor) -> dict | None:
+def graph_cache(tensor: Any) -> dict | None:
     """Returns a dict that belongs to the TensorFlow graph of `tensor`; None outside a graph.
 
     Functions that are traced into one graph share results through it. The graph owns the dict, so
@@ -71,7 +73,7 @@ def graph_cache(tensor) -> dict | None:
     return collection[0]
 
 
-def is_traced(tensor) -> bool:
+def is_traced(tensor: Any) -> bool:
     """Returns whether the values of `tensor` are unknown, because a graph is being traced."""
     if is_tensorflow():
         import tensorflow as tf
@@ -84,7 +86,7 @@ def is_traced(tensor) -> bool:
     return False
 
 
-def assert_in_graph(condition, message):
+def assert_in_graph(condition: Any, message: tuple):
     """Lets a graph of TensorFlow fail where `condition` is false; elsewhere does nothing.
 
     Args:
@@ -97,7 +99,7 @@ def assert_in_graph(condition, message):
         tf.debugging.Assert(condition, message)
 
 
-def random_uint16(shape, seed_generator):
+def random_uint16(shape: Any, seed_generator: keras.random.SeedGenerator):
     """Returns evenly distributed uint16 numbers; on TensorFlow only.
 
     Args:
@@ -152,7 +154,7 @@ def share_of_batches() -> tuple[int, int]:
     )
 
 
-def in_parts(function, *tensors):
+def in_parts(function: Callable, *tensors: Any):
     """Returns `function(*tensors)`, in TensorFlow's graphs computed in parts, one for each core.
 
     If TensorFlow may use one core for each operation and run several operations at once, as in
@@ -188,7 +190,7 @@ def _cores_to_split_for() -> int:
     return min(at_once, _MOST_PARTS) if cores == 1 and at_once > 1 and num_replicas() == 1 else 1
 
 
-def gather(table, ids):
+def gather(table: Any, ids: Any):
     """Returns `table[ids]` for `ids` that are all in [0, len(table)).
 
     `keras.ops.take` also accepts negative ids, which takes three more operations. In a search,
@@ -208,7 +210,7 @@ def gather(table, ids):
     return ops.take(table, ids, axis=0)
 
 
-def attach_variables(model):
+def attach_variables(model: keras.Model):
     """Gives a model in training its current variables, and those of its optimizer and metrics.
 
     On JAX, `fit` keeps them to itself within an epoch. A callback that reads or assigns variables
@@ -218,13 +220,13 @@ def attach_variables(model):
         model.jax_state_sync()
 
 
-def step_of(model) -> int:
+def step_of(model: keras.Model) -> int:
     """Returns the number of updates of the weights of a model in training."""
     attach_variables(model)
     return int(model.optimizer.iterations)
 
 
-def copies(variables) -> list:
+def copies(variables: Iterable[Any]) -> list:
     """Returns the values of variables, which later steps of training leave as they are."""
     if is_tensorflow():
         return [np.array(ops.convert_to_numpy(variable)) for variable in variables]

@@ -11,12 +11,13 @@ import stat
 import threading
 import uuid
 from pathlib import Path
+from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Signals that ask a process to end.
 _unpublished = {}  # Temporary path -> process id; files left at exit are deleted.
 
 
-def check_file(path):
+def check_file(path: str | Path):
     """Raises an error unless `path` is a regular file, which can be read more than once."""
     path = Path(path)
     if path.is_dir():
@@ -31,7 +32,7 @@ def check_file(path):
 
 
 @contextlib.contextmanager
-def replacing(path):
+def replacing(path: str | Path):
     """Yields a temporary path beside `path`, and renames it to `path` if no error was raised.
 
     Write a file or a folder there. An old file at `path` is replaced, and the new one gets its
@@ -43,18 +44,18 @@ def replacing(path):
         yield temporary
 
 
-def write_json(path, content):
+def write_json(path: str | Path, content: Any):
     """Writes `content` to an indented JSON file, completely or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(json_text(content), "utf-8")
 
 
-def json_text(content) -> str:
+def json_text(content: Any) -> str:
     """Returns `content` as indented JSON."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def part_of(publication):
+def part_of(publication: Any):
     """Returns a context manager of `publication`, or of a new one if that is None."""
     return contextlib.nullcontext(publication) if publication else Publication()
 
@@ -72,7 +73,7 @@ class Publication:
         self._folders = []  # New folders that contain them, the deepest first.
 
     @contextlib.contextmanager
-    def writing(self, path):
+    def writing(self, path: str | Path):
         """Yields a temporary path to write a file or a folder to, as `replacing` does."""
         path = linked(Path(path))
         check_writable(path)
@@ -181,7 +182,7 @@ def _foreign(name):
     )
 
 
-def check_writable(path):
+def check_writable(path: str | Path):
     """Raises an `OSError` if no file or new folder can be written at `path`.
 
     Missing parent folders are no error, because writers create them.

@@ -97,6 +97,17 @@ def test_a_public_signature_names_its_arguments():
     assert nameless == []
 
 
+def test_the_arguments_of_a_public_signature_have_types():
+    untyped = [
+        f"{name}: {parameter}"
+        for name, public, parameter in parameters()
+        if parameter.annotation is inspect.Parameter.empty
+        and not is_for_keras(public, parameter)
+        and not hasattr(public, "__wrapped__")  # Keras's own, which has no types.
+    ]
+    assert untyped == []
+
+
 def test_the_walk_reaches_classes_functions_and_methods():
     assert {
         "kformer.TransformerEncoder",

@@ -22,6 +22,7 @@ import sys
 import threading
 import warnings
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -93,7 +94,7 @@ def _drop_what_cannot_be_written():
 class _Ended(BaseException):
     """A signal asked the process to end: half-written files are removed on the way out."""
 
-    def __init__(self, number):
+    def __init__(self, number: Any):
         super().__init__(number)
         self.number = number
 

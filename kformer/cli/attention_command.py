@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -91,7 +91,13 @@ def _check(text, output, html, **picture_options):
         check_writable(html)
 
 
-def draw(views, text, kind=None, layer=None, head=None):
+def draw(
+    views: Any,
+    text: str,
+    kind: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+):
     """Returns the figure of one `View`: a grid of layers and heads, or the chosen ones."""
     import numpy as np
 

@@ -4,7 +4,7 @@ import dataclasses
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -81,7 +81,7 @@ def train(
     freeze: Annotated[
         bool, typer.Option("--freeze", help="With --warm-start: train the head alone.")
     ] = False,
-    **settings,
+    **settings: Any,
 ):
     """Train a classifier on labelled text, with Keras's model.fit.
 
@@ -190,7 +190,7 @@ def _check_known(examples, classifier, path):
         )
 
 
-def show_scores(scores):
+def show_scores(scores: Any):
     """Prints `ClassScores`: accuracy, macro F1, and the confusion matrix with F1 of each label."""
     total = int(scores.matrix.sum())
     typer.echo(f"accuracy {100 * scores.accuracy:6.2f}  percent of {total:,} texts")

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import inspect
+from collections.abc import Collection
 from typing import Annotated
 
 import typer
@@ -26,7 +27,7 @@ LanguageOfTarget = Annotated[
 ]
 
 
-def with_options_of(kind, panel=None, names=None):
+def with_options_of(kind: type, panel: str | None = None, names: Collection[str] | None = None):
     """Returns a decorator that adds an option to a command for each field of a dataclass.
 
     The command takes the options that the user set as keyword arguments; with several such

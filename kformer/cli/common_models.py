@@ -17,7 +17,7 @@ base model reads its weights once for a batch, so 32 sentences of one length tak
 time, in int8 two fifths, and 1,000 captions 10 s instead of 15.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,7 +38,7 @@ def _in_run(path):
     return [*map(model_file, path)] if isinstance(path, list | tuple) else path and model_file(path)
 
 
-def a_file_of(help: str, kind=typer.Option, **settings):
+def a_file_of(help: str, kind: Callable = typer.Option, **settings: Any):
     """Returns the parameter of a command for `.keras` files, or for the folders of their runs."""
     return kind(help=help, callback=_in_run, **settings)
 
@@ -86,7 +86,7 @@ def open_model(
     ensemble: Sequence[Path] = (),
     target_language: str | None = None,
     shortlist: Path | None = None,
-    **settings,
+    **settings: Any,
 ):
     """Returns a callable (texts, progress) -> translations, for the form at `path`.
 
@@ -176,14 +176,14 @@ def search_options(path: Path, changes: dict[str, Any]) -> SearchOptions:
     return with_defaults(changes, search_defaults_in(path))
 
 
-def check_has_options(path: Path, ensemble, shortlist, settings):
+def check_has_options(path: Path, ensemble: Any, shortlist: Any, settings: Any):
     """Refuses options of a search with an export; the arguments are as for `open_model`."""
     if saved_form(path) != "keras":
         choices = {"ensemble": ensemble, "shortlist": shortlist}
         check_no_options(path, [*settings, *(name for name, value in choices.items() if value)])
 
 
-def check_no_options(path: Path, names):
+def check_no_options(path: Path, names: Any):
     """Refuses options for the search or the output of an export."""
     if names:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in names)

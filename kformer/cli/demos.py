@@ -53,7 +53,7 @@ class TranslatorDemo:
     name = "translator"
     drawn = "its attention"
 
-    def __init__(self, output, quick, overwrite):
+    def __init__(self, output: Path, quick: bool, overwrite: bool):
         from kformer import phrasebook  # Not for the other commands, which start sooner so.
 
         self._output = output
@@ -71,7 +71,7 @@ class TranslatorDemo:
         recipe = Recipe.named("quick" if quick else "demo")
         self.model = train(recipe, *sides, output / "run", *valid, restart=overwrite)
 
-    def answers(self, path, texts):
+    def answers(self, path: Path, texts: list[str]):
         """Returns the answers of the form at `path` to texts."""
         return open_model(path)(texts)
 
@@ -119,7 +119,7 @@ class ClassifierDemo:
     name = "classifier"
     drawn = "its confusions"
 
-    def __init__(self, output, quick, overwrite):
+    def __init__(self, output: Path, quick: bool, overwrite: bool):
         from kformer.phrasebook import reviews, write_reviews
 
         self._output = output
@@ -138,7 +138,7 @@ class ClassifierDemo:
             recipe, files["train"], run, files["valid"], restart=overwrite
         )
 
-    def answers(self, path, texts):
+    def answers(self, path: Path, texts: list[str]):
         labels, probabilities = open_able_to("classify", path).predict(texts)
         most = probabilities.max(axis=1)
         return [f"{label}  {100 * p:.0f} %" for label, p in zip(labels, most, strict=True)]
@@ -187,7 +187,7 @@ class LanguageModelDemo:
     name = "language_model"
     drawn = "its attention"
 
-    def __init__(self, output, quick, overwrite):
+    def __init__(self, output: Path, quick: bool, overwrite: bool):
         from kformer import phrasebook
 
         self._output = output
@@ -206,7 +206,7 @@ class LanguageModelDemo:
             recipe, files["train.en"], output / "run", files["valid.en"], restart=overwrite
         )
 
-    def answers(self, path, texts):
+    def answers(self, path: Path, texts: list[str]):
         return open_able_to("generate", path).generate(texts)
 
     def draw(self):

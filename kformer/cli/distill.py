@@ -5,7 +5,7 @@ import functools
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -62,7 +62,7 @@ def distill(
         bool, typer.Option("--translate-only", help="Translate, and train no student.")
     ] = False,
     target_language: LanguageOfTarget = None,
-    **settings,
+    **settings: Any,
 ):
     """Train a small, fast translator on the translations of larger ones, with their vocabulary.
 

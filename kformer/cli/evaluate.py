@@ -1,7 +1,7 @@
 """`kformer evaluate`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -70,7 +70,7 @@ def evaluate(
         ),
     ] = None,
     shortlist: ShortlistTable = None,
-    **search,
+    **search: Any,
 ):
     """Score translations by their references: BLEU and chrF (sacreBLEU).
 

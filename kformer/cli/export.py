@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,7 @@ def export(
             rich_help_panel="Check",
         ),
     ] = None,
-    **settings,
+    **settings: Any,
 ):
     """Write a SavedModel, a .tflite file, a web page or a folder for CTranslate2.
 

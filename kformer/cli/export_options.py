@@ -4,8 +4,9 @@ import dataclasses
 import enum
 import itertools
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -146,7 +147,7 @@ class Exports:
 CHECKED = 1000  # Sentences at most, from the beginning of the file.
 
 
-def held_out(model, source, reference):
+def held_out(model: Any, source: Any, reference: Any):
     """Returns the sentences to check with, and their references or None.
 
     Args:
@@ -199,7 +200,7 @@ def _recorded(model):
     return source, reference[0] if reference else None
 
 
-def beginnings(model, texts):
+def beginnings(model: Any, texts: Sequence[str]):
     """Returns prompts for a language model: the first half of the ids of each text, as text."""
     from kformer.text.text_rows import write_texts  # TensorFlow.
 

@@ -2,7 +2,9 @@
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -12,7 +14,7 @@ from kformer.decoding.search_options import SearchOptions
 from kformer.kinds import TRANSLATOR, kind_of
 
 
-def write_exports(model, texts, references, exports):
+def write_exports(model: Any, texts: Sequence[str], references: Any, exports: Any):
     """Writes the forms; they appear together, if each answers as Python does.
 
     Args:
@@ -180,7 +182,7 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running):
         verifier.reports += greedy.reports[1:]
 
 
-def show_reports(reports):
+def show_reports(reports: Any):
     """Prints the reports as a table."""
     classified = reports[0].accuracy is not None
     measure = "accuracy %" if classified else "BLEU" if reports[0].bleu is not None else ""

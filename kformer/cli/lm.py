@@ -3,7 +3,7 @@
 import dataclasses
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -73,7 +73,7 @@ def train(
             help=f"Numbers to start from: {', '.join(recipe_names(LANGUAGE_MODEL.words))}."
         ),
     ] = "lm",
-    **settings,
+    **settings: Any,
 ):
     """Train a language model on plain text, with Keras's model.fit.
 
@@ -113,7 +113,7 @@ def generate(
             "also the answers are then written; file, the whole text."
         ),
     ] = Documents.LINE,
-    **settings,
+    **settings: Any,
 ):
     """Continue prompts, each on a line.
 

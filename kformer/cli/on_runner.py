@@ -3,7 +3,7 @@
 import contextlib
 import importlib.util
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -32,7 +32,7 @@ class RunnerCommand(typer.core.TyperCommand):
     They are in the context's `args`. Without --runner, they are refused as usual.
     """
 
-    def parse_args(self, ctx, args):
+    def parse_args(self, ctx: Any, args: Any):
         if not any(_name(argument) == "--runner" for argument in args):
             return super().parse_args(ctx, args)
         own, beam_options = self._split(ctx, args)
@@ -73,7 +73,7 @@ def _quiet(runner):
     return quiet() if runner.lower() == "directrunner" else contextlib.nullcontext()
 
 
-def prepare_on_runner(*paths, runner: str, **arguments):
+def prepare_on_runner(*paths: Path, runner: str, **arguments: Any):
     """Calls `kformer.scale.prepare_shards` without messages of libraries."""
     check_beam(runner)
     with _quiet(runner):

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -55,7 +55,7 @@ def prepare(
         typer.Option(help="File to write: file, line and reason of each pair that is dropped."),
     ] = None,
     runner: Runner = None,
-    **settings,
+    **settings: Any,
 ):
     """Filter, tokenize, deduplicate and shuffle parallel text of any size, for kformer train.
 

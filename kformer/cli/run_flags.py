@@ -5,8 +5,9 @@ import dataclasses
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -106,7 +107,7 @@ class Flags:
         return {"exact_sizes": sizes, **{name: getattr(self, name) for name in names}}
 
 
-def train_as_prepared(prepare, output, flags):
+def train_as_prepared(prepare: Callable, output: Any, flags: Any):
     """Trains a run of any kind in the folder `output`, or describes it.
 
     Args:

@@ -2,9 +2,10 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,7 +45,15 @@ def score(
     write_scores(work, pairs, total, output, summary)
 
 
-def write_scores(work, items, total, output, summary, text_of=itemgetter(1), items_are="lines"):
+def write_scores(
+    work: Callable,
+    items: Any,
+    total: int | None,
+    output: Any,
+    summary: Any,
+    text_of: Callable = itemgetter(1),
+    items_are: str = "lines",
+):
     """Writes the log-probability of each line; or of all, the perplexity and the bits per byte.
 
     Each line counts with its end, as a token, a byte and a character. The bits leave out lines of

@@ -1,7 +1,7 @@
 """`kformer train`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -70,7 +70,7 @@ def train(
     ] = None,
     target_language: LanguageOfTarget = None,
     tokenize: Tokenize = None,
-    **settings,
+    **settings: Any,
 ):
     """Train a translator on parallel text, with Keras's model.fit.
 

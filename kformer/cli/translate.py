@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import itertools
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -78,7 +78,7 @@ def translate(
     paragraphs: Paragraphs = False,
     source_language: SourceLanguage = None,
     runner: Runner = None,
-    **search,
+    **search: Any,
 ):
     """Translate text line by line."""
     if runner is not None:

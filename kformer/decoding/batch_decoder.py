@@ -4,7 +4,7 @@ Axes: B batch, N sequences of a row, T target length.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 from keras import ops
@@ -17,6 +17,8 @@ from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.decoding.search_options import SearchOptions
 from kformer.decoding.shortlist import Selection, Shortlist
 from kformer.model.dense import form_of
+from kformer.model.transformer import Transformer
+from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.threads import batches_by_length
 
 
@@ -71,7 +73,11 @@ class BatchDecoder:
     """
 
     def __init__(
-        self, transformer, tokenizer, max_positions: int | None = None, more_models: Sequence = ()
+        self,
+        transformer: Transformer | TransformerDecoder,
+        tokenizer: Any,
+        max_positions: int | None = None,
+        more_models: Sequence = (),
     ):
         self._max_positions = max_positions
         self._transformer = transformer

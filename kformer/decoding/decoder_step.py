@@ -28,6 +28,8 @@ from kformer.decoding.source_memory import (
 )
 from kformer.decoding.step_attention import ElementwiseAttention, MatmulAttention
 from kformer.model.encoder import Encoder
+from kformer.model.transformer import Transformer
+from kformer.model.transformer_decoder import TransformerDecoder
 
 
 class DecoderStep(Step):
@@ -43,7 +45,7 @@ class DecoderStep(Step):
 
     def __init__(
         self,
-        transformer,
+        transformer: Transformer | TransformerDecoder,
         memory: SourceMemory | PromptMemory,
         max_length: Any,
         beams: int = 1,
@@ -161,7 +163,7 @@ class DecoderStep(Step):
 
 
 def start_decoding(
-    transformer,
+    transformer: Transformer | TransformerDecoder,
     source: Any,
     max_length: Any,
     beams: int = 1,

@@ -17,13 +17,14 @@ from kformer.decoding.step_attention import MatmulAttention
 from kformer.model.attention import KeysValues, precise
 from kformer.model.decoder import DecoderLayer
 from kformer.model.dense import is_quantized
+from kformer.model.residual import LayerNorm, Residual
 
 
 class _Affine(NamedTuple):
     kernel: Any  # float (D, any)
     bias: Any  # float (any,)
 
-    def __call__(self, x):
+    def __call__(self, x: Any):
         return ops.matmul(x, self.kernel) + self.bias
 
 
@@ -34,7 +35,7 @@ class _Quantized(NamedTuple):
     scale: float
     extra_bias: Any  # float (any,), or 0
 
-    def __call__(self, x):
+    def __call__(self, x: Any):
         return self.dense(x) * self.scale + self.extra_bias
 
 
@@ -64,7 +65,9 @@ class LayerStep:
         last_norm: The `FusedNorm` that its output comes from, likewise.
     """
 
-    def __init__(self, layer, attention: MatmulAttention, dtype: str, before: "FusedNorm | None"):
+    def __init__(
+        self, layer: Any, attention: MatmulAttention, dtype: str, before: "FusedNorm | None"
+    ):
         self._attention = attention
         across = layer.cross_attention if isinstance(layer, DecoderLayer) else None
         if across:
@@ -165,7 +168,7 @@ def _read_once(variable, dtype):
 class FusedNorm:
     """A `LayerNorm` of rows (M, D); its reference is `kformer.model.residual`."""
 
-    def __init__(self, norm):
+    def __init__(self, norm: LayerNorm):
         self._gamma, self.beta = (precise(_read_once(p, p.dtype)) for p in (norm.gamma, norm.beta))
         self._epsilon = norm.epsilon
 
@@ -190,16 +193,16 @@ class _FusedResidual:
         last_norm: The `FusedNorm` that its output comes from, likewise.
     """
 
-    def __init__(self, residual, output, dtype, before):
+    def __init__(self, residual: Residual, output: Any, dtype: str, before: Any):
         self._norm, self._first = FusedNorm(residual.norm), residual.norm_first
         self._output = _affine(output, dtype, extra_bias=before.beta if before else None)
         self.last_norm = None if self._first else self._norm
 
-    def enter(self, x):
+    def enter(self, x: Any):
         """As `Residual.enter`."""
         return self._norm(x.whole).whole if self._first else x.whole
 
-    def leave(self, x, inner):
+    def leave(self, x: Any, inner: Any):
         """As `Residual.leave`, of the sub-layer without its last Dense layer."""
         x = x.bare + self._output(inner)
         return Vectors(x, x) if self._first else self._norm(x)

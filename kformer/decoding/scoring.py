@@ -19,6 +19,8 @@ from kformer.decoding.runtime import each_batch
 from kformer.model.dense import form_of
 from kformer.model.encoder import Encoder
 from kformer.model.masks import causal_mask
+from kformer.model.transformer import Transformer
+from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.threads import longest_first
 
 _MAX_LOGITS = 2**24  # Of a batch, 64 MiB: rows x T x V, unless a single row has more.
@@ -68,7 +70,12 @@ class TargetScores(NamedTuple):
 
 
 def likelihood(
-    transformer, source: Any, target: Any, start_id: int, layer: int = -1, head: int | None = None
+    transformer: Transformer | TransformerDecoder,
+    source: Any,
+    target: Any,
+    start_id: int,
+    layer: int = -1,
+    head: int | None = None,
 ) -> tuple[Any, Any]:
     """Scores each id of `target`, in one pass.
 
@@ -100,7 +107,9 @@ def likelihood(
     return target_logit - log_normalizer, attention
 
 
-def attention_to_source(transformer, source: Any, target: Any, start_id: int) -> Any:
+def attention_to_source(
+    transformer: Transformer | TransformerDecoder, source: Any, target: Any, start_id: int
+) -> Any:
     """Returns the attention of all layers and heads, float32 (B, L, H, T, S), as `likelihood`."""
     _, weights = _attend(transformer, source, target, start_id)
     return ops.cast(ops.stack(weights, axis=1), "float32")
@@ -159,7 +168,7 @@ class BatchLikelihood:
         tokenizer: `kformer.Tokenizer` of the target.
     """
 
-    def __init__(self, transformer, tokenizer):
+    def __init__(self, transformer: Transformer | TransformerDecoder, tokenizer: Any):
         self._transformer = transformer
         self._tokenizer = tokenizer
         self._graphs = {}

@@ -25,10 +25,12 @@ from kformer.decoding.search.greedy import Greedy
 from kformer.decoding.search.sampling import Sample
 from kformer.decoding.search.search_loop import SearchOutput
 from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
+from kformer.model.transformer import Transformer
+from kformer.model.transformer_decoder import TransformerDecoder
 
 
 def search_ids(
-    transformer,
+    transformer: Transformer | TransformerDecoder,
     source: Any,
     search: Greedy | Beam | Sample,
     runtime: Runtime = GRAPH,
@@ -98,7 +100,7 @@ class FixedSearch:
     """
 
     def __init__(
-        self, options: SearchOptions, tokenizer, longest: int, max_positions: int | None = None
+        self, options: SearchOptions, tokenizer: Any, longest: int, max_positions: int | None = None
     ):
         self.options, self._tokenizer = options, tokenizer
         first = 2 if max_positions is None else 1
@@ -120,7 +122,7 @@ class FixedSearch:
 
     def __call__(
         self,
-        transformer,
+        transformer: Transformer | TransformerDecoder,
         source: Any,
         lengths: Any,
         runtime: Runtime = GRAPH,
@@ -153,7 +155,11 @@ class FixedSearch:
 
 
 def search_of_options(
-    options: SearchOptions, tokenizer, minimum: Any = None, prefix: Any = None, keys: Any = None
+    options: SearchOptions,
+    tokenizer: Any,
+    minimum: Any = None,
+    prefix: Any = None,
+    keys: Any = None,
 ) -> Greedy | Beam | Sample:
     """Returns the search that `options` describe.
 

@@ -13,6 +13,8 @@ from keras import ops
 from kformer.backend import gather
 from kformer.model.attention import MASKED_SCORE, KeysValues
 from kformer.model.masks import causal_mask
+from kformer.model.transformer import Transformer
+from kformer.model.transformer_decoder import TransformerDecoder
 
 
 class CandidateRows(NamedTuple):
@@ -45,7 +47,9 @@ class SourceMemory(NamedTuple):
     candidates: Any = ()
 
 
-def source_memory(transformer, encoded: Any, mask: Any, candidates: Any = None) -> SourceMemory:
+def source_memory(
+    transformer: Transformer | TransformerDecoder, encoded: Any, mask: Any, candidates: Any = None
+) -> SourceMemory:
     """Projects the encoder's output with `MultiHeadAttention.project` of every layer.
 
     Args:
@@ -99,7 +103,7 @@ class PromptMemory(NamedTuple):
         )
 
 
-def prompt_memory(network, prompt: Any) -> PromptMemory:
+def prompt_memory(network: Any, prompt: Any) -> PromptMemory:
     """Reads all ids of each prompt but the last, in one pass.
 
     Args:

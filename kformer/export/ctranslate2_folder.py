@@ -7,7 +7,7 @@ SentencePiece alone.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -18,6 +18,7 @@ from kformer.arguments import check_choice
 from kformer.decoding.search_options import EXTRA_LENGTH
 from kformer.files import Publication, check_writable, part_of
 from kformer.json_files import read_json
+from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
 
 PRECISIONS = ("float32", "float16", "int8")
@@ -51,7 +52,7 @@ def check_precision(precision: str):
 
 
 def write_model(
-    transformer,
+    transformer: Transformer,
     folder: Path,
     source: Vocabulary,
     target: Vocabulary,
@@ -203,7 +204,7 @@ def export_ctranslate2(
     return folder
 
 
-def check_ctranslate2(translator, folder: Path, precision: str):
+def check_ctranslate2(translator: Translator, folder: Path, precision: str):
     """Raises the errors of `export_ctranslate2` before minutes of work."""
     if not isinstance(translator, Translator):
         raise TypeError(
@@ -253,7 +254,7 @@ class CTranslate2Translator:
             sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in SIDES
         )
 
-    def translate(self, texts) -> list[str]:
+    def translate(self, texts: Sequence[str]) -> list[str]:
         """Returns a translation for each of `texts`; a blank one for a blank one."""
         by_length = defaultdict(list)
         rows = self._source.encode(list(texts))

@@ -97,7 +97,7 @@ class SavedTranslator(Protocol):
         ...
 
 
-def load(path) -> Any:
+def load(path: str | Path) -> Any:
     """Loads any saved form: a `.keras` file, a SavedModel or a `.tflite` file.
 
     Of the folder of a training run it loads the best model, such as `translator.keras`.
@@ -132,7 +132,7 @@ def load(path) -> Any:
     return (kind_in(path) or TRANSLATOR).part("model").load(path)
 
 
-def saved_form(path) -> str:
+def saved_form(path: str | Path) -> str:
     """Returns "keras", "saved_model" or "tflite", by the content of the file or folder.
 
     Raises:

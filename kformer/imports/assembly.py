@@ -8,6 +8,7 @@ the sinusoidal positions that a pretrained model stores as a table.
 Axes: D d_model, T positions, V vocabulary.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,14 +54,14 @@ class PretrainedNetwork(NamedTuple):
 
 
 def assemble(
-    models,
-    tables,
+    models: Sequence,
+    tables: Sequence,
     network: PretrainedNetwork,
     longest: int,
-    prefix=None,
-    languages=None,
-    about=None,
-    search_defaults=None,
+    prefix: str | None = None,
+    languages: dict[str, str] | None = None,
+    about: dict | None = None,
+    search_defaults: dict[str, Any] | None = None,
 ) -> Translator:
     """Returns the translator.
 
@@ -98,7 +99,12 @@ def assemble(
 
 
 def network_with(
-    settings: dict, matrices, bias, layers: dict, tables, sines_first: bool = True
+    settings: dict,
+    matrices: Sequence,
+    bias: np.ndarray | None,
+    layers: dict,
+    tables: Sequence,
+    sines_first: bool = True,
 ) -> PretrainedNetwork:
     """Returns the `PretrainedNetwork` of three tables of vectors; equal ones become one.
 
@@ -123,7 +129,7 @@ def network_with(
     )
 
 
-def with_rows(table, number: int):
+def with_rows(table: np.ndarray, number: int):
     """Returns a table, float (V, D), with `number` rows: zeros behind its own. None stays None."""
     if table is None or len(table) == number:
         return table
@@ -221,11 +227,11 @@ class _Reordered(StateDict):
         order: integer array (D,).
     """
 
-    def __init__(self, arrays, order):
+    def __init__(self, arrays: Any, order: Any):
         super().__init__(arrays)
         self._order = order
 
-    def take(self, name, *shape):
+    def take(self, name: str, *shape: int):
         array = super().take(name, *shape)
         module, _, kind = name.rpartition(".")
         module = module.rpartition(".")[2]
@@ -281,7 +287,7 @@ def tensor2tensor_positions(d_model: int, first: int) -> dict:
     }
 
 
-def positions_in_table(table, d_model: int) -> tuple[dict, bool] | None:
+def positions_in_table(table: np.ndarray, d_model: int) -> tuple[dict, bool] | None:
     """Returns the settings that give a table of positions, float (T, D), and its order.
 
     Returns:

@@ -184,7 +184,7 @@ def read_variables(path: Path) -> ModelFile:
 class _Content:
     """The bytes of the file, read from the beginning to the end."""
 
-    def __init__(self, content):
+    def __init__(self, content: bytes):
         self._content, self._place = memoryview(content), 0
 
     def _take(self, size):
@@ -194,7 +194,7 @@ class _Content:
         self._place += size
         return taken
 
-    def numbers(self, form):
+    def numbers(self, form: str):
         form = f"<{form}"
         return struct.unpack(form, self._take(struct.calcsize(form)))
 
@@ -202,7 +202,7 @@ class _Content:
         (size,) = self.numbers("H")
         return bytes(self._take(size))[:-1].decode("utf-8")
 
-    def variable(self, has_dtype):
+    def variable(self, has_dtype: bool):
         name = self.string()
         (rank,) = self.numbers("B")
         shape = self.numbers(f"{rank}I")

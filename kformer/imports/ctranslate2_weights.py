@@ -7,6 +7,7 @@ Axes: D d_model, V vocabulary.
 """
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class CTranslate2Weights:
         ValueError: The model has parts that a `kformer.Transformer` lacks.
     """
 
-    def __init__(self, kind, variables, path):
+    def __init__(self, kind: Any, variables: Any, path: Any):
         self._variables = variables
         self._path = str(path)
         if kind != KIND:
@@ -87,7 +88,7 @@ class CTranslate2Weights:
         """Whether the first input of the decoder is a vector of zeros, whatever its id."""
         return bool(self._variables.get(_START, 0))
 
-    def network(self, tables, sizes, padding_id: int) -> PretrainedNetwork:
+    def network(self, tables: Any, sizes: Any, padding_id: int) -> PretrainedNetwork:
         """Returns the `PretrainedNetwork`.
 
         Args:

@@ -4,7 +4,11 @@ Axes: D d_model, F d_ff.
 """
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+import keras
 import numpy as np
 
 from kformer.imports.state_dict import StateDict, read_state_dict
@@ -21,14 +25,14 @@ _MODULE_NAME = re.compile(  # Where the names of `nn.Transformer` or of a part o
 
 
 def from_torch(
-    state_dict,
+    state_dict: Mapping[str, Any] | str | Path,
     num_heads: int,
     *,
     norm_first: bool = False,
     activation: str = "relu",
     dropout: float = DROPOUT,
     norm_epsilon: float = EPSILON,
-    dtype=None,
+    dtype: str | keras.DTypePolicy | None = None,
 ):
     """Returns the layer or stack of kformer that computes what a module of PyTorch computes.
 

@@ -11,7 +11,7 @@ A piece of a model that the table lacks is unknown: it gets an id after the ids 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 from sentencepiece import sentencepiece_model_pb2
@@ -133,7 +133,7 @@ def read_model(model: bytes, name: str):
     return proto
 
 
-def missing_pieces(proto, table: IdTable) -> list[str]:
+def missing_pieces(proto: Any, table: IdTable) -> list[str]:
     """Returns the pieces that split text and are not in the table."""
     in_table = {*table.pieces}
     return [
@@ -144,7 +144,7 @@ def missing_pieces(proto, table: IdTable) -> list[str]:
 
 
 def with_ids_of(
-    proto, table: IdTable, unused: Sequence[str] = (), prefixes: Iterable[str] = ()
+    proto: Any, table: IdTable, unused: Sequence[str] = (), prefixes: Iterable[str] = ()
 ) -> bytes:
     """Returns a SentencePiece model that splits text as `proto` does, into ids of the table.
 

@@ -5,6 +5,7 @@ network pays no attention: the `ignored_source_id` of `kformer.Transformer`.
 """
 
 from pathlib import Path
+from typing import Any
 
 from kformer.imports.assembly import assemble
 from kformer.imports.id_table import IdTable, with_common_padding
@@ -29,7 +30,7 @@ _FEATURES = {  # Unsupported features, by the setting that turns them on.
 _GATE = ".feed_forward.w_3."
 
 
-def tables_of(vocabularies, path: Path, toolkit: str, start: str = START) -> list[IdTable]:
+def tables_of(vocabularies: Any, path: Path, toolkit: str, start: str = START) -> list[IdTable]:
     """Returns the `IdTable`s of both sides, with padding at the same id.
 
     Args:

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class StateDict:
         arrays: dict from name to float array.
     """
 
-    def __init__(self, arrays):
+    def __init__(self, arrays: Mapping[str, Any]):
         self._arrays = arrays
         self._has_layers = any(_LAYER.match(name) for name in arrays)
         self._biased = {self._group(name) for name in arrays if name.endswith("bias")}
@@ -50,15 +50,15 @@ class StateDict:
         """Yields the names of the arrays that are left."""
         return iter(self._arrays)
 
-    def shape(self, name):
+    def shape(self, name: str):
         """Returns the shape of an array that is left."""
         return self._arrays[name].shape
 
-    def have(self, part):
+    def have(self, part: str):
         """Returns whether a name has `part` at its beginning or after a dot."""
         return any(f".{part}" in f".{name}" for name in self._arrays)
 
-    def num_layers(self, prefix):
+    def num_layers(self, prefix: str):
         """Returns the number of layers below `prefix`, at least 1."""
         start = f"{prefix}layers."
         names = [name.removeprefix(start) for name in self._arrays if name.startswith(start)]
@@ -70,7 +70,7 @@ class StateDict:
             return match[0]
         return name.rpartition(".")[0] if self._has_layers else ""
 
-    def take(self, name, *shape):
+    def take(self, name: str, *shape: int):
         """Returns an array of this shape, of finite numbers."""
         if name not in self._arrays:
             raise ValueError(f"The state dict must have all weights. Received: no {name!r}.")
@@ -83,18 +83,18 @@ class StateDict:
         check_numbers(name, array)
         return array
 
-    def take_bias(self, name, size):
+    def take_bias(self, name: str, size: int):
         """As `take`; zeros if the layer, or the norm after the layers, has no biases."""
         if self._group(name) not in self._biased:
             return np.zeros(size)
         return self.take(name, size)
 
-    def fill_dense(self, dense, prefix, outputs, inputs):
+    def fill_dense(self, dense: Any, prefix: str, outputs: int, inputs: int):
         """Assigns the weights of an `nn.Linear` to a Dense layer."""
         kernel = self.take(f"{prefix}weight", outputs, inputs)
         dense.set_weights([kernel.T, self.take_bias(f"{prefix}bias", outputs)])
 
-    def fill_norm(self, norm, prefix, d_model):
+    def fill_norm(self, norm: Any, prefix: str, d_model: int):
         """Assigns the weights of an `nn.LayerNorm` to a `LayerNorm`."""
         gamma = self.take(f"{prefix}weight", d_model)
         norm.set_weights([gamma, self.take_bias(f"{prefix}bias", d_model)])
@@ -108,7 +108,7 @@ class StateDict:
             )
 
 
-def check_numbers(name: str, array):
+def check_numbers(name: str, array: np.ndarray):
     """Raises a ValueError unless an array holds floating-point numbers that float32 can hold."""
     if array.dtype.kind != "f":
         raise ValueError(
@@ -119,7 +119,7 @@ def check_numbers(name: str, array):
         raise ValueError(f"Weights must be finite numbers. Received: {name!r} with {kind}.")
 
 
-def read_state_dict(state_dict) -> dict:
+def read_state_dict(state_dict: Mapping[str, Any] | str | Path) -> dict:
     """Returns a dict from name to float array.
 
     Args:

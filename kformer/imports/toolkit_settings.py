@@ -3,14 +3,16 @@
 Nothing in the file is run. Objects of the toolkit, such as its meters, are read as `Record`s.
 """
 
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from kformer.imports.torch_file import Record, read_tensors
 
 _STANDARD = ("argparse",)
 
 
-def read_checkpoint(path: Path, toolkit: str, packages=()) -> dict:
+def read_checkpoint(path: Path, toolkit: str, packages: Collection[str] = ()) -> dict:
     """Returns the content of the file: a dict by name.
 
     Args:
@@ -33,7 +35,7 @@ def read_checkpoint(path: Path, toolkit: str, packages=()) -> dict:
     return content
 
 
-def settings_in(value) -> dict:
+def settings_in(value: Any) -> dict:
     """Returns settings by name: a dict, or the attributes of a `Record`; {} for other values."""
     return vars(value) if isinstance(value, Record) else value if isinstance(value, dict) else {}
 
@@ -79,7 +81,7 @@ class ToolkitSettings:
             self.refuse(f"{' and '.join(names)} must be equal.", *names)
         return values[0]
 
-    def choice(self, name: str, among: dict, default=None):
+    def choice(self, name: str, among: dict, default: Any = None):
         """Returns the value in `among` whose key is the value of a setting."""
         value = self.values.get(name, default)
         if value not in among:

@@ -18,6 +18,7 @@ import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ _MEMO_OPCODES = ("PUT", "BINPUT", "LONG_BINPUT", "GET", "BINGET", "LONG_BINGET")
 class Record:
     """The attributes of an object in a file, without the methods of its class."""
 
-    def __init__(self, *_):
+    def __init__(self, *_: Any):
         pass
 
     def __setstate__(self, state):
@@ -157,11 +158,11 @@ class _Bounded:
         file: Open, to be read from its beginning.
     """
 
-    def __init__(self, file):
+    def __init__(self, file: IO[bytes]):
         self._file, self.size = file, file.seek(0, io.SEEK_END)
         self.seek(0)
 
-    def read(self, size):
+    def read(self, size: int):
         return self._file.read(min(size, self.size - self.tell()))
 
     def readline(self):
@@ -170,7 +171,7 @@ class _Bounded:
     def tell(self):
         return self._file.tell()
 
-    def seek(self, place):
+    def seek(self, place: int):
         return self._file.seek(place)
 
 
@@ -193,12 +194,12 @@ class _Unpickler(pickle.Unpickler):
         packages: Packages whose objects become a `Record`.
     """
 
-    def __init__(self, file, storage: Callable, packages: Collection[str] = ()):
+    def __init__(self, file: IO[bytes], storage: Callable, packages: Collection[str] = ()):
         super().__init__(file)
         self._storage = storage
         self._packages = packages
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str):
         if module == "torch" and name in _DTYPES:
             return _DTYPES[name]
         if module.partition(".")[0] in self._packages:
@@ -207,7 +208,7 @@ class _Unpickler(pickle.Unpickler):
             raise pickle.UnpicklingError(f"the pickle names {module}.{name}")
         return _KNOWN[module, name]
 
-    def persistent_load(self, reference):
+    def persistent_load(self, reference: Any):
         _, dtype, key, _, size, *_ = reference
         return self._storage(dtype, key, size)
 
@@ -216,7 +217,7 @@ class _Unpickler(pickle.Unpickler):
 class _RebuildTensor:
     __slots__ = ()
 
-    def __call__(self, storage, offset, shape, strides, *_):
+    def __call__(self, storage: Any, offset: Any, shape: Any, strides: Any, *_: Any):
         """Returns a view of `storage`, within it."""
         last = offset + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
         if min((offset, *shape, *strides)) < 0 or not (
@@ -230,7 +231,7 @@ class _RebuildTensor:
 class _RebuildParameter:
     __slots__ = ()
 
-    def __call__(self, tensor, *_):
+    def __call__(self, tensor: Any, *_: Any):
         return tensor
 
 

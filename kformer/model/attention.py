@@ -24,7 +24,9 @@ class KeysValues(NamedTuple):
     values: Any  # float (B, H, K, W)
 
 
-def scaled_dot_product_attention(query, key, value, mask=None) -> tuple[Any, Any]:
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, mask: Any = None
+) -> tuple[Any, Any]:
     """Averages `value`, weighted by how well each key matches each query.
 
     Equation 1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -51,7 +53,7 @@ def scaled_dot_product_attention(query, key, value, mask=None) -> tuple[Any, Any
     return ops.matmul(ops.cast(weights, value.dtype), value), weights
 
 
-def match(query, key):
+def match(query: Any, key: Any):
     """Returns the product of each query (B, H, Q, W) with each key (B, H, K, W): (B, H, Q, K)."""
     if is_tensorflow():
         import tensorflow as tf  # Keras would transpose the keys first.
@@ -60,7 +62,7 @@ def match(query, key):
     return ops.matmul(query, ops.swapaxes(key, -2, -1))
 
 
-def precise(tensor):
+def precise(tensor: Any):
     """Returns `tensor`, cast to float32 if it has fewer bits."""
     narrow = keras.backend.standardize_dtype(tensor.dtype) in ("float16", "bfloat16")
     return ops.cast(tensor, "float32") if narrow else tensor
@@ -88,7 +90,7 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
         weights: float tensor (B, H, Q, K), at least float32.
     """
 
-    def __init__(self, d_model: int, num_heads: int, **kwargs):
+    def __init__(self, d_model: int, num_heads: int, **kwargs: Any):
         super().__init__(**kwargs)
         if num_heads < 1 or d_model % num_heads:
             raise ValueError(
@@ -116,23 +118,25 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
             self.output_projection,
         )
 
-    def build(self, query_shape, value_shape=None):
+    def build(
+        self, query_shape: tuple[int | None, ...], value_shape: tuple[int | None, ...] | None = None
+    ):
         for projection in self.parts:
             if not projection.built:  # `project` or `attend` may have come before any call.
                 projection.build((None, None, self.d_model))
 
-    def call(self, query, value, attention_mask=None, value_mask=None):
+    def call(self, query: Any, value: Any, attention_mask: Any = None, value_mask: Any = None):
         attention_mask = with_keras_mask(attention_mask, value_mask)
         return self.attend(query, self.project(value), attention_mask)
 
-    def project(self, value):
+    def project(self, value: Any):
         """Returns the `KeysValues` of `value` (B, K, D), which can be kept between calls."""
         return KeysValues(
             self._split(apply_dense(self.key_projection, value)),
             self._split(apply_dense(self.value_projection, value)),
         )
 
-    def attend(self, query, keys_values, attention_mask=None):
+    def attend(self, query: Any, keys_values: KeysValues, attention_mask: Any = None):
         """As `call`, with `query` (B, Q, D) and the `KeysValues` that `project` returned."""
         heads, weights = scaled_dot_product_attention(
             self._split(apply_dense(self.query_projection, query)), *keys_values, attention_mask
@@ -151,7 +155,9 @@ class MultiHeadAttention(HoldsDense, keras.layers.Layer):
         length = ops.shape(heads)[2]
         return ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), (-1, length, self.d_model))
 
-    def compute_output_spec(self, query, value, attention_mask=None, value_mask=None):
+    def compute_output_spec(
+        self, query: Any, value: Any, attention_mask: Any = None, value_mask: Any = None
+    ):
         batch, queries, _ = query.shape
         if attention_mask is not None:
             with_four_axes(attention_mask, (batch, self.num_heads, queries, value.shape[1]))

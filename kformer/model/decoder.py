@@ -4,7 +4,7 @@ It runs on whole sequences; `kformer.decoding.decoder_step` runs it one position
 Axes: B batch, T target length, S source length, H heads, D d_model, L layers.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 
@@ -64,19 +64,26 @@ class DecoderLayer(Block):
 
     def call(
         self,
-        x,
-        memory,
-        self_mask=None,
-        cross_mask=None,
-        x_mask=None,
-        memory_mask=None,
-        training=None,
+        x: Any,
+        memory: Any,
+        self_mask: Any = None,
+        cross_mask: Any = None,
+        x_mask: Any = None,
+        memory_mask: Any = None,
+        training: bool | None = None,
     ):
         self_mask = with_keras_mask(self_mask, x_mask)
         cross_mask = with_keras_mask(cross_mask, memory_mask)
         return self.attend(x, memory, self_mask, cross_mask, training)[0]
 
-    def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
+    def attend(
+        self,
+        x: Any,
+        memory: Any,
+        self_mask: Any = None,
+        cross_mask: Any = None,
+        training: bool | None = None,
+    ):
         """As `call`, with the weights, (B, H, T, T) and (B, H, T, S), beside the output."""
         x, memory = self._ready(x, memory)
         query = self.self_residual.enter(x, training)
@@ -115,7 +122,14 @@ class Decoder(Stack):
 
     call = DecoderLayer.call  # The same masks; each has its own `attend`.
 
-    def attend(self, x, memory, self_mask=None, cross_mask=None, training=None):
+    def attend(
+        self,
+        x: Any,
+        memory: Any,
+        self_mask: Any = None,
+        cross_mask: Any = None,
+        training: bool | None = None,
+    ):
         """As `call`, with the `DecoderWeights` beside the output."""
         x, memory = self._ready(x, memory)
         self_weights, cross_weights = [], []

@@ -9,6 +9,8 @@ Axes: D width of the inputs, F width of the outputs.
 
 import contextlib
 import gc
+from collections.abc import Collection
+from typing import Any
 
 import keras
 from keras import ops
@@ -16,12 +18,12 @@ from keras import ops
 from kformer.backend import is_tensorflow
 
 
-def frozen_parts(layer) -> list[str]:
+def frozen_parts(layer: keras.layers.Layer) -> list[str]:
     """Returns the paths of the layers in `layer` that are not trainable."""
     return [path for path, part in _parts(layer).items() if not part.trainable]
 
 
-def freeze_parts(layer, frozen):
+def freeze_parts(layer: keras.layers.Layer, frozen: Collection[str] | None):
     """Makes the layers in a built `layer` trainable, but for those that `frozen_parts` returned.
 
     Args:
@@ -73,7 +75,7 @@ class HoldsDense:
         return {**super().get_config(), **{name: value for name, value in kept.items() if value}}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         config = dict(config)
         quantized, frozen = config.pop("quantized", {}), config.pop("frozen", None)
         layer = super().from_config(config)
@@ -102,7 +104,7 @@ def _quick_collections():
         gc.unfreeze()
 
 
-def dense_layers(layer) -> dict:
+def dense_layers(layer: keras.layers.Layer) -> dict:
     """Returns the Dense layers in `layer` by path, as "layer_0/attention/query"."""
     if isinstance(layer, keras.layers.Dense):
         return {"": layer}
@@ -113,7 +115,7 @@ def dense_layers(layer) -> dict:
     }
 
 
-def apply_dense(dense, vectors):
+def apply_dense(dense: keras.layers.Dense, vectors: Any):
     """Returns `dense(vectors)`, float (..., F), for float `vectors` (..., D).
 
     On JAX, flattens the leading axes first: XLA then computes the gradient of the weights as one
@@ -126,19 +128,19 @@ def apply_dense(dense, vectors):
     return ops.reshape(output, (*axes, output.shape[-1]))
 
 
-def is_quantized(dense) -> bool:
+def is_quantized(dense: keras.layers.Dense) -> bool:
     """Returns whether the layer is quantized; if not, it is x `kernel` + `bias`, also with LoRA."""
     return dense.quantization_mode is not None
 
 
-def form_of(layer) -> tuple:
+def form_of(layer: keras.layers.Layer) -> tuple:
     """Returns the key of a traced graph of `layer`: `quantize` and `enable_lora` change it."""
     return tuple(
         (dense.quantization_mode, dense.lora_enabled) for dense in dense_layers(layer).values()
     )
 
 
-def float_weights(dense):
+def float_weights(dense: keras.layers.Dense):
     """Returns the kernel and the bias of a layer without activation, float (D, F) and (F,).
 
     Weights of a quantized layer are computed from its output for the unit vectors: Keras has no

@@ -22,7 +22,7 @@ class Factors(NamedTuple):
     table: Any  # float (V, D)
 
 
-def factors_of(logits) -> Factors | None:
+def factors_of(logits: Any) -> Factors | None:
     """Returns the `Factors` of a result of `TokenEmbedding.logits`, None for other tensors.
 
     A loss computed from the factors need not read the logits, the largest tensor of all. Keras
@@ -61,7 +61,7 @@ class TokenEmbedding(keras.layers.Layer):
         d_model: int,
         output_bias: bool = False,
         tied_output: bool = True,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.autocast = False  # 16 bits hold ids up to 256 only.
@@ -71,7 +71,7 @@ class TokenEmbedding(keras.layers.Layer):
         self.tied_output = check_flag("tied_output", tied_output)
         self.bias = self._untied = None
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: tuple[int | None, ...] | None = None):
         self.table = self._add_table("table")
         if not self.tied_output:
             self._untied = self._add_table("output_table")
@@ -90,15 +90,15 @@ class TokenEmbedding(keras.layers.Layer):
         """The table (V, D) that gives the logits."""
         return self.table if self._untied is None else self._untied
 
-    def call(self, ids):
+    def call(self, ids: Any):
         table = ops.cast(self.table, self.compute_dtype)
         return gather(table, ops.cast(ids, "int32")) * self.d_model**0.5
 
-    def output_rows(self, ids):
+    def output_rows(self, ids: Any):
         """Returns the rows of the output's table, float (..., D), of `ids`, int32 (...)."""
         return gather(self.output_table, ids)
 
-    def logits(self, vectors):
+    def logits(self, vectors: Any):
         """Scores every id against each vector.
 
         Args:
@@ -127,7 +127,7 @@ class TokenEmbedding(keras.layers.Layer):
             ops.concatenate([vectors, ones], axis=-1), ops.concatenate([table, bias], axis=-1)
         )
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
         return (*input_shape, self.d_model)
 
     def get_config(self):
@@ -164,23 +164,25 @@ class PositionalEncoding(keras.layers.Layer):
         float tensor (B, T, D).
     """
 
-    def __init__(self, first_position: int = 0, max_wavelength: float = MAX_WAVELENGTH, **kwargs):
+    def __init__(
+        self, first_position: int = 0, max_wavelength: float = MAX_WAVELENGTH, **kwargs: Any
+    ):
         super().__init__(**kwargs)
         self.first_position = check_integer("first_position", first_position, least=0)
         self.max_wavelength = check_number("max_wavelength", max_wavelength, least=1)
         self.supports_masking = True
 
-    def build(self, input_shape):
+    def build(self, input_shape: tuple[int | None, ...]):
         if input_shape[-1] % 2:
             raise ValueError(
                 "`d_model` must be even, so that each sine has its cosine. "
                 f"Received: d_model={input_shape[-1]}."
             )
 
-    def call(self, vectors):
+    def call(self, vectors: Any):
         return vectors + ops.cast(self.encodings(*ops.shape(vectors)[1:]), vectors.dtype)
 
-    def encodings(self, length, d_model):
+    def encodings(self, length: Any, d_model: int):
         """Returns the encodings of the first `length` positions, float tensor (length, d_model)."""
         # bfloat16 cannot tell position 257 from 256.
         dtype = "float64" if self.compute_dtype == "float64" else "float32"
@@ -190,7 +192,7 @@ class PositionalEncoding(keras.layers.Layer):
         waves = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)  # (T, D/2, 2)
         return ops.reshape(waves, (-1, d_model))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
         return tuple(input_shape)
 
     def get_config(self):

@@ -3,6 +3,8 @@
 Axes: B batch, S source length, H heads, D d_model, L layers.
 """
 
+from typing import Any
+
 import keras
 
 from kformer.model.masks import with_keras_mask
@@ -51,11 +53,18 @@ class EncoderLayer(Block):
         self.feed_forward.build(shape)
         self.feed_forward_residual.build(shape)
 
-    def call(self, x, attention_mask=None, mask=None, x_mask=None, training=None):
+    def call(
+        self,
+        x: Any,
+        attention_mask: Any = None,
+        mask: Any = None,
+        x_mask: Any = None,
+        training: bool | None = None,
+    ):
         attention_mask = with_keras_mask(attention_mask, x_mask if mask is None else mask)
         return self.attend(x, attention_mask, training)[0]
 
-    def attend(self, x, attention_mask=None, training=None):
+    def attend(self, x: Any, attention_mask: Any = None, training: bool | None = None):
         """As `call`, with the self-attention weights, (B, H, S, S), beside the output."""
         [x] = self._ready(x)
         inner = self.attention_residual.enter(x, training)
@@ -91,7 +100,7 @@ class Encoder(Stack):
 
     call = EncoderLayer.call  # The same masks; each has its own `attend`.
 
-    def attend(self, x, attention_mask=None, training=None):
+    def attend(self, x: Any, attention_mask: Any = None, training: bool | None = None):
         """As `call`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
         [x] = self._ready(x)
         weights = []

@@ -1,5 +1,7 @@
 """The position-wise feed-forward network."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -35,7 +37,7 @@ class FeedForward(HoldsDense, keras.layers.Layer):
         float tensor (B, T, D).
     """
 
-    def __init__(self, d_model: int, d_ff: int, activation: str = "relu", **kwargs):
+    def __init__(self, d_model: int, d_ff: int, activation: str = "relu", **kwargs: Any):
         super().__init__(**kwargs)
         self.d_model = check_integer("d_model", d_model, least=1)
         self.d_ff = check_integer("d_ff", d_ff, least=1)
@@ -48,14 +50,14 @@ class FeedForward(HoldsDense, keras.layers.Layer):
     def parts(self):
         return self.inner, self.outer
 
-    def build(self, input_shape):
+    def build(self, input_shape: tuple[int | None, ...]):
         self.inner.build((None, None, self.d_model))
         self.outer.build((None, None, self.d_ff))
 
-    def call(self, vectors):
+    def call(self, vectors: Any):
         return apply_dense(self.outer, self.activate(apply_dense(self.inner, vectors)))
 
-    def activate(self, inner):
+    def activate(self, inner: Any):
         """Applies the activation to the output of the first matrix, float (..., d_ff)."""
         return ACTIVATIONS[self.activation](inner)
 

@@ -15,7 +15,7 @@ import keras
 from keras import ops
 
 
-def padding_mask(ids, padding_id: int = 0, ignored_id: int | None = None):
+def padding_mask(ids: Any, padding_id: int = 0, ignored_id: int | None = None):
     """Lets every query attend to the keys that are not padding.
 
     Args:
@@ -34,7 +34,7 @@ def padding_mask(ids, padding_id: int = 0, ignored_id: int | None = None):
     return mask[:, None, None, :]
 
 
-def causal_mask(length) -> Any:
+def causal_mask(length: Any) -> Any:
     """Lets every position attend to itself and to all earlier ones.
 
     Section 3.2.3 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
@@ -49,7 +49,7 @@ def causal_mask(length) -> Any:
     return (positions[:, None] >= positions[None, :])[None, None]
 
 
-def with_four_axes(mask, shape):
+def with_four_axes(mask: Any, shape: Any):
     """Returns `mask` with its head axis, so that it broadcasts to `shape`.
 
     Args:
@@ -78,7 +78,7 @@ def with_four_axes(mask, shape):
     return mask[:, None] if len(sizes) == 3 else mask
 
 
-def with_keras_mask(mask, keras_mask):
+def with_keras_mask(mask: Any, keras_mask: Any):
     """Combines `mask` with the mask that Keras attached to the keys.
 
     Args:

@@ -5,6 +5,7 @@ Axes: B batch, S sequence length, H heads, D d_model, L layers.
 
 import functools
 import importlib
+from typing import Any
 
 import keras
 
@@ -15,13 +16,13 @@ from kformer.model.encoder import Encoder
 from kformer.model.residual import Dropout
 
 
-def is_float32(transformer) -> bool:
+def is_float32(transformer: keras.Model) -> bool:
     """Returns whether the transformer computes exactly what its float32 copy computes."""
     dtypes = {transformer.variable_dtype, transformer.compute_dtype}
     return dtypes == {"float32"} and not any(map(is_quantized, dense_layers(transformer).values()))
 
 
-def float32_copy(transformer):
+def float32_copy(transformer: keras.Model):
     """Returns a float32 copy, whose Dense layers are plain: LoRA merged, rounded weights as floats.
 
     The weights are the same, also with LoRA, and for weights of 16 bits. A quantized model may also
@@ -37,7 +38,7 @@ def float32_copy(transformer):
     return _copy(transformer, config, fill)
 
 
-def weights_copy(transformer):
+def weights_copy(transformer: keras.Model):
     """Returns a copy whose weights keep their dtypes; quantized layers stay quantized.
 
     LoRA is merged. A model with a "mixed" policy, which has float32 weights and computes in 16
@@ -76,7 +77,7 @@ class KeepsOptimizer:
     Not with LoRA: Keras saves the sum of a kernel and its LoRA as the kernel of a plain layer.
     """
 
-    def make_train_function(self, force=False):
+    def make_train_function(self, force: bool = False):
         """Creates the variables of the optimizer, then does what Keras does.
 
         Left to itself, Keras on TensorFlow creates them while it traces the training step, and must
@@ -98,7 +99,7 @@ class KeepsOptimizer:
             self._build_optimizer()
         return super().get_compile_config()
 
-    def compile_from_config(self, config):
+    def compile_from_config(self, config: dict[str, Any]):
         import_classes(config)
         super().compile_from_config(config)
 
@@ -113,14 +114,14 @@ class Network(KeepsOptimizer, HoldsDense, keras.Model):
     Its subclasses create all weights at once, so that every method works before any call.
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self.autocast = False  # Ids stay as they are: 16 bits hold them up to 256 only.
         # TensorFlow's XLA would compile anew for every shape of a batch, and trains no faster on a
         # processor; Keras's other backends compile in any case.
         self.supports_jit = not is_tensorflow()
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: tuple[int | None, ...] | None = None):
         """Does nothing: all weights exist from the start."""
 
     def _maybe_symbolic_build(self, iterator=None, data_batch=None):
@@ -151,7 +152,7 @@ class Network(KeepsOptimizer, HoldsDense, keras.Model):
         return self.dropout(self.positions(embedding(ids)), training=training)
 
 
-def import_classes(config):
+def import_classes(config: dict[str, Any]):
     """Imports the loss, metrics and optimizers of kformer if a config names some of its classes.
 
     Keras finds classes by their registered names, and no model imports these packages. The module
@@ -170,12 +171,12 @@ class PredictsTokens:
     """
 
     @functools.wraps(keras.Model.fit)
-    def fit(self, *args, class_weight=None, **kwargs):
+    def fit(self, *args: Any, class_weight: Any = None, **kwargs: Any):
         _refuse(class_weight)
         return super().fit(*args, **kwargs)
 
     @functools.wraps(keras.Model.train_on_batch)
-    def train_on_batch(self, *args, class_weight=None, **kwargs):
+    def train_on_batch(self, *args: Any, class_weight: Any = None, **kwargs: Any):
         _refuse(class_weight)
         return super().train_on_batch(*args, **kwargs)
 
@@ -210,7 +211,7 @@ class OneStack(Network):
         first_position: int,
         max_wavelength: float,
         norm_epsilon: float,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
@@ -237,7 +238,7 @@ class OneStack(Network):
     def parts(self):
         return (self.encoder,)
 
-    def encode(self, source, training=None):
+    def encode(self, source: Any, training: bool | None = None):
         """Returns the vectors, float (B, S, D), of `source`, integer (B, S)."""
 
         def encode(source):
@@ -246,7 +247,7 @@ class OneStack(Network):
 
         return in_parts(encode, source) if training else encode(source)
 
-    def attend(self, source):
+    def attend(self, source: Any):
         """As `encode`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
         x = self._embed(self.source_embedding, source)
         return self.encoder.attend(x, self._mask(source))

@@ -4,6 +4,8 @@ The normalisation has a gradient of few passes over its input; the dropout needs
 number of random bits.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -25,10 +27,10 @@ class LayerNorm(keras.layers.LayerNormalization):
         inputs: float tensor (..., D).
     """
 
-    def __init__(self, epsilon: float = EPSILON, **kwargs):
+    def __init__(self, epsilon: float = EPSILON, **kwargs: Any):
         super().__init__(epsilon=epsilon, **kwargs)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: Any, training: bool | None = False):
         compiled = not is_tensorflow()  # The compilers of other backends fuse these operations.
         if not training or compiled or self.compute_dtype == "float64":
             return super().call(inputs)
@@ -79,7 +81,7 @@ class Dropout(keras.layers.Dropout):
         inputs: float tensor of any shape.
     """
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: Any, training: bool | None = False):
         if not training or not self.rate or not is_tensorflow():
             return super().call(inputs, training=training)
         keep = random_uint16(ops.shape(inputs), self.seed_generator) >= round(self.rate * _LEVELS)
@@ -102,21 +104,23 @@ class Residual(keras.layers.Layer):
         norm_epsilon: The `epsilon` of the `LayerNorm`.
     """
 
-    def __init__(self, dropout: float, norm_first: bool, norm_epsilon: float = EPSILON, **kwargs):
+    def __init__(
+        self, dropout: float, norm_first: bool, norm_epsilon: float = EPSILON, **kwargs: Any
+    ):
         super().__init__(**kwargs)
         self.rate = check_number("dropout", dropout, least=0, below=1)
         self.norm_first = norm_first
         self.norm = LayerNorm(norm_epsilon, name="norm", dtype=self.dtype_policy)
         self.dropout = Dropout(dropout, name="dropout", dtype=self.dtype_policy)
 
-    def build(self, input_shape):
+    def build(self, input_shape: tuple[int | None, ...]):
         self.norm.build(input_shape)
 
-    def enter(self, x, training=None):
+    def enter(self, x: Any, training: bool | None = None):
         """Returns the input of the sub-layer, float tensor (B, T, D), for `x` of the same shape."""
         return self.norm(x, training=training) if self.norm_first else x
 
-    def leave(self, x, output, training=None):
+    def leave(self, x: Any, output: Any, training: bool | None = None):
         """Adds the sub-layer's `output` to `x`, both (B, T, D), with dropout and normalisation."""
         total = x + self.dropout(output, training=training)
         return total if self.norm_first else self.norm(total, training=training)

@@ -3,6 +3,8 @@
 Axes: B batch, S sequence length, D d_model, C number of classes.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -38,7 +40,7 @@ class SequenceClassifier(Network):
         num_classes: int,
         pooling: str = "mean",
         dropout: float = DROPOUT,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         if not isinstance(encoder, TransformerEncoder):
@@ -76,23 +78,23 @@ class SequenceClassifier(Network):
         """Width of the vectors."""
         return self.encoder.d_model
 
-    def call(self, source, training=None):
+    def call(self, source: Any, training: bool | None = None):
         pooled = pool(self.encode(source, training), source, self.padding_id, self.pooling)
         return self.head(self.dropout(pooled, training=training))
 
-    def encode(self, source, training=None):
+    def encode(self, source: Any, training: bool | None = None):
         """Returns the encoder's vectors, float (B, S, D), of `source`, integer (B, S)."""
         return self.encoder(source, training=training)
 
-    def attend(self, source):
+    def attend(self, source: Any):
         """As `encode`, with the attention weights: a tuple of L tensors (B, H, S, S)."""
         return self.encoder.attend(source)
 
-    def probabilities(self, source):
+    def probabilities(self, source: Any):
         """Returns the probability of each class, float32 (B, C)."""
         return ops.softmax(self(source), axis=-1)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
         return input_shape[0], self.num_classes
 
     def get_config(self):
@@ -108,12 +110,12 @@ class SequenceClassifier(Network):
         }
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         encoder = {**config["encoder"], "dtype": config.get("dtype")}  # A copy may have another.
         return super().from_config({**config, "encoder": TransformerEncoder.from_config(encoder)})
 
 
-def pool(vectors, ids, padding_id: int, pooling: str = "mean"):
+def pool(vectors: Any, ids: Any, padding_id: int, pooling: str = "mean"):
     """Returns one vector for each row, float32 (B, D).
 
     Args:

@@ -1,5 +1,7 @@
 """Base classes of encoder and decoder: the settings of a layer, and stacks of layers."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -32,7 +34,7 @@ class Block(HoldsDense, keras.layers.Layer):
         norm_first: bool = False,
         activation: str = "relu",
         norm_epsilon: float = EPSILON,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.d_model = d_model
@@ -105,7 +107,7 @@ class Stack(Block):
         activation: str = "relu",
         final_norm: bool | None = None,
         norm_epsilon: float = EPSILON,
-        **kwargs,
+        **kwargs: Any,
     ):
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon)
         super().__init__(*settings, **kwargs)
@@ -128,7 +130,7 @@ class Stack(Block):
         if self.norm:
             self.norm.build(shape)
 
-    def finish(self, x, training=None):
+    def finish(self, x: Any, training: bool | None = None):
         """Returns the stack's output for the last layer's output `x` (B, T, D)."""
         return self.norm(x, training=training) if self.norm else x
 

@@ -86,7 +86,7 @@ class Transformer(PredictsTokens, Network):
         ignored_source_id: int | None = None,
         tied_output: bool = True,
         norm_epsilon: float = EPSILON,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.vocab_size = vocab_size
@@ -138,7 +138,7 @@ class Transformer(PredictsTokens, Network):
     def parts(self):
         return self.encoder, self.decoder
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any):
         # Keras would use a second tensor as `training`, without an error that names it.
         training = [*args[1:], *(kwargs.get(name) for name in ("source", "target"))]
         if not all(value is None or isinstance(value, (bool, int)) for value in training):
@@ -149,7 +149,7 @@ class Transformer(PredictsTokens, Network):
             )
         return super().__call__(*args, **kwargs)
 
-    def call(self, inputs, training=None):
+    def call(self, inputs: Any, training: bool | None = None):
         def vectors(source, target):
             memory = self.encode(source, training=training)
             return self._vectors(target, memory, self.source_mask(source), training)
@@ -159,16 +159,18 @@ class Transformer(PredictsTokens, Network):
             in_parts(vectors, *pair) if training else vectors(*pair)
         )
 
-    def encode(self, source, training=None):
+    def encode(self, source: Any, training: bool | None = None):
         """Returns the memory, float (B, S, D), of `source`, integer (B, S)."""
         x = self._embed(self.source_embedding, source, training=training)
         return self.encoder(x, self.source_mask(source), training=training)
 
-    def source_mask(self, source):
+    def source_mask(self, source: Any):
         """Returns which ids of `source`, integer (B, S), are attended to: boolean (B, 1, 1, S)."""
         return padding_mask(source, self.padding_id, self.ignored_source_id)
 
-    def decode(self, target, memory, memory_mask=None, training=None):
+    def decode(
+        self, target: Any, memory: Any, memory_mask: Any = None, training: bool | None = None
+    ):
         """Returns logits, float (B, T, V).
 
         Args:
@@ -184,7 +186,7 @@ class Transformer(PredictsTokens, Network):
         x = self._embed(self.target_embedding, target, training=training)
         return self.decoder(x, memory, self._target_mask(target), memory_mask, training=training)
 
-    def attend(self, inputs):
+    def attend(self, inputs: Any):
         """Returns the `Attention` of every layer for `inputs` as in `call`."""
         source, target = _pair(inputs)
         mask = self.source_mask(source)
@@ -200,7 +202,7 @@ class Transformer(PredictsTokens, Network):
         format: str = "tf_saved_model",
         verbose: bool | None = None,
         input_signature: Sequence[Any] | None = None,
-        **kwargs,
+        **kwargs: Any,
     ):
         """As `keras.Model.export`, for batches and lengths of any size: ids in, logits out.
 

@@ -3,6 +3,8 @@
 Axes: B batch, T length, H heads, D d_model, L layers, V vocabulary.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -55,7 +57,7 @@ class TransformerDecoder(PredictsTokens, OneStack):
         max_wavelength: float = MAX_WAVELENGTH,
         norm_epsilon: float = EPSILON,
         start_id: int = 2,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(
             vocab_size,
@@ -84,7 +86,7 @@ class TransformerDecoder(PredictsTokens, OneStack):
         """The embedding, whose table also gives the logits."""
         return self.source_embedding
 
-    def call(self, ids, training=None):
+    def call(self, ids: Any, training: bool | None = None):
         return self.target_embedding.logits(self.encode(ids, training))
 
     def _embed(self, embedding, ids, training=None):
@@ -101,7 +103,7 @@ class TransformerDecoder(PredictsTokens, OneStack):
         same = ops.equal(text[:, None, :, None], text[:, None, None, :])
         return causal_mask(ops.shape(ids)[1]) & same
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
         return (*input_shape, self.vocab_size)
 
     def get_config(self):

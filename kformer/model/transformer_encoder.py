@@ -3,6 +3,8 @@
 Axes: B batch, S sequence length, H heads, D d_model, L layers.
 """
 
+from typing import Any
+
 import keras
 
 from kformer.model.embedding import MAX_WAVELENGTH
@@ -10,6 +12,7 @@ from kformer.model.masks import padding_mask
 from kformer.model.network import OneStack
 from kformer.model.residual import EPSILON
 from kformer.model.stack import DROPOUT
+from kformer.model.transformer import Transformer
 
 _OF_TRANSFORMER = (  # Its settings that the encoder has, too.
     "vocab_size",
@@ -70,7 +73,7 @@ class TransformerEncoder(OneStack):
         max_wavelength: float = MAX_WAVELENGTH,
         norm_epsilon: float = EPSILON,
         ignored_source_id: int | None = None,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(
             vocab_size,
@@ -90,7 +93,9 @@ class TransformerEncoder(OneStack):
         self.ignored_source_id = ignored_source_id
 
     @classmethod
-    def from_transformer(cls, transformer, dropout: float | None = None) -> "TransformerEncoder":
+    def from_transformer(
+        cls, transformer: Transformer, dropout: float | None = None
+    ) -> "TransformerEncoder":
         """Returns an encoder with the weights of a `Transformer`'s, which share no memory.
 
         Args:
@@ -109,7 +114,7 @@ class TransformerEncoder(OneStack):
             weight.assign(value)
         return encoder
 
-    def call(self, source, training=None):
+    def call(self, source: Any, training: bool | None = None):
         return self.encode(source, training)
 
     def _mask(self, source):
@@ -118,5 +123,5 @@ class TransformerEncoder(OneStack):
     def get_config(self):
         return {**super().get_config(), "ignored_source_id": self.ignored_source_id}
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
         return (*input_shape, self.d_model)

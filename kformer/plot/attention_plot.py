@@ -12,9 +12,9 @@ _LEGIBLE = 4.0  # Points of the smallest text.
 
 
 def plot_attention(
-    weights,
-    queries,
-    keys,
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
     title: str | None = None,
     *,
     layers: Sequence[int] | None = None,

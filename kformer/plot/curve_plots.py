@@ -3,7 +3,7 @@
 Axes: T positions, D d_model, C classes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -51,7 +51,7 @@ def plot_schedules(schedules: dict[str, Callable], steps: int) -> Figure:
     return figure
 
 
-def plot_positions(encodings) -> Figure:
+def plot_positions(encodings: np.ndarray) -> Figure:
     """Draws positional encodings, and how alike the encodings of two positions are.
 
     The dot product of two encodings depends on their distance alone: it is the sum of the cosines
@@ -90,7 +90,7 @@ def plot_positions(encodings) -> Figure:
     return figure
 
 
-def plot_confusion(matrix, labels) -> Figure:
+def plot_confusion(matrix: np.ndarray, labels: Sequence[str]) -> Figure:
     """Draws a confusion matrix: true labels down, predicted ones across.
 
     Args:

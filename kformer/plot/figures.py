@@ -5,6 +5,7 @@ They need matplotlib and no window: every function that draws returns a new `Fig
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import font_manager
@@ -17,13 +18,13 @@ _PER_GLYPH = 10  # Characters that share a glyph on average, in a font of placeh
 SUFFIXES = (".pdf", ".png", ".svg")
 
 
-def check_picture(path) -> None:
+def check_picture(path: str | Path) -> None:
     """Raises ValueError unless a picture can have this name."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ValueError(f"A picture's name must end in one of {SUFFIXES}. Received: path={path}.")
 
 
-def save_figure(figure: Figure, path) -> None:
+def save_figure(figure: Figure, path: str | Path) -> None:
     """Writes `figure` as PNG, SVG or PDF, by the suffix of `path`, completely or not at all."""
     check_picture(path)
     with replacing(path) as partial:
@@ -68,7 +69,7 @@ def _characters(path):
     return {*map(chr, glyphs)} if len(glyphs) < _PER_GLYPH * len({*glyphs.values()}) else set()
 
 
-def ink_on(color) -> str:
+def ink_on(color: Any) -> str:
     """Returns "black" or "white", whichever has more contrast on a colour: 4.5 to 1 at least.
 
     Args:
@@ -83,7 +84,7 @@ def ink_on(color) -> str:
     return "black" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "white"
 
 
-def rule(ax, rows, columns):
+def rule(ax: Any, rows: Any, columns: Any):
     """Draws fine lines between the cells, and no tick marks."""
     ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(rows + 1) - 0.5, minor=True)

@@ -2,8 +2,9 @@
 
 import hashlib
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from kformer.archives import Archive
 from kformer.files import check_file
@@ -110,14 +111,14 @@ def _check(metadata, version, kind):
             raise ValueError(f"{name!r} must be a file beside it")
 
 
-def kind_in(metadata) -> Kind:
+def kind_in(metadata: Mapping[str, Any]) -> Kind:
     """Returns the kind of the model in a file, of `read_metadata`."""
     kind = kind_named(metadata.get("kind", TRANSLATOR.words))  # Early files lack it.
     assert kind is not None  # `read_metadata` has checked it.
     return kind
 
 
-def check_kind(path, metadata, kind: Kind):
+def check_kind(path: str | Path, metadata: Mapping[str, Any], kind: Kind):
     """Raises a ValueError unless the file at `path`, of this metadata, holds `kind`."""
     actual = kind_in(metadata)
     if actual is not kind:

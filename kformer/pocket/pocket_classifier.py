@@ -3,6 +3,8 @@
 Axes: N texts, C classes.
 """
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
 from kformer.kinds import CLASSIFIER
@@ -37,7 +39,9 @@ class PocketClassifier(PocketModel):
         """The C labels."""
         return tuple(self.manifest["labels"])
 
-    def predict(self, texts, progress=None) -> Predictions:
+    def predict(
+        self, texts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> Predictions:
         """Returns the most probable label of each text, and the probabilities of all labels.
 
         Args:

@@ -1,5 +1,6 @@
 """Runs a `.tflite` language model with NumPy and ai-edge-litert, without TensorFlow."""
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,9 @@ class PocketLanguageModel(PocketModel):
     signature = "generate"
     output = "generation"
 
-    def generate(self, prompts, progress=None) -> list[str]:
+    def generate(
+        self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> list[str]:
         """Continues prompts, with the search that the export chose.
 
         Args:
@@ -57,7 +60,9 @@ class PocketLanguageModel(PocketModel):
         """
         return [best.text for best in self._answers(prompts, "continued", progress)]
 
-    def generations(self, prompts, progress=None) -> list[list[PocketGeneration]]:
+    def generations(
+        self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> list[list[PocketGeneration]]:
         """Continues prompts; returns for each a list of its one continuation, with flags."""
         return [[best] for best in self._answers(prompts, "continued", progress)]
 

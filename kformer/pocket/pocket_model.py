@@ -5,6 +5,7 @@ sentencepiece library.
 """
 
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ class PocketModel:
     signature = ""  # The first, from the bytes of a text.
     output = "translation"  # Name of the text that `detokenize` returns.
 
-    def __init__(self, path, workers: int | None = None):
+    def __init__(self, path: str | Path, workers: int | None = None):
         path = Path(path)
         if workers is not None:
             check_integer("workers", workers, least=1)
@@ -52,7 +53,9 @@ class PocketModel:
         # Signatures from rows of ids. Without batches, the one from bytes is the fastest.
         self._shapes = {(batch, length): name for name, (batch, length) in shapes.items()}
 
-    def encode(self, texts, progress=None) -> np.ndarray:
+    def encode(
+        self, texts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> np.ndarray:
         """Returns a vector for each text, for comparing texts: the mean of the encoder's output.
 
         Args:

@@ -1,6 +1,9 @@
 """Tokenizes texts for a `.tflite` file: in the file, or with models beside it."""
 
 import copy
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +20,7 @@ class TextInFile:
         output: Name of the text that the signature `detokenize` returns.
     """
 
-    def __init__(self, metadata, output):
+    def __init__(self, metadata: Mapping[str, Any], output: str):
         self._output, self._padding_id = output, metadata["padding_id"]
         self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
         self._longest = metadata.get("max_target_length")  # A classifier has none.
@@ -54,21 +57,21 @@ class TextInFile:
         """Returns whether the text has more bytes than the file takes."""
         return len(text) * 4 > self._room and len(_utf8(text)) > self._room
 
-    def encode(self, worker, text: str):
+    def encode(self, worker: Callable, text: str):
         """Returns the ids of a text, the end id last, and whether it was cut."""
         result = worker("tokenize", **self.inputs_of(text))
         count = min(int(result["count"][0]), self._most)
         cut = bool(result["truncated"][0]) or self.too_long(text)
         return result["ids"][0, :count].tolist(), cut
 
-    def decode(self, worker, ids):
+    def decode(self, worker: Callable, ids: np.ndarray):
         """Returns the text of at most T `ids`, and whether it was cut."""
         filled = np.full((1, self._longest), self._padding_id, np.int32)
         filled[0, : len(ids)] = ids
         result = worker("detokenize", ids=filled)
         return text_in(result[self._output]), bool(result["truncated"][0])
 
-    def why_cut(self, worker, text: str, did: str) -> str:
+    def why_cut(self, worker: Callable, text: str, did: str) -> str:
         """Returns why the text or its translation was cut, for a warning.
 
         Args:
@@ -93,29 +96,29 @@ class TextBeside:
         metadata: dict, the metadata of the file.
     """
 
-    def __init__(self, path, metadata):
+    def __init__(self, path: str | Path, metadata: Mapping[str, Any]):
         self._end_id, self._most = metadata["end_id"], metadata["max_source_length"]
         self._source = self._target = _read_model(path.parent / metadata["source_model"])
         if "target_model" in metadata:
             self._target = _read_model(path.parent / metadata["target_model"])
 
-    def encode(self, worker, text: str):
+    def encode(self, worker: Callable, text: str):
         """Returns the ids of a text, the end id last, and whether it was cut."""
         pieces = self._source.encode(_utf8(text).decode())
         kept = pieces[: self._most - 1]
         return [*kept, self._end_id], len(kept) < len(pieces)
 
-    def decode(self, worker, ids):
+    def decode(self, worker: Callable, ids: np.ndarray):
         """Returns the text of `ids`, without the end and padding ids, and False: it is whole."""
         return self._target.decode(ids.tolist()).replace("\0", ""), False
 
-    def why_cut(self, worker, text: str, did: str) -> str:
+    def why_cut(self, worker: Callable, text: str, did: str) -> str:
         """Returns why the text was cut, for a warning, like `TextInFile.why_cut`."""
         count = len(self._source.encode(_utf8(text).decode())) + 1
         return _over(count, "ids", self._most, self._most - 1, did)
 
 
-def text_in(translation) -> str:
+def text_in(translation: np.ndarray) -> str:
     """Returns the text in `translation`, uint8 (capacity,): UTF-8, ended by a zero."""
     return translation.tobytes().partition(b"\0")[0].decode("utf-8", "replace")
 

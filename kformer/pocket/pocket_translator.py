@@ -1,6 +1,8 @@
 """Runs a `.tflite` translator with NumPy and ai-edge-litert, without TensorFlow."""
 
 import copy
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from kformer.arguments import check_target_language
@@ -52,7 +54,7 @@ class PocketTranslator(PocketModel):
     kind = TRANSLATOR
     signature = "translate"
 
-    def __init__(self, path, workers: int | None = None):
+    def __init__(self, path: str | Path, workers: int | None = None):
         super().__init__(path, workers)
         self._languages = self.manifest.get("target_languages", {})
         self._target_language = self.manifest.get("target_language")
@@ -85,7 +87,13 @@ class PocketTranslator(PocketModel):
         return translator
 
     def translate(
-        self, texts, progress=None, *, split=False, source_language=None, target_language=None
+        self,
+        texts: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        *,
+        split: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
     ) -> list[str]:
         """Translates texts like `kformer.Translator.translate`; the export chose the search."""
         check_split(split, source_language)
@@ -97,14 +105,21 @@ class PocketTranslator(PocketModel):
         return [best.text for best in into._answers(texts, "translated", progress)]
 
     def translations(
-        self, texts, progress=None, target_language=None
+        self,
+        texts: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> list[list[PocketTranslation]]:
         """Translates texts; returns for each a list of its one translation, with flags."""
         answers = self.into(target_language)._answers(texts, "translated", progress)
         return [[best] for best in answers]
 
     def split_translations(
-        self, texts, source_language=None, progress=None, target_language=None
+        self,
+        texts: Iterable[str],
+        source_language: str | None = None,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 

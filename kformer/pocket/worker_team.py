@@ -5,6 +5,7 @@ import contextlib
 import os
 import threading
 import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kformer.pocket.workers import InterpreterWorker, ProcessWorker
@@ -57,7 +58,7 @@ class Team:
                     self._running += 1
             return self._first
 
-    def map(self, function, jobs, texts: int):
+    def map(self, function: Callable, jobs: Sequence, texts: int):
         """Yields `function(worker, job)` for each job, in order.
 
         Args:

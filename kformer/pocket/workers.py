@@ -44,7 +44,7 @@ class InterpreterWorker:
 
     usable = True
 
-    def __init__(self, path, signature):
+    def __init__(self, path: str | Path, signature: str):
         self._path = path
         self._runners = {}
         self._locks = {is_plain: threading.Lock() for is_plain in (True, False)}
@@ -58,7 +58,7 @@ class InterpreterWorker:
                 f"Received: {str(path)!r}."
             ) from error
 
-    def __call__(self, signature, **inputs):
+    def __call__(self, signature: str, **inputs: np.ndarray):
         is_plain = signature in _TEXT
         with self._locks[is_plain], self._refused():
             if signature not in self._runners:
@@ -102,7 +102,7 @@ class ProcessWorker:
         ChildProcessError: The process has ended.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path):
         files = (np.__file__, ai_edge_litert.__file__, str(Path(__file__).parent))
         folders = dict.fromkeys(str(Path(file).absolute().parents[1]) for file in files)
         self._process = subprocess.Popen(
@@ -117,7 +117,7 @@ class ProcessWorker:
     def usable(self):
         return self._end.alive
 
-    def __call__(self, signature, **inputs):
+    def __call__(self, signature: str, **inputs: np.ndarray):
         process = self._process
         try:
             pickle.dump((signature, inputs), process.stdin)

@@ -13,7 +13,7 @@ Axes: N pairs.
 
 import contextlib
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np
@@ -43,7 +43,7 @@ class Packed(NamedTuple):
     lengths: bytes
     ids: bytes
 
-    def rows(self, dtype) -> Rows:
+    def rows(self, dtype: Any) -> Rows:
         """Returns the pairs, whose ids have this `dtype`."""
         lengths = np.frombuffer(self.lengths, np.int32).reshape(-1, 2)
         return Rows(lengths, np.frombuffer(self.ids, dtype))
@@ -52,7 +52,7 @@ class Packed(NamedTuple):
 class FindNearDuplicates(beam.PTransform):
     """Transform from (number, bands as bytes) to (group, hashes of pairs to drop as bytes)."""
 
-    def expand(self, bands):
+    def expand(self, bands: Any):
         return (
             bands
             | "ByBand" >> beam.GroupByKey()
@@ -73,11 +73,11 @@ class Different(beam.PTransform):
         near: Number of near-duplicates in each group.
     """
 
-    def __init__(self, dtype, dropped=None):
+    def __init__(self, dtype: Any, dropped: Any = None):
         super().__init__()
         self._dtype, self._dropped = dtype, dropped
 
-    def expand(self, pairs):
+    def expand(self, pairs: Any):
         dropped = self._dropped
         if dropped is None:
             dropped = pairs.pipeline | "NothingToDrop" >> beam.Create([]).with_output_types(
@@ -101,10 +101,10 @@ def _to_drop(element):
 
 
 class _Different(beam.DoFn):
-    def __init__(self, dtype):
+    def __init__(self, dtype: Any):
         self._dtype = dtype
 
-    def process(self, element):
+    def process(self, element: Any):
         group, values = element
         dropped = np.frombuffer(b"".join(values["dropped"]), np.uint64)
         dropped = np.unique(dropped)
@@ -132,7 +132,7 @@ def parts_of(sizes: dict[int, int], pairs: int) -> dict[int, int]:
     return parts
 
 
-def in_order(pieces: Iterable[Packed], dtype) -> list[Rows]:
+def in_order(pieces: Iterable[Packed], dtype: Any) -> list[Rows]:
     """Returns the pairs of several elements in the order of their hashes."""
     return [packed.rows(dtype) for packed in sorted(pieces, key=lambda packed: packed[:2])]
 
@@ -157,7 +157,7 @@ class ReadPairs(beam.PTransform):
             files._replace(source=[], target=[], pairs=[table]) for table in files.pairs
         ]
 
-    def expand(self, begin):
+    def expand(self, begin: Any):
         collections = []
         if self._split:
             blocks = [

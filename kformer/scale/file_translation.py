@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.io.filesystem import CompressionTypes
@@ -45,7 +46,7 @@ class Translate(beam.PTransform):
         if is_local(self._model):
             check_is_export(self._model)
 
-    def expand(self, texts):
+    def expand(self, texts: Any):
         return texts | RunInference(MaybeKeyedModelHandler(TranslatorHandler(self._model)))
 
 

@@ -7,7 +7,7 @@ gives the first line and the first byte of each part of the file.
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 
@@ -148,7 +148,7 @@ class ReadLines(beam.PTransform):
         super().__init__()
         self._file = file
 
-    def expand(self, begin):
+    def expand(self, begin: Any):
         if is_compressed(self._file):
             return begin | "File" >> beam.Create([self._file]) | beam.FlatMap(_numbered)
         return (

@@ -6,6 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
@@ -95,7 +96,7 @@ def prepare_shards(
         return prepare.write_manifest(folder, vocabularies, shards, counts, options, files)
 
 
-def checked_files(source, target, pairs, columns) -> PairFiles:
+def checked_files(source: Any, target: Any, pairs: Any, columns: Any) -> PairFiles:
     """Checks that files exist, here or elsewhere, and belong together, like `pair_files`."""
     lists = [
         None if files is None else [*map(as_address, as_list(files))]
@@ -174,7 +175,7 @@ def _build(pipeline, files, options, vocabularies, address):
 class _ToIds(beam.DoFn):
     """Function of `Pairs` to (group, pairs as bytes); tagged outputs: "bands" (bytes), "counts"."""
 
-    def __init__(self, models, options):
+    def __init__(self, models: Any, options: Any):
         self._models, self._options = models, options
 
     def tokenizers(self):
@@ -185,7 +186,7 @@ class _ToIds(beam.DoFn):
         self._clean = Cleaning(self._options)
         self._tokenize = Tokenizing(self.tokenizers(), self._options)
 
-    def process(self, pairs):
+    def process(self, pairs: Any):
         rows, hashes, counts, _ = prepare.ids_of(pairs, self._clean, self._tokenize)
         yield beam.pvalue.TaggedOutput("counts", dict(counts))
         yield from spill.packed(rows, hashes)

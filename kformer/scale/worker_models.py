@@ -4,6 +4,7 @@ import contextlib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
@@ -38,7 +39,9 @@ class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
         with errors_of_users():
             return _Loaded(self._model)
 
-    def run_inference(self, batch: Sequence[str], model, inference_args=None) -> list[str]:
+    def run_inference(
+        self, batch: Sequence[str], model: Any, inference_args: Any = None
+    ) -> list[str]:
         with errors_of_users():
             best = [translations[0] for translations in model.translator.translations(batch)]
         for translation in best:
@@ -56,7 +59,7 @@ class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
 class _Loaded:
     """An export on this machine, which any number of threads may use."""
 
-    def __init__(self, model):
+    def __init__(self, model: Any):
         self._copies = contextlib.ExitStack()  # A copy is deleted with this object.
         path = self._copies.enter_context(local_copy(model))
         check_is_export(path)

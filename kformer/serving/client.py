@@ -1,5 +1,6 @@
 """A client of TensorFlow Serving, for the SavedModel that kformer exports."""
 
+from collections.abc import Callable, Iterable
 from typing import Self
 
 from kformer.arguments import as_texts, check_integer, check_languages_known, check_text
@@ -95,7 +96,13 @@ class Client:
         )
 
     def translate(
-        self, texts, progress=None, *, split=False, source_language=None, target_language=None
+        self,
+        texts: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        *,
+        split: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
     ) -> list[str]:
         """Translates texts, with the search that the export chose.
 
@@ -122,7 +129,11 @@ class Client:
         return [best.text for best, *_ in results]
 
     def translations(
-        self, texts, progress=None, n_best=1, target_language=None
+        self,
+        texts: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        n_best: int = 1,
+        target_language: str | None = None,
     ) -> list[list[ServedTranslation]]:
         """Translates texts, with the scores and flags of their translations.
 
@@ -143,7 +154,11 @@ class Client:
         return self._translations(texts, progress, n_best, target_language)
 
     def split_translations(
-        self, texts, source_language=None, progress=None, target_language=None
+        self,
+        texts: Iterable[str],
+        source_language: str | None = None,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`.
 
@@ -165,7 +180,9 @@ class Client:
         """
         return self._split(texts, source_language, progress, target_language)
 
-    def classify(self, texts, progress=None) -> list[ServedClass]:
+    def classify(
+        self, texts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> list[ServedClass]:
         """Returns the label of each text and the probabilities of all labels, from a classifier.
 
         Args:
@@ -178,7 +195,9 @@ class Client:
         warn_of_cut([answer.flags for answer in answers], "classified")
         return answers
 
-    def generate(self, prompts, progress=None) -> list[str]:
+    def generate(
+        self, prompts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> list[str]:
         """Continues prompts, with the search that the export chose.
 
         Args:
@@ -190,7 +209,12 @@ class Client:
         """
         return [best.text for best, *_ in self.generations(prompts, progress)]
 
-    def generations(self, prompts, progress=None, n_best=1) -> list[list[ServedGeneration]]:
+    def generations(
+        self,
+        prompts: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        n_best: int = 1,
+    ) -> list[list[ServedGeneration]]:
         """Continues prompts, with the scores and flags of their continuations.
 
         Args:
@@ -211,7 +235,13 @@ class Client:
         check_prompts(generations[0].flags for generations in results)
         return [generations[:n_best] for generations in results]
 
-    def score(self, sources, targets, progress=None, target_language=None) -> list[ServedScore]:
+    def score(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
+    ) -> list[ServedScore]:
         """Returns the scores of given translations.
 
         Args:
@@ -226,7 +256,12 @@ class Client:
         check_languages_known((score.flags for score in scores), target_language)
         return scores
 
-    def encode(self, texts, progress=None, target_language=None):
+    def encode(
+        self,
+        texts: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
+    ):
         """Returns a vector for each text, for comparing texts: float32 array (B, D).
 
         Args:
@@ -252,7 +287,12 @@ class Client:
             )
         return np.array(vectors, np.float32) if vectors else np.zeros((0, 0), np.float32)
 
-    def tokenize(self, texts, progress=None, target_language=None) -> list[Tokenized]:
+    def tokenize(
+        self,
+        texts: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
+    ) -> list[Tokenized]:
         """Returns the ids of each text, as the model reads them.
 
         Args:

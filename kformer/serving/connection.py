@@ -1,5 +1,6 @@
 """Requests to one model on a server: batches of rows, several at once, retries, a time limit."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from kformer.arguments import check_integer
@@ -49,7 +50,13 @@ class Connection:
         """Returns the signatures of the model by name."""
         return self._patiently(self._transport.metadata, Deadline(self._timeout))
 
-    def predict(self, signature, inputs, read, progress=None) -> list:
+    def predict(
+        self,
+        signature: str,
+        inputs: Mapping[str, Sequence],
+        read: Callable,
+        progress: Callable[[int], object] | None = None,
+    ) -> list:
         """Returns `read` of each row of a signature's outputs.
 
         Args:

@@ -5,6 +5,7 @@ import queue
 import random
 import threading
 import time
+from collections.abc import Callable, Sequence
 
 from kformer.arguments import check_number
 from kformer.serving.errors import ServerError
@@ -61,7 +62,7 @@ class Deadline:
         self._given_up.set()
 
 
-def patiently(request, deadline: Deadline, retries: int):
+def patiently(request: Callable, deadline: Deadline, retries: int):
     """Returns `request()`, which is retried after passing failures.
 
     Passing are refused or broken connections, and errors of an overloaded server. Waits between
@@ -89,7 +90,7 @@ def patiently(request, deadline: Deadline, retries: int):
     raise AssertionError("The last attempt returns or raises.")
 
 
-def at_once(work, items, number: int, deadline: Deadline):
+def at_once(work: Callable, items: Sequence, number: int, deadline: Deadline):
     """Yields (item, `work(item)`) as items are done, up to `number` at the same time.
 
     After the first error, which is raised, no further item begins. The wait ends at the deadline,

@@ -1,6 +1,7 @@
 """Errors of a server, and malformed answers."""
 
 import re
+from typing import Any
 
 # After these errors the same request may succeed, and repeating it does no harm.
 _PASSING = {429, 503, "RESOURCE_EXHAUSTED", "UNAVAILABLE"}
@@ -37,7 +38,7 @@ class MalformedAnswer(ValueError):
     """A server's answer is malformed."""
 
     @classmethod
-    def of(cls, name: str, wanted: str, value):
+    def of(cls, name: str, wanted: str, value: Any):
         """Returns the error for a `value` called `name`, which should be `wanted`."""
         return cls(f"`{name}` must be {wanted}. Received: {shown(value)}.")
 
@@ -47,7 +48,7 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
-def shown(value) -> str:
+def shown(value: Any) -> str:
     """Returns a short description of any value, however deep or long."""
     if isinstance(value, list | dict):
         return f"a {type(value).__name__} of {len(value)}"

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from kformer.arguments import as_texts, replace_lone_surrogates
 from kformer.serving.answers import (
@@ -85,24 +86,24 @@ def warn_of_cut(flags: Iterable[tuple[str, ...]], did: str, stacklevel: int = 3)
             )
 
 
-def read_best(row) -> list[ServedTranslation]:
+def read_best(row: Any) -> list[ServedTranslation]:
     """Reads a row of the signature `serving_default`: its one translation."""
     text, score = _text("translation", row["translation"]), _number("score", row["score"])
     return [ServedTranslation(text, score, _flags(row))]
 
 
-def read_several(row) -> list[ServedTranslation]:
+def read_several(row: Any) -> list[ServedTranslation]:
     """Reads a row of the signature `beam`: its translations, at least one."""
     return _several(row, "translation", ServedTranslation)
 
 
-def read_generation(row) -> list[ServedGeneration]:
+def read_generation(row: Any) -> list[ServedGeneration]:
     """Reads a row of the signature `generate`: its one continuation."""
     text, score = _text("generation", row["generation"]), _number("score", row["score"])
     return [ServedGeneration(text, score, _flags(row))]
 
 
-def read_generations(row) -> list[ServedGeneration]:
+def read_generations(row: Any) -> list[ServedGeneration]:
     """Reads a row of the signature `generate_beam`: its continuations, at least one."""
     return _several(row, "generation", ServedGeneration)
 
@@ -123,7 +124,7 @@ def _several(row, name, kind):
     return several[:1] + [answer for answer in several[1:] if answer.score > _NONE]
 
 
-def read_class(row) -> ServedClass:
+def read_class(row: Any) -> ServedClass:
     """Reads a row of the signature `classify`."""
     label = _text("label", row["label"])
     labels = [_text("labels", value) for value in _list("labels", row["labels"])]
@@ -138,18 +139,18 @@ def read_class(row) -> ServedClass:
     return ServedClass(label, dict(zip(labels, numbers, strict=True)), _flags(row))
 
 
-def read_score(row) -> ServedScore:
+def read_score(row: Any) -> ServedScore:
     """Reads a row of the signature `score`."""
     value = _number("log_probability", row["log_probability"])
     return ServedScore(value, _count("tokens", row["tokens"]), _flags(row))
 
 
-def read_vector(row) -> tuple[list[float], tuple[str, ...]]:
+def read_vector(row: Any) -> tuple[list[float], tuple[str, ...]]:
     """Reads a row of the signature `encode`: the vector and flags."""
     return [_number("vector", value) for value in _list("vector", row["vector"])], _flags(row)
 
 
-def read_tokenized(row) -> Tokenized:
+def read_tokenized(row: Any) -> Tokenized:
     """Reads a row of the signature `tokenize`."""
     ids, length = _list("ids", row["ids"]), _count("length", row["length"])
     if length > len(ids):

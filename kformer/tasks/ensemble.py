@@ -142,7 +142,7 @@ def _identity(tokenizer):
 class _MeanTranslator(Translator):
     """The first translator, with the search and the scores of all."""
 
-    def __init__(self, translators):
+    def __init__(self, translators: Sequence[Translator]):
         first, *more = translators
         super().__init__(
             first.tokenizer,
@@ -164,7 +164,7 @@ class _MeanTranslator(Translator):
 class _MeanLikelihood:
     """The `BatchLikelihood` of an ensemble, by the mean of the probabilities."""
 
-    def __init__(self, translators):
+    def __init__(self, translators: Sequence[Translator]):
         self._likelihoods = [
             (BatchLikelihood(t.transformer, t.target_tokenizer), index_of(t.alignment_head))
             for t in translators

@@ -1,5 +1,7 @@
 """Scores, word alignments and attention of translations that are given."""
 
+from collections.abc import Callable, Iterable, Sequence
+
 import tensorflow as tf
 
 from kformer.arguments import as_texts, check_as_many, check_text
@@ -13,14 +15,20 @@ from kformer.tasks.word_alignment import (
     read_pairs,
     score_heads,
 )
-from kformer.text.alignment import WordAlignment
+from kformer.text.alignment import AlignmentHead, GoldLinks, WordAlignment
 from kformer.text.text_rows import cut_flags, read_texts
 
 
 class GivenTranslations:
     """The methods of `kformer.Translator` that read a source and its translation."""
 
-    def score(self, sources, targets, progress=None, target_language=None) -> list[Scored]:
+    def score(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
+    ) -> list[Scored]:
         """Returns the log-probabilities of given translations; in batches of about one length.
 
         Args:
@@ -50,7 +58,13 @@ class GivenTranslations:
             for i, scores in enumerate(self._likelihood(source.ids, target.ids, progress))
         ]
 
-    def align(self, sources, targets, head=None, progress=None) -> list[WordAlignment]:
+    def align(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        head: AlignmentHead | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[WordAlignment]:
         """Links the words of given translations to words of their sources, by attention.
 
         Each word of a target is linked to the word of its source that got most attention when the
@@ -74,7 +88,13 @@ class GivenTranslations:
         head = check_head(self, self.alignment_head if head is None else head)
         return align(self, self._likelihood, read_pairs(self, sources, targets), head, progress)
 
-    def choose_alignment_head(self, sources, targets, gold=None, progress=None) -> list[HeadScore]:
+    def choose_alignment_head(
+        self,
+        sources: Iterable[str],
+        targets: Iterable[str],
+        gold: Sequence[GoldLinks] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[HeadScore]:
         """Finds the layer and head that align words best, and sets `alignment_head`.
 
         Args:
@@ -97,7 +117,7 @@ class GivenTranslations:
         self.alignment_head = scores[0].head
         return scores
 
-    def attend(self, text, target=None) -> AttentionMaps:
+    def attend(self, text: str, target: str | None = None) -> AttentionMaps:
         """Returns the attention of every layer and head for one sentence.
 
         Args:

@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class _Held(TypedDict):
     config: _Format
 
 
-def kind_in(path) -> Kind | None:
+def kind_in(path: str | Path) -> Kind | None:
     """Returns the kind of the model in a `.keras` file; None if it is another file."""
     held = _held(Path(path))
     return _KINDS.get(held["registered_name"]) if held else None
@@ -99,7 +99,7 @@ def with_format(config: dict) -> dict:
     return {"format": max(_FORMAT_OF.get(name, 2) for name in (*kept, *inner)), **kept}
 
 
-def check_format(received):
+def check_format(received: Any):
     """Refuses a format that is newer than this kformer."""
     if received > FORMAT:
         raise ValueError(
@@ -108,7 +108,7 @@ def check_format(received):
         )
 
 
-def transformer_config(path) -> dict:
+def transformer_config(path: str | Path) -> dict:
     """Reads the settings of the `Transformer` in a translator's `.keras` file.
 
     Raises:
@@ -120,7 +120,7 @@ def transformer_config(path) -> dict:
     return _ADDED | _held(Path(path))["config"]["transformer"]
 
 
-def target_language_in(path) -> str | None:
+def target_language_in(path: str | Path) -> str | None:
     """Reads the language that the translator in a `.keras` file translates into, if it is known.
 
     Raises:
@@ -131,7 +131,7 @@ def target_language_in(path) -> str | None:
     return (_held(Path(path))["config"].get("about") or {}).get("target_language")
 
 
-def encoder_config(path) -> dict:
+def encoder_config(path: str | Path) -> dict:
     """Reads the settings of the encoder in a `.keras` file of any kind, as `transformer_config`.
 
     Returns:
@@ -146,7 +146,7 @@ def encoder_config(path) -> dict:
     return _ADDED | config if kind is TRANSLATOR else config
 
 
-def search_defaults_in(path) -> dict:
+def search_defaults_in(path: str | Path) -> dict:
     """Reads the search defaults of the model in a `.keras` file by name; {} if it holds none."""
     if (kind := kind_in(path)) is None:
         return {}
@@ -154,7 +154,7 @@ def search_defaults_in(path) -> dict:
     return dict(_held(Path(path))["config"].get("search_defaults") or {})
 
 
-def tokenizer_models(path, prefix_kept: bool = False) -> tuple[bytes, bytes | None]:
+def tokenizer_models(path: str | Path, prefix_kept: bool = False) -> tuple[bytes, bytes | None]:
     """Reads the SentencePiece models in a `.keras` file, without loading the rest.
 
     Args:
@@ -196,7 +196,7 @@ def _whole(kind):
     return f"The file must hold a whole {kind.words}, as `{kind.class_name}.save` writes it."
 
 
-def check_kind(path, kind: Kind):
+def check_kind(path: str | Path, kind: Kind):
     """Raises a ValueError unless `path` holds `kind`, in a format that this kformer reads."""
     held = _held(Path(path))
     actual = _KINDS.get(held["registered_name"]) if held else None
@@ -254,7 +254,7 @@ def _least(network, encoder_layers, decoder_layers):
     return d_model * (ids + 4 * d_model * attentions + feed_forward)
 
 
-def check_weights(path: Path, model):
+def check_weights(path: Path, model: Any):
     """Raises a ValueError unless the weights of a file are finite numbers.
 
     Args:

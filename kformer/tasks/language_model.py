@@ -83,7 +83,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         decoder: TransformerDecoder,
         max_length: int = 256,
         search_defaults: Mapping[str, Any] | SearchOptions | None = None,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(tokenizer, check_integer("max_length", max_length, least=2), **kwargs)
         check_kinds(decoder=(decoder, TransformerDecoder))
@@ -103,7 +103,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         """Maximum number of positions."""
         return self.max_source_length
 
-    def call(self, ids, training=None):
+    def call(self, ids: Any, training: bool | None = None):
         return self.decoder(ids, training=training)
 
     def generate(
@@ -266,7 +266,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
         return with_format(config)
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         check_format(config["format"])
         decoder = TransformerDecoder.from_config(config["decoder"])
         return cls(

@@ -31,7 +31,7 @@ class NetworkPart(NamedTuple):
     shapes: str
 
 
-def stacks_of(network) -> dict[str, Any]:
+def stacks_of(network: Any) -> dict[str, Any]:
     """Returns the stacks of layers of a network, by name: "encoder", "decoder"."""
     if hasattr(network, "start_id"):  # A language model's decoder: an encoder under a causal mask.
         return {"decoder": network.encoder}
@@ -42,7 +42,7 @@ def stacks_of(network) -> dict[str, Any]:
     }
 
 
-def parts_of(network) -> list[NetworkPart]:
+def parts_of(network: Any) -> list[NetworkPart]:
     """Returns the parts of a network of this package, in the order of the computation."""
     parts = defaultdict(list)
     for variable in network.variables:

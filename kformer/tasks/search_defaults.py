@@ -69,7 +69,7 @@ class SearchDefaults:
 
 
 def export_options(
-    model, beam_size: int | None = None, length_penalty: float | None = None
+    model: Any, beam_size: int | None = None, length_penalty: float | None = None
 ) -> SearchOptions:
     """Returns the options of the search of an export: the arguments, else the model's own.
 

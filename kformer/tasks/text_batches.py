@@ -5,6 +5,7 @@ Axes: B batch, S length.
 
 from collections.abc import Callable, Iterator
 
+import keras
 import tensorflow as tf
 from keras import ops
 
@@ -22,7 +23,7 @@ class InBatches:
         network: Keras model with `padding_id`.
     """
 
-    def __init__(self, network):
+    def __init__(self, network: keras.Model):
         self._network = network
         self._graphs = {}
 

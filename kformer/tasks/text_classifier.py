@@ -3,11 +3,15 @@
 Axes: B batch, S length in ids, N texts, C classes.
 """
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 import keras
 import numpy as np
 
 from kformer.model.sequence_classifier import SequenceClassifier
 from kformer.model.stack import DROPOUT
+from kformer.model.transformer_encoder import TransformerEncoder
 from kformer.tasks.keras_file import check_format, with_format
 from kformer.tasks.text_model import TextModel
 from kformer.text.labels import Predictions, check_labels, predictions
@@ -41,13 +45,13 @@ class TextClassifier(TextModel):
 
     def __init__(
         self,
-        tokenizer,
-        encoder,
-        labels,
+        tokenizer: Tokenizer,
+        encoder: TransformerEncoder | SequenceClassifier,
+        labels: Sequence[str],
         pooling: str = "mean",
         dropout: float = DROPOUT,
         max_source_length: int = 256,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
         self.labels = check_labels(labels)
@@ -67,10 +71,15 @@ class TextClassifier(TextModel):
     def network(self):
         return self.classifier
 
-    def call(self, source, training=None):
+    def call(self, source: Any, training: bool | None = None):
         return self.classifier(source, training=training)
 
-    def predict(self, texts, batch_size=32, progress=None) -> Predictions:
+    def predict(
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+    ) -> Predictions:
         """Classifies any number of texts; sorts them by length, keeps their order.
 
         Args:
@@ -110,7 +119,7 @@ class TextClassifier(TextModel):
         return with_format(config)
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         check_format(config["format"])
         return cls(
             Tokenizer(prefix=config.get("prefix")),

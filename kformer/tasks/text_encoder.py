@@ -1,5 +1,7 @@
 """The text encoder: text in, vectors out, in one `.keras` file."""
 
+from typing import Any
+
 import keras
 
 from kformer.model.transformer_encoder import TransformerEncoder
@@ -19,7 +21,13 @@ class TextEncoder(TextModel):
             of a longer text is encoded, with a warning.
     """
 
-    def __init__(self, tokenizer, encoder, max_source_length: int = 256, **kwargs):
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        encoder: TransformerEncoder,
+        max_source_length: int = 256,
+        **kwargs: Any,
+    ):
         super().__init__(tokenizer, max_source_length, **kwargs)
         check_kinds(encoder=(encoder, TransformerEncoder))
         self.encoder = encoder
@@ -30,7 +38,7 @@ class TextEncoder(TextModel):
     def network(self):
         return self.encoder
 
-    def call(self, source, training=None):
+    def call(self, source: Any, training: bool | None = None):
         """Returns the vectors, float (B, S, D), of `source`, integer (B, S)."""
         return self.encoder(source, training=training)
 
@@ -46,7 +54,7 @@ class TextEncoder(TextModel):
         return with_format(config)
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         check_format(config["format"])
         encoder = TransformerEncoder.from_config(config["encoder"])
         return cls(Tokenizer(prefix=config.get("prefix")), encoder, config["max_source_length"])

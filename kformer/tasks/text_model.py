@@ -6,6 +6,7 @@ Axes: B batch, N texts, S length in ids, D d_model.
 """
 
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,7 +29,7 @@ from kformer.text.text_rows import read_texts
 from kformer.text.tokenizer import Tokenizer
 
 
-def token_vectors(network, source) -> Any:
+def token_vectors(network: keras.Model, source: Any) -> Any:
     """Returns the encoder's vector of each id, float32 (B, S, D).
 
     Args:
@@ -38,7 +39,7 @@ def token_vectors(network, source) -> Any:
     return ops.cast(network.encode(source), "float32")
 
 
-def sentence_vectors(network, source) -> Any:
+def sentence_vectors(network: keras.Model, source: Any) -> Any:
     """Returns a vector for each row, float32 (B, D): the mean of the vectors of its ids.
 
     Args:
@@ -59,7 +60,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             cut, with a warning.
     """
 
-    def __init__(self, tokenizer, max_source_length: int = 256, **kwargs):
+    def __init__(self, tokenizer: Tokenizer, max_source_length: int = 256, **kwargs: Any):
         check_backend()
         super().__init__(**kwargs)
         self.autocast = False  # As in the network.
@@ -95,7 +96,12 @@ class TextModel(KeepsOptimizer, keras.Model):
                 f"Received: {', '.join(self.tokenizer.target_languages)}."
             )
 
-    def encode(self, texts, batch_size=32, progress=None) -> np.ndarray:
+    def encode(
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+    ) -> np.ndarray:
         """Returns a vector for each text, for comparing texts: the mean of `token_vectors`.
 
         Args:
@@ -120,7 +126,12 @@ class TextModel(KeepsOptimizer, keras.Model):
             vectors[batch] = outputs
         return vectors
 
-    def token_vectors(self, texts, batch_size=32, progress=None) -> list[np.ndarray]:
+    def token_vectors(
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[np.ndarray]:
         """Returns the encoder's vector of each id of each text, of its pieces and the end id.
 
         Args:
@@ -159,7 +170,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             return AttentionMaps([], pieces, written, Attention((), weights, ()))
         return AttentionMaps(pieces, [], [], Attention(weights, (), ()))
 
-    def source_rows(self, texts):
+    def source_rows(self, texts: Iterable[str]):
         """Returns the ids of each text, pieces and end; warns of texts that are cut."""
         return self._read(as_texts(texts, "texts"), "Sentence", "translated").ids
 
@@ -177,7 +188,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             self._batches = InBatches(self.network)
         return self._batches(function, rows, batch_size, progress)
 
-    def save(self, path, include_optimizer: bool = True) -> None:
+    def save(self, path: str | Path, include_optimizer: bool = True) -> None:
         """Writes one `.keras` file that holds all that `load` needs.
 
         Args:
@@ -203,7 +214,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             **({"network": network_config} if network_config else {}),
         }
 
-    def compile_from_config(self, config):
+    def compile_from_config(self, config: dict[str, Any]):
         config = dict(config)
         network_config = config.pop("network", None)
         if config:
@@ -212,7 +223,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             self.network.compile_from_config(network_config)
 
     @classmethod
-    def load(cls, path) -> Self:
+    def load(cls, path: str | Path) -> Self:
         """Reads a `.keras` file, and runs no code from it (Keras's safe mode).
 
         In the folder of a training run, this is the file of the best model. `kformer.load` reads
@@ -266,7 +277,7 @@ def _load(path):
         return model
 
 
-def check_kinds(**arguments):
+def check_kinds(**arguments: tuple[Any, type]):
     """Raises a TypeError unless each argument, a pair (value, class), is of its class."""
     for name, (value, kind) in arguments.items():
         if not isinstance(value, kind):

@@ -9,6 +9,7 @@ Axes: S source length, T target length.
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ class Translation:
         return align_words(attention, self.source_tokens[:-1], tokens).links
 
 
-def found_flags(source, hypothesis) -> tuple[str, ...]:
+def found_flags(source: Sequence[int], hypothesis: Any) -> tuple[str, ...]:
     """Returns the flags of a `Hypothesis` for a row of source ids, its end id last.
 
     There are none if the source is blank: then the hypothesis is the prefix.
@@ -77,7 +78,7 @@ def found_flags(source, hypothesis) -> tuple[str, ...]:
 
 
 def distinct_answers(
-    tokenizer,
+    tokenizer: Any,
     hypotheses: list[list[Hypothesis]],
     options: SearchOptions,
     prompts: Sequence[list[int]] | None = None,

@@ -64,7 +64,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         alignment_head: AlignmentHead | None = None,
         about: dict | None = None,
         search_defaults: Mapping[str, Any] | SearchOptions | None = None,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(tokenizer, max_source_length, **kwargs)
         check_kinds(
@@ -386,7 +386,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         return with_format(config)
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         check_format(config["format"])
         return cls(
             # Early files lack both.

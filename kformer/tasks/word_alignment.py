@@ -4,7 +4,7 @@ The layer and head that align best differ from model to model; measuring all of 
 """
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ class Alignable(NamedTuple):
     targets: list[list[int]]
 
 
-def read_pairs(translator, sources, targets) -> Alignable:
+def read_pairs(translator: Any, sources: Iterable[str], targets: Iterable[str]) -> Alignable:
     """Returns the rows of texts and of their translations; warns of texts that are cut."""
     sources, targets = as_texts(sources, "sources"), as_texts(targets, "targets")
     check_as_many(sources=sources, targets=targets)
@@ -60,7 +60,7 @@ def read_pairs(translator, sources, targets) -> Alignable:
     return Alignable(source.ids, target.ids)
 
 
-def check_head(translator, head) -> AlignmentHead | None:
+def check_head(translator: Any, head: Any) -> AlignmentHead | None:
     """Returns `head` as an `AlignmentHead`; refuses one that the model does not have."""
     if head is None:
         return None
@@ -85,7 +85,11 @@ def index_of(head: AlignmentHead | None) -> dict:
 
 
 def align(
-    translator, likelihood, pairs: Alignable, head, progress: Callable | None
+    translator: Any,
+    likelihood: Callable,
+    pairs: Alignable,
+    head: AlignmentHead | None,
+    progress: Callable | None,
 ) -> list[WordAlignment]:
     """Returns the `WordAlignment` of each pair, for `kformer.Translator.align`.
 
@@ -109,8 +113,8 @@ def _aligned(translator, attention, source, target):
 
 
 def score_heads(
-    translator,
-    likelihood,
+    translator: Any,
+    likelihood: Callable,
     pairs: Alignable,
     gold: list[GoldLinks] | None,
     progress: Callable | None,

@@ -1,6 +1,6 @@
 """Flags of answers: loops and absurd lengths, found in the ids alone; prompts that are too long."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MIN_ECHOES = 8  # Least number of ids in a loop that repeat the n-gram before them.
 MIN_TIMES = 3  # Least number of times that a loop has its n-gram.
@@ -8,7 +8,7 @@ MAX_RATIO = 3  # A length is absurd over this many times the other side's length
 SLACK = 10  # plus this many ids, because a short sentence may need them.
 
 
-def degenerate_flags(source, target) -> tuple[str, ...]:
+def degenerate_flags(source: Sequence[int], target: Sequence[int]) -> tuple[str, ...]:
     """Returns the flags of a translation: none, "loop", "length ratio", or both.
 
     "loop": the same n-gram comes three or more times in a row, so that at least 8 ids, and at least
@@ -31,7 +31,7 @@ def degenerate_flags(source, target) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def repetitions(ids) -> int:
+def repetitions(ids: Sequence[int]) -> int:
     """Returns how many times in a row an n-gram comes that fills half of `ids`; 1 if none does."""
     ids = list(ids)
     needed = max(MIN_ECHOES, (len(ids) + 1) // 2)

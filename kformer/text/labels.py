@@ -23,7 +23,7 @@ class Predictions(NamedTuple):
     probabilities: Any
 
 
-def predictions(labels, probabilities) -> Predictions:
+def predictions(labels: Sequence[str], probabilities: np.ndarray) -> Predictions:
     """Returns `Predictions`; of labels that are equally probable, the first is chosen.
 
     Args:
@@ -33,7 +33,7 @@ def predictions(labels, probabilities) -> Predictions:
     return Predictions([labels[i] for i in probabilities.argmax(axis=1)], probabilities)
 
 
-def check_labels(labels) -> tuple[str, ...]:
+def check_labels(labels: Sequence[str]) -> tuple[str, ...]:
     """Returns the labels as a tuple.
 
     Raises:

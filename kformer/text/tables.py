@@ -199,7 +199,7 @@ class _CsvLines:
     for such a line only within quotes.
     """
 
-    def __init__(self, first, lines):
+    def __init__(self, first: str, lines: Iterator[str]):
         self._lines = itertools.chain([first], lines)
         self._bytes = 0  # Of the row.
 
@@ -269,7 +269,7 @@ def _value(record, name, place):
     return record[name]
 
 
-def as_text(value, place: str) -> str:
+def as_text(value: Any, place: str) -> str:
     """Returns a string, bytes of UTF-8 or an integer as text without lone surrogates.
 
     Raises:

@@ -15,7 +15,7 @@ import reprlib
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 from kformer.files import check_file
 from kformer.text.long_lines import lines_of
@@ -110,7 +110,7 @@ class _Decompressed(io.RawIOBase):
         ending: One of `COMPRESSED`.
     """
 
-    def __init__(self, file, ending):
+    def __init__(self, file: IO[bytes], ending: str):
         self._file, self._ending = file, ending
         self._new_member, self._errors = _decompressor(file.name, ending)
         self._member, self._compressed, self._text = None, b"", b""
@@ -118,7 +118,7 @@ class _Decompressed(io.RawIOBase):
     def readable(self):
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any):
         while not self._text:
             has_more = self._member and not self._member.needs_input
             chunk = self._compressed or (b"" if has_more else self._file.read(_CHUNK))
@@ -180,7 +180,7 @@ class _Gzip:
     eof = property(lambda self: self._member.eof)
     unused_data = property(lambda self: self._member.unused_data)
 
-    def decompress(self, chunk, max_length):
+    def decompress(self, chunk: bytes, max_length: int):
         text = self._member.decompress(self._member.unconsumed_tail + chunk, max_length)
         self.needs_input = len(text) < max_length and not self._member.unconsumed_tail
         return text
@@ -189,14 +189,14 @@ class _Gzip:
 class _Zstandard:
     """A decompressor of Zstandard with the same interface; `max_length` is ignored."""
 
-    def __init__(self, member):
+    def __init__(self, member: Any):
         self._member, self._waiting = member, b""
 
     eof = property(lambda self: self._member.eof)
     needs_input = property(lambda self: not self._waiting)
     unused_data = property(lambda self: self._member.unused_data + self._waiting)
 
-    def decompress(self, chunk, max_length):
+    def decompress(self, chunk: bytes, max_length: int):
         waiting = self._waiting + chunk
         self._waiting = waiting[_ZSTANDARD_CHUNK:]
         return self._member.decompress(waiting[:_ZSTANDARD_CHUNK])

@@ -1,7 +1,8 @@
 """Texts to rows of ids and back, for any text; a text that is too long is cut, with a warning."""
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -17,7 +18,14 @@ class TextRows(NamedTuple):
     cut: set  # indices of truncated texts
 
 
-def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", stacklevel=3):
+def read_texts(
+    tokenizer: Any,
+    texts: list[str],
+    max_length: int,
+    name: str = "Sentence",
+    did: str | None = "translated",
+    stacklevel: int = 3,
+):
     """Returns the ids of `texts` as `TextRows`.
 
     U+0000 at the end of a text is dropped, because a `.tflite` file pads texts with zeros. Of a
@@ -62,7 +70,7 @@ def read_texts(tokenizer, texts, max_length, name="Sentence", did="translated", 
     return TextRows(rows, cut)
 
 
-def write_texts(tokenizer, rows) -> list[str]:
+def write_texts(tokenizer: Any, rows: Sequence[Sequence[int]]) -> list[str]:
     """Returns the text of each row of ids, without its end id and without U+0000."""
     flat = tf.constant([i for row in rows for i in row], tf.int32)
     lengths = tf.constant([len(row) for row in rows], tf.int64)
@@ -70,7 +78,7 @@ def write_texts(tokenizer, rows) -> list[str]:
     return [text.decode("utf-8").replace("\0", "") for text in texts.numpy()]
 
 
-def cut_flags(i, **sides) -> tuple[str, ...]:
+def cut_flags(i: int, **sides: TextRows | None) -> tuple[str, ...]:
     """Returns the flags of the sides of pair `i` that were cut: "source cut" and so on.
 
     Args:

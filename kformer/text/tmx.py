@@ -4,7 +4,7 @@ A `<tu>` has a `<tuv xml:lang="de">` for each language, which has a `<seg>` with
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -94,7 +94,7 @@ class _Units:
         self._parts: list[str] | None = None  # and of its segment; None outside of segments.
         self._size = 0
 
-    def start(self, tag, attributes):
+    def start(self, tag: str, attributes: Mapping[str, str]):
         self.events += 1
         tag = _name(tag)
         if tag == "tu":
@@ -106,13 +106,13 @@ class _Units:
         self._codes += tag in _CODES
         self._above.append(tag)
 
-    def data(self, text):
+    def data(self, text: str):
         self.events += 1
         if self._parts is not None and not self._codes and self._size <= LONGEST:
             self._parts.append(text)
             self._size += len(text.encode())
 
-    def end(self, _tag):
+    def end(self, _tag: str):
         self.events += 1
         tag = self._above.pop()
         self._codes -= tag in _CODES

@@ -6,7 +6,9 @@ the same score, which takes a text that repeats itself, may the choice differ.
 """
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -50,7 +52,7 @@ class Tokenizer(keras.layers.Layer):
         model: bytes | None = None,
         prefix: str | None = None,
         target_languages: dict[str, str] | None = None,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(**kwargs)
         self.model = None
@@ -64,7 +66,7 @@ class Tokenizer(keras.layers.Layer):
     @classmethod
     def train(
         cls,
-        files,
+        files: str | Path | Sequence[str | Path] | None,
         vocab_size: int = 8000,
         character_coverage: float = 0.9995,
         pieces: str = "unigram",
@@ -115,14 +117,14 @@ class Tokenizer(keras.layers.Layer):
         return cls(model)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | Path):
         """Reads a SentencePiece model file."""
         try:
             return cls(Path(path).read_bytes())
         except ValueError as error:
             raise ValueError(f"{error} Received: path={str(path)!r}.") from error
 
-    def save(self, path):
+    def save(self, path: str | Path):
         """Writes the SentencePiece model file."""
         Path(path).write_bytes(self.model)
 
@@ -165,7 +167,7 @@ class Tokenizer(keras.layers.Layer):
         tokenizer.prefix_id = self.language_ids[target_language]
         return tokenizer
 
-    def tokenize(self, texts, prefix_ids=None):
+    def tokenize(self, texts: Any, prefix_ids: Any = None):
         """Returns the ids of `texts`, in graph, with the prefix, without start and end.
 
         Args:
@@ -197,7 +199,7 @@ class Tokenizer(keras.layers.Layer):
         )
         return tf.concat([prefixes, ids], axis=1)
 
-    def detokenize(self, ids):
+    def detokenize(self, ids: Any):
         """Returns the text of `ids`, in graph, without start, end and padding.
 
         Args:
@@ -208,7 +210,7 @@ class Tokenizer(keras.layers.Layer):
         """
         return self.in_graph.detokenize(ids)
 
-    def encode(self, texts):
+    def encode(self, texts: Any):
         """Returns the ids that an encoder reads: the pieces of each text and the end id, padded.
 
         Args:
@@ -219,7 +221,7 @@ class Tokenizer(keras.layers.Layer):
         """
         return self.with_end(self.tokenize(texts)).to_tensor(self.padding_id)
 
-    def decode(self, ids) -> str | list[str]:
+    def decode(self, ids: Any) -> str | list[str]:
         """Returns the texts of rows of ids, the inverse of `encode`; eager.
 
         The ids of padding, start and end are dropped, and a prefix at the beginning. Normalization
@@ -266,22 +268,22 @@ class Tokenizer(keras.layers.Layer):
         kept = [int(i) for i in row if i not in special]
         return kept[self.prefix_length(kept) :]
 
-    def with_start(self, ids):
+    def with_start(self, ids: Any):
         """Puts the start id before each row of a `tf.RaggedTensor` (B, None)."""
         return tf.concat([self._column(ids, self.start_id), ids], axis=1)
 
-    def with_end(self, ids):
+    def with_end(self, ids: Any):
         """Puts the end id behind each row of a `tf.RaggedTensor` (B, None)."""
         return tf.concat([ids, self._column(ids, self.end_id)], axis=1)
 
     def _column(self, ids, value):
         return tf.fill(tf.stack([ids.nrows(out_type=tf.int32), 1]), value)
 
-    def prefix_length(self, ids) -> int:
+    def prefix_length(self, ids: Sequence[int]) -> int:
         """Returns how many of `ids`, a row of `tokenize`, are the prefix: 0 or 1."""
         return int(len(ids) > 0 and ids[0] in (self.prefix_id, *self.language_ids.values()))
 
-    def pieces(self, ids) -> list[str]:
+    def pieces(self, ids: Sequence[int]) -> list[str]:
         """Returns the piece of each of `ids`, a sequence of integers, as in the vocabulary."""
         return [self._library.IdToPiece(int(i)) for i in ids]
 
@@ -299,10 +301,10 @@ class Tokenizer(keras.layers.Layer):
                 texts.append(piece.replace("\u2581", " ").encode("utf-8"))
         return texts
 
-    def save_assets(self, folder):
+    def save_assets(self, folder: str | Path):
         (Path(folder) / vocabulary.ASSET).write_bytes(self.model)
 
-    def load_assets(self, folder):
+    def load_assets(self, folder: str | Path):
         self._use((Path(folder) / vocabulary.ASSET).read_bytes())
 
 

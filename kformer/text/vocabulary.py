@@ -11,6 +11,9 @@ import io
 import itertools
 import math
 import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
@@ -34,7 +37,7 @@ ASSET = "sentencepiece.model"  # The file of a tokenizer in a `.keras` archive.
 
 
 def learn(
-    files,
+    files: str | Path | Sequence[str | Path] | None,
     vocab_size: int = 8000,
     character_coverage: float = 0.9995,
     at_most: bool = False,
@@ -209,7 +212,7 @@ def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     return library
 
 
-def check_keeps_lines(model: bytes, **received):
+def check_keeps_lines(model: bytes, **received: Any):
     """Raises ValueError if a SentencePiece model does not keep line breaks.
 
     Args:

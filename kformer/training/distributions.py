@@ -16,6 +16,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -94,7 +95,7 @@ class _Reader:
         number: K, at most the size of the vocabulary.
     """
 
-    def __init__(self, teacher, number):
+    def __init__(self, teacher: Any, number: int):
         first, *rest = getattr(teacher, "translators", (teacher,))
         self._likelihood = BatchLikelihood(first.transformer, first.target_tokenizer)
         self._rest = [translator.transformer for translator in rest]

@@ -11,7 +11,7 @@ Axes: N pairs of sentences, E entries (pairs of a source id and a target id), U 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -103,7 +103,7 @@ class _Links(NamedTuple):
     keys: np.ndarray
     links_per_target: np.ndarray
 
-    def shares(self, probabilities=None):
+    def shares(self, probabilities: np.ndarray | None = None):
         """Returns how much of its target position each link explains, float64."""
         if probabilities is None:
             return np.repeat(1 / self.links_per_target, self.links_per_target)
@@ -234,7 +234,7 @@ def learn_shortlist(
     )
 
 
-def number_of_pairs(source, target) -> int:
+def number_of_pairs(source: Any, target: Any) -> int:
     """Returns how often `learn_shortlist` counts a pair, for a progress bar; raises its errors."""
     return ITERATIONS * check_parallel(source, target)
 

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -53,7 +53,7 @@ class Text(NamedTuple):
     pauses: Callable[[float], bool] | None = None
 
 
-def lines_to_translate(input, ends=False) -> Text:
+def lines_to_translate(input: Any, ends: bool = False) -> Text:
     """Returns the lines of a file, or of stdin if that is None.
 
     A file is read once to count its lines and to check that it is UTF-8, and then while it is
@@ -83,13 +83,20 @@ def _stdin_text(ends):
     return Text(decoded(stream, "stdin", ends), None, stream.pauses)
 
 
-def translate_lines(translate, lines, total=None):
+def translate_lines(translate: Callable, lines: Iterable[str], total: int | None = None):
     """Yields a translation for each of `lines`, one line each, whatever is in it."""
     for translation in in_chunks(translate, lines, total):
         yield one_line(translation)
 
 
-def in_chunks(work, items, total=None, chunk=None, label="Translating", pauses=None):
+def in_chunks(
+    work: Callable,
+    items: Iterable,
+    total: int | None = None,
+    chunk: int | None = None,
+    label: str = "Translating",
+    pauses: Any = None,
+):
     """Yields the result of `work` for each item, chunk by chunk like `chunks_done`.
 
     If lines come slowly, each result reaches stdout before the next line is read.
@@ -102,7 +109,14 @@ def in_chunks(work, items, total=None, chunk=None, label="Translating", pauses=N
                 sys.stdout.flush()
 
 
-def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
+def chunks_done(
+    work: Callable,
+    items: Iterable,
+    progress: Any,
+    chunk: int | None = None,
+    done: int = 0,
+    pauses: Any = None,
+):
     """Yields lists of the results of `work` for the items, one chunk after another.
 
     Without `pauses`, where a chunk ends depends only on the items from its beginning.
@@ -128,13 +142,13 @@ def chunks_done(work, items, progress, chunk=None, done=0, pauses=None):
         yield results
 
 
-def one_line(text):
+def one_line(text: str):
     """The text without the line ends that may be in it."""
     return " ".join(text.splitlines())
 
 
 @contextlib.contextmanager
-def writing(output):
+def writing(output: Any):
     """Opens the file `output`, which appears whole or not at all, or stdout if that is None.
 
     On a terminal, control characters are escaped: a model or a server could steer it by them. A
@@ -152,14 +166,14 @@ def writing(output):
 
 
 class _Terminal:
-    def __init__(self, file):
+    def __init__(self, file: Any):
         self._file = file
 
-    def write(self, line):
+    def write(self, line: str):
         self._file.write(printable(line.decode("utf-8")).encode("utf-8"))
 
 
-def check_output(output):
+def check_output(output: Path | None):
     """Refuses a folder where a file is to be written."""
     if output and output.is_dir():
         raise IsADirectoryError(f"The output must be a file. Received: folder {str(output)!r}.")

@@ -1,7 +1,9 @@
 """Answers of a search as text, TSV or JSON lines, and warnings about degenerate answers."""
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import Any
 
 from kformer.cli.terminal.line_streams import one_line, writing
 from kformer.cli.terminal.streams import remark
@@ -32,7 +34,7 @@ class OutputFormat(StrEnum):
     jsonl = "jsonl"
 
 
-def check_format(format, n_best):
+def check_format(format: Any, n_best: int):
     """Refuses several answers to a line in a format without line numbers."""
     if n_best > 1 and format == OutputFormat.text:
         raise ValueError(
@@ -41,7 +43,14 @@ def check_format(format, n_best):
         )
 
 
-def write_answers(results, format, output, what="translation", expected=(), as_text=None):
+def write_answers(
+    results: Any,
+    format: Any,
+    output: Any,
+    what: str = "translation",
+    expected: Sequence = (),
+    as_text: Any = None,
+):
     """Writes the answers to each line, best first, and warns of degenerate ones on stderr.
 
     Args:
@@ -58,7 +67,14 @@ def write_answers(results, format, output, what="translation", expected=(), as_t
             out.write(written(number, answers, format, what, expected, as_text))
 
 
-def written(number, answers, format, what="translation", expected=(), as_text=None):
+def written(
+    number: int,
+    answers: Any,
+    format: Any,
+    what: str = "translation",
+    expected: Sequence = (),
+    as_text: Any = None,
+):
     """Returns the bytes for the answers to line `number`, like `write_answers`."""
     warn_of_flags(number, answers[0], what, expected)
     if as_text and format == OutputFormat.text:
@@ -87,7 +103,7 @@ def _fields(number, answer):
     return {"line": number, **{name: getattr(answer, name) for name in names}}
 
 
-def warn_of_flags(number, best, what="translation", expected=()):
+def warn_of_flags(number: int, best: Any, what: str = "translation", expected: Sequence = ()):
     """Warns on stderr of the flags of the best answer to line `number`, if it has any."""
     flags = [flag for flag in best.flags if flag in _WHAT_FLAGS_SAY and flag not in expected]
     if flags:

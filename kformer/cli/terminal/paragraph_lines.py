@@ -1,6 +1,7 @@
 """Lines of many sentences for `--paragraphs`, which keeps their layout."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +30,7 @@ SourceLanguage = Annotated[
 ]
 
 
-def check_paragraphs(paragraphs, source_language, **conflicting):
+def check_paragraphs(paragraphs: Any, source_language: str | None, **conflicting: Any):
     """Refuses options that do not go together.
 
     Args:
@@ -50,7 +51,9 @@ def check_paragraphs(paragraphs, source_language, **conflicting):
         )
 
 
-def translate_paragraphs(load, input, output, source_language, chunk=None):
+def translate_paragraphs(
+    load: Callable, input: Any, output: Any, source_language: str | None, chunk: Any = None
+):
     """Reads, translates and writes text.
 
     Args:

@@ -8,7 +8,7 @@ length.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import keras
@@ -143,28 +143,28 @@ def loop(state: NamedTuple, advance: Callable, max_lengths: Any, step: Step) -> 
 class _Loop:
     """Advances states; arguments as for `loop`."""
 
-    def __init__(self, advance, max_lengths, step):
+    def __init__(self, advance: Callable, max_lengths: Any, step: Step):
         self._advance, self._max_lengths, self._step = advance, max_lengths, step
 
-    def running(self, state, max_lengths=None):
+    def running(self, state: Any, max_lengths: Any = None):
         """Returns which rows, bool (B,), have not ended, for other lengths (B,) if given."""
         max_lengths = self._max_lengths if max_lengths is None else max_lengths
         max_lengths = remaining(max_lengths, state.rows)
         return ops.logical_not(state.ended) & (state.position < max_lengths)
 
-    def any_runs(self, state, max_lengths=None):
+    def any_runs(self, state: Any, max_lengths: Any = None):
         return ops.any(self.running(state, max_lengths))
 
-    def more_than_half_run(self, state, max_lengths=None):
+    def more_than_half_run(self, state: Any, max_lengths: Any = None):
         number = ops.sum(ops.cast(self.running(state, max_lengths), "int32"))
         return number > ops.shape(state.ended)[0] // 2
 
-    def advance_up_to(self, capacity, state, enough_run):
+    def advance_up_to(self, capacity: int, state: Any, enough_run: Callable):
         """Advances within the cache's capacity, while enough rows run."""
         max_lengths = ops.minimum(self._max_lengths, capacity)
         return self.advance_while(state, lambda state: enough_run(state, max_lengths))
 
-    def advance_to_end(self, capacities, state):
+    def advance_to_end(self, capacities: Sequence[int], state: Any):
         """Advances within one capacity after the other.
 
         Most translations fit the smallest cache; larger ones run in a conditional branch. (A loop
@@ -186,7 +186,7 @@ class _Loop:
             self.any_runs(state), continue_with_larger_cache, lambda: state._replace(cache=())
         )
 
-    def advance_while(self, state, condition):
+    def advance_while(self, state: Any, condition: Callable):
         """Advances while the condition, of a state, holds: by positions, or by blocks of them."""
         if self._step.block is None:
             return _while(condition, self._next, state)

@@ -4,7 +4,7 @@ Axes: T ids, M bytes.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -24,7 +24,7 @@ from kformer.export.byte_codec.scan import (
 from kformer.export.byte_codec.segment import segment
 
 
-def spell(spellings, ids, room: int):
+def spell(spellings: Any, ids: tf.Tensor, room: int):
     """Returns the text of ids.
 
     Args:
@@ -90,13 +90,15 @@ class ByteCodec:
         ValueError: The codec does not support the model.
     """
 
-    def __init__(self, tokenizer, constant: Callable = tf.constant):
+    def __init__(self, tokenizer: Any, constant: Callable = tf.constant):
         self._tables = _narrowed(tables_of(tokenizer.model))
         self._end_id, self._padding_id = tokenizer.end_id, tokenizer.padding_id
         self._prefix_id = tokenizer.prefix_id
         self._constant = constant
 
-    def tokenize(self, source, most: int, prefix_id=None) -> TextTokens:
+    def tokenize(
+        self, source: tf.Tensor, most: int, prefix_id: tf.Tensor | None = None
+    ) -> TextTokens:
         """Returns the `TextTokens` of `source`, uint8 (N,), without zeros at its end; S is `most`.
 
         Args:
@@ -136,7 +138,7 @@ class ByteCodec:
         ids = tf.where(tf.equal(places, kept), self._end_id, ids)
         return ids, count + 1, text.cut | (count >= most)
 
-    def detokenize(self, ids, room: int):
+    def detokenize(self, ids: tf.Tensor, room: int):
         """Returns the text of `ids`, int32 (T,), as `spell` does."""
         return spell(self._in_graph(self._tables.spellings), ids, room)
 

@@ -154,7 +154,7 @@ def _pieces(model: PieceModel):
     return Pieces(keys, scores, scale, model.unknown_score, model.unknown_id, byte_ids)
 
 
-def as_integers(numbers):
+def as_integers(numbers: np.ndarray):
     """Returns int32 numbers and the power of two that makes `numbers`, float32, of them, exactly.
 
     The converter rounds tables of floats, and leaves tables of integers alone.
@@ -209,7 +209,7 @@ class _Strings:
         self._joined = bytearray()
         self.start(BROKEN)
 
-    def start(self, text):
+    def start(self, text: bytes):
         if text not in self._starts:
             self._starts[text] = len(self._joined)
             self._joined += text

@@ -6,7 +6,7 @@ next state; otherwise no key continues. States are placed so that no two of them
 numbers; reading `END`, a byte that no key has, gives the key's value.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class DoubleArray(NamedTuple):
         return int(self.follow[state]) if state >= self.ends else None
 
 
-def automaton_of_keys(values) -> DoubleArray:
+def automaton_of_keys(values: Any) -> DoubleArray:
     """Builds the automaton of a dict bytes -> value; keys have no zero in them."""
     numbers = {b"": 0}
     edges = [{}]
@@ -50,7 +50,7 @@ def automaton_of_keys(values) -> DoubleArray:
     return automaton_of_edges(edges, max(map(len, values), default=0))
 
 
-def automaton_of_edges(edges, depth: int) -> DoubleArray:
+def automaton_of_edges(edges: Any, depth: int) -> DoubleArray:
     """Builds a double array from an automaton's edges.
 
     Args:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from kformer.export.byte_codec.codec_tables import BROKEN, SPACE_BYTE, UTF8
+from kformer.export.byte_codec.codec_tables import BROKEN, SPACE_BYTE, UTF8, Normalizer
 from kformer.export.byte_codec.double_array import NO_BYTE
 from kformer.export.byte_codec.scan import (
     character_lengths,
@@ -33,7 +33,7 @@ class ByteText(NamedTuple):
     cut: tf.Tensor  # bool (): whether there would have been more
 
 
-def read(source):
+def read(source: tf.Tensor):
     """Returns the `ByteText` in `source`, uint8 (N,), without the zeros at its end; M is N.
 
     Without a zero at the end, the text may have been cut: half of a character there is left out.
@@ -51,7 +51,7 @@ def read(source):
     return ByteText(tf.where(places < whole, text, NO_BYTE), whole, whole < length)
 
 
-def normalize(normalizer, text: ByteText, room: int) -> ByteText:
+def normalize(normalizer: Normalizer, text: ByteText, room: int) -> ByteText:
     """Returns the text that is split, with one byte for each space.
 
     Args:

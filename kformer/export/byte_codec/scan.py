@@ -9,12 +9,12 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.export.byte_codec.codec_tables import UTF8
-from kformer.export.byte_codec.double_array import DEAD, END, NO_BYTE
+from kformer.export.byte_codec.double_array import DEAD, END, NO_BYTE, DoubleArray
 
 _HALF = 2**15  # Of the numbers of 16 bits.
 
 
-def shifted(values, by: int, fill):
+def shifted(values: tf.Tensor, by: int, fill: int | bool):
     """Returns `values` (N,) moved by `by` places to the left, or to the right if negative."""
     rest = values.shape[0] - abs(by)
     filled = tf.fill([abs(by)], tf.constant(fill, values.dtype))
@@ -23,12 +23,12 @@ def shifted(values, by: int, fill):
     return tf.concat([tf.slice(values, [by], [rest]), filled], axis=0)
 
 
-def first(values, count: int):
+def first(values: tf.Tensor, count: int):
     """Returns the first `count` of `values`; cheaper than `values[:count]` in LiteRT."""
     return tf.slice(values, [0], [count])
 
 
-def narrowed(table):
+def narrowed(table: np.ndarray):
     """Returns an array for `looked_up`: int32 numbers in one byte or two if they fit.
 
     LiteRT cannot look up uint16 numbers, so they are int16, moved by 32,768. The converter cannot
@@ -41,7 +41,7 @@ def narrowed(table):
     return np.pad((table - _HALF).astype(np.int16), (0, len(table) % 2))
 
 
-def looked_up(table, places):
+def looked_up(table: tf.Tensor | np.ndarray, places: tf.Tensor):
     """Returns `table[places]` as int32; every one of `places` is in the table.
 
     Args:
@@ -52,7 +52,7 @@ def looked_up(table, places):
     return values + _HALF if table.dtype == tf.int16 else values
 
 
-def walk(automaton, text):
+def walk(automaton: DoubleArray, text: tf.Tensor):
     """Goes through an automaton from every position of a text.
 
     Args:
@@ -76,7 +76,7 @@ def walk(automaton, text):
     return tf.stack(states)
 
 
-def character_lengths(text):
+def character_lengths(text: tf.Tensor):
     """Returns the bytes of the character that begins at each position; 0 where none does.
 
     Args:
@@ -97,12 +97,12 @@ def character_lengths(text):
     return tf.where(whole, length, 0)
 
 
-def is_trail(byte):
+def is_trail(byte: tf.Tensor):
     """Whether bytes are such as continue a character."""
     return (byte >= 0x80) & (byte <= 0xBF)
 
 
-def reached(follow, start, size: int):
+def reached(follow: tf.Tensor, start: tf.Tensor | int, size: int):
     """Finds the positions reached from `start` by following each position's link.
 
     By pointer doubling: after round k, all that 2^k steps reach is marked.
@@ -132,7 +132,7 @@ class Spread(NamedTuple):
     total: tf.Tensor  # int32 (): bytes of all slices; it may be over M
 
 
-def spread(sizes, room: int):
+def spread(sizes: tf.Tensor, room: int):
     """Lays slices one after the other, and returns the origin of each byte.
 
     Args:
@@ -154,13 +154,13 @@ def spread(sizes, room: int):
     return Spread(which, tf.range(room) - tf.gather(begin, which), end[-1])
 
 
-def scattered(places, values, room: int):
+def scattered(places: tf.Tensor, values: tf.Tensor, room: int):
     """Returns int32 (room,) with `values` (K,) at `places` (K,); places from `room` on are lost."""
     places = tf.expand_dims(tf.minimum(places, room), 1)
     return first(tf.scatter_nd(places, values, [room + 1]), room)
 
 
-def last_boundary(text, limit: int):
+def last_boundary(text: tf.Tensor, limit: int):
     """Returns the most bytes up to `limit` that end no character half-way.
 
     Args:

@@ -8,11 +8,13 @@ these ties.
 Axes: M bytes, E = M + 1 ends, L bytes of the longest piece.
 """
 
+from typing import Any
+
 import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from kformer.export.byte_codec.codec_tables import UTF8
+from kformer.export.byte_codec.codec_tables import UTF8, Pieces
 from kformer.export.byte_codec.double_array import DEAD
 from kformer.export.byte_codec.piece_model import BYTE, UNKNOWN, read_piece_model
 from kformer.export.byte_codec.scan import looked_up, reached, scattered, walk
@@ -22,7 +24,7 @@ _LONGEST_CHARACTER = 4
 _AT_ONCE = 4  # Ends whose best pieces are found in one step of a loop.
 
 
-def segment(pieces, text):
+def segment(pieces: Pieces, text: Any):
     """Returns the ids of a text, and how many there are.
 
     Args:
@@ -128,7 +130,7 @@ def _emitted(pieces, text, lengths, ids):
 _ROUNDING = float(np.finfo(np.float32).eps) / 2  # Of one sum, for each unit of it, at most.
 
 
-def are_tied(tokenizer, ids, other_ids) -> bool:
+def are_tied(tokenizer: Any, ids: Any, other_ids: Any) -> bool:
     """Returns whether both spell one text, with equal scores up to float32's rounding.
 
     Args:

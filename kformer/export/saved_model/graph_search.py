@@ -9,13 +9,17 @@ shapes. The padding does not change a row's result.
 Axes: B batch, S length, N sequences a text, T length of a sequence.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
 import tensorflow as tf
 
 from kformer.decoding.batch_decoder import sequential
 from kformer.decoding.runtime import GRAPH, XLA, SliceBuffers
 from kformer.decoding.search.continuations import NEG_INF
 from kformer.decoding.search_ids import FixedSearch
-from kformer.decoding.shortlist import Selection
+from kformer.decoding.shortlist import Selection, Shortlist
 from kformer.export.saved_model.text_in_graph import joined
 
 BATCH_CLASSES = (1, 4, 16, 32, 64)  # Sizes to which batches are padded.
@@ -29,11 +33,11 @@ class SelectedBuffers(SliceBuffers):
     takes 14.8 ms for a sentence and 129 ms for 32, this class 16.2 ms and 132 ms.
     """
 
-    def index(self, buffer, start, size):
+    def index(self, buffer: tf.Tensor, start: tf.Tensor, size: tf.Tensor):
         slots = tf.range(tf.shape(buffer)[2])
         return tf.reshape((slots >= start) & (slots < start + size), (1, 1, -1, 1))
 
-    def write(self, buffer, rows, index):
+    def write(self, buffer: tf.Tensor, rows: tf.Tensor, index: tf.Tensor):
         times = tf.shape(buffer)[2] // rows.shape[2]
         return tf.where(index, tf.tile(rows, tf.stack([1, 1, times, 1])), buffer)
 
@@ -41,7 +45,7 @@ class SelectedBuffers(SliceBuffers):
 COMPILED = XLA._replace(buffers=SelectedBuffers())
 
 
-def length_classes(most) -> list[int]:
+def length_classes(most: int) -> list[int]:
     """Returns the lengths to which rows of at most `most` ids are padded: 16, 32, ..., `most`."""
     lengths = []
     while SHORTEST << len(lengths) < most:
@@ -49,7 +53,7 @@ def length_classes(most) -> list[int]:
     return [*lengths, most]
 
 
-def shapes(most, max_ids) -> list[tuple[int, int]]:
+def shapes(most: int, max_ids: int) -> list[tuple[int, int]]:
     """Returns all padded shapes (B, S) of batches with at most `max_ids` / S rows.
 
     Args:
@@ -64,7 +68,7 @@ def shapes(most, max_ids) -> list[tuple[int, int]]:
     return pairs
 
 
-def compiled(function, padding_id, most):
+def compiled(function: Callable, padding_id: int, most: int):
     """Compiles a function of ids.
 
     Args:
@@ -88,13 +92,15 @@ def compiled(function, padding_id, most):
     return run
 
 
-def class_of(number, classes):
+def class_of(number: tf.Tensor, classes: Sequence[int]):
     """Returns the smallest of the ascending `classes` that is at least `number`, int32 ()."""
     place = tf.searchsorted(tf.constant(classes), tf.reshape(number, (1,)))
     return tf.gather(classes, place)[0]
 
 
-def map_in_chunks(function, outputs, rows, *inputs):
+def map_in_chunks(
+    function: Callable, outputs: Mapping[str, tf.TensorSpec], rows: tf.Tensor, *inputs: tf.Tensor
+):
     """Returns the outputs of `function`, which is called for at most `rows` rows at a time.
 
     Args:
@@ -141,7 +147,14 @@ class Searching:
 
     output: str  # Name of the texts.
 
-    def __init__(self, network, search: FixedSearch, tokenizer, most=None, shortlist=None):
+    def __init__(
+        self,
+        network: keras.Model,
+        search: FixedSearch,
+        tokenizer: Any,
+        most: int | None = None,
+        shortlist: Shortlist | None = None,
+    ):
         self._padding_id = network.padding_id
         self._search, number = search, search.options.n_best
         self._tokenizer = tokenizer
@@ -165,7 +178,7 @@ class Searching:
         else:
             self._decode = compiled(decode_compiled, self._padding_id, most)
 
-    def __call__(self, ids, flags, at_once):
+    def __call__(self, ids: tf.RaggedTensor, flags: Mapping[str, tf.Tensor], at_once: tf.Tensor):
         """Answers rows, `at_once` at a time.
 
         Args:
@@ -232,7 +245,9 @@ class Searching:
         raise NotImplementedError
 
 
-def distinct(answers, name, number, is_answer, flags):
+def distinct(
+    answers: Mapping[str, tf.Tensor], name: str, number: int, is_answer: tf.Tensor, flags: tf.Tensor
+):
     """Returns the best N of at least as many answers to each row that differ in their texts.
 
     It is `kformer.tasks.translation` in graph.

@@ -3,13 +3,17 @@
 Axes: B batch, C classes.
 """
 
+from collections.abc import Sequence
+
+import keras
 import tensorflow as tf
 
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.graph_search import compiled, map_in_chunks
 from kformer.export.saved_model.serving_signatures import Signatures
 from kformer.export.saved_model.text_in_graph import joined
-from kformer.export.saved_model.warmup import Examples, examples_of
+from kformer.export.saved_model.warmup import BatchLimits, Examples, examples_of
+from kformer.tasks.text_classifier import TextClassifier
 
 
 class ClassifierSignatures(Signatures):
@@ -22,7 +26,13 @@ class ClassifierSignatures(Signatures):
         xla: Whether to compile the network.
     """
 
-    def __init__(self, classifier, network, limits, xla=False):
+    def __init__(
+        self,
+        classifier: TextClassifier,
+        network: keras.Model,
+        limits: BatchLimits,
+        xla: bool = False,
+    ):
         super().__init__(classifier, network, limits)
         self._labels = classifier.labels
         self._probabilities = network.probabilities
@@ -33,7 +43,7 @@ class ClassifierSignatures(Signatures):
     def _own(self):
         return {"serving_default": self.classify, "classify": self.classify}
 
-    def classify(self, text):
+    def classify(self, text: tf.Tensor):
         """Returns the most probable label of each text.
 
         Returns:
@@ -67,16 +77,18 @@ class ClassifierExport:
         options: `SearchOptions`, the defaults: a classifier does not search.
     """
 
-    def __init__(self, classifier, options: SearchOptions):
+    def __init__(self, classifier: TextClassifier, options: SearchOptions):
         self._classifier = classifier
         self.tokenizers = [classifier.tokenizer]
         self.settings = {"labels": list(classifier.labels)}
         self.about = f"Its labels are {', '.join(classifier.labels)}."
 
-    def signatures(self, network, limits, xla) -> ClassifierSignatures:
+    def signatures(
+        self, network: keras.Model, limits: BatchLimits, xla: bool
+    ) -> ClassifierSignatures:
         """Returns the signatures, with the weights of `network`."""
         return ClassifierSignatures(self._classifier, network, limits, xla)
 
-    def examples(self, texts) -> dict[str, Examples]:
+    def examples(self, texts: Sequence[str] | None) -> dict[str, Examples]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""
         return {"text": examples_of(self._classifier.tokenizer, texts)}

@@ -3,6 +3,9 @@
 Axes: B batch, N sequences a prompt, T length of a continuation.
 """
 
+from collections.abc import Sequence
+
+import keras
 import tensorflow as tf
 
 from kformer.decoding.search_ids import FixedSearch
@@ -15,8 +18,9 @@ from kformer.export.saved_model.serving_signatures import (
     Signatures,
 )
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
-from kformer.export.saved_model.warmup import Examples, examples_of
+from kformer.export.saved_model.warmup import BatchLimits, Examples, examples_of
 from kformer.model.transformer_decoder import TransformerDecoder
+from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.search_defaults import with_beams
 from kformer.text.degenerate import TOO_LONG
 from kformer.text.tokenizer import Tokenizer
@@ -73,7 +77,14 @@ class LanguageModelSignatures(Signatures):
         xla: Whether to compile the decode loops.
     """
 
-    def __init__(self, model, network, options, limits, xla=False):
+    def __init__(
+        self,
+        model: LanguageModel,
+        network: keras.Model,
+        options: SearchOptions,
+        limits: BatchLimits,
+        xla: bool = False,
+    ):
         super().__init__(model, network, limits)
 
         def continuing(options):
@@ -91,7 +102,7 @@ class LanguageModelSignatures(Signatures):
             "score": self.score,
         }
 
-    def generate(self, text):
+    def generate(self, text: tf.Tensor):
         """Returns each prompt with its best continuation.
 
         Returns:
@@ -102,7 +113,7 @@ class LanguageModelSignatures(Signatures):
         """
         return {name: tensor[:, 0] for name, tensor in self._continued(self._best, text).items()}
 
-    def generate_beam(self, text):
+    def generate_beam(self, text: tf.Tensor):
         """Returns each prompt with its N best continuations, best first.
 
         Returns:
@@ -113,7 +124,7 @@ class LanguageModelSignatures(Signatures):
         """
         return self._continued(self._several, text)
 
-    def score(self, text):
+    def score(self, text: tf.Tensor):
         """Scores texts.
 
         Returns:
@@ -151,7 +162,7 @@ class LanguageModelExport:
         options: `SearchOptions`.
     """
 
-    def __init__(self, model, options: SearchOptions):
+    def __init__(self, model: LanguageModel, options: SearchOptions):
         self._model = model
         self._search = options
         self.tokenizers = [model.tokenizer]
@@ -163,10 +174,12 @@ class LanguageModelExport:
         }
         self.about = about_search("continues prompts", self._search)
 
-    def signatures(self, network, limits, xla) -> LanguageModelSignatures:
+    def signatures(
+        self, network: keras.Model, limits: BatchLimits, xla: bool
+    ) -> LanguageModelSignatures:
         """Returns the signatures, with the weights of `network`."""
         return LanguageModelSignatures(self._model, network, self._search, limits, xla)
 
-    def examples(self, texts) -> dict[str, Examples]:
+    def examples(self, texts: Sequence[str] | None) -> dict[str, Examples]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""
         return {"text": examples_of(self._model.tokenizer, texts)}

@@ -6,6 +6,7 @@ its content and its checks.
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
@@ -24,15 +25,26 @@ from kformer.export.saved_model.serving_signatures import (
     input_names,
     input_specs,
 )
-from kformer.export.saved_model.warmup import Request, batch_limits, requests, write_warmup
+from kformer.export.saved_model.warmup import (
+    BatchLimits,
+    Request,
+    batch_limits,
+    requests,
+    write_warmup,
+)
 from kformer.files import Publication, json_text, part_of
 from kformer.kinds import kind_of
+from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.search_defaults import export_options
+from kformer.tasks.text_classifier import TextClassifier
+from kformer.tasks.translator import Translator
 
 FORMAT = 1
 
 
-def write_report(version, functions, settings, warmup_requests, checked=None):
+def write_report(
+    version: Any, functions: Any, settings: Any, warmup_requests: Any, checked: Any = None
+):
     """Writes `assets.extra/kformer.json` in the folder of a version.
 
     Args:
@@ -69,7 +81,7 @@ def _kind(tensor):
     return {"dtype": tensor.dtype.name, "shape": tensor.shape.as_list()}
 
 
-def sizes(folder) -> dict[str, int]:
+def sizes(folder: str | Path) -> dict[str, int]:
     """Returns the bytes of graph and tokenizers, of the weights, and of all except the report."""
     parts_bytes = {"graph": 0, "weights": 0}
     parts = {"saved_model.pb": "graph", "variables": "weights"}
@@ -85,7 +97,7 @@ def sizes(folder) -> dict[str, int]:
 
 
 def export_saved_model(
-    model,
+    model: Translator | TextClassifier | LanguageModel,
     folder: str | Path,
     beam_size: int | None = None,
     length_penalty: float | None = None,
@@ -191,7 +203,13 @@ class _Serving(tf.Module):
     A SavedModel with a Keras object loads in Python, but fails in a server.
     """
 
-    def __init__(self, model, export, limits, xla):
+    def __init__(
+        self,
+        model: Translator | TextClassifier | LanguageModel,
+        export: Any,
+        limits: BatchLimits,
+        xla: bool,
+    ):
         super().__init__()
         network = model.network.copy()
         self.weights = [variable.value for variable in network.variables]

@@ -3,6 +3,9 @@
 Axes: B batch, N sequences a text, S source length, T target length.
 """
 
+from collections.abc import Sequence
+
+import keras
 import tensorflow as tf
 
 from kformer.arguments import UNKNOWN_LANGUAGE
@@ -11,8 +14,10 @@ from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.export.saved_model.graph_search import Searching
 from kformer.export.saved_model.serving_signatures import Signatures, as_many
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
-from kformer.export.saved_model.warmup import Codes, Examples, examples_of
+from kformer.export.saved_model.warmup import BatchLimits, Codes, Examples, examples_of
+from kformer.model.transformer import Transformer
 from kformer.tasks.search_defaults import with_beams
+from kformer.tasks.translator import Translator
 
 
 class Translating(Searching):
@@ -56,7 +61,14 @@ class TranslatorSignatures(Signatures):
         xla: Whether to compile the decode loops.
     """
 
-    def __init__(self, translator, transformer, options, limits, xla=False):
+    def __init__(
+        self,
+        translator: Translator,
+        transformer: Transformer,
+        options: SearchOptions,
+        limits: BatchLimits,
+        xla: bool = False,
+    ):
         super().__init__(translator, transformer, limits)
         self._target = translator.target_tokenizer
 
@@ -71,7 +83,7 @@ class TranslatorSignatures(Signatures):
     def _own(self):
         return {"serving_default": self.translate, "beam": self.beam, "score": self.score}
 
-    def translate(self, text, target_language=None):
+    def translate(self, text: tf.Tensor, target_language: tf.Tensor | None = None):
         """Returns the best translation of each text.
 
         Returns:
@@ -85,7 +97,7 @@ class TranslatorSignatures(Signatures):
         best = {name: tensor[:, 0] for name, tensor in answers.items()}
         return {**best, "truncated": rows.cut}
 
-    def beam(self, text, target_language=None):
+    def beam(self, text: tf.Tensor, target_language: tf.Tensor | None = None):
         """Returns the N best translations of each text, best first.
 
         Returns:
@@ -97,7 +109,7 @@ class TranslatorSignatures(Signatures):
         rows = self._sources(text, target_language)
         return self._several(rows.ids, rows.flags("source"), self._at_once(rows))
 
-    def score(self, source, target, target_language=None):
+    def score(self, source: tf.Tensor, target: tf.Tensor, target_language: tf.Tensor | None = None):
         """Scores given translations.
 
         Args:
@@ -133,7 +145,7 @@ class TranslatorExport:
         about: A sentence for the README.
     """
 
-    def __init__(self, translator, options: SearchOptions):
+    def __init__(self, translator: Translator, options: SearchOptions):
         self._translator = translator
         self._search = options
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
@@ -151,11 +163,13 @@ class TranslatorExport:
             self.settings["target_languages"] = [*translator.target_languages]
         self.about = about_search("translates", self._search)
 
-    def signatures(self, network, limits, xla) -> TranslatorSignatures:
+    def signatures(
+        self, network: keras.Model, limits: BatchLimits, xla: bool
+    ) -> TranslatorSignatures:
         """Returns the signatures, with the weights of `network`."""
         return TranslatorSignatures(self._translator, network, self._search, limits, xla)
 
-    def examples(self, texts) -> dict[str, Examples | Codes]:
+    def examples(self, texts: Sequence[str] | None) -> dict[str, Examples | Codes]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""
         languages = self._translator.target_languages
         translator = self._translator.into(languages[0] if languages else None)
@@ -167,7 +181,7 @@ class TranslatorExport:
         return {**examples, "target_language": Codes([*languages])} if languages else examples
 
 
-def about_search(does, options: SearchOptions):
+def about_search(does: str, options: SearchOptions):
     """Returns a sentence on how a model searches."""
     shown = ("beam_size", "length_penalty")
     settings = [f"{name}={value}" for name, value in options.changed.items() if name not in shown]

@@ -1,5 +1,6 @@
 """The base class that runs an exported SavedModel of any kind in Python."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,12 @@ class ServedModel:
         self.max_batch_size = max(self.report.get("batch_sizes", [MAX_TEXTS]))
         self.signatures = dict(self._model.signatures)
 
-    def encode(self, texts, batch_size: int = 32, progress=None) -> np.ndarray:
+    def encode(
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+    ) -> np.ndarray:
         """Returns a vector for each text, like `kformer.Translator.encode`."""
         rows = self._answers("encode", read_vector, texts, batch_size, progress)
         warn_of_cut([flags for _, flags in rows], "encoded")
@@ -88,7 +94,7 @@ class ServedModel:
         return answers
 
 
-def as_lists(tensor):
+def as_lists(tensor: tf.Tensor):
     """Returns a tensor as nested lists, with decoded strings."""
     if tensor.dtype != tf.string:
         return tensor.numpy().tolist()

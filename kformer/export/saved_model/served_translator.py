@@ -2,6 +2,7 @@
 
 import copy
 import functools
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Self
 
@@ -63,13 +64,13 @@ class ServedTranslator(ServedModel):
 
     def translate(
         self,
-        texts,
+        texts: Iterable[str],
         batch_size: int = 32,
-        progress=None,
+        progress: Callable[[int], object] | None = None,
         *,
-        split=False,
-        source_language=None,
-        target_language=None,
+        split: bool = False,
+        source_language: str | None = None,
+        target_language: str | None = None,
     ) -> list[str]:
         """Translates texts like `kformer.Translator.translate`; the export chose the search."""
         check_split(split, source_language)
@@ -80,7 +81,11 @@ class ServedTranslator(ServedModel):
         return [best.text for [best] in into._translations(texts, batch_size, progress)]
 
     def translations(
-        self, texts, batch_size: int = 32, progress=None, target_language=None
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> list[list[ServedTranslation]]:
         """As `translate`, but with scores and flags: for each text a list of its best one."""
         return self.into(target_language)._translations(texts, batch_size, progress)
@@ -94,11 +99,11 @@ class ServedTranslator(ServedModel):
 
     def split_translations(
         self,
-        texts,
-        source_language=None,
+        texts: Iterable[str],
+        source_language: str | None = None,
         batch_size: int = 32,
-        progress=None,
-        target_language=None,
+        progress: Callable[[int], object] | None = None,
+        target_language: str | None = None,
     ) -> list[SplitTranslation]:
         """Translates texts of many sentences, like `kformer.Translator.split_translations`."""
         return self.into(target_language)._split(texts, source_language, batch_size, progress)
@@ -140,7 +145,12 @@ class ServedClassifier(ServedModel):
         [answer] = self._answers("classify", read_class, [""], 1, None)
         return tuple(answer.probabilities)
 
-    def predict(self, texts, batch_size: int = 32, progress=None) -> Predictions:
+    def predict(
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+    ) -> Predictions:
         """Classifies texts like `kformer.TextClassifier.predict`."""
         answers = self._answers("classify", read_class, texts, batch_size, progress)
         warn_of_cut([answer.flags for answer in answers], "classified")
@@ -166,12 +176,20 @@ class ServedLanguageModel(ServedModel):
 
     _outputs = ("generation", "score")
 
-    def generate(self, prompts, batch_size: int = 32, progress=None) -> list[str]:
+    def generate(
+        self,
+        prompts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[str]:
         """Continues prompts like `kformer.LanguageModel.generate`; the export chose the search."""
         return [best.text for [best] in self.generations(prompts, batch_size, progress)]
 
     def generations(
-        self, prompts, batch_size: int = 32, progress=None
+        self,
+        prompts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
     ) -> list[list[ServedGeneration]]:
         """As `generate`, but with scores and flags: for each prompt a list of its best one."""
         generations = self._answers("generate", read_generation, prompts, batch_size, progress)

@@ -11,9 +11,10 @@ import tomllib
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import kformer
-from kformer.files import check_writable
+from kformer.files import Publication, check_writable
 from kformer.json_files import read_json
 
 MARK = "Written by kformer export, which rewrites it; without this line it stays as it is."
@@ -25,7 +26,9 @@ _GIB = 2**30
 _SHOWN = 4  # Numbers shown of a long list in the README.
 
 
-def write_serving_files(publication, folder, settings, about, answers):
+def write_serving_files(
+    publication: Publication, folder: str | Path, settings: Any, about: Any, answers: Any
+):
     """Writes settings and README of the newest version into the folder of all versions.
 
     A file without the line `MARK` was edited by the user and stays.
@@ -50,7 +53,7 @@ def write_serving_files(publication, folder, settings, about, answers):
             temporary.write_text(text, "utf-8")
 
 
-def check_serving_folder(folder):
+def check_serving_folder(folder: str | Path):
     """Raises an `OSError` unless versions and settings can be written into `folder`."""
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
@@ -178,7 +181,7 @@ NEWEST = "versions.json"  # Beside the versions: the highest number that was eve
 REPORT = "assets.extra/kformer.json"  # In the folder of a version.
 
 
-def newest_version(path) -> Path:
+def newest_version(path: str | Path) -> Path:
     """Returns the SavedModel folder at `path`: itself, or its subfolder of the highest number.
 
     Raises:
@@ -196,19 +199,19 @@ def newest_version(path) -> Path:
     return path / str(max(versions))
 
 
-def holds_saved_model(path) -> bool:
+def holds_saved_model(path: str | Path) -> bool:
     """Returns whether `newest_version` finds one."""
     return (Path(path) / _GRAPH).is_file() or bool(versions_in(Path(path)))
 
 
-def versions_in(folder) -> list[int]:
+def versions_in(folder: str | Path) -> list[int]:
     """Returns the numbers of the versions in the folder of all versions, if there is one."""
     if not folder.is_dir():
         return []
     return [int(child.name) for child in folder.iterdir() if child.name.isdecimal()]
 
 
-def next_version(folder) -> int:
+def next_version(folder: str | Path) -> int:
     """Returns a number that no version in the folder has or had.
 
     A server, or who reads its metrics, would take a new version for the one that was deleted.
@@ -220,7 +223,7 @@ def next_version(folder) -> int:
     return 1 + max((*versions_in(folder), newest), default=0)
 
 
-def read_report(version) -> dict:
+def read_report(version: Path) -> dict:
     """Returns the export report in the folder of a version; {} if there is none."""
     try:
         return read_json(Path(version) / REPORT, rule="")

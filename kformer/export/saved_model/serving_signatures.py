@@ -5,7 +5,9 @@ Axes: B batch, S length in ids, D d_model.
 """
 
 import inspect
+from collections.abc import Callable
 
+import keras
 import tensorflow as tf
 
 from kformer.decoding.scoring import likelihood
@@ -16,7 +18,8 @@ from kformer.export.saved_model.graph_search import (
     map_in_chunks,
 )
 from kformer.export.saved_model.text_in_graph import Languages, characters_read, joined, read
-from kformer.tasks.text_model import sentence_vectors
+from kformer.export.saved_model.warmup import BatchLimits
+from kformer.tasks.text_model import TextModel, sentence_vectors
 
 CHUNK_LOGITS = 2**24  # Logits scored at once: 64 MiB.
 MAX_TEXTS = 1024  # Per request to a server that does not merge requests.
@@ -42,7 +45,7 @@ class Signatures:
         limits: `kformer.export.saved_model.warmup.BatchLimits`.
     """
 
-    def __init__(self, model, network, limits):
+    def __init__(self, model: TextModel, network: keras.Model, limits: BatchLimits):
         self._tokenizer = model.tokenizer
         self._network = network
         self._longest = model.max_source_length
@@ -60,7 +63,7 @@ class Signatures:
         """Returns methods by the names of signatures; one method may have several names."""
         raise NotImplementedError
 
-    def encode(self, text, target_language=None):
+    def encode(self, text: tf.Tensor, target_language: str | None = None):
         """Returns a vector for each text, for comparing texts: the mean of the encoder's output.
 
         Returns:
@@ -76,7 +79,7 @@ class Signatures:
         vectors = map_in_chunks(encode, spec, self._at_once(rows), rows.ids)
         return {**vectors, "flags": joined(rows.flags("source"))}
 
-    def tokenize(self, text, target_language=None):
+    def tokenize(self, text: tf.Tensor, target_language: str | None = None):
         """Returns the ids of each text.
 
         Returns:
@@ -164,18 +167,18 @@ class Signatures:
         return tf.clip_by_value(CHUNK_IDS // filled, 1, CHUNK_ROWS)
 
 
-def input_specs(function) -> list:
+def input_specs(function: Callable) -> list:
     """Returns the `tf.TensorSpec`s of a signature's inputs."""
     specs, _ = function.structured_input_signature
     return [spec for spec in specs if spec is not None]  # Unused inputs are None.
 
 
-def input_names(function) -> list[str]:
+def input_names(function: Callable) -> list[str]:
     """Returns the names of a signature's inputs."""
     return [spec.name for spec in input_specs(function)]
 
 
-def as_many(what, texts, more_texts):
+def as_many(what: str, texts: tf.Tensor, more_texts: tf.Tensor):
     """Returns an operation that fails unless two inputs, string (B,), are of one length.
 
     Args:

@@ -32,7 +32,7 @@ class Read(NamedTuple):
         """Lengths of the rows with their end ids, int32 (B,)."""
         return tf.cast(self.ids.row_lengths(), tf.int32)
 
-    def flags(self, name):
+    def flags(self, name: str):
         """Returns bool tensors (B,) by name of a flag.
 
         Args:
@@ -41,7 +41,7 @@ class Read(NamedTuple):
         return {f"{name} cut": self.cut, f"{name} not UTF-8": self.broken, **self.language_flags}
 
 
-def characters_read(text):
+def characters_read(text: tf.Tensor):
     """Returns the number of characters of each text that `read` tokenizes, int32 (B,).
 
     Text that is not UTF-8 counts as characters of four bytes.
@@ -62,19 +62,19 @@ class Languages:
         unknown: The flag of a text that names another language; it lists the known ones.
     """
 
-    def __init__(self, ids):
+    def __init__(self, ids: Mapping[str, int]):
         self.codes = list(ids)
         self._ids = tf.constant([*ids.values()], tf.int32)
         self.unknown = f"{UNKNOWN_LANGUAGE} (known: {' '.join(self.codes)})"
 
-    def find(self, target_language):
+    def find(self, target_language: tf.Tensor):
         """Returns the ids of languages, string (B,), as int32 (B,), and whether they are known."""
         same = tf.equal(target_language[:, tf.newaxis], tf.constant(self.codes))
         places = tf.argmax(same, axis=1, output_type=tf.int32)  # 0 for an unknown one.
         return tf.gather(self._ids, places), tf.reduce_any(same, axis=1)
 
 
-def read(tokenizer, text, max_length, prefix_ids=None):
+def read(tokenizer: Any, text: tf.Tensor, max_length: int, prefix_ids: tf.Tensor | None = None):
     """Tokenizes `text`, string (B,), into at most `max_length` ids each; returns `Read`.
 
     Args:
@@ -93,7 +93,7 @@ def read(tokenizer, text, max_length, prefix_ids=None):
     )
 
 
-def joined(flags):
+def joined(flags: Mapping[str, tf.Tensor]):
     """Returns string (...,): the names of the raised flags, separated by commas.
 
     Args:
@@ -106,7 +106,9 @@ def joined(flags):
     return text
 
 
-def degenerate_flags(source, source_length, target, target_length):
+def degenerate_flags(
+    source: tf.Tensor, source_length: tf.Tensor, target: tf.Tensor, target_length: tf.Tensor
+):
     """Returns the flags of translations, as `kformer.text.degenerate.degenerate_flags` does.
 
     Args:
@@ -126,7 +128,7 @@ def degenerate_flags(source, source_length, target, target_length):
     }
 
 
-def repetitions(ids, lengths):
+def repetitions(ids: tf.Tensor, lengths: tf.Tensor):
     """Returns how often the n-gram that makes up most of a row repeats; 1 if there is none.
 
     Only rows with enough repeated ids are searched, which are few.

@@ -9,8 +9,9 @@ Limits bound the work of one request. A server may merge several requests into o
 graph sees only the batch. So the limits fit the largest batch that it merges, whatever its texts.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -39,7 +40,7 @@ class Examples(NamedTuple):
     sentences: list
     tokenizer: object
 
-    def text(self, first, length):
+    def text(self, first: int, length: int):
         """Returns a text of about `length` ids, from sentence `first` on."""
         ids, i = [], first
         while len(ids) < length - 1:
@@ -56,12 +57,12 @@ class Codes(NamedTuple):
 
     sentences: list
 
-    def text(self, first, length):
+    def text(self, first: int, length: int):
         """Returns one of them."""
         return self.sentences[first % len(self.sentences)]
 
 
-def examples_of(tokenizer, texts) -> Examples:
+def examples_of(tokenizer: Any, texts: Sequence[str] | None) -> Examples:
     """Returns the first `texts` that are not blank, or else pieces of the vocabulary."""
     sentences = [text for text in texts or () if text.strip()][:EXAMPLES]
     if not sentences:
@@ -74,7 +75,14 @@ def examples_of(tokenizer, texts) -> Examples:
     return Examples(sentences, tokenizer)
 
 
-def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=BATCHES[-1]):
+def requests(
+    inputs: Any,
+    examples: Any,
+    max_source_length: int,
+    max_ids: int,
+    xla: bool,
+    max_batch_size: int = BATCHES[-1],
+):
     """Yields a `Request` for each signature and each of some batch sizes and lengths.
 
     Args:
@@ -101,7 +109,7 @@ def requests(inputs, examples, max_source_length, max_ids, xla, max_batch_size=B
             yield Request(signature, inputs)
 
 
-def write_warmup(version, requests, model) -> int:
+def write_warmup(version: Path, requests: Any, model: Any) -> int:
     """Writes the requests to `model`, its name, into the folder `version`; returns their number."""
     path = Path(version) / FILE
     path.parent.mkdir(exist_ok=True)
@@ -112,7 +120,7 @@ def write_warmup(version, requests, model) -> int:
     return len(records)
 
 
-def prediction_log(request, model) -> bytes:
+def prediction_log(request: Any, model: Any) -> bytes:
     """Returns a `Request` to `model` as an encoded `tensorflow.serving.PredictionLog`."""
     model = _field(1, model.encode()) + _field(3, request.signature.encode())
     predict = _field(1, model)  # PredictRequest.model_spec

@@ -6,6 +6,7 @@ buffers are merged, unless the output has a table of its own.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +18,7 @@ from kformer.export.tflite_graph.int8_weights import quantized_rows
 _PAIRS = ((np.arange(256)[:, None] >> [0, 4]) + 8 & 15).astype(np.float32) - 8
 
 
-def with_quantized_embeddings(network, constant: Callable = tf.constant, bits: int = 8):
+def with_quantized_embeddings(network: Any, constant: Callable = tf.constant, bits: int = 8):
     """Returns the network with quantized embeddings: one for both sides stays one for both.
 
     All other layers are shared with the given network, without a copy of their weights.
@@ -38,7 +39,7 @@ def with_quantized_embeddings(network, constant: Callable = tf.constant, bits: i
     return with_parts(network, **replaced)
 
 
-def with_parts(network, **parts):
+def with_parts(network: Any, **parts: Any):
     """Returns a network that has other `parts`, by attribute, and shares all else with `network`.
 
     For tracing alone: Keras still lists the layers and weights of `network`.
@@ -57,19 +58,19 @@ class QuantizedEmbedding:
         constant, bits: As for `with_quantized_embeddings`.
     """
 
-    def __init__(self, embedding, constant, bits):
+    def __init__(self, embedding: Any, constant: Callable, bits: int):
         self._rows = self._output_rows = _QuantizedRows(embedding.table, constant, bits)
         if embedding.output_table is not embedding.table:
             self._output_rows = _QuantizedRows(embedding.output_table, constant, bits)
         self.output_table, self.bias = embedding.output_table, embedding.bias
         self.d_model = embedding.d_model
 
-    def __call__(self, ids):
+    def __call__(self, ids: tf.Tensor):
         """Returns float32 (..., D) for int32 `ids` (...)."""
         rows, scales = self._rows(ids)
         return rows * (scales * self.d_model**0.5)
 
-    def output_rows(self, ids):
+    def output_rows(self, ids: tf.Tensor):
         """Returns the rounded rows of the output's table, float32 (..., D), of int32 `ids`."""
         rows, scales = self._output_rows(ids)
         return rows * scales
@@ -78,7 +79,7 @@ class QuantizedEmbedding:
 class _QuantizedRows:
     """The rows of a table (V, D), a variable, rounded."""
 
-    def __init__(self, variable, constant, bits):
+    def __init__(self, variable: Any, constant: Callable, bits: int):
         self._constant, self._bits = constant, bits
         table = np.asarray(memoryview(variable.value.read_value()))  # Without a copy.
         self._rows, scales = quantized_rows(table)
@@ -86,7 +87,7 @@ class _QuantizedRows:
             self._rows, scales = packed_int4(self._rows).reshape(len(table), -1), scales * STEP
         self._scales, self._width = scales[:, None], table.shape[1]  # (V, 1), D
 
-    def __call__(self, ids):
+    def __call__(self, ids: tf.Tensor):
         """Returns rows, float32 (..., D), and their scales (..., 1), of int32 `ids` (...)."""
         rows = tf.gather(self._constant(self._rows), ids)
         if self._bits == 4:

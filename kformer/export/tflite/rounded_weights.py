@@ -27,7 +27,7 @@ _NONE = -1  # As the index of a tensor.
 _VERSION = 3  # The first version of DEQUANTIZE that reads float16.
 
 
-def store_as_float16(model):
+def store_as_float16(model: schema.ModelT):
     """Stores the matrices of a model as float16 and dequantizes each once in a graph.
 
     The converter writes the same operator, so runtimes optimize it.
@@ -95,7 +95,7 @@ def _code():
 STEP = np.float32(127 / 7)  # Of int4, in steps of int8.
 
 
-def store_as_int4(model):
+def store_as_int4(model: schema.ModelT):
     """Rounds the weights of the layers from int8 to int4.
 
     Args:
@@ -129,7 +129,7 @@ def _constants(model, operator, place):
                     yield tensor
 
 
-def packed_int4(numbers):
+def packed_int4(numbers: np.ndarray):
     """Returns int8 numbers as int4, two per byte, the first in the lower bits: uint8 (bytes,)."""
     rounded = np.rint(numbers.ravel() / STEP).astype(np.int8).view(np.uint8) & 15
     pairs = np.pad(rounded, (0, len(rounded) % 2)).reshape(-1, 2)

@@ -3,13 +3,18 @@
 Axes: B batch, S most ids of a text, C classes.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+import keras
 import tensorflow as tf
 
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_parts, with_quantized_embeddings
-from kformer.export.tflite.tflite_signatures import Signatures, beginning, signature, vector
+from kformer.export.tflite.tflite_signatures import Limits, Signatures, beginning, signature, vector
 from kformer.pocket.pocket_classifier import PocketClassifier
 from kformer.pocket.pocket_model import SOURCE_CUT
+from kformer.tasks.text_classifier import TextClassifier
 
 
 class ClassifierSignatures(Signatures):
@@ -25,7 +30,14 @@ class ClassifierSignatures(Signatures):
 
     names = ("classify", "encode_text", "classify_ids", "tokenize")
 
-    def __init__(self, classifier, network, limits, batch_size, constant):
+    def __init__(
+        self,
+        classifier: TextClassifier,
+        network: keras.Model,
+        limits: Limits,
+        batch_size: int,
+        constant: Callable,
+    ):
         super().__init__(classifier.tokenizer, network, limits, constant)
         self._labels = _table(classifier.labels)
         self._classified = [self._traced_once(length) for length in limits.lengths]
@@ -94,12 +106,12 @@ class ClassifierExport:
     pocket = PocketClassifier
     names = ClassifierSignatures.names
 
-    def __init__(self, classifier, options: SearchOptions):
+    def __init__(self, classifier: TextClassifier, options: SearchOptions):
         self._classifier = classifier
         self.about: dict = {}
         self.tokenizers = [classifier.tokenizer]
 
-    def quantized(self, network, constant, bits):
+    def quantized(self, network: keras.Model, constant: Callable, bits: int):
         """Returns `network`, a `kformer.SequenceClassifier`, whose table is rounded.
 
         Args:
@@ -108,11 +120,13 @@ class ClassifierExport:
         encoder = with_quantized_embeddings(network.encoder, constant, bits)
         return with_parts(network, encoder=encoder)
 
-    def signatures(self, network, limits, batch_size, constant) -> ClassifierSignatures:
+    def signatures(
+        self, network: keras.Model, limits: Limits, batch_size: int, constant: Callable
+    ) -> ClassifierSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
         return ClassifierSignatures(self._classifier, network, limits, batch_size, constant)
 
-    def metadata(self, limits) -> dict:
+    def metadata(self, limits: Limits) -> dict:
         """Returns the labels, the sizes of the model and its special ids."""
         network, tokenizer = self._classifier.network, self._classifier.tokenizer
         config = network.encoder.get_config()
@@ -127,7 +141,7 @@ class ClassifierExport:
             "end_id": tokenizer.end_id,
         }
 
-    def answer(self, pocket, text) -> dict:
+    def answer(self, pocket: Any, text: str) -> dict:
         """Returns the answer of `pocket`, which runs the file, to a text, for a test vector."""
         [label], [probabilities] = pocket.predict([text])
         return {"label": label, "probabilities": [round(float(p), 6) for p in probabilities]}

@@ -4,16 +4,21 @@ Axes: B batch, S most ids of a prompt with its start id, T most ids of a prompt 
 continuation.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+import keras
 import tensorflow as tf
 
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
-from kformer.export.tflite.tflite_signatures import Signatures, beginning, signature, vector
+from kformer.export.tflite.tflite_signatures import Limits, Signatures, beginning, signature, vector
 from kformer.export.tflite.tflite_translator import runtime_for
 from kformer.pocket.pocket_language_model import PocketLanguageModel
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.pocket.pocket_translator import TRANSLATION_CUT
+from kformer.tasks.language_model import LanguageModel
 
 _FIRST_ROOM = 64  # Positions that the cache has at first: enough for most continuations.
 
@@ -32,7 +37,15 @@ class LanguageModelSignatures(Signatures):
 
     names = ("generate", "encode_text", "generate_ids", "tokenize", "detokenize")
 
-    def __init__(self, model, network, limits, batch_size, constant, options):
+    def __init__(
+        self,
+        model: LanguageModel,
+        network: keras.Model,
+        limits: Limits,
+        batch_size: int,
+        constant: Callable,
+        options: SearchOptions,
+    ):
         super().__init__(model.tokenizer, network, limits, constant)
         longest, positions = limits.source_length, limits.target_length
         self._search = FixedSearch(options, model.tokenizer, longest, positions)
@@ -137,13 +150,13 @@ class LanguageModelExport:
     pocket = PocketLanguageModel
     names = LanguageModelSignatures.names
 
-    def __init__(self, model, options: SearchOptions):
+    def __init__(self, model: LanguageModel, options: SearchOptions):
         self._model = model
         self._options = options
         self.about: dict = {}
         self.tokenizers = [model.tokenizer]
 
-    def quantized(self, network, constant, bits):
+    def quantized(self, network: keras.Model, constant: Callable, bits: int):
         """Returns `network`, a `kformer.TransformerDecoder`, whose table is rounded.
 
         Args:
@@ -151,13 +164,15 @@ class LanguageModelExport:
         """
         return with_quantized_embeddings(network, constant, bits)
 
-    def signatures(self, network, limits, batch_size, constant) -> LanguageModelSignatures:
+    def signatures(
+        self, network: keras.Model, limits: Limits, batch_size: int, constant: Callable
+    ) -> LanguageModelSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
         return LanguageModelSignatures(
             self._model, network, limits, batch_size, constant, self._options
         )
 
-    def metadata(self, limits) -> dict:
+    def metadata(self, limits: Limits) -> dict:
         """Returns the search, the sizes of the model and its special ids."""
         network, tokenizer = self._model.network, self._model.tokenizer
         config = network.get_config()
@@ -176,7 +191,7 @@ class LanguageModelExport:
             "max_target_bytes": limits.target_bytes,
         }
 
-    def answer(self, pocket, text) -> dict:
+    def answer(self, pocket: Any, text: str) -> dict:
         """Returns the answer of `pocket`, which runs the file, to a prompt, for a test vector."""
         [generation] = pocket.generate([text])
         return {"generation": generation}

@@ -1,13 +1,21 @@
 """The export report of a `.tflite` file, with the measurements of its check."""
 
 from pathlib import Path
+from typing import Any
 
 import kformer
-from kformer.files import json_text
+from kformer.files import Publication, json_text
 from kformer.pocket.metadata import REPORT_KEY
 
 
-def write_report(publication, path, report, python, precision, measure):
+def write_report(
+    publication: Publication,
+    path: str | Path,
+    report: Any,
+    python: Any,
+    precision: Any,
+    measure: Any,
+):
     """Writes NAME.tflite.json beside NAME.tflite.
 
     Args:
@@ -42,6 +50,6 @@ def write_report(publication, path, report, python, precision, measure):
         temporary.write_text(json_text(content), "utf-8")
 
 
-def report_path(path) -> Path:
+def report_path(path: str | Path) -> Path:
     """Returns the path of the export report of the `.tflite` file `path`."""
     return Path(path).with_name(f"{Path(path).name}.json")

@@ -5,8 +5,10 @@ Inputs and outputs are int32, uint8 or float32, of static shapes: LiteRT.js supp
 Axes: S most ids of a source, D d_model.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
 
+import keras
 import tensorflow as tf
 
 from kformer.arguments import check_integer
@@ -15,7 +17,8 @@ from kformer.export.byte_codec.codec import ByteCodec
 from kformer.kinds import kind_of
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.tasks.language_model import LanguageModel
-from kformer.tasks.text_model import sentence_vectors
+from kformer.tasks.text_model import TextModel, sentence_vectors
+from kformer.text.tokenizer import Tokenizer
 
 
 class Signatures:
@@ -35,7 +38,7 @@ class Signatures:
 
     names: tuple[str, ...] = ()
 
-    def __init__(self, tokenizer, network, limits, constant):
+    def __init__(self, tokenizer: Tokenizer, network: keras.Model, limits: Any, constant: Callable):
         self._network, self._limits = network, limits
         self._source = ByteCodec(tokenizer, constant)
         # A text of a model with several target languages comes with the id of one of them.
@@ -45,7 +48,7 @@ class Signatures:
         self.functions = {}
         self.batches = {}
 
-    def keep_only(self, chosen):
+    def keep_only(self, chosen: Collection[str] | None):
         """Leaves out signatures that are neither chosen nor needed by `kformer.pocket`.
 
         Args:
@@ -116,18 +119,18 @@ class Signatures:
         return shortest()
 
 
-def signature(**inputs):
+def signature(**inputs: tuple):
     """Returns a decorator that traces a function with inputs name -> (shape, dtype)."""
     specs = [tf.TensorSpec(shape, dtype, name) for name, (shape, dtype) in inputs.items()]
     return tf.function(input_signature=specs, autograph=False)
 
 
-def beginning(ids, length):
+def beginning(ids: tf.Tensor, length: int):
     """Returns the first `length` ids of one row, int32 (1, length)."""
     return tf.slice(ids, [0, 0], [1, length])
 
 
-def vector(number):
+def vector(number: tf.Tensor):
     """Returns a number as a vector (1,): LiteRT.js supports no scalars."""
     return tf.reshape(number, (1,))
 
@@ -158,7 +161,7 @@ class Limits(NamedTuple):
 
 
 def limits_of(
-    model, max_source_length: int | None = None, options: SearchOptions | None = None
+    model: TextModel, max_source_length: int | None = None, options: SearchOptions | None = None
 ) -> Limits:
     """Returns the sizes of a file.
 

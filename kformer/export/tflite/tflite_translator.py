@@ -3,6 +3,10 @@
 Axes: S most ids of a source, T of a translation, L layers, H heads, W width of a head, V ids.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+import keras
 import tensorflow as tf
 
 from kformer.decoding.decoder_step import DecoderStep
@@ -15,10 +19,12 @@ from kformer.decoding.shortlist import Selection
 from kformer.decoding.source_memory import SourceMemory, additive_mask, source_memory
 from kformer.export.byte_codec.codec import ByteCodec
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
-from kformer.export.tflite.tflite_signatures import Signatures, beginning, signature, vector
+from kformer.export.tflite.tflite_signatures import Limits, Signatures, beginning, signature, vector
 from kformer.model.attention import KeysValues
+from kformer.model.transformer import Transformer
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.pocket.pocket_translator import TRANSLATION_CUT, PocketTranslator
+from kformer.tasks.translator import Translator
 
 
 class TranslatorSignatures(Signatures):
@@ -43,7 +49,15 @@ class TranslatorSignatures(Signatures):
         "decode_step",
     )
 
-    def __init__(self, translator, transformer, limits, batch_size, constant, options):
+    def __init__(
+        self,
+        translator: Translator,
+        transformer: Transformer,
+        limits: Limits,
+        batch_size: int,
+        constant: Callable,
+        options: SearchOptions,
+    ):
         super().__init__(translator.tokenizer, transformer, limits, constant)
         self._search = FixedSearch(options, translator.target_tokenizer, limits.source_length)
         self._shortlist = translator.shortlist and Selection(
@@ -178,7 +192,7 @@ class TranslatorSignatures(Signatures):
         return output.ids[:, 0], output.scores[:, 0]
 
 
-def runtime_for(batch_size, length, options):
+def runtime_for(batch_size: int, length: int, options: SearchOptions):
     """Returns the `kformer.decoding.runtime.Runtime` of a signature.
 
     A block costs some operations a step, and saves copies of a batch's cache: with 80 positions of
@@ -216,13 +230,13 @@ class TranslatorExport:
     pocket = PocketTranslator
     names = TranslatorSignatures.names
 
-    def __init__(self, translator, options: SearchOptions):
+    def __init__(self, translator: Translator, options: SearchOptions):
         self._translator = translator
         self._options = options
         self.about = translator.about
         self.tokenizers = [translator.tokenizer, translator.target_tokenizer]
 
-    def quantized(self, network, constant, bits):
+    def quantized(self, network: keras.Model, constant: Callable, bits: int):
         """Returns `network`, a `kformer.Transformer`, whose tables are rounded.
 
         Args:
@@ -230,13 +244,15 @@ class TranslatorExport:
         """
         return with_quantized_embeddings(network, constant, bits)
 
-    def signatures(self, network, limits, batch_size, constant) -> TranslatorSignatures:
+    def signatures(
+        self, network: keras.Model, limits: Limits, batch_size: int, constant: Callable
+    ) -> TranslatorSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
         return TranslatorSignatures(
             self._translator, network, limits, batch_size, constant, self._options
         )
 
-    def metadata(self, limits) -> dict:
+    def metadata(self, limits: Limits) -> dict:
         """Returns the search, the sizes of the model and its special ids."""
         transformer = self._translator.transformer
         source, target = self.tokenizers
@@ -264,7 +280,7 @@ class TranslatorExport:
             "max_target_bytes": limits.target_bytes,
         }
 
-    def answer(self, pocket, text) -> dict:
+    def answer(self, pocket: Any, text: str) -> dict:
         """Returns the answer of `pocket`, which runs the file, to a text, for a test vector."""
         [translation] = pocket.translate([text])
         return {"translation": translation}

@@ -26,7 +26,10 @@ from kformer.files import check_writable, json_text, replacing
 from kformer.kinds import kind_of
 from kformer.model.network import is_float32
 from kformer.pocket.metadata import FORMAT, METADATA, VECTORS, checksum_of
+from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.search_defaults import export_options
+from kformer.tasks.text_classifier import TextClassifier
+from kformer.tasks.translator import Translator
 
 PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
 _TABLE_BITS = {"int8": 8, "int4": 8, "int4-all": 4}
@@ -44,7 +47,7 @@ EXAMPLES = 8  # Maximum number of test vectors.
 
 
 def export_tflite(
-    model,
+    model: Translator | TextClassifier | LanguageModel,
     path: str | Path,
     beam_size: int | None = None,
     length_penalty: float | None = None,
@@ -187,14 +190,14 @@ def convert_to(precision: str, functions: dict, stand_ins: StandIns):
 
 
 def check_tflite(
-    model,
-    path,
-    beam_size,
-    length_penalty,
-    max_source_length,
-    precision,
-    batch_size,
-    signatures=None,
+    model: Translator | TextClassifier | LanguageModel,
+    path: str | Path,
+    beam_size: int | None,
+    length_penalty: float | None,
+    max_source_length: int | None,
+    precision: str,
+    batch_size: int,
+    signatures: Collection[str] | None = None,
 ) -> tuple[Any, Limits]:
     """Checks arguments of `export_tflite` without exporting.
 

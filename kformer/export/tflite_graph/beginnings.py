@@ -13,7 +13,7 @@ _NONE = -1  # As the index of a tensor.
 _MIN_SIZE = 1024  # Elements; smaller constants stay.
 
 
-def share_beginnings(model):
+def share_beginnings(model: schema.ModelT):
     """Replaces constants that are the first rows of a longer one.
 
     Args:

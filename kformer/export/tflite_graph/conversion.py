@@ -11,6 +11,8 @@ they are constants.
 
 import gc
 import tempfile
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -20,10 +22,15 @@ from tensorflow.lite.python.lite import TFLiteSavedModelConverterV2
 
 from kformer.export.tflite_graph.flatbuffer import DTYPES, Results, add_buffer, numbers_of
 from kformer.export.tflite_graph.products import use_products
-from kformer.export.tflite_graph.stand_ins import MARK
+from kformer.export.tflite_graph.stand_ins import MARK, StandIns
 
 
-def sink(model, graph, operator, known):
+def sink(
+    model: schema.ModelT,
+    graph: schema.SubGraphT,
+    operator: schema.OperatorT,
+    known: Mapping[int, np.ndarray],
+):
     """Takes the constants out of the inputs of an operator that calls subgraphs.
 
     Args:
@@ -81,7 +88,7 @@ _COMPUTED = (
 )
 
 
-def put_constants(model, stand_ins):
+def put_constants(model: schema.ModelT, stand_ins: StandIns):
     """Replaces all stand-ins in a model.
 
     Args:
@@ -95,14 +102,14 @@ def put_constants(model, stand_ins):
 
 
 class _Folding:
-    def __init__(self, model, stand_ins):
+    def __init__(self, model: schema.ModelT, stand_ins: StandIns):
         self._model, self._stand_ins = model, stand_ins
         self._results = Results()
         self._buffers = {}  # id of an array -> index of its buffer
         self._kept = []  # The computed arrays.
         self._folded = set()
 
-    def fold(self, index, known):
+    def fold(self, index: int, known: Mapping[int, np.ndarray]):
         """Folds a subgraph and the subgraphs that it calls.
 
         Args:
@@ -178,7 +185,7 @@ def _computed(*inputs, code, shape, dtype, axis):
     return array.reshape(shape)
 
 
-def convert(functions, stand_ins):
+def convert(functions: Mapping[str, Any], stand_ins: StandIns):
     """Traces and converts functions that share weights.
 
     Args:

@@ -6,7 +6,9 @@ per use. Here equal buffers, subgraphs and vectors are written once, and unused 
 
 import hashlib
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import flatbuffers
 import numpy as np
@@ -23,7 +25,7 @@ _NONE = -1  # As the index of a tensor.
 _DATA_FIELD = 4  # Of `Buffer.data` in its table, by the schema.
 
 
-def shrink(model, first: str):
+def shrink(model: schema.ModelT, first: str):
     """Drops parts that the outputs of a model do not depend on, and stores equal parts once.
 
     Args:
@@ -41,7 +43,7 @@ def shrink(model, first: str):
     _sort_by_name(model)
 
 
-def write_model(model, path):
+def write_model(model: schema.ModelT, path: str | Path):
     """Writes a model to a file.
 
     In a FlatBuffer, a vector may stand anywhere behind the field that refers to it. So the large
@@ -76,7 +78,7 @@ def write_model(model, path):
             file.write(_bytes_of(large[i]))
 
 
-def merge_buffers(model):
+def merge_buffers(model: schema.ModelT):
     """Makes tensors of equal content share one buffer."""
     first = {b"": 0}  # The schema requires the first buffer to be empty.
     same = []
@@ -160,11 +162,11 @@ class _Shared:
         part: An object of `schema` that can be packed.
     """
 
-    def __init__(self, part):
+    def __init__(self, part: Any):
         self._part = part
         self._offset = None
 
-    def Pack(self, builder):
+    def Pack(self, builder: Any):
         if self._offset is None:
             self._offset = self._part.Pack(builder)
         return self._offset
@@ -224,11 +226,11 @@ def _drop_unused_buffers(model):
 class _Builder(flatbuffers.Builder):
     """Writes equal vectors once, and aligns weights."""
 
-    def __init__(self, size):
+    def __init__(self, size: int):
         super().__init__(size)
         self._written = {}
 
-    def CreateNumpyVector(self, x):
+    def CreateNumpyVector(self, x: np.ndarray):
         content = x.tobytes()
         key = (x.dtype.str, content)
         if key not in self._written:
@@ -251,7 +253,7 @@ DTYPES = {
 _SMALL = 64  # Bytes; smaller arrays are equal if their content is.
 
 
-def numbers_of(model, tensor):
+def numbers_of(model: schema.ModelT, tensor: schema.TensorT):
     """Returns the array in the buffer of a tensor; None if it is no constant.
 
     It has the shape of the tensor, and may be a view of another array.
@@ -266,7 +268,7 @@ def numbers_of(model, tensor):
     return data.reshape(shape)
 
 
-def add_buffer(model, array) -> int:
+def add_buffer(model: schema.ModelT, array: np.ndarray) -> int:
     """Adds a buffer with an array of any dtype and strides; returns its index."""
     buffer = schema.BufferT()
     buffer.data = array
@@ -281,7 +283,7 @@ class Results:
         self._results = {}
         self._inputs = []  # Kept, so that no other array gets the id of one.
 
-    def of(self, compute, *arrays, **settings):
+    def of(self, compute: Callable, *arrays: np.ndarray, **settings: Any):
         """Returns `compute(*arrays, **settings)`."""
         key = compute, tuple(settings.items()), *map(_identity, arrays)
         if key not in self._results:
@@ -295,7 +297,7 @@ def _identity(array):
     return (array.dtype.str, array.shape, array.tobytes()) if small else id(array)
 
 
-def operator_code(model, builtin: int, version: int = 1) -> int:
+def operator_code(model: schema.ModelT, builtin: int, version: int = 1) -> int:
     """Returns the place of an operator in the model's list; adds it if it is missing.
 
     Args:

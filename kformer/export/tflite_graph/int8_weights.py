@@ -14,7 +14,7 @@ _VERSION = 12  # The first version of FULLY_CONNECTED with a scale for each row.
 _CHUNK = 1 << 20  # Elements that are rounded at once, so that no second table is needed.
 
 
-def store_as_int8(model):
+def store_as_int8(model: schema.ModelT):
     """Rounds the constant matrices of all products.
 
     Args:
@@ -62,7 +62,7 @@ def _read_elsewhere(model):
     return buffers
 
 
-def quantized_rows(table):
+def quantized_rows(table: np.ndarray):
     """Rounds each row of a float32 matrix (F, D) by its own scale.
 
     Returns:

@@ -8,11 +8,12 @@ Axes: D inputs, F outputs.
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from kformer.export.tflite_graph.flatbuffer import operator_code
+from kformer.export.tflite_graph.flatbuffer import Results, operator_code
 
 _OPERATOR = schema.BuiltinOperator
 _NO_ACTIVATION = schema.ActivationFunctionType.NONE
@@ -20,7 +21,9 @@ _NONE = -1  # As the index of a tensor.
 _VERSION = 5  # Of FULLY_CONNECTED: the first that keeps the number of axes.
 
 
-def use_products(model, graph, known, results):
+def use_products(
+    model: schema.ModelT, graph: schema.SubGraphT, known: Mapping[int, np.ndarray], results: Results
+):
     """Rewrites the products with constants in a subgraph.
 
     Args:
@@ -33,7 +36,13 @@ def use_products(model, graph, known, results):
 
 
 class _Products:
-    def __init__(self, model, graph, known, results):
+    def __init__(
+        self,
+        model: schema.ModelT,
+        graph: schema.SubGraphT,
+        known: Mapping[int, np.ndarray],
+        results: Results,
+    ):
         self._model, self._graph = model, graph
         self._known, self._results = known, results
 

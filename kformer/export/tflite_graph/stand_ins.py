@@ -19,14 +19,14 @@ class StandIns:
         network: The network whose variables have stand-ins within `for_variables`.
     """
 
-    def __init__(self, network):
+    def __init__(self, network: keras.Model):
         self._numbers = {}  # id of a variable or of an array -> its number
         self._kept = []
         self._arrays = {}  # Seed -> the array; always the same, so that it is recognized.
         self._floats = {}  # id of an array -> the array, and its bits
         self._variables = {id(variable) for variable in network.variables}
 
-    def constant(self, array):
+    def constant(self, array: np.ndarray):
         """Returns a tensor of the shape and the dtype of `array`, a stand-in if it is large."""
         if array.nbytes < _MIN_SIZE:
             return tf.constant(array)
@@ -42,7 +42,7 @@ class StandIns:
         """Returns a context manager in which variables of the network are stand-ins."""
         return _Scope(self)
 
-    def variable(self, variable):
+    def variable(self, variable: keras.Variable):
         """Returns the stand-in of a float32 variable of the network; None for other variables."""
         own = id(variable) in self._variables and variable.dtype == "float32"
         return self._stand_in(variable) if own else None
@@ -72,9 +72,9 @@ def _as_floats(array):
 
 
 class _Scope(keras.StatelessScope):
-    def __init__(self, stand_ins):
+    def __init__(self, stand_ins: StandIns):
         super().__init__()
         self._stand_ins = stand_ins
 
-    def get_current_value(self, variable):
+    def get_current_value(self, variable: keras.Variable):
         return self._stand_ins.variable(variable)

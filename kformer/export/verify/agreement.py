@@ -4,6 +4,7 @@ Axes: B batch, N sequences a text.
 """
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ class SearchAnswers(NamedTuple):
     scores: Any
 
 
-def search_agreement(model, signatures, texts, search) -> dict:
+def search_agreement(model: Any, signatures: Any, texts: Sequence[str], search: Any) -> dict:
     """Compares several answers, `score`, `encode` and `tokenize` with Python.
 
     Args:
@@ -72,7 +73,7 @@ def search_agreement(model, signatures, texts, search) -> dict:
     }
 
 
-def encoder_agreement(model, signatures, texts) -> dict:
+def encoder_agreement(model: Any, signatures: Any, texts: Sequence[str]) -> dict:
     """Compares `encode` and `tokenize`, which every SavedModel has, with Python.
 
     Args:
@@ -106,7 +107,7 @@ def encoder_agreement(model, signatures, texts) -> dict:
     }
 
 
-def check_vectors(model, form, texts):
+def check_vectors(model: Any, form: str, texts: Sequence[str]):
     """Compares the vectors of a form with Python's, of texts that both split into the same ids.
 
     Args:

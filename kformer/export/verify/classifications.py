@@ -3,7 +3,8 @@
 Axes: C classes.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,28 +34,34 @@ class Classifications:
 
     measure = "accuracy"
 
-    def __init__(self, classifier, options: SearchOptions, references=None, tokenize=None):
+    def __init__(
+        self,
+        classifier: Any,
+        options: SearchOptions,
+        references: Sequence[str] | None = None,
+        tokenize: str | None = None,
+    ):
         self._classifier = classifier
         self._references = references
 
-    def for_text(self, model, number):
+    def for_text(self, model: Any, number: int):
         """Returns the form of the model that reads text `number`."""
         return model
 
-    def python_answers(self, texts) -> list[Classification]:
+    def python_answers(self, texts: Sequence[str]) -> list[Classification]:
         """Returns the answers of Python."""
         return self.answers(self._classifier, texts)
 
-    def answers(self, model, texts) -> list[Classification]:
+    def answers(self, model: Any, texts: Sequence[str]) -> list[Classification]:
         """Returns the answers of another form."""
         return [*map(Classification, *model.predict(texts))]
 
-    def equal(self, expected, answer, exact) -> bool:
+    def equal(self, expected: Any, answer: Any, exact: bool) -> bool:
         """Returns whether the label equals Python's, and the probabilities do if `exact`."""
         close = not exact or _close(answer.probabilities, expected.probabilities)
         return close and answer.label == expected.label
 
-    def gives(self, rows, answer, exact, noisy=False) -> bool:
+    def gives(self, rows: Any, answer: Any, exact: bool, noisy: bool = False) -> bool:
         """Returns whether Python gives this answer for rows of ids, or nearly does if `noisy`.
 
         Two labels are tied if rounding within `TOLERANCE` of both probabilities may swap them.
@@ -68,11 +75,11 @@ class Classifications:
         lack = probabilities.max() - probabilities[labels.index(answer.label)]
         return bool(lack <= (2 * TOLERANCE if noisy else 0))
 
-    def shown(self, answer) -> str:
+    def shown(self, answer: Any) -> str:
         """Returns an answer for a message."""
         return f"{answer.label!r} {np.round(answer.probabilities, 5).tolist()}"
 
-    def figures(self, answers) -> dict:
+    def figures(self, answers: Any) -> dict:
         """Returns fields of `Report` by name."""
         accuracy = None
         if self._references:
@@ -80,7 +87,7 @@ class Classifications:
             accuracy = class_scores(self._classifier.labels, self._references, labels).accuracy
         return {"bleu": None, self.measure: accuracy}
 
-    def compare_signatures(self, served, texts) -> dict:
+    def compare_signatures(self, served: Any, texts: Sequence[str]) -> dict:
         """Compares labels and other signatures of a `ServedClassifier`, for the report.
 
         Raises:

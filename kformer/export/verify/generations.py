@@ -1,6 +1,8 @@
 """A language model's answers in Python, and the test whether a different answer is as good."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -22,19 +24,25 @@ class Generations(Translations):
 
     measure = None
 
-    def __init__(self, model, options: SearchOptions, references=None, tokenize=None):
+    def __init__(
+        self,
+        model: Any,
+        options: SearchOptions,
+        references: Sequence[str] | None = None,
+        tokenize: str | None = None,
+    ):
         self._model, self._languages = model, ()
         self._options, longest = options, model.max_length
         search = FixedSearch(options, model.tokenizer, longest, longest)
         self._best_ids, self._noisy_best_ids = best_ids_finders(model.network, search)
 
-    def python_answers(self, texts) -> list[str]:
+    def python_answers(self, texts: Sequence[str]) -> list[str]:
         return self._model.generate(texts, **dataclasses.asdict(self._options))
 
-    def answers(self, model, texts) -> list[str]:
+    def answers(self, model: Any, texts: Sequence[str]) -> list[str]:
         return model.generate(texts)
 
-    def gives(self, rows, answer, exact, noisy=False) -> bool:
+    def gives(self, rows: Any, answer: Any, exact: bool, noisy: bool = False) -> bool:
         tokenizer = self._model.tokenizer
         [[*pieces, _]] = rows
         ids = self._best_ids_for([[tokenizer.start_id, *pieces]], noisy)
@@ -42,10 +50,10 @@ class Generations(Translations):
         whole = tokenizer.detokenize(tf.concat([prompts, ids], axis=1))
         return answer.encode("utf-8") in whole.numpy()
 
-    def figures(self, answers) -> dict:
+    def figures(self, answers: Any) -> dict:
         return {"bleu": None}
 
-    def compare_signatures(self, served, texts) -> dict:
+    def compare_signatures(self, served: Any, texts: Sequence[str]) -> dict:
         signatures = served.signatures
         options = with_beams(self._options)
 

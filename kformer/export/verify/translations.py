@@ -1,7 +1,10 @@
 """A translator's answers in Python, and the test whether a different answer is as good."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
+import keras
 import tensorflow as tf
 
 from kformer.decoding.batch_decoder import sequential
@@ -34,7 +37,13 @@ class Translations:
 
     measure = "bleu"
 
-    def __init__(self, translator, options: SearchOptions, references=None, tokenize=None):
+    def __init__(
+        self,
+        translator: Any,
+        options: SearchOptions,
+        references: Sequence[str] | None = None,
+        tokenize: str | None = None,
+    ):
         self._translator, self._languages = translator, translator.target_languages
         self._options = options
         longest = translator.max_source_length
@@ -47,20 +56,20 @@ class Translations:
             language = translator.target_language
             self._bleu = bleu_metric(tokenize, language, references=references, stacklevel=3)
 
-    def for_text(self, model, number):
+    def for_text(self, model: Any, number: int):
         """Returns a form of the model for text `number`: into each of its languages in turn."""
         if not self._languages:
             return model
         return model.into(self._languages[number % len(self._languages)])
 
-    def python_answers(self, texts) -> list[str]:
+    def python_answers(self, texts: Sequence[str]) -> list[str]:
         """Returns the translations of Python."""
         settings = dataclasses.asdict(self._options)
         return self._in_turn(
             self._translator, texts, lambda form, texts: form.translate(texts, **settings)
         )
 
-    def answers(self, model, texts) -> list[str]:
+    def answers(self, model: Any, texts: Sequence[str]) -> list[str]:
         """Returns the answers of another form."""
         return self._in_turn(model, texts, lambda form, texts: form.translate(texts))
 
@@ -71,11 +80,11 @@ class Translations:
             answers[i::number] = translate(self.for_text(model, i), texts[i::number])
         return answers
 
-    def equal(self, expected, answer, exact) -> bool:
+    def equal(self, expected: Any, answer: Any, exact: bool) -> bool:
         """Returns whether an answer equals Python's."""
         return answer == expected
 
-    def gives(self, rows, answer, exact, noisy=False) -> bool:
+    def gives(self, rows: Any, answer: Any, exact: bool, noisy: bool = False) -> bool:
         """Returns whether Python gives this answer for rows of ids, or does with noise below `TIE`.
 
         Args:
@@ -91,18 +100,18 @@ class Translations:
             return self._noisy_best_ids(tf.constant(rows * _COPIES))
         return self._best_ids(tf.constant(rows))
 
-    def shown(self, answer) -> str:
+    def shown(self, answer: Any) -> str:
         """Returns an answer for a message."""
         return repr(answer)
 
-    def figures(self, answers) -> dict:
+    def figures(self, answers: Any) -> dict:
         """Returns fields of `Report` by name, for the answers to all texts."""
         if not self._references:
             return {self.measure: None}
         score = score_with(self._bleu, answers, self._references)
         return {self.measure: score.value, "signature": score.signature}
 
-    def compare_signatures(self, served, texts) -> dict:
+    def compare_signatures(self, served: Any, texts: Sequence[str]) -> dict:
         """Compares the other signatures of a `ServedTranslator` with Python, for the report."""
         signatures = served.signatures
         options = with_beams(self._options)
@@ -133,7 +142,7 @@ def _into(signature, language):
     return call
 
 
-def best_ids_finders(network, search, select=None):
+def best_ids_finders(network: keras.Model, search: Any, select: Any = None):
     """Returns two functions from rows int32 (B, S) to the best ids (B, T): exact, and noisy.
 
     Args:
@@ -156,7 +165,7 @@ def best_ids_finders(network, search, select=None):
 class NoisyStep(DecoderStep):
     """A decoder step with noise below half of `TIE` in its logits, different for each row."""
 
-    def __call__(self, ids, position, visible, cache):
+    def __call__(self, ids: Any, position: Any, visible: Any, cache: Any):
         output = super().__call__(ids, position, visible, cache)
         noise = tf.random.stateless_uniform(
             tf.shape(output.logits), (0, position), -TIE / 2, TIE / 2

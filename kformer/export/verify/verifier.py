@@ -2,8 +2,9 @@
 
 import hashlib
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kformer.export.byte_codec.segment import are_tied
 from kformer.export.verify.agreement import check_vectors
@@ -47,9 +48,9 @@ class Verifier:
 
     def __init__(
         self,
-        model,
-        texts,
-        references=None,
+        model: Any,
+        texts: Sequence[str],
+        references: Sequence[str] | None = None,
         beam_size: int | None = None,
         length_penalty: float | None = None,
         tokenize: str | None = None,
@@ -68,12 +69,12 @@ class Verifier:
     def verify(
         self,
         form: str,
-        model,
-        path,
-        max_source_length=None,
-        exact=True,
-        max_source_bytes=None,
-        tokenize=None,
+        model: Any,
+        path: str | Path,
+        max_source_length: int | None = None,
+        exact: bool = True,
+        max_source_bytes: int | None = None,
+        tokenize: str | None = None,
     ) -> Report:
         """Compares the answers of `model`, read from `path`, without sentences over its limits.
 
@@ -123,7 +124,7 @@ class Verifier:
         self.reports.append(report)
         return report
 
-    def verify_pocket(self, form, pocket, path, exact=True) -> Report:
+    def verify_pocket(self, form: str, pocket: Any, path: str | Path, exact: bool = True) -> Report:
         """Compares a class of `kformer.pocket` like `verify`; if `exact`, its vectors, too."""
         length, room = (pocket.manifest[f"max_source_{unit}"] for unit in ("length", "bytes"))
         first = self.answers.for_text(pocket, 0)
@@ -132,7 +133,7 @@ class Verifier:
             check_vectors(self.answers.for_text(self.model, 0), first, self.texts)
         return report
 
-    def verify_served(self, served, path) -> dict:
+    def verify_served(self, served: Any, path: str | Path) -> dict:
         """Compares a served model like `verify`, and its other signatures; returns a report.
 
         The report has no sentences, but their checksum.

@@ -21,7 +21,9 @@ SERVICE_WORKER, WEB_MANIFEST = "service-worker.js", "page.webmanifest"
 ICON_SIZES = (192, 512)  # Pixels; browsers require both for installation.
 
 
-def write_web_manifest(folder, source_language=None, target_language=None):
+def write_web_manifest(
+    folder: str | Path, source_language: str | None = None, target_language: str | None = None
+):
     """Writes `page.webmanifest`, with which a browser offers to install the page.
 
     Args:
@@ -50,7 +52,7 @@ def write_web_manifest(folder, source_language=None, target_language=None):
     (folder / WEB_MANIFEST).write_text(json_text(content), "utf-8")
 
 
-def write_service_worker(folder, template):
+def write_service_worker(folder: str | Path, template: str):
     """Writes `service-worker.js`, which lists all other files of `folder`, so it is written last.
 
     Args:

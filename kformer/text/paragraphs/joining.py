@@ -4,6 +4,7 @@ The web page does the same in `kformer/export/web/joining.js`; a test compares t
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 # Characters of Chinese and Japanese, which have no spaces between sentences.
@@ -34,7 +35,7 @@ class Piece(NamedTuple):
         return cls(text[:start], text[start:end], text[end:])
 
 
-def with_sources(pieces) -> list[Piece]:
+def with_sources(pieces: Iterable[Piece]) -> list[Piece]:
     """Returns pieces that all have a source; text without a source is added to a neighbour.
 
     If no piece has a source, the list has one piece, or none if there is no text.
@@ -52,7 +53,7 @@ def with_sources(pieces) -> list[Piece]:
     return joined
 
 
-def join(pieces, translations) -> str:
+def join(pieces: Iterable[Piece], translations: Sequence[str]) -> str:
     """Returns the text of pieces with their translations in place of their sources.
 
     Sentences of Chinese and Japanese have no space between them, and sentences of other languages

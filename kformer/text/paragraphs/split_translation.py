@@ -3,6 +3,7 @@
 import dataclasses
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from kformer.arguments import as_texts, check_flag
 from kformer.text.paragraphs.joining import Piece, join, with_sources
@@ -46,7 +47,7 @@ class SplitTranslation:
     sentences: tuple[SentenceTranslation, ...]
 
 
-def check_split(split, source_language, prefixes=None):
+def check_split(split: Any, source_language: str | None, prefixes: Any = None):
     """Checks the arguments of `translate` that depend on each other.
 
     Raises:
@@ -139,11 +140,11 @@ def _one_line(text):
 class _InProportion:
     """Reports finished texts, in proportion to the finished sentences."""
 
-    def __init__(self, progress, sentences, texts):
+    def __init__(self, progress: Callable[[int], object], sentences: int, texts: int):
         self._progress, self._sentences, self._texts = progress, sentences, texts
         self._done = self._reported = 0
 
-    def __call__(self, number):
+    def __call__(self, number: int):
         self._done += number
         self._report(self._texts * self._done // self._sentences)
 

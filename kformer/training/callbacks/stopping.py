@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import keras
 
@@ -53,7 +54,7 @@ class Diverged(FloatingPointError):
 
     rule = "The loss and the weights must stay finite."
 
-    def __init__(self, model, received: str):
+    def __init__(self, model: keras.Model, received: str):
         self.received = f"{received} at step {step_of(model)}"
         super().__init__(
             f"{self.rule} A lower learning rate, a longer warm-up or float32 may help. "
@@ -68,7 +69,7 @@ class StopWhenDiverged(keras.callbacks.Callback):
         Diverged: The loss is not finite; the message names the step.
     """
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         if not math.isfinite(logs["loss"]):  # A mean over the epoch, which never recovers.
             raise Diverged(self.model, f"loss={logs['loss']}")
 
@@ -90,7 +91,7 @@ class StopInTime(ValidationCallback):
         self._seconds = seconds
         self._last = 0.0
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         self._last = self._seconds()
 
     def on_validation(self, epoch: float, logs: dict | None = None):

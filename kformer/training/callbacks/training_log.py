@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
@@ -106,15 +107,15 @@ class TokensPerSecond(ValidationCallback):
         self._before = 0.0  # Seconds that earlier processes spent on the epoch.
         self._start = None  # None between a validation and the next batch.
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._start = time.perf_counter() - self._before
         self._before = self._speed = 0.0
 
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch: int, logs: dict[str, Any] | None = None):
         if self._start is None:  # After a validation within the epoch.
             self._start = time.perf_counter()
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         if self.counted not in logs:
             raise ValueError(
                 "Compile the model with the metric `kformer.training.Tokens()`, so that tokens "

@@ -4,6 +4,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import keras
 
@@ -55,20 +56,20 @@ class Progress(keras.callbacks.Callback):
         """Seconds that the run took so far, in all processes."""
         return time.monotonic() - self._began
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch = epoch
         self._before, self._done = self._done, 0
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         self._done = self._before + batch + 1
         self._untimed += self._leave_out("train")
         if time.monotonic() - self._shown >= self._pause:
             self._show_line(logs or {})
 
-    def on_test_batch_begin(self, batch, logs=None):
+    def on_test_batch_begin(self, batch: int, logs: dict[str, Any] | None = None):
         self._tracing.setdefault("test", time.monotonic())
 
-    def on_test_batch_end(self, batch, logs=None):
+    def on_test_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         self._leave_out("test")
 
     def _leave_out(self, kind):
@@ -78,7 +79,7 @@ class Progress(keras.callbacks.Callback):
             self._start += time.monotonic() - since
         return since is not None
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch, self._done = epoch + 1, 0
         self._show_row(epoch + 1, logs or {})
 

@@ -3,6 +3,8 @@
 `ValidationCallback` is called after each validation, at the end of an epoch or within it.
 """
 
+from typing import Any
+
 import keras
 
 from kformer.tasks.translator import Translator
@@ -25,7 +27,7 @@ class ValidationCallback(keras.callbacks.Callback):
         """
         raise NotImplementedError
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         self.on_validation(epoch + 1, logs)
 
 

@@ -5,19 +5,20 @@ A callback with a state has two methods: `get_state()` returns it as a JSON-seri
 """
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import keras
 
 from kformer.backend import attach_variables, copies
 
 
-def get_states(callbacks):
+def get_states(callbacks: Iterable[keras.callbacks.Callback]):
     """Returns the class name and the state of each of `callbacks` that has a state."""
     return [[type(callback).__name__, callback.get_state()] for callback in _stateful(callbacks)]
 
 
-def set_states(callbacks, states):
+def set_states(callbacks: Iterable[keras.callbacks.Callback], states: Sequence[Any]):
     """Restores the states that `get_states` returned.
 
     Raises:
@@ -39,7 +40,7 @@ def _stateful(callbacks):
 
 
 @contextlib.contextmanager
-def averaged_weights(model):
+def averaged_weights(model: keras.Model):
     """Temporarily swaps in the averages of the model's `AveragedAdam`.
 
     At the end of the `with` block, the weights are restored exactly.
@@ -83,40 +84,40 @@ class WithAverage(keras.callbacks.Callback):
         self.callbacks = list(callbacks)
         self._swapped = contextlib.ExitStack()
 
-    def set_params(self, params):
+    def set_params(self, params: dict[str, Any]):
         super().set_params(params)
         for callback in self.callbacks:
             callback.set_params(params)
 
-    def set_model(self, model):
+    def set_model(self, model: keras.Model):
         super().set_model(model)
         for callback in self.callbacks:
             callback.set_model(model)
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         for callback in self.callbacks:
             callback.on_train_begin(logs)
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None):
         for callback in self.callbacks:
             callback.on_train_end(logs)
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         for callback in self.callbacks:
             callback.on_epoch_begin(epoch, logs)
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict[str, Any] | None = None):
         self._swapped.enter_context(averaged_weights(self.model))
 
-    def on_test_end(self, logs=None):
+    def on_test_end(self, logs: dict[str, Any] | None = None):
         self._swapped.close()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         with averaged_weights(self.model):
             for callback in self.callbacks:
                 callback.on_epoch_end(epoch, logs)
 
-    def on_validation(self, epoch, logs=None):
+    def on_validation(self, epoch: float, logs: dict[str, Any] | None = None):
         """As `on_epoch_end`, of a validation within an epoch."""
         with averaged_weights(self.model):
             for callback in self.callbacks:
@@ -132,6 +133,6 @@ class WithAverage(keras.callbacks.Callback):
         """Returns the states of the callbacks for a checkpoint."""
         return get_states(self.callbacks)
 
-    def set_state(self, state):
+    def set_state(self, state: Any):
         """Restores the states of `get_state`."""
         set_states(self.callbacks, state)

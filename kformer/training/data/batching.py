@@ -5,7 +5,9 @@ A window has N pairs. A bucket is a range of lengths. A batch has B rows.
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow, share_of_batches
@@ -60,7 +62,7 @@ class Batching:
         self.sizes = [tokens_per_batch // length for length in lengths]
         self._lengths, self._sizes = map(tf.constant, (lengths, self.sizes))
 
-    def limits(self, source_lengths, target_lengths):
+    def limits(self, source_lengths: Any, target_lengths: Any):
         """Returns where batches begin and end among pairs sorted by `arrange`.
 
         Args:
@@ -83,7 +85,7 @@ class Batching:
         )[0]
         return tf.minimum(limits, number)
 
-    def buckets(self, source_lengths, target_lengths, limits):
+    def buckets(self, source_lengths: Any, target_lengths: Any, limits: Any):
         """Returns the bucket of each batch's longest pair, int32 (number of batches,).
 
         Args:
@@ -93,7 +95,7 @@ class Batching:
         bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
         return tf.gather(bucket, limits[:-1])
 
-    def counts(self, source_lengths, target_lengths):
+    def counts(self, source_lengths: Any, target_lengths: Any):
         """Returns the number of batches of each bucket, int64; the arguments are as for `limits`.
 
         A batch counts as one of the bucket of its longest pair.
@@ -101,15 +103,15 @@ class Batching:
         lengths = source_lengths, target_lengths
         return self.count(self.buckets(*lengths, self.limits(*lengths)))
 
-    def count(self, buckets):
+    def count(self, buckets: Any):
         """Returns the number of batches of each bucket, int64, by the buckets of all batches."""
         return tf.math.bincount(buckets, minlength=len(self.sizes), dtype=tf.int64)
 
-    def shapes_of(self, counts) -> list[tuple[int, int]]:
+    def shapes_of(self, counts: np.ndarray) -> list[tuple[int, int]]:
         """Returns the shapes of batches, if they are fixed, from the result of `counts`."""
         return []
 
-    def arrange(self, usual, respelled, tie):
+    def arrange(self, usual: Any, respelled: Any, tie: Any):
         """Sorts pairs, the longest first.
 
         Args:
@@ -124,25 +126,25 @@ class Batching:
         """
         return respelled, tf.argsort(tie - self.rank(*row_lengths(respelled)), stable=True)
 
-    def rank(self, source_lengths, target_lengths):
+    def rank(self, source_lengths: Any, target_lengths: Any):
         """Returns the sort keys of pairs, the highest first, int64 (N,): multiples of 2^32."""
         bucket = tf.cast(self.bucket(source_lengths, target_lengths), tf.int64)
         return bucket * 2**48 + tf.cast(source_lengths, tf.int64) * 2**32
 
-    def bucket(self, source_lengths, target_lengths):
+    def bucket(self, source_lengths: Any, target_lengths: Any):
         """Returns the number of the bucket of each pair, int32 (N,)."""
         longer = tf.maximum(source_lengths, target_lengths)
         return tf.searchsorted(self._lengths, longer)
 
-    def shape(self, bucket) -> tuple | None:
+    def shape(self, bucket: Any) -> tuple | None:
         """Returns the rows and the length of a batch of a bucket; None unless they are fixed."""
         return None
 
-    def shape_of_part(self, bucket) -> tuple | None:
+    def shape_of_part(self, bucket: Any) -> tuple | None:
         """Returns the rows that this process computes of such a batch, and their length."""
         return None
 
-    def pad(self, sides, padding_ids, shape=None) -> list:
+    def pad(self, sides: Sequence, padding_ids: Sequence[int], shape: Any = None) -> list:
         """Pads each side to the smallest bucket length that fits it.
 
         Rows longer than all buckets, due to byte-fallback augmentation, get a multiple of 8.
@@ -157,7 +159,7 @@ class Batching:
         """
         return [self._padded(*side) for side in zip(sides, padding_ids, strict=True)]
 
-    def part(self, element):
+    def part(self, element: Any):
         """Returns the rows of a batch that this process computes, of tensors or tuples of them."""
         return element
 
@@ -195,31 +197,31 @@ class FixedShapes(Batching):
         self.share, self.shares = share_of_batches()
         self._lengths, self._sizes, self._rows = map(tf.constant, (lengths, self.sizes, rows))
 
-    def arrange(self, usual, respelled, tie):
+    def arrange(self, usual: Any, respelled: Any, tie: Any):
         lengths = row_lengths(usual)
         most = tf.gather(self._lengths, self.bucket(*lengths))
         sides = zip(usual, respelled, row_lengths(respelled), strict=True)
         rows = [_choose(length <= most, new, old) for old, new, length in sides]
         return rows, tf.argsort(tie - self.rank(*lengths), stable=True)
 
-    def rank(self, source_lengths, target_lengths):
+    def rank(self, source_lengths: Any, target_lengths: Any):
         return tf.cast(self.bucket(source_lengths, target_lengths), tf.int64) * 2**48
 
-    def bucket(self, source_lengths, target_lengths):
+    def bucket(self, source_lengths: Any, target_lengths: Any):
         longer = tf.maximum(source_lengths, target_lengths)
         grown = tf.round(tf.cast(longer, tf.float64) * self._growth)
         return tf.searchsorted(self._lengths, tf.cast(grown, tf.int32))
 
-    def shapes_of(self, counts):
+    def shapes_of(self, counts: np.ndarray):
         return [shape for count, shape in zip(counts, self.shapes, strict=True) if count]
 
-    def shape(self, bucket):
+    def shape(self, bucket: Any):
         return self._rows[bucket], self._lengths[bucket]
 
-    def shape_of_part(self, bucket):
+    def shape_of_part(self, bucket: Any):
         return self._rows[bucket] // self.shares, self._lengths[bucket]
 
-    def pad(self, sides, padding_ids, shape=None) -> list:
+    def pad(self, sides: Sequence, padding_ids: Sequence[int], shape: Any = None) -> list:
         rows, length = shape
         missing = [[0, rows - tf.cast(sides[0].nrows(), tf.int32)], [0, 0]]
         return [
@@ -227,7 +229,7 @@ class FixedShapes(Batching):
             for side, id in zip(sides, padding_ids, strict=True)
         ]
 
-    def part(self, element):
+    def part(self, element: Any):
         return tf.nest.map_structure(self._rows_of_process, element)
 
     def _rows_of_process(self, tensor):
@@ -235,7 +237,7 @@ class FixedShapes(Batching):
         return tensor[self.share * number : (self.share + 1) * number]
 
 
-def shapes_and_padding(form: Batching, counts, tokens: float) -> tuple[int, float]:
+def shapes_and_padding(form: Batching, counts: np.ndarray, tokens: float) -> tuple[int, float]:
     """Returns the number of shapes of batches, and the share of padding in their ids.
 
     Both are 0 unless the shapes are fixed.
@@ -271,7 +273,7 @@ def fixed_lengths(max_length: int) -> Iterator[int]:
     yield math.ceil(max_length / 4) * 4
 
 
-def row_lengths(sides) -> list:
+def row_lengths(sides: Sequence) -> list:
     """Returns the lengths of the rows of each side, int32 (N,)."""
     return [tf.cast(side.row_lengths(), tf.int32) for side in sides]
 

@@ -207,7 +207,7 @@ def shape_lines(shapes: int, padding: float) -> list[str]:
     return [f"Batches have {shapes} shapes, each compiled once; {cost}."] if shapes else []
 
 
-def share(part, whole) -> str:
+def share(part: int, whole: int) -> str:
     """Returns a share in per cent, with two digits if it is small."""
     percent = 100 * part / max(1, whole)
     return f"{percent:.2g} %" if 0 < percent < 9.5 else f"{percent:.0f} %"

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,13 @@ class PairFilter:
         sides = ([is_too_long(text, self.most_bytes) for text in side] for side in (source, target))
         return np.logical_or(*map(np.array, sides))
 
-    def __call__(self, source_lengths, target_lengths, has_long_side=False, library=np):
+    def __call__(
+        self,
+        source_lengths: Any,
+        target_lengths: Any,
+        has_long_side: bool = False,
+        library: Any = np,
+    ):
         """Returns the index into `REASONS` of each pair, int (N,).
 
         Args:

@@ -5,7 +5,9 @@ A corpus is a pair of files. Its weight is the number of times that a pass reads
 
 import io
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
@@ -85,10 +87,10 @@ class Mixture:
 
     def __init__(
         self,
-        source_files,
-        target_files,
-        weights=None,
-        temperature=None,
+        source_files: Sequence[str | Path],
+        target_files: Sequence[str | Path],
+        weights: Sequence[float] | None = None,
+        temperature: float | None = None,
         window: int = WINDOW,
         longest: int = LONGEST,
     ):
@@ -149,7 +151,7 @@ class Mixture:
         empty = tf.data.Dataset.from_tensors(empty).repeat()
         return part.concatenate(empty).take(self._number)
 
-    def thin(self, rounds, bucket, seed):
+    def thin(self, rounds: Any, bucket: Any, seed: Any):
         """Chooses the pairs of a window to keep, from the rounds that are kept in part.
 
         Args:
@@ -175,7 +177,7 @@ class Mixture:
         return tf.sort(tf.boolean_mask(order, rank < tf.cast(kept, tf.int32)))
 
 
-def longer_side(source, target):
+def longer_side(source: Any, target: Any):
     """Returns the bytes of the longer side of each pair, int32 (N,), for string tensors (N,)."""
     return tf.maximum(tf.strings.length(source), tf.strings.length(target))
 

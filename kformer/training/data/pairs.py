@@ -78,7 +78,13 @@ def split_pairs(
     return source, target
 
 
-def parallel_text(source=None, target=None, pairs=None, columns=None, kind="") -> ParallelText:
+def parallel_text(
+    source: str | Path | Sequence[str | Path] | None = None,
+    target: str | Path | Sequence[str | Path] | None = None,
+    pairs: str | Path | Iterable[Any] | None = None,
+    columns: Sequence[str] | None = None,
+    kind: str = "",
+) -> ParallelText:
     """Returns parallel text that is given as files of each side, or as pairs.
 
     Args:
@@ -291,7 +297,9 @@ def check_parallel(
     return sum(count_pairs(source_files, target_files))
 
 
-def count_pairs(source_files, target_files) -> list[int]:
+def count_pairs(
+    source_files: Sequence[str | Path], target_files: Sequence[str | Path]
+) -> list[int]:
     """Counts the pairs of each two files, with the arguments and errors of `check_parallel`."""
     source_files, target_files = as_list(source_files), as_list(target_files)
     if len(source_files) != len(target_files) or not source_files:

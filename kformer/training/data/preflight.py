@@ -123,7 +123,9 @@ def count_dropped_pairs(
     return DroppedPairs(**dict(zip(REASONS, counts.tolist(), strict=True)))
 
 
-def side_report(tokenizer, counts, longest, longest_at) -> SideReport:
+def side_report(
+    tokenizer: Tokenizer, counts: np.ndarray, longest: int, longest_at: str
+) -> SideReport:
     """Returns the report of a side, from fields of `Statistics`."""
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
     special = {tokenizer.padding_id, tokenizer.start_id, tokenizer.end_id}

@@ -11,6 +11,7 @@ seed; this lookup table does.
 """
 
 import re
+from typing import Any
 
 import tensorflow as tf
 from sentencepiece import sentencepiece_model_pb2
@@ -31,7 +32,7 @@ class Respelling:
         self._vocab_size = len(spellings)
         self._rate = rate
 
-    def __call__(self, rows, seed):
+    def __call__(self, rows: Any, seed: Any):
         """Returns the rows with random ids replaced.
 
         Args:
@@ -61,7 +62,7 @@ class ByteFallbackAugmentation(Respelling):
         rate: Share of the pieces to spell in bytes, in [0, 1].
     """
 
-    def __init__(self, tokenizer, rate: float):
+    def __init__(self, tokenizer: Any, rate: float):
         pieces = tokenizer.pieces(range(tokenizer.vocab_size))
         ids = {piece: i for i, piece in enumerate(pieces)}
         byte_ids = {int(m[1], 16): ids[m[0]] for m in map(BYTE.fullmatch, pieces) if m}
@@ -90,11 +91,11 @@ class SubwordRegularization(Respelling):
         rate: Share of the pieces to split, in [0, 1].
     """
 
-    def __init__(self, tokenizer, rate: float):
+    def __init__(self, tokenizer: Any, rate: float):
         super().__init__(best_splits(tokenizer), rate)
 
 
-def best_splits(tokenizer) -> list[list[int]]:
+def best_splits(tokenizer: Any) -> list[list[int]]:
     """Returns the ids of the best split of each id; the id alone if there is no split."""
     model = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
     ids = {

@@ -3,11 +3,13 @@
 import dataclasses
 import functools
 import operator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from kformer.training.data.dropped_pairs import REASONS
+from kformer.training.data.dropped_pairs import REASONS, PairFilter
 from kformer.training.data.mixture import Mixture, longer_side
 
 COMPARED = 2**24  # Pairs whose hashes, of 8 bytes, are kept to find duplicates.
@@ -52,7 +54,12 @@ class Statistics:
 
 
 def read_statistics(
-    source_file, target_file, tokenizers, filter_pairs, batching, cut: bool = False
+    source_file: str | Path,
+    target_file: str | Path,
+    tokenizers: Any,
+    filter_pairs: PairFilter,
+    batching: Any,
+    cut: bool = False,
 ) -> Statistics:
     """Reads a pair of files once, and returns its `statistics_of`."""
     longest = filter_pairs.most_bytes + (not cut)  # A byte more shows that a line is too long.
@@ -62,7 +69,12 @@ def read_statistics(
 
 
 def statistics_of(
-    mixture, places, tokenizers, filter_pairs, batching, cut: bool = False
+    mixture: Mixture,
+    places: Any,
+    tokenizers: Any,
+    filter_pairs: PairFilter,
+    batching: Any,
+    cut: bool = False,
 ) -> Statistics:
     """Reads the text once.
 

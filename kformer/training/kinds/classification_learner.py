@@ -8,6 +8,7 @@ Axes: B batch, N texts, S length.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -42,17 +43,17 @@ class LabelIds:
         labels: The C labels.
     """
 
-    def __init__(self, labels):
+    def __init__(self, labels: Any):
         self.vocab_size = len(labels)
         places = tf.range(len(labels), dtype=tf.int32)
         initial = tf.lookup.KeyValueTensorInitializer(tf.constant(labels), places)
         self._table = tf.lookup.StaticHashTable(initial, -1)
 
-    def tokenize(self, labels):
+    def tokenize(self, labels: Any):
         """Returns the place of each label, int32 `tf.RaggedTensor` (N, 1)."""
         return tf.RaggedTensor.from_tensor(self._table.lookup(labels)[:, tf.newaxis])
 
-    def with_end(self, rows):
+    def with_end(self, rows: Any):
         """Appends a 0: rows of text have an end id, too, and a row without one is blank."""
         return tf.concat([rows, tf.zeros_like(rows)], axis=1)
 
@@ -65,16 +66,16 @@ class FirstIds:
         max_length: Maximum number of ids of a row, its end id included.
     """
 
-    def __init__(self, tokenizer, max_length: int):
+    def __init__(self, tokenizer: Tokenizer, max_length: int):
         self._tokenizer = tokenizer
         self._most = max_length - 1
         self.padding_id = tokenizer.padding_id
 
-    def tokenize(self, texts):
+    def tokenize(self, texts: Any):
         """Returns the first ids of each text, without its end id; a ragged tensor (N, None)."""
         return self._tokenizer.tokenize(texts)[:, : self._most]
 
-    def with_end(self, rows):
+    def with_end(self, rows: Any):
         """Returns the rows with an end id behind each."""
         return self._tokenizer.with_end(rows)
 
@@ -149,7 +150,7 @@ def classification_dataset(
 _NO_PADDING = -1  # Every label counts.
 
 
-def learner(prepared: Prepared, epoch) -> Learner:
+def learner(prepared: Prepared, epoch: tf.Variable) -> Learner:
     """Returns the model and data of a run; `epoch` is an argument of `classification_dataset`."""
     recipe, task = prepared.recipe, prepared.task
     tokenizer, _ = tokenizers_of(prepared)
@@ -176,7 +177,7 @@ def learner(prepared: Prepared, epoch) -> Learner:
 
 
 def new_classifier(
-    recipe: Recipe, tokenizer, labels, options, rising_steps: int | None = None
+    recipe: Recipe, tokenizer: Tokenizer, labels: Any, options: Any, rising_steps: int | None = None
 ) -> TextClassifier:
     """Returns a classifier ready for `fit`.
 

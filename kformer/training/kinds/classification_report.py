@@ -1,10 +1,13 @@
 """The report on labelled text before training: counts, and warnings with advice."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kformer.text.text_files import read_lines
+from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import batching, shapes_and_padding
 from kformer.training.data.corpus_report import SideReport, shape_lines, share
 from kformer.training.data.dropped_pairs import REASONS, PairFilter
@@ -14,7 +17,8 @@ from kformer.training.kinds.baselines import Baselines, baselines
 from kformer.training.kinds.classification_learner import LabelIds
 from kformer.training.kinds.labelled_files import split
 from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import pace_of
+from kformer.training.recipes.recipe import Recipe, pace_of
+from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_vocabularies import tokenizers_of
 
 _SHOWN = 12  # Labels at most whose numbers are printed.
@@ -119,7 +123,7 @@ class LabelledReport:
         return "\n".join(self.lines())
 
 
-def report(prepared) -> str:
+def report(prepared: Prepared) -> str:
     """Describes the text of a `Prepared` run and its cost, and warns of problems."""
     task = prepared.task
     tokenizer, _ = tokenizers_of(prepared)
@@ -131,7 +135,12 @@ def report(prepared) -> str:
 
 
 def labelled_report(
-    train, valid, tokenizer, recipe, vocabulary="learned", columns=None
+    train: Any,
+    valid: Any,
+    tokenizer: Tokenizer,
+    recipe: Recipe,
+    vocabulary: str = "learned",
+    columns: Sequence[str] | None = None,
 ) -> LabelledReport:
     """Reads labelled text once, in bounded memory, and reports on it.
 

@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from kformer.arguments import check_choice
 from kformer.kinds import CLASSIFIER
@@ -37,7 +39,7 @@ class ClassificationOptions(RunOptions):
         own = {"pooling": self.pooling, "freeze": self.freeze, "columns": columns}
         return {**super().recorded(), **own}
 
-    def check(self, recipe):
+    def check(self, recipe: Recipe):
         checked_columns(self.columns)
         check_choice("pooling", self.pooling, POOLINGS)
         if self.freeze and self.warm_start is None:
@@ -76,25 +78,27 @@ class ClassificationTask(OneTextTask):
             check_known(self.validation_files, self.labels, self.options.columns)
         return {"texts": sum(self.training.counts.values()), "labels": list(self.labels)}
 
-    def learn_vocabularies(self, recipe):
+    def learn_vocabularies(self, recipe: Recipe):
         return learn_vocabularies(recipe, self.training.texts, [], self.options.exact_sizes)
 
-    def plain_files(self, name):
+    def plain_files(self, name: str):
         files = self.files[name]
         return split(files, self.options.columns).texts if files else []
 
-    def learner(self, prepared, epoch):
+    def learner(self, prepared: Prepared, epoch: Any):
         from kformer.training.kinds.classification_learner import learner  # TensorFlow.
 
         return learner(prepared, epoch)
 
-    def report(self, prepared):
+    def report(self, prepared: Prepared):
         from kformer.training.kinds.classification_report import report  # TensorFlow.
 
         return report(prepared)
 
 
-def prepare_classifier(recipe: Recipe, train, output, valid=None, **options) -> Prepared:
+def prepare_classifier(
+    recipe: Recipe, train: Any, output: Path, valid: Any = None, **options: Any
+) -> Prepared:
     """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
 
     The arguments and errors are as for `kformer.training.train_classifier`; `options` are the

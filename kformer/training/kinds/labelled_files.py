@@ -8,7 +8,7 @@ import collections
 import functools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kformer.files import check_file
 from kformer.text.long_lines import LONGEST, TOO_LONG
@@ -94,7 +94,7 @@ def read_labelled(file: str | Path, columns: Sequence[str] | None = None) -> Ite
         yield Labelled(label, on_one_line(text), line)
 
 
-def split(files, columns: Sequence[str] | None = None) -> Split:
+def split(files: Any, columns: Sequence[str] | None = None) -> Split:
     """Splits files of labelled text into parallel files, a `Split`.
 
     A file that has not changed is split once per process.

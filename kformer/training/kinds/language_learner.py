@@ -10,6 +10,7 @@ Axes: B batch, T row length.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -59,7 +60,7 @@ def document_mixture(files: list[str], documents: str = LINE) -> Mixture:
 class _OfDocuments(Mixture):
     """Documents of several lines, or long ones."""
 
-    def __init__(self, files, documents):
+    def __init__(self, files: Any, documents: Any):
         written = [file for file in document_files(files, documents) if file.count]
         if not written:
             raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
@@ -68,7 +69,7 @@ class _OfDocuments(Mixture):
         window = max(1, min(WINDOW, int(_WINDOW_BYTES / size)))
         super().__init__([*self._counts], [*self._counts], window=window)
 
-    def count(self, files, _):
+    def count(self, files: Any, _: Any):
         return [self._counts[file] for file in files]
 
     def texts(self, file: str) -> tf.data.Dataset:
@@ -239,7 +240,7 @@ class BitsPerByte(ValidationCallback):
         logs["val_bits_per_byte"] = bits / self.bytes
 
 
-def learner(prepared: Prepared, epoch) -> Learner:
+def learner(prepared: Prepared, epoch: tf.Variable) -> Learner:
     """Returns the model and data of a run; `epoch` is an argument of `language_dataset`."""
     recipe, task = prepared.recipe, prepared.task
     tokenizer, _ = tokenizers_of(prepared)
@@ -271,7 +272,7 @@ def learner(prepared: Prepared, epoch) -> Learner:
 
 
 def new_language_model(
-    recipe: Recipe, tokenizer, start=None, rising_steps: int | None = None
+    recipe: Recipe, tokenizer: Tokenizer, start: Any = None, rising_steps: int | None = None
 ) -> LanguageModel:
     """Returns a language model ready for `fit`.
 

@@ -1,11 +1,13 @@
 """The report on plain text before training: counts, and warnings with advice."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from kformer.text.documents import BLANK_LINE, FILE, LINE
+from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.batching import Batching
 from kformer.training.data.corpus_report import SideReport, share
 from kformer.training.data.dropped_pairs import REASONS, PairFilter
@@ -13,7 +15,8 @@ from kformer.training.data.preflight import side_report
 from kformer.training.data.text_statistics import statistics_of, sum_of
 from kformer.training.kinds.language_learner import document_mixture
 from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import pace_of
+from kformer.training.recipes.recipe import Recipe, pace_of
+from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_vocabularies import tokenizers_of
 
 _WHAT = {  # Documents are.
@@ -107,7 +110,7 @@ class TextReport:
         return "\n".join(self.lines())
 
 
-def report(prepared) -> str:
+def report(prepared: Prepared) -> str:
     """Describes the text of a `Prepared` run and its cost, and warns of problems."""
     tokenizer, _ = tokenizers_of(prepared)
     recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
@@ -120,7 +123,14 @@ def report(prepared) -> str:
     return "\n".join([str(text), *cost.lines(), *pace_of(recipe, text.batches).lines()])
 
 
-def text_report(text, valid_text, tokenizer, recipe, vocabulary="learned", kind=LINE) -> TextReport:
+def text_report(
+    text: Any,
+    valid_text: Any,
+    tokenizer: Tokenizer,
+    recipe: Recipe,
+    vocabulary: str = "learned",
+    kind: Any = LINE,
+) -> TextReport:
     """Reads plain text once, in bounded memory, and reports on it.
 
     Args:
@@ -169,5 +179,5 @@ class _OneIdEach:
 
     vocab_size = 1
 
-    def tokenize(self, text):
+    def tokenize(self, text: Any):
         return tf.RaggedTensor.from_tensor(tf.zeros([tf.size(text), 1], tf.int32))

@@ -1,6 +1,8 @@
 """A training run of a language model, before TensorFlow loads."""
 
 import dataclasses
+from pathlib import Path
+from typing import Any
 
 from kformer.arguments import check_choice
 from kformer.files import check_file
@@ -27,7 +29,7 @@ class LanguageOptions(RunOptions):
     def recorded(self):
         return {**super().recorded(), "documents": self.documents}
 
-    def check(self, recipe):
+    def check(self, recipe: Recipe):
         check_no_target(recipe, LANGUAGE_MODEL.words)
         check_choice("documents", self.documents, DOCUMENTS)
         super().check(recipe)
@@ -52,11 +54,11 @@ class LanguageTask(OneTextTask):
             return {"lines": lines}
         return {"lines": lines, "documents": sum(1 for _ in self.texts("text"))}
 
-    def texts(self, name):
+    def texts(self, name: str):
         for file in self.files[name]:
             yield from read_documents(file, self.options.documents, parts=True)
 
-    def learn_vocabularies(self, recipe):
+    def learn_vocabularies(self, recipe: Recipe):
         line_breaks = self.options.documents != LINE
         exact = self.options.exact_sizes
         return learn_vocabularies(recipe, self.files["text"], [], exact, line_breaks)
@@ -73,18 +75,20 @@ class LanguageTask(OneTextTask):
         check_kind(self.options.warm_start, LANGUAGE_MODEL)
         return super().sizes_to_start_from()
 
-    def learner(self, prepared, epoch):
+    def learner(self, prepared: Prepared, epoch: Any):
         from kformer.training.kinds.language_learner import learner  # TensorFlow.
 
         return learner(prepared, epoch)
 
-    def report(self, prepared):
+    def report(self, prepared: Prepared):
         from kformer.training.kinds.language_report import report  # TensorFlow.
 
         return report(prepared)
 
 
-def prepare_language_model(recipe: Recipe, text, output, valid_text=None, **options) -> Prepared:
+def prepare_language_model(
+    recipe: Recipe, text: Any, output: Path, valid_text: Any = None, **options: Any
+) -> Prepared:
     """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
 
     The arguments and errors are as for `kformer.training.train_language_model`; `options` are the

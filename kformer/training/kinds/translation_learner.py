@@ -1,6 +1,9 @@
 """The translator that a run trains: with random weights, or with another model's."""
 
+from typing import Any
+
 import keras
+import tensorflow as tf
 
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
@@ -17,7 +20,7 @@ from kformer.training.run.run_vocabularies import tokenizers_of
 from kformer.training.run.training_task import Learner
 
 
-def learner(prepared: Prepared, epoch) -> Learner:
+def learner(prepared: Prepared, epoch: tf.Variable) -> Learner:
     """Returns the model and data of a run; `epoch` is an argument of `translation_dataset`."""
     recipe, text, task = prepared.recipe, text_of(prepared), prepared.task
     tokenizer, target_tokenizer = tokenizers_of(prepared)
@@ -75,7 +78,7 @@ def new_translator(
 
 
 def compiled_transformer(
-    recipe: Recipe, padding_id: int = 0, rising_steps: int | None = None, **settings
+    recipe: Recipe, padding_id: int = 0, rising_steps: int | None = None, **settings: Any
 ) -> Transformer:
     """Returns a new compiled model of the recipe, with further `settings`."""
     transformer = Transformer(

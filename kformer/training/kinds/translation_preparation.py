@@ -1,5 +1,8 @@
 """Checks a training run of a translator before TensorFlow loads."""
 
+from pathlib import Path
+from typing import Any
+
 from kformer.training.data.pairs import parallel_text
 from kformer.training.kinds.translation_task import (
     ShardsOptions,
@@ -14,17 +17,17 @@ from kformer.training.run.run_preparation import prepare as prepare_run
 
 def prepare_translation(
     recipe: Recipe,
-    source,
-    target,
-    output,
-    valid_source=None,
-    valid_target=None,
+    source: Any,
+    target: Any,
+    output: Path,
+    valid_source: Any = None,
+    valid_target: Any = None,
     *,
-    pairs=None,
-    valid_pairs=None,
-    shards=None,
-    skip_damaged=False,
-    **options,
+    pairs: Any = None,
+    valid_pairs: Any = None,
+    shards: Any = None,
+    skip_damaged: bool = False,
+    **options: Any,
 ) -> Prepared:
     """Checks a run and provides its vocabularies, as `run_preparation.prepare` does.
 

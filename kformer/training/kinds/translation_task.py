@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from kformer.kinds import TRANSLATOR
 from kformer.tasks.keras_file import target_language_in, transformer_config
@@ -10,8 +11,9 @@ from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import check_some_are_left
 from kformer.training.data.pairs import ParallelText, check_parallel, check_weights
-from kformer.training.recipes.recipe import TRANSLATION_MONITORS, sizes_in
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, sizes_in
 from kformer.training.run.run_options import RunOptions
+from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_vocabularies import learn_vocabularies, read_vocabularies
 from kformer.training.run.training_task import Task
 from kformer.training.shards.manifest import MANIFEST
@@ -41,7 +43,7 @@ class TranslationOptions(RunOptions):
             "tokenize": self.tokenize,
         }
 
-    def check(self, recipe):
+    def check(self, recipe: Recipe):
         if self.tokenizer is None and self.target_tokenizer is not None:
             raise ValueError(
                 "A tokenizer of the target needs one of the source beside it. "
@@ -84,7 +86,7 @@ class TranslationTask(Task):
             *(() if validation.recorded else valid),
         }
 
-    def check(self, recipe):
+    def check(self, recipe: Recipe):
         super().check(recipe)
         options = self.options
         check_weights(self.corpora, options.weights, options.temperature)
@@ -112,7 +114,7 @@ class TranslationTask(Task):
             check_parallel(validation.source, validation.target)
         return {"pairs": check_parallel(self.training.source, self.training.target)}
 
-    def learn_vocabularies(self, recipe):
+    def learn_vocabularies(self, recipe: Recipe):
         sides = self.training.source, self.training.target
         return learn_vocabularies(recipe, *sides, self.options.exact_sizes)
 
@@ -122,7 +124,7 @@ class TranslationTask(Task):
         prefix_kept = options.tokenizer is None
         return read_vocabularies(options.vocabulary, options.target_tokenizer, prefix_kept)
 
-    def check_some_are_left(self, recipe, vocabularies):
+    def check_some_are_left(self, recipe: Recipe, vocabularies: Any):
         models = vocabularies.source, vocabularies.target or vocabularies.source
         limits = recipe.max_length, recipe.max_length_ratio or None
         for text in (self.training, self.validation):
@@ -136,12 +138,12 @@ class TranslationTask(Task):
             sizes["vocab_size"] = config["vocab_size"]
         return sizes
 
-    def learner(self, prepared, epoch):
+    def learner(self, prepared: Prepared, epoch: Any):
         from kformer.training.kinds.translation_learner import learner  # TensorFlow.
 
         return learner(prepared, epoch)
 
-    def report(self, prepared):
+    def report(self, prepared: Prepared):
         from kformer.training.kinds.translation_text import report  # TensorFlow.
 
         return report(prepared)
@@ -214,6 +216,6 @@ class ShardsTask(TranslationTask):
                 )
         return vocabularies
 
-    def check_some_are_left(self, recipe, vocabularies):
+    def check_some_are_left(self, recipe: Recipe, vocabularies: Any):
         check_shards_are_left(self.sets, recipe.max_length, recipe.max_length_ratio or None)
         super().check_some_are_left(recipe, vocabularies)

@@ -4,8 +4,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import tensorflow as tf
+
 from kformer.text.scores import bleu_metric, chrf_metric, signature_of
 from kformer.text.text_files import read_lines
+from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.pairs import check_parallel
 from kformer.training.data.preflight import check_corpus
 from kformer.training.data.translation_dataset import translation_dataset
@@ -37,7 +40,11 @@ class TextOfRun:
     names: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def report(
-        self, recipe: Recipe, tokenizer, target_tokenizer=None, vocabulary: str = "learned"
+        self,
+        recipe: Recipe,
+        tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer | None = None,
+        vocabulary: str = "learned",
     ) -> str:
         """Describes the text and the cost of a run; `vocabulary` is as for `check_corpus`."""
         report = check_corpus(
@@ -62,7 +69,13 @@ class TextOfRun:
             return side
         return dataclasses.replace(side, longest_at=f"pair {line} of {self.names[file]}")
 
-    def batches(self, recipe: Recipe, tokenizer, epoch, target_tokenizer=None):
+    def batches(
+        self,
+        recipe: Recipe,
+        tokenizer: Tokenizer,
+        epoch: tf.Variable,
+        target_tokenizer: Tokenizer | None = None,
+    ):
         """Returns the batches of training, and a list of the batches of each validation text.
 
         `epoch` is as for `translation_dataset`.
@@ -102,7 +115,13 @@ class ShardsOfRun(TextOfRun):
 
     sets: Sequence[ShardSet] = ()
 
-    def report(self, recipe, tokenizer, target_tokenizer=None, vocabulary="given"):
+    def report(
+        self,
+        recipe: Recipe,
+        tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer | None = None,
+        vocabulary: str = "given",
+    ):
         shards = self._batches(recipe)
         lines, cost = shards.describe(), training_cost(recipe, *shards.passes.ids)
         pace = pace_of(recipe, shards.passes.number)
@@ -126,7 +145,9 @@ class ShardsOfRun(TextOfRun):
         )
 
 
-def recipe_from(recipe: Recipe, tokenizer, target_tokenizer=None) -> Recipe:
+def recipe_from(
+    recipe: Recipe, tokenizer: Tokenizer, target_tokenizer: Tokenizer | None = None
+) -> Recipe:
     """Returns `recipe` with the sizes of the vocabularies."""
     return dataclasses.replace(
         recipe,

@@ -31,7 +31,7 @@ class Expected(NamedTuple):
     teacher_probabilities: Any = None
 
 
-def expected(y_true, logits, padding_id: int = 0) -> Expected:
+def expected(y_true: Any, logits: Any, padding_id: int = 0) -> Expected:
     """Takes the expectation of `fit` apart; loss and metrics of a TensorFlow graph share the parts.
 
     Args:
@@ -58,7 +58,7 @@ def expected(y_true, logits, padding_id: int = 0) -> Expected:
     return parts
 
 
-def weights_of_tokens(sample_weight, ids, place):
+def weights_of_tokens(sample_weight: Any, ids: Any, place: Any):
     """Returns the weights of the tokens at `place` of `ids` (B, T), float32 (N,).
 
     Args:

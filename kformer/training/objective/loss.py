@@ -3,6 +3,8 @@
 Axes: B batch, T target length, K ids of the teachers, V vocabulary.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -51,19 +53,19 @@ class MaskedCrossEntropy(keras.losses.Loss):
         label_smoothing: float = 0.1,
         padding_id: int = 0,
         name: str = "masked_cross_entropy",
-        reduction="sum_over_batch_size",
-        dtype="float32",
+        reduction: str = "sum_over_batch_size",
+        dtype: str = "float32",
     ):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
         check_choice("reduction", reduction, (*_REDUCTIONS, None))
         self.label_smoothing = check_number("label_smoothing", label_smoothing, least=0, below=1)
         self.padding_id = padding_id
 
-    def __call__(self, y_true, y_pred, sample_weight=None):
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         # Keras would cast ids and logits, and `factors_of` finds nothing for cast logits.
         return self.call(y_true, y_pred, sample_weight)
 
-    def call(self, y_true, y_pred, sample_weight=None):
+    def call(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         # With 1 - s on the true id and the share s spread evenly over all V, the cross entropy
         # is logsumexp(z) - (1 - s) z[id] - s mean(z): no tensor has to hold the distribution.
         scores = token_scores(y_true, y_pred, self.padding_id)
@@ -82,7 +84,7 @@ class MaskedCrossEntropy(keras.losses.Loss):
         return _mean(ops.sum(losses), ops.sum(scores.real))
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         # Before 0.2, the mean was called "sum".
         is_mean = config.get("reduction") == "sum"
         return super().from_config(config | ({"reduction": _REDUCTIONS[0]} if is_mean else {}))

@@ -3,6 +3,8 @@
 Axes: B batch, T target length, V vocabulary, C labels.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -19,17 +21,17 @@ class _TokenMean(keras.metrics.Metric):
 
     default_name: str
 
-    def __init__(self, padding_id: int = 0, name: str | None = None, **kwargs):
+    def __init__(self, padding_id: int = 0, name: str | None = None, **kwargs: Any):
         super().__init__(name=name or self.default_name, **kwargs)
         self.padding_id = padding_id
         self.total = self.add_variable((), "zeros", name="total")
         self.count = self.add_variable((), "zeros", name="count")
 
-    def per_token(self, scores):
+    def per_token(self, scores: Any):
         """Returns float32 (N,) for `TokenScores` of (N,)."""
         raise NotImplementedError
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         scores = token_scores(y_true, y_pred, self.padding_id)
         weights = scores.real
         if sample_weight is not None:
@@ -55,7 +57,7 @@ class MaskedAccuracy(_TokenMean):
 
     default_name = "accuracy"
 
-    def per_token(self, scores):
+    def per_token(self, scores: Any):
         return scores.best
 
 
@@ -69,7 +71,7 @@ class Perplexity(_TokenMean):
 
     default_name = "perplexity"
 
-    def per_token(self, scores):
+    def per_token(self, scores: Any):
         return scores.surprise
 
     def result(self):
@@ -88,7 +90,7 @@ class Tokens(_TokenMean):
 
     default_name = "tokens"
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         wanted = expected(y_true, y_pred, self.padding_id)
         weights = ops.reshape(wanted.real, (-1,))
         if sample_weight is not None:
@@ -113,14 +115,14 @@ class MacroF1(keras.metrics.Metric):
         padding_id: The expected label that does not count.
     """
 
-    def __init__(self, classes: int, padding_id: int = -1, name: str = "f1", **kwargs):
+    def __init__(self, classes: int, padding_id: int = -1, name: str = "f1", **kwargs: Any):
         super().__init__(name=name, **kwargs)
         self.classes = classes
         self.padding_id = padding_id
         self.right = self.add_variable((classes,), "zeros", name="right")
         self.either = self.add_variable((classes,), "zeros", name="either")
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None):
         """Counts texts.
 
         Args:

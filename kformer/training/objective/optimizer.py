@@ -6,6 +6,9 @@ This file uses private names of Keras's optimizers where there is no public one;
 `tests/training/objective/test_optimizer.py` lists them and checks that Keras still has them.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -44,13 +47,13 @@ class AveragedAdam(keras.optimizers.Adam):
         amsgrad: bool = False,
         *,
         average_momentum: float = 0.0,
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, **kwargs)
         self.average_momentum = check_number("average_momentum", average_momentum, least=0, below=1)
         self.averages = []  # One for each trainable weight, in their order.
 
-    def build(self, var_list):
+    def build(self, var_list: Sequence[Any]):
         if self.built:
             return
         if self.gradient_accumulation_steps and num_replicas() > 1:
@@ -64,7 +67,7 @@ class AveragedAdam(keras.optimizers.Adam):
         if self.average_momentum:
             self.averages = self.add_optimizer_variables(var_list, "average")
 
-    def apply(self, grads, trainable_variables=None):
+    def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None):
         before = ops.cast(self.iterations, "float32")
         super().apply(grads, trainable_variables)
         if not self.averages:
@@ -77,7 +80,7 @@ class AveragedAdam(keras.optimizers.Adam):
             share = ops.cast(1 - momentum, weight.dtype)
             self.assign_add(average, share * (weight - average))
 
-    def update_step(self, gradient, variable, learning_rate):
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any):
         """Updates as Keras does, in one operation instead of a dozen passes over the weights."""
         if not is_tensorflow() or self.amsgrad:
             super().update_step(gradient, variable, learning_rate)
@@ -147,7 +150,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             check_integer("rising_steps", rising_steps, least=1, most=warmup_steps)
         self.rising_steps = rising_steps
 
-    def __call__(self, step):
+    def __call__(self, step: Any):
         step = ops.cast(step, "float32")
         rising = step * (self.warmup_steps**-0.5 / (self.rising_steps or self.warmup_steps))
         # Until step `warmup_steps`, the highest rate.

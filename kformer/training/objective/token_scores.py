@@ -30,7 +30,7 @@ class TokenScores(NamedTuple):
         return self.log_normalizer - self.target_logit
 
 
-def token_scores(y_true, logits, padding_id: int = 0) -> TokenScores:
+def token_scores(y_true: Any, logits: Any, padding_id: int = 0) -> TokenScores:
     """Scores expected ids by logits.
 
     In a TensorFlow graph, the loss and the metrics of a training step share one result, and logits

@@ -8,6 +8,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import keras
 
@@ -26,12 +27,12 @@ class CompileAhead(keras.callbacks.Callback):
         validation: Data set of the validation text; or None.
     """
 
-    def __init__(self, batches, validation=None):
+    def __init__(self, batches: Any, validation: Any = None):
         super().__init__()
         self._batches, self._validation = batches, validation
         self._done = False
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         if is_tensorflow() or self._done or not _elements(self._batches):
             return
         self._done = True

@@ -157,7 +157,7 @@ class Agreement(Together):
         self._every = self._left = 1
         self._met = time.monotonic()
 
-    def meet(self, late, signal_number, now=False):
+    def meet(self, late: bool, signal_number: int, now: bool = False):
         if self._team.processes == 1:
             return late, signal_number
         self._left -= 1

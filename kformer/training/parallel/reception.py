@@ -7,6 +7,7 @@ import contextlib
 import selectors
 import socket
 import time
+from typing import Any
 
 from kformer.training.parallel.greeting import SECRET, Guest, WrongSecret, greet
 from kformer.training.parallel.peer_connection import (
@@ -66,7 +67,7 @@ class _Reception:
         members: `PeerConnection` of each process that has proved that it has the secret.
     """
 
-    def __init__(self, server, processes, secret):
+    def __init__(self, server: Any, processes: Any, secret: Any):
         self.members: dict[int, PeerConnection] = {}
         self._server = server
         self._processes = processes
@@ -78,7 +79,7 @@ class _Reception:
         server.setblocking(False)
         self._selector.register(server, selectors.EVENT_READ, self._let_in)
 
-    def wait(self, seconds):
+    def wait(self, seconds: float):
         """Goes on with all connections on which something has come, for so many seconds at most."""
         for key, _ in self._selector.select(seconds):
             key.data()
@@ -137,7 +138,7 @@ class _Reception:
             guest.connection.close()
             self._dropped += 1
 
-    def in_words(self, seconds):
+    def in_words(self, seconds: float):
         missing = [str(i) for i in range(1, self._processes) if i not in self.members]
         dropped = f" {self._dropped} connections without the secret of {SECRET} were dropped."
         return (
@@ -145,7 +146,7 @@ class _Reception:
             f"{dropped * bool(self._dropped)}"
         )
 
-    def refuse(self, failure):
+    def refuse(self, failure: Any):
         """Has all processes that have come end with the message `failure`."""
         for member in (*self.members.values(), *self._refused):
             with contextlib.suppress(OSError), member.socket:

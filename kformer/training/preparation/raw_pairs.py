@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kformer.files import check_file
 from kformer.text.bitexts import read_bitext
@@ -22,7 +22,7 @@ class Pairs(NamedTuple):
     source: list[str]
     target: list[str]
 
-    def keep(self, chosen) -> "Pairs":
+    def keep(self, chosen: Any) -> "Pairs":
         """Returns the pairs whose element of `chosen`, a boolean array, is true."""
         return Pairs(*([*itertools.compress(side, chosen)] for side in self))
 

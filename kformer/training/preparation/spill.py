@@ -8,6 +8,7 @@ turns text into ids, and drops pairs by their lengths.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Spill:
         dtype: NumPy's type of the ids.
     """
 
-    def __init__(self, folder: Path, dtype):
+    def __init__(self, folder: Path, dtype: Any):
         self._dtype = np.dtype(dtype)
         self._paths = [folder / f"{number:03}" for number in range(2**_BITS)]
 
@@ -80,7 +81,7 @@ def packed(rows: Rows, hashes: np.ndarray) -> Iterator[tuple[int, bytes]]:
         yield number, b"".join(array.tobytes() for array in arrays)
 
 
-def different(contents: Iterable[bytes], dtype, dropped: np.ndarray) -> Rows:
+def different(contents: Iterable[bytes], dtype: Any, dropped: np.ndarray) -> Rows:
     """Returns the pairs of one file, each once, in the order of their hashes.
 
     Args:

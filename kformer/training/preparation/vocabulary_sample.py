@@ -1,6 +1,7 @@
 """The vocabularies of shards: read from files, or learned from a sample of the text."""
 
 from pathlib import Path
+from typing import Any
 
 from kformer.text.long_lines import TOO_LONG, is_too_long
 from kformer.text.tables import write_columns
@@ -23,7 +24,7 @@ _SAMPLE_CHARACTERS = 2**27  # or as many as have so many characters.
 def vocabularies_of(
     files: PairFiles,
     options: PreparationOptions,
-    clean,
+    clean: Any,
     tokenizer: str | Path | None = None,
     target_tokenizer: str | Path | None = None,
 ) -> Vocabularies:

@@ -1,6 +1,8 @@
 """The callback that writes checkpoints while `fit` runs, and ends training between two batches."""
 
 import time
+from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -82,7 +84,7 @@ class Saving(keras.callbacks.Callback):
 
     def __init__(
         self,
-        folder,
+        folder: str | Path,
         every_seconds: float,
         every_steps: int,
         stateful_callbacks: list,
@@ -105,7 +107,7 @@ class Saving(keras.callbacks.Callback):
         self._due = time.monotonic() + self.every_seconds
         self._begin = 0, {}
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         if self.is_new:  # Before anything else is written, so that a full disk shows at once.
             self._save(0, 0)
         self.is_new = False
@@ -115,14 +117,14 @@ class Saving(keras.callbacks.Callback):
         """Makes the next epoch begin after `batch` batches, with the metrics in `arrays`."""
         self._begin = batch, arrays
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch = epoch
         self._skipped, arrays = self._begin
         if self._skipped:  # `fit` has reset the metrics.
             assign({"metrics": self.model.metrics_variables}, arrays)
         self._begin = 0, {}
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         done, due = self._skipped + batch + 1, self.every_steps.due(self.model)
         if done < self.batches:  # `on_epoch_end` follows the last batch.
             stopped = self.model.stop_training
@@ -135,7 +137,7 @@ class Saving(keras.callbacks.Callback):
                 raise Stopped
             self._end_if_interrupted(signal_number, self._epoch, done)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         self._save(epoch + 1, 0)
         _, signal_number = self.together.meet(False, self.interruption.signal_number, now=True)
         if epoch + 1 < self.epochs and not self.model.stop_training:

@@ -3,11 +3,13 @@
 Variables come in groups: "model", "optimizer" and "metrics".
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
 
-def build(model: keras.Model, batches):
+def build(model: keras.Model, batches: Any):
     """Creates the variables that Keras would create at the first batch of `batches`."""
     smallest = keras.tree.map_structure(
         lambda spec: ops.zeros([size or 1 for size in spec.shape], spec.dtype.name),

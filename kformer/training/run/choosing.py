@@ -3,6 +3,7 @@
 import math
 import shutil
 import sys
+from typing import Any
 
 from kformer.files import replacing
 from kformer.training.callbacks.best_model import KeepBest
@@ -12,6 +13,7 @@ from kformer.training.parallel.devices import SameScores
 from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.kept_models import AVERAGE, KeepModels, average_of
 from kformer.training.run.run_folder import MODELS
+from kformer.training.run.run_preparation import Prepared
 
 
 class Choice:
@@ -25,7 +27,7 @@ class Choice:
         callbacks: Callbacks for `fit`. They use the averaged weights, if there are any.
     """
 
-    def __init__(self, prepared, learner):
+    def __init__(self, prepared: Prepared, learner: Any):
         self._recipe, self._output = recipe, output = prepared.recipe, prepared.output
         self._model, self._data, self._scores = learner.model, learner.validation, learner.scores
         if self._scores:

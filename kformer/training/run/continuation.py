@@ -99,7 +99,7 @@ def check_can_go_on(output: Path):
         )
 
 
-def how_to_go_on(output: Path, precision: str, error) -> str:
+def how_to_go_on(output: Path, precision: str, error: BaseException) -> str:
     """Returns a message after `error`, a `Diverged`: the kept files, and the next command."""
     from kformer.training.resumption.checkpoint import checkpoint_files  # NumPy.
 

@@ -1,5 +1,7 @@
 """Fine-tuning: a model starts from the weights of another, with the same or a new vocabulary."""
 
+from typing import Any
+
 import sentencepiece
 from keras import ops
 from sentencepiece import sentencepiece_model_pb2
@@ -8,6 +10,7 @@ from kformer.kinds import TRANSLATOR
 from kformer.model.sequence_classifier import SequenceClassifier
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.translator import Translator
+from kformer.text.tokenizer import Tokenizer
 from kformer.training.recipes.recipe import sizes_in
 
 # Beside the sizes; and of a network with an encoder and a decoder.
@@ -48,7 +51,7 @@ def warm_start(translator: Translator, other: Translator):
         )
 
 
-def warm_start_stack(model, start_model):
+def warm_start_stack(model: Any, start_model: Any):
     """Copies the encoder's weights of `start_model` to the encoder of `model`, before training.
 
     The one stack of layers that a language model has counts as its encoder.
@@ -79,7 +82,7 @@ def _encoder_of(network):
     return network.encoder if isinstance(network, SequenceClassifier) else network
 
 
-def settings_to_start_from(start_model, tokenizer) -> dict:
+def settings_to_start_from(start_model: Any, tokenizer: Tokenizer) -> dict:
     """Returns settings, by name, that a network needs beside its sizes for a warm start.
 
     Args:
@@ -95,7 +98,7 @@ def settings_to_start_from(start_model, tokenizer) -> dict:
     return settings
 
 
-def sizes(transformer) -> dict:
+def sizes(transformer: Any) -> dict:
     """Returns, by name, the sizes that a model must share to start from `transformer`."""
     return sizes_in(transformer.get_config())
 

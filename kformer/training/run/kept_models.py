@@ -1,7 +1,9 @@
 """Saves the best models of a run and the last one in files, and averages them."""
 
 import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,9 @@ class KeepModels(ValidationCallback):
         monitor, mode: As for `KeepBest`.
     """
 
-    def __init__(self, model, folder, number: int, monitor="val_loss", mode="min"):
+    def __init__(
+        self, model: Any, folder: Path, number: int, monitor: str = "val_loss", mode: str = "min"
+    ):
         super().__init__()
         self.saved = model
         self.folder = Path(folder)
@@ -34,7 +38,7 @@ class KeepModels(ValidationCallback):
         self.mode = mode
         self._kept = []  # [step, scores], oldest first.
 
-    def on_validation(self, epoch, logs=None):
+    def on_validation(self, epoch: float, logs: dict[str, Any] | None = None):
         """Saves the model, and deletes models that are no longer among the best."""
         if not self.number:
             return
@@ -63,7 +67,7 @@ class KeepModels(ValidationCallback):
 
         return [step for step, _ in sorted(self._kept, key=rank)[: self.number]]
 
-    def score(self, path) -> float:
+    def score(self, path: Path) -> float:
         """Returns the score of the model at `path`; NaN if there is none."""
         scores = {self._path(step): scores for step, scores in self._kept}
         return scores[path].get(self.monitor, math.nan)
@@ -80,18 +84,18 @@ class KeepModels(ValidationCallback):
         """Returns the state for a checkpoint."""
         return self._kept
 
-    def set_state(self, state):
+    def set_state(self, state: Any):
         """Restores the state of `get_state`."""
         self._kept = state
 
 
-def model_files(folder) -> list[Path]:
+def model_files(folder: Path) -> list[Path]:
     """Returns the paths of the models in `folder`, with temporary files of killed processes."""
     folder = Path(folder)
     return [*folder.glob("step-*.keras"), *folder.glob(".step-*.keras")]
 
 
-def average_of(paths, load) -> list[np.ndarray]:
+def average_of(paths: Sequence[Path], load: Callable) -> list[np.ndarray]:
     """Returns the mean of each weight of the networks at `paths`, which `load` reads; float32."""
     first, *rest = paths
     total = [weight.astype("float64") for weight in load(first).network.get_weights()]

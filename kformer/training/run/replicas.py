@@ -1,12 +1,14 @@
 """Compiles a network as section 5.3 of the paper trains it, in runs of few steps, too."""
 
+from typing import Any
+
 from kformer.training.objective.optimizer import AveragedAdam, WarmupSchedule
 from kformer.training.recipes.recipe import Recipe, pace_of
 
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}  # By precision.
 
 
-def one_stack(kind, recipe: Recipe, tokenizer, **settings):
+def one_stack(kind: type, recipe: Recipe, tokenizer: Any, **settings: Any):
     """Returns a network of one stack, by the numbers of the recipe.
 
     Args:
@@ -30,7 +32,7 @@ def one_stack(kind, recipe: Recipe, tokenizer, **settings):
     )
 
 
-def rising_steps(prepared, batches) -> int:
+def rising_steps(prepared: Any, batches: Any) -> int:
     """Returns the steps until the learning rate of a run is highest, and records them.
 
     `Pace` computes them; they are `warmup_steps` if an earlier kformer began the run.
@@ -46,7 +48,9 @@ def rising_steps(prepared, batches) -> int:
     return config["rising_steps"]
 
 
-def compile_network(network, recipe: Recipe, loss, metrics, rising_steps: int | None = None):
+def compile_network(
+    network: Any, recipe: Recipe, loss: Any, metrics: Any, rising_steps: int | None = None
+):
     """Compiles `network` with Adam and the warm-up schedule, by the numbers of the recipe.
 
     `rising_steps` is an argument of `WarmupSchedule`.

@@ -2,8 +2,9 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from kformer.files import check_file
 from kformer.json_files import read_json
@@ -134,7 +135,7 @@ def check_same(configs: list[dict]):
             )
 
 
-def is_comparable(config) -> bool:
+def is_comparable(config: Mapping[str, Any]) -> bool:
     """Whether a value from another process has the form that `check_same` needs."""
     if not isinstance(config, dict):
         return False

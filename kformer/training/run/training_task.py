@@ -32,7 +32,15 @@ class Learner(NamedTuple):
     examples: str
 
     @classmethod
-    def on(cls, model, batches, validation: list, names: list, counted="tokens", scores=None):
+    def on(
+        cls,
+        model: Any,
+        batches: Any,
+        validation: list,
+        names: list,
+        counted: str = "tokens",
+        scores: Any = None,
+    ):
         """Returns a learner with any number of validation texts, of which the first is monitored.
 
         Args:
@@ -104,7 +112,7 @@ class Task:
         """Returns the sizes, by their names in the recipe, of the model to start from."""
         raise NotImplementedError
 
-    def learner(self, prepared, epoch) -> Learner:
+    def learner(self, prepared: Any, epoch: int) -> Learner:
         """Returns the model, with its first weights, and its batches.
 
         Args:
@@ -113,11 +121,11 @@ class Task:
         """
         raise NotImplementedError
 
-    def report(self, prepared) -> str:
+    def report(self, prepared: Any) -> str:
         """Describes the text of a run and its cost, and warns of problems."""
         raise NotImplementedError
 
-    def load(self, path) -> Any:
+    def load(self, path: Any) -> Any:
         """Loads a model of this kind from its file."""
         return self.kind.part("model").load(path)
 
@@ -137,7 +145,7 @@ class OneTextTask(Task):
     def given_vocabularies(self):
         return Vocabularies(super().given_vocabularies().source, None)
 
-    def check_some_are_left(self, recipe, vocabularies):
+    def check_some_are_left(self, recipe: Recipe, vocabularies: Any):
         library = vocabulary.read(vocabularies.source)
         for name, files in self.files.items():
             if files and not any(map(library.encode, self.texts(name))):

@@ -3,7 +3,9 @@
 The first validation text chooses the best model; the others are scored and shown beside it.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 
@@ -27,7 +29,9 @@ class ValidateEvery(keras.callbacks.Callback):
             each validation; other methods are called as in `fit`.
     """
 
-    def __init__(self, steps: int, data, batches: int, callbacks):
+    def __init__(
+        self, steps: int, data: Any, batches: int, callbacks: Sequence[keras.callbacks.Callback]
+    ):
         super().__init__()
         self._every = EverySteps(steps)
         self._data = data
@@ -36,19 +40,19 @@ class ValidateEvery(keras.callbacks.Callback):
         self._before = 0  # Batches of the epoch that earlier processes did.
         self._done = 0
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         self._every.begin(self.model)
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch = epoch
         self._before, self._done = self._done, 0
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         self._done = self._before + batch + 1
         if self._every.due(self.model) and self._done < self._batches:  # Otherwise `fit` does it.
             self._validate(dict(logs))
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         self._before = self._done = 0
 
     def _validate(self, logs):
@@ -66,7 +70,7 @@ class ValidateEvery(keras.callbacks.Callback):
         """Returns the state for a checkpoint."""
         return {"done": self._done}
 
-    def set_state(self, state):
+    def set_state(self, state: Any):
         """Restores the state of `get_state`."""
         self._done = state["done"]
 
@@ -83,7 +87,7 @@ class MoreValidation(ValidationCallback):
         scores: Callbacks that add scores of the same text to the logs, as `TranslationScores`.
     """
 
-    def __init__(self, name: str, data, uncounted: str, scores=()):
+    def __init__(self, name: str, data: Any, uncounted: str, scores: Sequence = ()):
         super().__init__()
         self.name = name
         self._data = data
@@ -102,7 +106,7 @@ class MoreValidation(ValidationCallback):
             logs[f"val_{self.name}_{score.removeprefix('val_')}"] = value
 
 
-def names_of_texts(files) -> list[str]:
+def names_of_texts(files: Sequence[str | Path]) -> list[str]:
     """Returns a name for each file: its own without endings, numbered where two would be equal.
 
     Args:

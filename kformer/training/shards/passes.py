@@ -82,7 +82,7 @@ class _Ranges(NamedTuple):
     starts: np.ndarray
     ends: np.ndarray
 
-    def find(self, numbers):
+    def find(self, numbers: np.ndarray):
         """Returns for each number its range, and its place in that."""
         indices = np.searchsorted(self.ends, numbers, "right")
         return indices, numbers - self.starts[indices]
