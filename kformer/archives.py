@@ -25,7 +25,7 @@ class Archive:
 
     Args:
         file: Its path, or an open file that can be sought in.
-        rule: A sentence for messages: what the file must be.
+        rule: The rule for the file, a sentence for messages.
         name: Name of the file, for messages; None for the path.
 
     Raises:

@@ -28,7 +28,7 @@ def check_backend():
 
     Raises:
         ValueError: The backend is another.
-        RuntimeError: See `check_process`.
+        RuntimeError: The process is a fork of one that has a model.
     """
     if (running := keras.backend.backend()) not in _BACKENDS:
         raise ValueError(

@@ -38,7 +38,7 @@ def replacing(path: str | Path):
     Write a file or a folder there. An old file at `path` is replaced, and the new one gets its
     owner and rights; an old folder never is. A link at `path` stays, and the file that it leads to
     is replaced. The temporary name has the same suffix, because some writers depend on it. An
-    OSError without a file name, such as that of a full disk, gets `path` as its file name.
+    OSError without a file name, such as on a full disk, gets `path` as its file name.
     """
     with Publication() as publication, publication.writing(path) as temporary:
         yield temporary

@@ -34,7 +34,7 @@ def read_json(path: str | Path, schema: Any = dict, *, rule: str, most: int = MO
     Args:
         path: The file.
         schema: The type of the content, as the module describes it.
-        rule: A sentence for messages: what the file must be.
+        rule: The rule for the file, a sentence for messages.
         most: The largest number of bytes.
 
     Raises:

@@ -1,6 +1,6 @@
 """The decoder for one position, all beams of a row at once: the step that searches call.
 
-It computes what `kformer.model.decoder.Decoder` computes for whole sequences, which is its
+It computes the same as `kformer.model.decoder.Decoder` for whole sequences, which is its
 reference; `tests/decoding/test_decoder_step.py` holds the two together. Decoding one position is
 bound by reading the weights and launching operations, so this uses as few operations as possible,
 and everything that is the same in all steps is computed once: the memory's keys and values, the

@@ -4,8 +4,8 @@ Cached keys and values are never reordered: beam k at position t keeps slot t * 
 and a mask selects each beam's ancestors. So the queries of all beams of a row meet all keys of the
 row in one product.
 
-Most runtimes copy what a loop changes. So a block of positions goes into the small buffers of the
-tail first, and is flushed to the main buffers at once.
+Most runtimes copy the buffers that a loop changes. So a block of positions goes into the small
+buffers of the tail first, and is flushed to the main buffers at once.
 
 Axes: B batch, K beams, T largest number of positions, N = T * K slots, H heads, W width of a head,
 L layers.

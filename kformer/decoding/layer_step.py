@@ -1,6 +1,6 @@
 """One decoder layer for one position; `kformer.decoding.decoder_step` calls one after the other.
 
-It computes what `kformer.model.decoder.DecoderLayer.attend` computes. Everything that is the same
+It computes the same as `kformer.model.decoder.DecoderLayer.attend`. Everything that is the same
 in
 all steps is computed once, when a `LayerStep` is made: one matrix for query, key and value, with
 the scale of equation 1 in it, and biases that include the `beta` of the norm before.

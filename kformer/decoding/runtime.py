@@ -50,7 +50,7 @@ class InPlaceBuffers:
     Other ways copy the whole buffer at every step, which takes most of its time with 32 rows. The
     old buffer must not be read again. Steps ensure that, because the values that a step writes
     depend on all values that the last one read; blocks do not, so they need `SliceBuffers`. The
-    methods are those of `SliceBuffers`.
+    methods are described in `SliceBuffers`.
     """
 
     def empty(self, shape: tuple, any_number: Any) -> Any:
@@ -123,7 +123,7 @@ def each_batch(function: Callable, batches: list) -> Iterator:
     """Yields `function(batch)` for every batch, in order, as many at once as pays off.
 
     Raises:
-        RuntimeError: See `kformer.backend.check_process`.
+        RuntimeError: The process is a fork of one that has a model.
     """
     check_process()
     yield from in_parallel(function, batches, max_parallel_batches())

@@ -40,7 +40,7 @@ class SearchOptions:
     `kformer.Beam` explains `length_penalty`, `length_offset` and `coverage_penalty`,
     `kformer.Sample` sampling, and `kformer.decoding.search.constraints.RepetitionPenalty` the
     penalty of that name. A sample depends on the seed, the sentence and the sample's number, not on
-    what else is translated.
+    other texts.
 
     A model may have search defaults of its own, `kformer.Translator.search_defaults`. They replace
     the defaults below for every option that the caller does not give.
@@ -58,7 +58,7 @@ class SearchOptions:
     )
     length_offset: float = _number(
         5.0,
-        "With several beams: what is added to lengths for the length penalty; Marian adds 0.",
+        "With several beams: number added to lengths for the length penalty; Marian adds 0.",
     )
     coverage_penalty: float = _number(
         0.0,

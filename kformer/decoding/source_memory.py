@@ -128,5 +128,5 @@ def prompt_memory(network: Any, prompt: Any) -> PromptMemory:
 
 
 def additive_mask(mask: Any) -> Any:
-    """Returns what to add to scores: 0 where the boolean `mask` is True, else `MASKED_SCORE`."""
+    """Returns a mask to add to scores: 0 where the boolean `mask` is True, else `MASKED_SCORE`."""
     return ops.where(mask, 0.0, MASKED_SCORE)

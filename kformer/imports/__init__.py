@@ -11,6 +11,6 @@
   weights of PyTorch by name, read from files without PyTorch.
 - `assembly`: a `Translator` of weights, vocabularies and positions, whoever trained it.
 - `plain_vocabularies`: SentencePiece models beside a network, of characters, or of words.
-- `id_table`: SentencePiece models whose ids are those of a table that both sides share.
+- `id_table`: SentencePiece models with the ids of a table that both sides share.
 - `generation_config`: the search that a model's own settings ask for.
 """

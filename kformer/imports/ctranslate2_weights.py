@@ -155,7 +155,7 @@ class CTranslate2Weights:
         return _ACTIVATIONS[number]
 
     def _positions(self, left, d_model):
-        """Removes the tables of positions; returns what `positions_in_table` does."""
+        """Removes the tables of positions; returns their settings, by `positions_in_table`."""
         tables = [left.pop(f"{side}/{_POSITIONS}", None) for side in ("encoder", "decoder")]
         if all(table is None for table in tables):  # Computed, in models of OpenNMT-tf.
             return tensor2tensor_positions(d_model, first=1), True

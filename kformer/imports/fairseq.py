@@ -139,7 +139,7 @@ def from_fairseq(
 
     The model is one of fairseq's task `translation`, a Transformer with sinusoidal positions, whose
     text was split by SentencePiece. Neither fairseq nor PyTorch is needed, and nothing from the
-    file is run. Licence, languages and citation of a README.md in the folder become those of
+    file is run. Licence, languages and citation of a README.md in the folder go into
     `Translator.about`.
 
     The result gives the logits of fairseq, and so its translations, with one exception: padding,

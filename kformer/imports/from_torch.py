@@ -34,7 +34,7 @@ def from_torch(
     norm_epsilon: float = EPSILON,
     dtype: str | keras.DTypePolicy | None = None,
 ):
-    """Returns the layer or stack of kformer that computes what a module of PyTorch computes.
+    """Returns the layer or stack of kformer that computes the same as a module of PyTorch.
 
     The names of the weights decide which one it is:
 

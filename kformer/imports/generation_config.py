@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from kformer.tasks.search_defaults import SearchDefaults
 
-_KEPT = {  # Names of `kformer.SearchOptions`, by those of transformers that mean the same.
+_KEPT = {  # Names of `kformer.SearchOptions`, by equivalent names of transformers.
     "no_repeat_ngram_size": "no_repeat_ngram",
     "repetition_penalty": "repetition_penalty",
 }
@@ -93,7 +93,7 @@ def _lengths(config):
 
 
 def search_of_marian(settings: Mapping, where: str) -> dict:
-    """Returns the search defaults of Marian's settings, such as those of decoder.yml.
+    """Returns the search defaults of Marian's settings, such as decoder.yml.
 
     Args:
         settings: dict of strings.

@@ -1,4 +1,4 @@
-"""SentencePiece models whose ids are those of a given table.
+"""SentencePiece models with the ids of a given table.
 
 A pretrained translator may come with a SentencePiece model for each side and with one table of
 pieces and ids for both. Here each model is written anew, with all pieces of the table in the order
@@ -118,7 +118,7 @@ def read_model(model: bytes, name: str):
         proto = _PROTO.ModelProto.FromString(model)
     except DecodeError:
         proto = _PROTO.ModelProto()
-    # What is not UTF-8 is not a string.
+    # A piece that is not UTF-8 is not a string.
     if not proto.pieces or not all(isinstance(entry.piece, str) for entry in proto.pieces):
         raise ValueError(
             "The file must be a SentencePiece model. "

@@ -65,9 +65,9 @@ def from_marian(
     which is one .spm file, or one for each side that the settings beside the weights name, or one
     *vocab.yml with source.spm and target.spm. Neither PyTorch nor transformers is needed, and
     nothing from the folder is run. Licence, languages and citation of its model card, README.md,
-    become those of `Translator.about`.
+    go into `Translator.about`.
 
-    The result computes what Marian computes, which trained the weights. The port to transformers
+    The result computes as Marian does, which trained the weights. The port to transformers
     has other positions, whose slowest wave is slower, and adds another number to the variance of
     norms; with `as_transformers` the result has the logits of `MarianMTModel`, and so the
     translations of `generate`. Ids equal the ids of `MarianTokenizer`, but adjacent characters that

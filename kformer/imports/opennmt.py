@@ -65,7 +65,7 @@ def from_opennmt(
 
     The model is a Transformer with sinusoidal positions, whose text was split by SentencePiece.
     Neither OpenNMT-py nor PyTorch is needed, and nothing from the file is run. Licence, languages
-    and citation of a README.md in the folder become those of `Translator.about`.
+    and citation of a README.md in the folder go into `Translator.about`.
 
     Args:
         checkpoint: Path of the file.

@@ -58,7 +58,7 @@ def from_opennmt_tf(
 
     The model is a Transformer with sinusoidal positions and ReLU, whose text was split by
     SentencePiece, and whose sources were trained on without start and end. OpenNMT-tf is not
-    needed. Licence, languages and citation of a README.md in the folder become those of
+    needed. Licence, languages and citation of a README.md in the folder go into
     `Translator.about`.
 
     Args:
@@ -119,7 +119,7 @@ def _vocabularies(folder, source, target):
 
 
 def _read_weights(path):
-    """Returns the weights of the model by name, without those of the optimizer."""
+    """Returns the weights of the model by name, without the optimizer's."""
     try:
         reader = tf.train.load_checkpoint(str(path))
         shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()

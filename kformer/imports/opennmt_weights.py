@@ -112,7 +112,7 @@ def _take_table(weights, side, size, path):
 
 
 def _take_positions(weights, d_model, path):
-    """Removes the tables of positions; returns what `positions_in_table` does."""
+    """Removes the tables of positions; returns their settings, by `positions_in_table`."""
     positions = []
     for side in ("encoder", "decoder"):
         table = weights.pop(f"{_EMBEDDING.format(side)}.pe.pe", None)

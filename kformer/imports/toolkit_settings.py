@@ -41,7 +41,7 @@ def settings_in(value: Any) -> dict:
 
 
 class ToolkitSettings:
-    """The settings of a checkpoint, with checks of what a `kformer.Transformer` can compute.
+    """The settings of a checkpoint, with checks that a `kformer.Transformer` can compute them.
 
     Args:
         values: dict by name.

@@ -213,7 +213,7 @@ class _Unpickler(pickle.Unpickler):
         return self._storage(dtype, key, size)
 
 
-# Objects without attributes, because a pickle may set attributes of what it names.
+# Objects without attributes, because a pickle may set attributes of the objects that it names.
 class _RebuildTensor:
     __slots__ = ()
 

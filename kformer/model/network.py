@@ -87,7 +87,7 @@ class KeepsOptimizer:
         return super().make_train_function(force)
 
     def get_compile_config(self):
-        """Returns what Keras returns, after it created the variables of the optimizer.
+        """Returns Keras's config, after it created the variables of the optimizer.
 
         Keras creates them when it loads a model, and warns if the file has none because the model
         was saved before it was trained.
@@ -193,8 +193,8 @@ def _refuse(class_weight):
 class OneStack(Network):
     """A network of one embedding and one stack of self-attention: ids in, a vector for each id.
 
-    `TransformerEncoder` and `TransformerDecoder` differ in the mask, and in what `call` returns. An
-    `EncoderLayer` under a causal mask is a `DecoderLayer` without the attention over a memory.
+    `TransformerEncoder` and `TransformerDecoder` differ in the mask, and in the result of `call`.
+    An `EncoderLayer` under a causal mask is a `DecoderLayer` without the attention over a memory.
     """
 
     def __init__(

@@ -19,8 +19,8 @@ EPSILON = 1e-5  # As in torch.nn.Transformer; Keras's default of 1e-3 is coarse 
 class LayerNorm(keras.layers.LayerNormalization):
     """(x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, over the last axis.
 
-    [Ba et al., 2016](https://arxiv.org/abs/1607.06450). In training it computes what Keras's own
-    layer computes, in fewer and faster steps: means are products with a vector, which processors
+    [Ba et al., 2016](https://arxiv.org/abs/1607.06450). In training it computes the same as Keras's
+    own layer, in fewer and faster steps: means are products with a vector, which processors
     do best, and the gradient is written out.
 
     Call arguments:

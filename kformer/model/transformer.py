@@ -46,7 +46,7 @@ class Transformer(PredictsTokens, Network):
         d_ff: Inner width of the feed-forward networks.
         dropout: Dropout rate of each sub-layer's output and of the embedded ids.
         norm_first: Whether to normalise before each sub-layer (pre-norm) instead of after.
-        target_vocab_size: Number of target ids, if they are not those of the source.
+        target_vocab_size: Number of target ids, if the target has its own vocabulary.
         padding_id: The id that fills short rows, on both sides.
         activation: Of the feed-forward networks: "relu" as in the paper, "gelu" or "swish"; see
             `kformer.FeedForward`.
@@ -54,8 +54,8 @@ class Transformer(PredictsTokens, Network):
             fast: a deep encoder runs once, the decoder for every id.
         output_bias: Whether a bias for each target id is added to the logits.
         tied_output: Whether the output shares the table of the target, as in the paper.
-        norm_epsilon: See `kformer.EncoderLayer`.
-        first_position, max_wavelength: See `kformer.PositionalEncoding`.
+        norm_epsilon: As for `kformer.EncoderLayer`.
+        first_position, max_wavelength: As for `kformer.PositionalEncoding`.
         ignored_source_id: A source id that nothing attends to, as if it was not there: the end id
             if the model was trained on sources without one. None for none.
 

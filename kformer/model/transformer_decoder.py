@@ -26,8 +26,8 @@ class TransformerDecoder(PredictsTokens, OneStack):
     Args:
         vocab_size, num_layers, d_model, num_heads, d_ff, dropout, norm_first, activation: As for
             `TransformerEncoder`.
-        first_position, max_wavelength: See `kformer.PositionalEncoding`.
-        norm_epsilon: See `kformer.EncoderLayer`.
+        first_position, max_wavelength: As for `kformer.PositionalEncoding`.
+        norm_epsilon: As for `kformer.EncoderLayer`.
         padding_id: The id that fills short rows, after their end.
         start_id: The id that every text begins with. A row may hold several texts, one after the
             other: each is read as if it were alone.
@@ -38,7 +38,7 @@ class TransformerDecoder(PredictsTokens, OneStack):
             what another row had no room for: that is read as a text of its own.
 
     Returns:
-        logits: float tensor (B, T, V), of what follows each position. `encode` returns the vectors,
+        logits: float tensor (B, T, V), of the id after each position. `encode` returns the vectors,
         float (B, T, D), that they are made of, and `attend` also the attention weights.
     """
 

@@ -46,10 +46,10 @@ class TransformerEncoder(OneStack):
         dropout: Dropout rate of each sub-layer's output and of the embedded ids.
         norm_first: Whether to normalise before each sub-layer (pre-norm) instead of after.
         padding_id: The id that fills short rows; no other id attends to it.
-        activation: Of the feed-forward networks; see `kformer.FeedForward`.
-        first_position, max_wavelength: See `kformer.PositionalEncoding`.
-        norm_epsilon: See `kformer.EncoderLayer`.
-        ignored_source_id: See `kformer.Transformer`.
+        activation: Activation of the `kformer.FeedForward` networks.
+        first_position, max_wavelength: As for `kformer.PositionalEncoding`.
+        norm_epsilon: As for `kformer.EncoderLayer`.
+        ignored_source_id: As for `kformer.Transformer`.
 
     Call arguments:
         source: integer tensor (B, S).
@@ -100,7 +100,7 @@ class TransformerEncoder(OneStack):
 
         Args:
             transformer: `kformer.Transformer`. LoRA is merged; quantized weights become floats.
-            dropout: Dropout rate; None for that of `transformer`.
+            dropout: Dropout rate; None for the rate of `transformer`.
         """
         config = transformer.get_config()
         encoder = cls(

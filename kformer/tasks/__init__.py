@@ -1,6 +1,6 @@
 """Tasks: a network with its tokenizers, from text to an answer.
 
-- `text_model`: `TextModel`, what every task shares: its `.keras` file, and vectors of texts.
+- `text_model`: `TextModel`, the base of all tasks: its `.keras` file, and vectors of texts.
 - `translator`: `Translator`, from text to text. `translation`: `Translation`, one answer of it.
 - `given_translations`: scores, word alignments and attention of translations that are given.
 - `ensemble`: `Ensemble`, several translators that translate together.

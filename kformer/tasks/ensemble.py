@@ -173,7 +173,7 @@ class _MeanLikelihood:
     def __call__(
         self, sources: list, targets: list, progress: Callable | None = None
     ) -> list[TargetScores]:
-        """See `BatchLikelihood`; `progress` is called while the last model reads the pairs."""
+        """As `BatchLikelihood`; `progress` is called while the last model reads the pairs."""
         scores = []
         for number, (likelihood, head) in enumerate(self._likelihoods, start=1):
             last = number == len(self._likelihoods)

@@ -60,7 +60,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
     """A tokenizer, a decoder and a search: continues prompts, and scores texts.
 
     `encode` and `token_vectors` give the vectors of the last layer: `token_vectors` one for the
-    start id and one for each piece, each made of what comes before it in the text.
+    start id and one for each piece, each computed from the text before it.
 
     Args:
         tokenizer: `Tokenizer`.
@@ -121,7 +121,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
             batch_size: Prompts continued at once. It changes speed, not answers.
             progress: Called with the number of prompts done, after each batch.
             **options: The options of `kformer.SearchOptions`, by name, where the source is the
-                prompt; by default those of `search_defaults`.
+                prompt; by default the values in `search_defaults`.
                 `max_length` counts the ids of the continuation alone; without it, a continuation
                 ends at the end id or at the model's `max_length`.
 
@@ -130,7 +130,7 @@ class LanguageModel(SearchDefaults, PredictsTokens, TextModel):
             continuation. `generations` returns more.
 
         Raises:
-            TypeError: An argument, or one of the prompts, is not what it should be.
+            TypeError: An argument, or one of the prompts, has the wrong type.
             ValueError: A number is out of range, or a prompt leaves no room below `max_length`.
 
         Warns:

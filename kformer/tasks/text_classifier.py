@@ -92,7 +92,7 @@ class TextClassifier(TextModel):
             the order of the classifier's `labels`.
 
         Raises:
-            TypeError: An argument, or one of the texts, is not what it should be.
+            TypeError: An argument, or one of the texts, has the wrong type.
             ValueError: `batch_size` is less than 1.
 
         Warns:

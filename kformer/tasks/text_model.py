@@ -114,7 +114,7 @@ class TextModel(KeepsOptimizer, keras.Model):
             float32 array (N, D), where D is the width of the network.
 
         Raises:
-            TypeError: An argument, or one of the texts, is not what it should be.
+            TypeError: An argument, or one of the texts, has the wrong type.
             ValueError: `batch_size` is less than 1.
 
         Warns:

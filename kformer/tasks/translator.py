@@ -190,14 +190,14 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
             split: Whether each text may have many sentences, as for `split_translations`.
             source_language: With `split`, the language of the texts, such as "de".
             target_language: One of `target_languages`, if there are any, as for `into`.
-            **options: The other options of `kformer.SearchOptions`, by name; by default those of
-                `search_defaults`.
+            **options: The other options of `kformer.SearchOptions`, by name; by default the values
+                in `search_defaults`.
 
         Returns:
             list of as many strings, the best translations; `translations` flags degenerate ones.
 
         Raises:
-            TypeError: An argument, or one of the texts, is not what it should be.
+            TypeError: An argument, or one of the texts, has the wrong type.
             ValueError: A number is out of range, there are not as many prefixes as texts, `split`
                 does not go with another argument, or the language is none of the model's.
 

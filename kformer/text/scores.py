@@ -1,6 +1,6 @@
 """Scores of translations by sacreBLEU, with bootstrap intervals and paired tests of systems.
 
-The intervals and tests are those of [Koehn, 2004](https://aclanthology.org/W04-3250): the lines are
+Intervals and tests follow [Koehn, 2004](https://aclanthology.org/W04-3250): the lines are
 drawn again and again, with replacement, and each such text is scored.
 """
 

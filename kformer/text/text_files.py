@@ -1,7 +1,7 @@
 """Text files: one sentence a line, UTF-8; plain or compressed: `.gz`, `.bz2`, `.xz`, `.zst`.
 
 A line ends at a line feed; a `\\r` directly before it belongs to the line end. Everything else is
-text, also a `\\r` or another separator within a line: the tokenizer decides what it means.
+text, also a `\\r` or another separator within a line: the tokenizer interprets it.
 
 Only the beginning of a line of more than 1,048,576 bytes is read (`kformer.text.long_lines`).
 """

@@ -66,7 +66,7 @@ def split_pieces(text: str, source_language: str | None = None) -> list[Piece]:
 
     A sentence has neither list marks such as "1." nor emoji at its ends, and text without letters
     is no sentence. Joined, the pieces are the text. Each piece has a source; a text without
-    sentences has one piece, or none if it is empty. Arguments and errors are those of
+    sentences has one piece, or none if it is empty. Arguments and errors are as for
     `split_sentences`.
     """
     code = _code(source_language)
