@@ -22,7 +22,7 @@ from kformer.scale.runner import pipeline_options, run
 from kformer.scale.worker_models import FLAGS, TranslatorHandler, check_is_export
 
 _LINES = 20_000  # Lines in a part of the output.
-_FOUND = "found.json"  # Numbers of lines by part.
+_REPORT = "report.json"  # Numbers of lines by part.
 
 
 class Translate(beam.PTransform):
@@ -82,7 +82,7 @@ def translate_text(
     translate = Translate(model)
     with _places(output) as (folder, whole):
         result = run(lambda pipeline: _build(pipeline, input, translate, folder), pipeline_settings)
-        with opened(f"{folder}/{_FOUND}") as content:
+        with opened(f"{folder}/{_REPORT}") as content:
             parts = json.load(content)
         with FileSystems.create(whole, compression_type=CompressionTypes.UNCOMPRESSED) as file:
             for number in sorted(parts):
@@ -103,8 +103,8 @@ def _build(pipeline, input, translate, folder):
     )
     _ = (
         pipeline
-        | "Once" >> beam.Create([f"{folder}/{_FOUND}"])
-        | "WriteFound" >> beam.Map(_write_found, beam.pvalue.AsList(parts))
+        | "Once" >> beam.Create([f"{folder}/{_REPORT}"])
+        | "WriteReport" >> beam.Map(_write_report, beam.pvalue.AsList(parts))
     )
 
 
@@ -116,7 +116,7 @@ def _write(part, folder):
     return number
 
 
-def _write_found(address, parts):
+def _write_report(address, parts):
     _publish(json.dumps(parts), address)
 
 

@@ -35,7 +35,7 @@ from kformer.training.run.run_vocabularies import Vocabularies, read_vocabularie
 from kformer.training.shards.manifest import MANIFEST, Manifest
 from kformer.training.shards.shard_file import joined
 
-_FOUND = "found.json"  # The workers' counts and shards, for the manifest.
+_REPORT = "report.json"  # The workers' counts and shards, for the manifest.
 
 
 def prepare_shards(
@@ -85,9 +85,9 @@ def prepare_shards(
             lambda pipeline: _build(pipeline, files, options, vocabularies, address),
             pipeline_settings,
         )
-        with opened(f"{address}/{_FOUND}") as content:
+        with opened(f"{address}/{_REPORT}") as content:
             report = json.load(content)
-        FileSystems.delete([f"{address}/{_FOUND}"])
+        FileSystems.delete([f"{address}/{_REPORT}"])
         counts = Counter(report["counts"])
         shards = sorted(report["shards"], key=lambda shard: shard["name"])
         if not shards:
@@ -161,10 +161,10 @@ def _build(pipeline, files, options, vocabularies, address):
     )
     _ = (
         pipeline
-        | "Once" >> beam.Create([f"{address}/{_FOUND}"])
-        | "WriteFound"
+        | "Once" >> beam.Create([f"{address}/{_REPORT}"])
+        | "WriteReport"
         >> beam.Map(
-            _write_found,
+            _write_report,
             beam.pvalue.AsSingleton(outputs.counts | "AddCounts" >> beam.CombineGlobally(_added)),
             beam.pvalue.AsSingleton(near | "AddNear" >> beam.CombineGlobally(sum)),
             beam.pvalue.AsList(shards),
@@ -216,8 +216,8 @@ def _write(shard, dtype, address):
     return entry
 
 
-def _write_found(address, counts, near, shards):
+def _write_report(address, counts, near, shards):
     with tempfile.TemporaryDirectory(prefix="kformer-") as folder:
-        path = Path(folder, _FOUND)
+        path = Path(folder, _REPORT)
         path.write_text(json.dumps({"counts": counts, "near": near, "shards": shards}), "utf-8")
         published(path, address)
