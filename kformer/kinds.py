@@ -78,7 +78,7 @@ class Kind:
         """Imports and returns the class that the field `name` names."""
         return pkgutil.resolve_name(getattr(self, name))
 
-    def check(self, name: str, value):
+    def check(self, name: str, value: Any):
         """Raises a TypeError unless the argument `name` is a Keras model of this kind."""
         if not isinstance(value, self.part("model")):
             raise TypeError(
