@@ -17,7 +17,7 @@ from .model.embedding import PositionalEncoding, TokenEmbedding
 from .model.encoder import Encoder, EncoderLayer
 from .model.feed_forward import FeedForward
 from .model.masks import causal_mask, padding_mask
-from .model.sequence_classifier import SequenceClassifier
+from .model.sequence_classifier import SequenceClassifier, TokenClassifier
 from .model.transformer import Transformer
 from .model.transformer_decoder import TransformerDecoder
 from .model.transformer_encoder import TransformerEncoder
@@ -26,11 +26,12 @@ from .tasks.ensemble import Ensemble
 from .tasks.language_model import Generation, LanguageModel
 from .tasks.text_classifier import TextClassifier
 from .tasks.text_encoder import TextEncoder
+from .tasks.text_tagger import TextTagger
 from .tasks.translation import Translation
 from .tasks.translator import Translator
 from .tasks.word_alignment import HeadScore
 from .text.alignment import AlignmentHead, GoldLinks, WordAlignment, alignment_error_rate
-from .text.labels import Predictions
+from .text.labels import Predictions, Tagging
 from .text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
@@ -60,8 +61,11 @@ __all__ = [
     "SequenceClassifier",
     "Shortlist",
     "SplitTranslation",
+    "Tagging",
     "TextClassifier",
     "TextEncoder",
+    "TextTagger",
+    "TokenClassifier",
     "TokenEmbedding",
     "Tokenizer",
     "Transformer",

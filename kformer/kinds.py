@@ -141,9 +141,26 @@ LANGUAGE_MODEL = Kind(
     task="kformer.training.kinds.language_task:LanguageTask",
     task_name="language modelling",
 )
+TAGGER = Kind(
+    name="tagger",
+    model="kformer:TextTagger",
+    network=("classifier", "encoder"),
+    does="tag",
+    doing="Tagging",
+    pocket="kformer.pocket:PocketTagger",
+    served="kformer.export:ServedTagger",
+    saved_model="kformer.export.saved_model.saved_classifier:TaggerExport",
+    tflite="kformer.export.tflite.tflite_classifier:TaggerExport",
+    verification="kformer.export.verify.classifications:Taggings",
+    metadata=("d_model", "labels"),
+    saved_model_bytes=(640_000, 300_000, 55),
+    tflite_bytes=(300_000, 60_000, 35),
+    task="kformer.training.kinds.tagging_task:TaggingTask",
+    task_name="tagging",
+)
 TEXT_ENCODER = Kind(name="text_encoder", model="kformer:TextEncoder", network=("encoder",))
 
-KINDS = (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL, TEXT_ENCODER)
+KINDS = (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL, TAGGER, TEXT_ENCODER)
 EXPORTED = tuple(kind for kind in KINDS if kind.saved_model)
 # Names of the model in the folder of a training run.
 MODEL_FILES = tuple(kind.file for kind in KINDS if kind.task)
@@ -152,6 +169,11 @@ MODEL_FILES = tuple(kind.file for kind in KINDS if kind.task)
 def kind_named(name: str) -> Kind | None:
     """Returns the kind of a name or of the words for it; None if there is none."""
     return next((kind for kind in KINDS if name in (kind.name, kind.words)), None)
+
+
+def kind_of_task(name: str) -> Kind:
+    """Returns the kind whose training has a name in the config of a run."""
+    return next(kind for kind in KINDS if kind.task_name == name)
 
 
 def kind_of(model: Any) -> Kind | None:

@@ -21,6 +21,18 @@ def sentences(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.LanguageMod
     return training.train_language_model(recipe, "text.txt", folder, tokenizer="a.model")
 
 
+def tags(folder: Path, texts: list[str]) -> None:
+    tagger = training.train_tagger(training.Recipe.named("words"), "train.conll", folder)
+    network = kformer.TokenClassifier(kformer.TransformerEncoder(400, 1, 16, 2, 24), 2)
+    kformer.TextTagger(tagger.tokenizer, network, labels=["B-X", "O"])
+    served = export.ServedTagger(export.export_saved_model(tagger, folder / "served"))
+    phone = pocket.PocketTagger(export.export_tflite(tagger, folder / "tagger.tflite"))
+    assert_type(served.tag(texts), list[kformer.Tagging])
+    assert_type(phone.tag(texts), list[kformer.Tagging])
+    with serving.Client("http://localhost:8501", "tagger") as client:
+        assert_type(client.tag(texts), list[kformer.Tagging])
+
+
 def continued(path: str, address: str) -> list[str]:
     found: list[serving.ServedGeneration] = serving.Client(address).generations(["we"])[0]
     assert_type(found[0].text, str)

@@ -1,7 +1,7 @@
 """The `kformer` command: one module for each subcommand, errors in one line.
 
-- `train`, `distill`, `classify`, `lm`, `prepare`, `shortlist_command`: train models, and make the
-  data that they are trained on. `run_flags`: the flags that every run shares.
+- `train`, `distill`, `classify`, `tag`, `lm`, `prepare`, `shortlist_command`: train models, and
+  make the data that they are trained on. `run_flags`: the flags that every run shares.
 - `translate`, `encode`, `score`, `align`, `evaluate`, `request`: use models.
 - `export`, `importing`: other forms of a model, and models of others. `export_options`,
   `export_writing`: shared with the demos.

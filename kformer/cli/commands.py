@@ -26,6 +26,7 @@ _COMMANDS = {  # The module of each, which has a function of the same name.
 _ON_RUNNERS = ("prepare", "translate")
 _GROUPS = {  # The module of each, which has the group as its `app`.
     "classify": "classify",
+    "tag": "tag",
     "lm": "lm",
     "import": "importing",
     "plot": "plot_command",

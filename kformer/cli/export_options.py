@@ -12,9 +12,9 @@ import typer
 
 from kformer.cli.command_options import Tokenize
 from kformer.decoding.search_options import SearchOptions
+from kformer.kinds import kind_of_task
 from kformer.text.documents import LINE, read_documents
 from kformer.training.data.pairs import check_parallel, split_pairs
-from kformer.training.kinds.labelled_files import split
 from kformer.training.run.run_config import read_run_config
 
 _PRECISIONS = ("float32", "float16", "int8", "int4", "int4-all")
@@ -194,7 +194,8 @@ def _recorded(model):
         source, target = split_pairs(files, config["options"]["columns"])
         files = [*source, *target]
     if recorded.get("valid"):
-        labelled = split(files, config["options"].get("columns"))
+        task = kind_of_task(config["task"]).part("task")
+        labelled = task.split(files, config["options"].get("columns"))
         files = [*labelled.texts, *labelled.labels]
     source, *reference = map(Path, files)
     return source, reference[0] if reference else None

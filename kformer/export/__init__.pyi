@@ -1,6 +1,11 @@
 from .ctranslate2_folder import export_ctranslate2
 from .saved_model.saved_model_writer import export_saved_model
-from .saved_model.served_translator import ServedClassifier, ServedLanguageModel, ServedTranslator
+from .saved_model.served_translator import (
+    ServedClassifier,
+    ServedLanguageModel,
+    ServedTagger,
+    ServedTranslator,
+)
 from .tflite.tflite_writer import export_tflite
 from .verify.verifier import Report, Verifier
 from .web.page_writer import export_web_page
@@ -9,6 +14,7 @@ __all__ = [
     "Report",
     "ServedClassifier",
     "ServedLanguageModel",
+    "ServedTagger",
     "ServedTranslator",
     "Verifier",
     "export_ctranslate2",

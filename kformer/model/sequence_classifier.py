@@ -1,4 +1,4 @@
-"""An encoder with a head on it: ids in, a logit for each class out.
+"""An encoder with a head on it: ids in, the logits of classes out, for a text or for each id.
 
 Axes: B batch, S sequence length, D d_model, C number of classes.
 """
@@ -17,28 +17,19 @@ from kformer.model.transformer_encoder import TransformerEncoder
 POOLINGS = ("mean", "first")
 
 
-@keras.saving.register_keras_serializable(package="kformer")
-class SequenceClassifier(Network):
-    """Pools the vectors of an encoder into one, and scores each class by a linear layer.
+class ClassifyingNetwork(Network):
+    """An encoder, dropout and a linear layer that scores classes; base class.
 
     Args:
         encoder: `kformer.TransformerEncoder`.
         num_classes: Number of classes C, at least 2.
-        pooling: "mean" over the real ids, or "first", the vector of the first id.
-        dropout: Dropout rate of the pooled vector.
-
-    Call arguments:
-        source: integer tensor (B, S).
-
-    Returns:
-        logits: float32 tensor (B, C).
+        dropout: Dropout rate of what the linear layer reads.
     """
 
     def __init__(
         self,
         encoder: TransformerEncoder,
         num_classes: int,
-        pooling: str = "mean",
         dropout: float = DROPOUT,
         **kwargs: Any,
     ):
@@ -51,7 +42,6 @@ class SequenceClassifier(Network):
             )
         self.encoder = encoder
         self.num_classes = check_integer("num_classes", num_classes, least=2)
-        self.pooling = check_choice("pooling", pooling, POOLINGS)
         self.dropout = Dropout(dropout, name="dropout", dtype=self.dtype_policy)
         # Not in 16 bits, as probabilities are compared with probabilities of exports.
         self.head = keras.layers.Dense(num_classes, name="head", dtype="float32")
@@ -78,10 +68,6 @@ class SequenceClassifier(Network):
         """Width of the vectors."""
         return self.encoder.d_model
 
-    def call(self, source: Any, training: bool | None = None):
-        pooled = pool(self.encode(source, training), source, self.padding_id, self.pooling)
-        return self.head(self.dropout(pooled, training=training))
-
     def encode(self, source: Any, training: bool | None = None):
         """Returns the encoder's vectors, float (B, S, D), of `source`, integer (B, S)."""
         return self.encoder(source, training=training)
@@ -91,11 +77,8 @@ class SequenceClassifier(Network):
         return self.encoder.attend(source)
 
     def probabilities(self, source: Any):
-        """Returns the probability of each class, float32 (B, C)."""
+        """Returns the probability of each class, float32, in the shape of the logits."""
         return ops.softmax(self(source), axis=-1)
-
-    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
-        return input_shape[0], self.num_classes
 
     def get_config(self):
         encoder = self.encoder.get_config()
@@ -105,7 +88,6 @@ class SequenceClassifier(Network):
             **super().get_config(),
             "encoder": encoder,
             "num_classes": self.num_classes,
-            "pooling": self.pooling,
             "dropout": self.dropout.rate,
         }
 
@@ -113,6 +95,69 @@ class SequenceClassifier(Network):
     def from_config(cls, config: dict[str, Any]):
         encoder = {**config["encoder"], "dtype": config.get("dtype")}  # A copy may have another.
         return super().from_config({**config, "encoder": TransformerEncoder.from_config(encoder)})
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class SequenceClassifier(ClassifyingNetwork):
+    """Pools the vectors of an encoder into one, and scores each class by a linear layer.
+
+    Args:
+        encoder: `kformer.TransformerEncoder`.
+        num_classes: Number of classes C, at least 2.
+        pooling: "mean" over the real ids, or "first", the vector of the first id.
+        dropout: Dropout rate of the pooled vector.
+
+    Call arguments:
+        source: integer tensor (B, S).
+
+    Returns:
+        logits: float32 tensor (B, C).
+    """
+
+    def __init__(
+        self,
+        encoder: TransformerEncoder,
+        num_classes: int,
+        pooling: str = "mean",
+        dropout: float = DROPOUT,
+        **kwargs: Any,
+    ):
+        super().__init__(encoder, num_classes, dropout, **kwargs)
+        self.pooling = check_choice("pooling", pooling, POOLINGS)
+
+    def call(self, source: Any, training: bool | None = None):
+        pooled = pool(self.encode(source, training), source, self.padding_id, self.pooling)
+        return self.head(self.dropout(pooled, training=training))
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
+        return input_shape[0], self.num_classes
+
+    def get_config(self):
+        return {**super().get_config(), "pooling": self.pooling}
+
+
+@keras.saving.register_keras_serializable(package="kformer")
+class TokenClassifier(ClassifyingNetwork):
+    """Scores each class for each id by a linear layer on the encoder's vectors.
+
+    Args:
+        encoder: `kformer.TransformerEncoder`.
+        num_classes: Number of classes C, at least 2.
+        dropout: Dropout rate of the vectors.
+
+    Call arguments:
+        source: integer tensor (B, S).
+
+    Returns:
+        logits: float32 tensor (B, S, C).
+    """
+
+    def call(self, source: Any, training: bool | None = None):
+        vectors = ops.cast(self.encode(source, training), "float32")
+        return self.head(self.dropout(vectors, training=training))
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]):
+        return (*input_shape, self.num_classes)
 
 
 def pool(vectors: Any, ids: Any, padding_id: int, pooling: str = "mean"):

@@ -1,4 +1,4 @@
-"""Runs a `.tflite` classifier with NumPy and ai-edge-litert, without TensorFlow.
+"""Runs `.tflite` classifiers and taggers with NumPy and ai-edge-litert, without TensorFlow.
 
 Axes: N texts, C classes.
 """
@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kformer.kinds import CLASSIFIER
+from kformer.arguments import as_texts
+from kformer.kinds import CLASSIFIER, TAGGER
 from kformer.pocket.pocket_model import PocketModel
-from kformer.text.labels import Predictions, predictions
+from kformer.text.labels import Predictions, Tagging, predictions, tagger_text, tagging
 
 
 class PocketClassifier(PocketModel):
@@ -68,3 +69,56 @@ class PocketClassifier(PocketModel):
 
     def _read_row(self, worker, outputs, source, cut, length):
         return outputs["probabilities"], False
+
+
+class PocketTagger(PocketModel):
+    """A `.tflite` tagger; any number of threads may share one.
+
+    Args:
+        path: The `.tflite` file, as `kformer.export.export_tflite` writes it.
+        workers: Maximum number of texts or batches tagged at the same time, as for
+            `kformer.pocket.PocketClassifier`.
+
+    Attributes:
+        manifest: dict, the metadata of the file.
+
+    Raises:
+        FileNotFoundError, TypeError, ValueError: As for `kformer.pocket.PocketClassifier`.
+    """
+
+    kind = TAGGER
+    signature = "tag"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The C labels."""
+        return tuple(self.manifest["labels"])
+
+    def tag(
+        self, texts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> list[Tagging]:
+        """Labels the words of each text, as `kformer.TextTagger.tag`.
+
+        Args:
+            texts: list of N strings, or another iterable of them.
+            progress: Called with the number of texts done, after each text or batch.
+
+        Raises:
+            TypeError: `texts` is no list of strings.
+
+        Warns:
+            UserWarning: A text was too long; its last words have no label.
+        """
+        texts = as_texts(texts, "texts")
+        answers = self._answers([*map(tagger_text, texts)], "tagged", progress)
+        return [
+            tagging(text, [self.labels[place] for place in places], probabilities)
+            for text, (places, probabilities) in zip(texts, answers, strict=True)
+        ]
+
+    def _read_text(self, outputs, over):
+        begins = outputs["labels"] >= 0
+        return outputs["labels"][begins].tolist(), outputs["probabilities"][begins].tolist()
+
+    def _read_row(self, worker, outputs, source, cut, length):
+        return self._read_text(outputs, cut), False

@@ -22,11 +22,13 @@ from kformer.serving.request_rows import (
     read_generations,
     read_score,
     read_several,
+    read_tags,
     read_tokenized,
     read_vector,
     warn_of_cut,
 )
 from kformer.text.degenerate import check_prompts
+from kformer.text.labels import Tagging, tagger_text, tagging
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
@@ -194,6 +196,23 @@ class Client:
         answers = self._server.predict("classify", {"text": texts}, read_class, progress)
         warn_of_cut([answer.flags for answer in answers], "classified")
         return answers
+
+    def tag(
+        self, texts: Iterable[str], progress: Callable[[int], object] | None = None
+    ) -> list[Tagging]:
+        """Returns a label for each word of each text, of a tagger.
+
+        Args:
+            texts, progress: As for `translate`.
+
+        Warns:
+            UserWarning: A text was too long; its last words have no label.
+        """
+        texts = as_texts(texts, "texts")
+        inputs = {"text": [*map(tagger_text, texts)]}
+        answers = self._server.predict("tag", inputs, read_tags, progress)
+        warn_of_cut([flags for *_, flags in answers], "tagged")
+        return [tagging(text, *answer[:2]) for text, answer in zip(texts, answers, strict=True)]
 
     def generate(
         self, prompts: Iterable[str], progress: Callable[[int], object] | None = None

@@ -17,6 +17,7 @@ from kformer.serving.errors import MalformedAnswer
 NEEDED = {  # Outputs that each signature must have.
     "serving_default": ("translation", "score"),
     "classify": ("label", "probabilities", "labels"),
+    "tag": ("labels", "probabilities"),
     "beam": ("translation", "score", "flags"),
     "generate": ("generation", "score", "flags"),
     "generate_beam": ("generation", "score", "flags"),
@@ -137,6 +138,16 @@ def read_class(row: Any) -> ServedClass:
     if label not in labels or len({*labels}) < len(labels):
         raise MalformedAnswer.of("label", "one of the labels, which are distinct", label)
     return ServedClass(label, dict(zip(labels, numbers, strict=True)), _flags(row))
+
+
+def read_tags(row: Any) -> tuple[list[str], list[float], tuple[str, ...]]:
+    """Reads a row of the signature `tag`: labels of words, their probabilities, and flags."""
+    labels = [_text("labels", label) for label in _list("labels", row["labels"])]
+    numbers = [_number("probabilities", p) for p in _list("probabilities", row["probabilities"])]
+    if len(numbers) != len(labels):
+        raise MalformedAnswer.of("probabilities", f"a list of {len(labels)}", numbers)
+    places = [place for place, label in enumerate(labels) if label]  # Where words begin.
+    return [labels[i] for i in places], [numbers[i] for i in places], _flags(row)
 
 
 def read_score(row: Any) -> ServedScore:

@@ -6,6 +6,7 @@
 - `ensemble`: `Ensemble`, several translators that translate together.
 - `word_alignment`: which words of a text and of its translation belong together.
 - `text_classifier`: `TextClassifier`, from text to a label.
+- `text_tagger`: `TextTagger`, from text to a label for each word.
 - `language_model`: `LanguageModel`, from a prompt to its continuation.
 - `text_encoder`: `TextEncoder`, from text to vectors.
 - `search_defaults`: `SearchDefaults`, the options by which a model searches by default,

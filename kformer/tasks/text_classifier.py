@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from kformer.model.sequence_classifier import SequenceClassifier
+from kformer.model.sequence_classifier import ClassifyingNetwork, SequenceClassifier
 from kformer.model.stack import DROPOUT
 from kformer.model.transformer_encoder import TransformerEncoder
 from kformer.tasks.keras_file import check_format, with_format
@@ -18,8 +18,80 @@ from kformer.text.labels import Predictions, check_labels, predictions
 from kformer.text.tokenizer import Tokenizer
 
 
+class LabellingModel(TextModel):
+    """A tokenizer, an encoder and a head with a class for each label; base class.
+
+    Args:
+        tokenizer: `Tokenizer`.
+        encoder: `TransformerEncoder` with the tokenizer's vocabulary; or a `network_class`, with
+            its head, for as many classes as `labels`.
+        labels: C distinct strings.
+        settings: dict of the settings of the head, by name, where `encoder` has none.
+        max_source_length: See `TextModel`.
+
+    Attributes:
+        network_class: The class of the network.
+    """
+
+    network_class: type[ClassifyingNetwork]
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        encoder: Any,
+        labels: Sequence[str],
+        settings: dict[str, Any],
+        max_source_length: int = 256,
+        **kwargs: Any,
+    ):
+        super().__init__(tokenizer, max_source_length, **kwargs)
+        self.labels = check_labels(labels)
+        self.classifier = encoder
+        if not isinstance(encoder, self.network_class):
+            self.classifier = self.network_class(encoder, len(self.labels), **settings)
+        if self.classifier.num_classes != len(self.labels):
+            raise ValueError(
+                "There must be a label for each class. Received: "
+                f"{len(self.labels)} labels, {self.classifier.num_classes} classes."
+            )
+        self.supports_jit = self.classifier.supports_jit
+        if tokenizer.model is not None:  # Else `load_assets` follows.
+            self._check_vocabularies()
+
+    @property
+    def network(self):
+        return self.classifier
+
+    def call(self, source: Any, training: bool | None = None):
+        return self.classifier(source, training=training)
+
+    def _with(self, network):
+        return type(self)(
+            self.tokenizer, network, self.labels, max_source_length=self.max_source_length
+        )
+
+    def get_config(self):
+        config = {
+            "prefix": self.tokenizer.prefix,
+            "classifier": self.classifier.get_config(),
+            "labels": list(self.labels),
+            "max_source_length": self.max_source_length,
+        }
+        return with_format(config)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]):
+        check_format(config["format"])
+        return cls(
+            Tokenizer(prefix=config.get("prefix")),
+            cls.network_class.from_config(config["classifier"]),
+            config["labels"],
+            max_source_length=config["max_source_length"],
+        )
+
+
 @keras.saving.register_keras_serializable(package="kformer")
-class TextClassifier(TextModel):
+class TextClassifier(LabellingModel):
     """A tokenizer, an encoder and a head: the probability of each label.
 
     It trains as any Keras model: `compile` it with a loss of logits, and `fit` it to
@@ -43,6 +115,8 @@ class TextClassifier(TextModel):
         logits: float32 tensor (B, C).
     """
 
+    network_class = SequenceClassifier
+
     def __init__(
         self,
         tokenizer: Tokenizer,
@@ -53,26 +127,8 @@ class TextClassifier(TextModel):
         max_source_length: int = 256,
         **kwargs: Any,
     ):
-        super().__init__(tokenizer, max_source_length, **kwargs)
-        self.labels = check_labels(labels)
-        self.classifier = encoder
-        if not isinstance(encoder, SequenceClassifier):
-            self.classifier = SequenceClassifier(encoder, len(self.labels), pooling, dropout)
-        if self.classifier.num_classes != len(self.labels):
-            raise ValueError(
-                "There must be a label for each class. Received: "
-                f"{len(self.labels)} labels, {self.classifier.num_classes} classes."
-            )
-        self.supports_jit = self.classifier.supports_jit
-        if tokenizer.model is not None:  # Else `load_assets` follows.
-            self._check_vocabularies()
-
-    @property
-    def network(self):
-        return self.classifier
-
-    def call(self, source: Any, training: bool | None = None):
-        return self.classifier(source, training=training)
+        settings = {"pooling": pooling, "dropout": dropout}
+        super().__init__(tokenizer, encoder, labels, settings, max_source_length, **kwargs)
 
     def predict(
         self,
@@ -103,30 +159,6 @@ class TextClassifier(TextModel):
         for batch, outputs in self._in_batches(_probabilities, rows, batch_size, progress):
             probabilities[batch] = outputs
         return predictions(self.labels, probabilities)
-
-    def _with(self, network):
-        return TextClassifier(
-            self.tokenizer, network, self.labels, max_source_length=self.max_source_length
-        )
-
-    def get_config(self):
-        config = {
-            "prefix": self.tokenizer.prefix,
-            "classifier": self.classifier.get_config(),
-            "labels": list(self.labels),
-            "max_source_length": self.max_source_length,
-        }
-        return with_format(config)
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]):
-        check_format(config["format"])
-        return cls(
-            Tokenizer(prefix=config.get("prefix")),
-            SequenceClassifier.from_config(config["classifier"]),
-            config["labels"],
-            max_source_length=config["max_source_length"],
-        )
 
 
 def _probabilities(network, source):

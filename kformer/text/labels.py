@@ -3,6 +3,7 @@
 Axes: N texts, C classes.
 """
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -124,3 +125,125 @@ def class_scores(
     for pair in zip(expected, predicted, strict=True):
         matrix[tuple(places[label] for label in pair)] += 1
     return ClassScores(tuple(labels), matrix)
+
+
+class Tagging(NamedTuple):
+    """The words of a text with a label each.
+
+    Attributes:
+        words: list of W strings, between white space in the text.
+        labels: list of W strings, "" for a word that was not read, because the text is too long.
+        probabilities: list of W floats, the probability of each label; 0 without one.
+    """
+
+    words: list[str]
+    labels: list[str]
+    probabilities: list[float]
+
+
+def tagging(text: str, labels: list[str], probabilities: list[float]) -> Tagging:
+    """Returns the `Tagging` of a text, given the labels of the words that were read."""
+    words = text.split()
+    unread = len(words) - len(labels)
+    return Tagging(words, labels + [""] * unread, probabilities + [0.0] * unread)
+
+
+_SPACES = {0x2581: "_", 0xFFFD: "?"}  # Characters that tokenizers read as spaces.
+_INVISIBLE = ("Cc", "Cf", "Cn", "Mn")  # Categories of characters that may be deleted.
+_FILLERS = "\u115f\u1160\u3164\uffa0"  # Letters without a shape, which are deleted.
+
+
+def tagger_text(text: str) -> str:
+    """Returns a text as taggers read it, so that each of its words is a word for the tokenizer.
+
+    Normalization makes two words of some words, such as "don\u00b4t", and none of others, such as
+    a lone variation selector. So the spaces within the former are taken out, and "?" replaces the
+    latter.
+    """
+    return " ".join(map(_one_word, text.split()))
+
+
+def _one_word(word):
+    parts = unicodedata.normalize("NFKC", word).split()
+    word = (word if len(parts) == 1 else "".join(parts)).translate(_SPACES)
+    is_visible = any(unicodedata.category(c) not in _INVISIBLE and c not in _FILLERS for c in word)
+    return word if is_visible else "?"
+
+
+class TagScores(NamedTuple):
+    """Agreement of predicted labels of words with the true ones.
+
+    Attributes:
+        words, right_words: Number of words, and of those with the true label.
+        expected, predicted, right: Number of spans in the true labels, in the predicted ones, and
+            of those in both, with the same type and the same words.
+    """
+
+    words: int
+    right_words: int
+    expected: int
+    predicted: int
+    right: int
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the words with the true label."""
+        return self.right_words / self.words
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted spans that are right; 0 without any."""
+        return self.right / max(1, self.predicted)
+
+    @property
+    def recall(self) -> float:
+        """Share of the true spans that were predicted; 0 without any."""
+        return self.right / max(1, self.expected)
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        return 2 * self.right / max(1, self.expected + self.predicted)
+
+
+def tag_scores(expected: Sequence[list[str]], predicted: Sequence[list[str]]) -> TagScores:
+    """Compares labels of the words of several texts.
+
+    Args:
+        expected, predicted: For each text the labels of its words.
+
+    Raises:
+        ValueError: There is no word, or a text has not as many of both.
+    """
+    numbers = [[len(labels) for labels in side] for side in (expected, predicted)]
+    if numbers[0] != numbers[1] or not any(numbers[0]):
+        raise ValueError(
+            "Every word needs its true label and its predicted one. Received: "
+            f"{sum(numbers[0])} true and {sum(numbers[1])} predicted labels, in {len(expected)} "
+            f"and {len(predicted)} texts."
+        )
+    scores = np.zeros(5, int)
+    for true, labels in zip(expected, predicted, strict=True):
+        spans, predictions = spans_of(true), spans_of(labels)
+        right = sum(map(str.__eq__, true, labels))
+        scores += [len(true), right, len(spans), len(predictions), len(spans & predictions)]
+    return TagScores(*scores.tolist())
+
+
+def spans_of(labels: Sequence[str]) -> set[tuple[str, int, int]]:
+    """Returns the type, the first word and the end of each span.
+
+    "B-X" begins a span of the type X; "I-X" continues one, or begins one after another label, as in
+    the evaluation of [CoNLL-2003](https://aclanthology.org/W03-0419). "O" and "" are outside; any
+    other label is a span of one word.
+    """
+    spans, current = [], None  # The type of the span that may be continued.
+    for i, label in enumerate(labels):
+        prefix, _, name = label.partition("-")
+        is_part = prefix in ("B", "I") and name
+        if prefix == "I" and name == current:
+            spans[-1] = (name, spans[-1][1], i + 1)
+        elif label not in ("O", ""):
+            spans.append((name if is_part else label, i, i + 1))
+        current = name if is_part else None
+    return {*spans}

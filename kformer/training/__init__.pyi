@@ -26,7 +26,7 @@ from .run.fine_tuning import warm_start
 from .shards.manifest import Manifest
 from .shards.shards_dataset import shards_dataset
 from .shortlist_learning import learn_shortlist
-from .trainers import train, train_classifier, train_language_model
+from .trainers import train, train_classifier, train_language_model, train_tagger
 
 __all__ = [
     "AveragedAdam",
@@ -66,6 +66,7 @@ __all__ = [
     "train",
     "train_classifier",
     "train_language_model",
+    "train_tagger",
     "training_cost",
     "translation_dataset",
     "warm_start",

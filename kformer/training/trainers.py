@@ -8,10 +8,12 @@ import keras
 
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_classifier import TextClassifier
+from kformer.tasks.text_tagger import TextTagger
 from kformer.tasks.translator import Translator
 from kformer.text.documents import LINE
 from kformer.training.kinds.classification_task import prepare_classifier
 from kformer.training.kinds.language_task import prepare_language_model
+from kformer.training.kinds.tagging_task import prepare_tagger
 from kformer.training.kinds.translation_preparation import prepare_translation
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
@@ -191,6 +193,61 @@ def train_classifier(
             *(recipe, train, folder, valid),
             columns=columns,
             pooling=pooling,
+            warm_start=warm_start,
+            freeze=freeze,
+            new_vocabulary=new_vocabulary,
+            tokenizer=tokenizer,
+            exact_sizes=exact_sizes,
+            overwrite=overwrite,
+            restart=restart,
+        )
+        return run(
+            prepared,
+            checkpoint_seconds=checkpoint_seconds,
+            tensorboard=tensorboard,
+            callbacks=callbacks,
+        )
+
+
+def train_tagger(
+    recipe: Recipe,
+    train: Paths,
+    output: str | Path,
+    valid: Paths | None = None,
+    *,
+    warm_start: str | Path | None = None,
+    freeze: bool = False,
+    new_vocabulary: bool = False,
+    tokenizer: str | Path | None = None,
+    exact_sizes: Collection[str] = (),
+    overwrite: bool = False,
+    restart: bool = False,
+    checkpoint_seconds: float = 60.0,
+    tensorboard: bool = False,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+) -> TextTagger:
+    """Trains a tagger and saves it as `tagger.keras` in a folder, as `train_classifier` does.
+
+    Args:
+        recipe: All numbers of the run; numbers of the target must be 0.
+        train: A path or a list of paths of text in the style of CoNLL: a word, white space and its
+            label on each line, and a blank line after each text.
+        output: The folder.
+        valid: The same, of the text that chooses the best model.
+        warm_start, freeze: As for `train_classifier`.
+        new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,
+            callbacks: As for `train`.
+
+    Returns:
+        The best `TextTagger`, as saved.
+
+    Raises:
+        FileExistsError, BlockingIOError, FileNotFoundError, ValueError, FloatingPointError,
+            Interrupted: As for `train`.
+    """
+    with run_folder(output) as folder:
+        prepared = prepare_tagger(
+            *(recipe, train, folder, valid),
             warm_start=warm_start,
             freeze=freeze,
             new_vocabulary=new_vocabulary,

@@ -69,6 +69,50 @@ class ClassifierSignatures(Signatures):
         }
 
 
+class TaggerSignatures(ClassifierSignatures):
+    """The functions of a tagger that a server runs.
+
+    Args:
+        tagger: `kformer.TextTagger`.
+        network, limits, xla: As for `ClassifierSignatures`.
+    """
+
+    def __init__(self, tagger, network, limits, xla=False):
+        super().__init__(tagger, network, limits, xla)
+        self._word_starts = tagger.word_starts
+
+    def _own(self):
+        return {"serving_default": self.tag, "tag": self.tag}
+
+    def tag(self, text):
+        """Returns the labels of the words of each text, at the places of their first ids.
+
+        Returns:
+            labels: string (B, S), "" where no word begins; S is the model's limit, because a server
+                can only merge outputs of one shape.
+            probabilities: float32 (B, S), of these labels.
+            flags: string (B,).
+        """
+        rows = self._sources(text)
+
+        def tag(ids):
+            source = self._filled(ids)
+            probabilities = self._probabilities(source)[:, : tf.shape(source)[1]]
+            best = tf.argmax(probabilities, axis=2, output_type=tf.int32)
+            labels = tf.where(tf.gather(self._word_starts, source), best, -1)
+            rest = [[0, 0], [0, self._longest - tf.shape(source)[1]]]
+            return {
+                "labels": tf.pad(labels, rest, constant_values=-1),
+                "probabilities": tf.pad(tf.reduce_max(probabilities, axis=2), rest),
+            }
+
+        dtypes = {"labels": tf.int32, "probabilities": tf.float32}
+        specs = {name: tf.TensorSpec([None, self._longest], dtypes[name]) for name in dtypes}
+        outputs = map_in_chunks(tag, specs, self._at_once(rows), rows.ids)
+        labels = tf.gather(tf.constant(["", *self._labels]), outputs["labels"] + 1)
+        return {**outputs, "labels": labels, "flags": joined(rows.flags("source"))}
+
+
 class ClassifierExport:
     """The settings, examples and signatures of a classifier, for `export_saved_model`.
 
@@ -76,6 +120,8 @@ class ClassifierExport:
         classifier: `kformer.TextClassifier`.
         options: `SearchOptions`, the defaults: a classifier does not search.
     """
+
+    signatures_class: type[ClassifierSignatures] = ClassifierSignatures
 
     def __init__(self, classifier: TextClassifier, options: SearchOptions):
         self._classifier = classifier
@@ -87,8 +133,14 @@ class ClassifierExport:
         self, network: keras.Model, limits: BatchLimits, xla: bool
     ) -> ClassifierSignatures:
         """Returns the signatures, with the weights of `network`."""
-        return ClassifierSignatures(self._classifier, network, limits, xla)
+        return self.signatures_class(self._classifier, network, limits, xla)
 
     def examples(self, texts: Sequence[str] | None) -> dict[str, Examples]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""
         return {"text": examples_of(self._classifier.tokenizer, texts)}
+
+
+class TaggerExport(ClassifierExport):
+    """The settings, examples and signatures of a tagger, for `export_saved_model`."""
+
+    signatures_class = TaggerSignatures

@@ -8,13 +8,19 @@ from typing import Self
 
 import numpy as np
 
-from kformer.arguments import check_target_language
+from kformer.arguments import as_texts, check_target_language
 from kformer.export.saved_model.served_model import ServedModel
 from kformer.serving import ServedTranslation
 from kformer.serving.answers import ServedGeneration
-from kformer.serving.request_rows import read_best, read_class, read_generation, warn_of_cut
+from kformer.serving.request_rows import (
+    read_best,
+    read_class,
+    read_generation,
+    read_tags,
+    warn_of_cut,
+)
 from kformer.text.degenerate import check_prompts
-from kformer.text.labels import Predictions
+from kformer.text.labels import Predictions, Tagging, tagger_text, tagging
 from kformer.text.paragraphs.split_translation import (
     SplitTranslation,
     check_split,
@@ -158,6 +164,41 @@ class ServedClassifier(ServedModel):
         classes = self.signatures["classify"].structured_outputs["probabilities"].shape[-1]
         probabilities = np.array(rows, np.float32).reshape(-1, classes)
         return Predictions([answer.label for answer in answers], probabilities)
+
+
+class ServedTagger(ServedModel):
+    """Runs the SavedModel of a tagger in Python, through its signatures.
+
+    Args:
+        path: The folder of a version, or of all versions, of which it loads the newest.
+
+    Attributes:
+        max_batch_size: Maximum number of texts per call of a signature.
+        signatures: dict of the model's signatures by name.
+
+    Raises:
+        ValueError: The folder holds no such model.
+    """
+
+    _outputs = ("labels", "probabilities")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the tagger."""
+        return tuple(self.report["labels"])
+
+    def tag(
+        self,
+        texts: Iterable[str],
+        batch_size: int = 32,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[Tagging]:
+        """Labels the words of each text, as `kformer.TextTagger.tag`."""
+        texts = as_texts(texts, "texts")
+        cleaned = [*map(tagger_text, texts)]
+        answers = self._answers("tag", read_tags, cleaned, batch_size, progress)
+        warn_of_cut([flags for *_, flags in answers], "tagged")
+        return [tagging(text, *answer[:2]) for text, answer in zip(texts, answers, strict=True)]
 
 
 class ServedLanguageModel(ServedModel):

@@ -12,7 +12,7 @@ import tensorflow as tf
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_parts, with_quantized_embeddings
 from kformer.export.tflite.tflite_signatures import Limits, Signatures, beginning, signature, vector
-from kformer.pocket.pocket_classifier import PocketClassifier
+from kformer.pocket.pocket_classifier import PocketClassifier, PocketTagger
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.tasks.text_classifier import TextClassifier
 
@@ -41,7 +41,7 @@ class ClassifierSignatures(Signatures):
         super().__init__(classifier.tokenizer, network, limits, constant)
         self._labels = _table(classifier.labels)
         self._classified = [self._traced_once(length) for length in limits.lengths]
-        self._add_functions("classify_ids", self._classify_batch, batch_size)
+        self._add_functions(self.names[2], self._batch_function, batch_size)
 
     def _classify(self):
         @signature(source=((self._limits.source_bytes,), tf.uint8))
@@ -64,7 +64,7 @@ class ClassifierSignatures(Signatures):
 
         return classify_ids
 
-    def _classify_batch(self, batch, length):
+    def _batch_function(self, batch, length):
         @signature(source=((batch, length), tf.int32))
         def classify_ids(source):
             return {"probabilities": self._network.probabilities(source)}
@@ -88,6 +88,72 @@ class ClassifierSignatures(Signatures):
         )
 
 
+class TaggerSignatures(ClassifierSignatures):
+    """The signatures of a tagger's file: labels of the words in bytes, or in ids.
+
+    `labels`, int32, has the place of a label where a word begins, and -1 elsewhere.
+
+    Args:
+        tagger: `kformer.TextTagger`.
+        network: `kformer.TokenClassifier`.
+        limits, batch_size, constant: As for `ClassifierSignatures`.
+    """
+
+    names = ("tag", "encode_text", "tag_ids", "tokenize")
+
+    def __init__(self, tagger, network, limits, batch_size, constant):
+        self._word_starts = tagger.word_starts
+        super().__init__(tagger, network, limits, batch_size, constant)
+
+    def _tag(self):
+        @signature(source=((self._limits.source_bytes,), tf.uint8))
+        def tag(source):
+            tokens = self._source.tokenize(source, self._limits.source_length)
+            outputs = self._probabilities(tf.expand_dims(tokens.ids, 0), tokens.count)
+            return {
+                **{name: tf.reshape(value, [-1]) for name, value in outputs.items()},
+                "truncated": vector(SOURCE_CUT * tf.cast(tokens.cut, tf.int32)),
+            }
+
+        return tag
+
+    def _tag_ids(self):
+        @signature(source=((1, self._limits.source_length), tf.int32))
+        def tag_ids(source):
+            return self._probabilities(source, self._count(source))
+
+        return tag_ids
+
+    def _batch_function(self, batch, length):
+        @signature(source=((batch, length), tf.int32))
+        def tag_ids(source):
+            return self._tags(source)
+
+        return tag_ids
+
+    def _traced_once(self, length):
+        rest = [[0, 0], [0, self._limits.source_length - length]]
+
+        def tags(source):
+            outputs = self._tags(source)
+            return {
+                "labels": tf.pad(outputs["labels"], rest, constant_values=-1),
+                "probabilities": tf.pad(outputs["probabilities"], rest),
+            }
+
+        spec = tf.TensorSpec((1, length), tf.int32)
+        return tf.function(tags, input_signature=[spec], autograph=False)
+
+    def _tags(self, source):
+        """Returns labels and their probabilities, (B, S), of the first pieces of words."""
+        best = tf.math.top_k(self._network.probabilities(source), 1)  # The first of equal ones.
+        begins = tf.gather(tf.constant(self._word_starts.astype("int32")), source) > 0
+        return {
+            "labels": tf.where(begins, tf.squeeze(best.indices, 2), -1),
+            "probabilities": tf.squeeze(best.values, 2),
+        }
+
+
 def _table(labels):
     """Returns the labels in UTF-8, uint8 (C, capacity), each ended by at least one zero."""
     encoded = [label.encode("utf-8") for label in labels]
@@ -104,6 +170,7 @@ class ClassifierExport:
     """
 
     pocket = PocketClassifier
+    signatures_class: type[ClassifierSignatures] = ClassifierSignatures
     names = ClassifierSignatures.names
 
     def __init__(self, classifier: TextClassifier, options: SearchOptions):
@@ -124,7 +191,7 @@ class ClassifierExport:
         self, network: keras.Model, limits: Limits, batch_size: int, constant: Callable
     ) -> ClassifierSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
-        return ClassifierSignatures(self._classifier, network, limits, batch_size, constant)
+        return self.signatures_class(self._classifier, network, limits, batch_size, constant)
 
     def metadata(self, limits: Limits) -> dict:
         """Returns the labels, the sizes of the model and its special ids."""
@@ -133,7 +200,7 @@ class ClassifierExport:
         sizes = ("num_layers", "d_model", "num_heads", "d_ff", "activation", "vocab_size")
         return {
             "labels": list(self._classifier.labels),
-            "pooling": network.pooling,
+            **self._head(),
             **{name: config[name] for name in sizes},
             "parameters": network.count_params(),
             "padding_id": tokenizer.padding_id,
@@ -141,7 +208,26 @@ class ClassifierExport:
             "end_id": tokenizer.end_id,
         }
 
+    def _head(self) -> dict:
+        return {"pooling": self._classifier.network.pooling}
+
     def answer(self, pocket: Any, text: str) -> dict:
         """Returns the answer of `pocket`, which runs the file, to a text, for a test vector."""
         [label], [probabilities] = pocket.predict([text])
         return {"label": label, "probabilities": [round(float(p), 6) for p in probabilities]}
+
+
+class TaggerExport(ClassifierExport):
+    """The metadata and signatures of a tagger, for `export_tflite`."""
+
+    pocket = PocketTagger
+    signatures_class = TaggerSignatures
+    names = TaggerSignatures.names
+
+    def _head(self) -> dict:
+        return {}
+
+    def answer(self, pocket: Any, text: str) -> dict:
+        """Returns the labels of a text by `pocket`, which runs the file, for a test vector."""
+        [tagging] = pocket.tag([text])
+        return {"labels": tagging.labels}

@@ -10,7 +10,7 @@ import numpy as np
 
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import encoder_agreement
-from kformer.text.labels import class_scores
+from kformer.text.labels import class_scores, tag_scores
 
 TOLERANCE = 1e-4  # In probabilities: float32 sums differ by less between runtimes.
 
@@ -102,5 +102,43 @@ class Classifications:
         return encoder_agreement(self._classifier, served.signatures, texts)
 
 
+class Taggings(Classifications):
+    """A tagger's answers and their comparison, for `Verifier`.
+
+    Args:
+        classifier: `kformer.TextTagger`, computing in float32.
+        options, tokenize: As for `Classifications`.
+        references: The true labels of the words of all texts, between spaces; or None.
+    """
+
+    def answers(self, model: Any, texts: Sequence[str]) -> Any:
+        return model.tag(texts)
+
+    def equal(self, expected, answer, exact) -> bool:
+        close = not exact or _close(*map(np.array, (answer.probabilities, expected.probabilities)))
+        return close and answer.labels == expected.labels
+
+    def gives(self, rows, answer, exact, noisy=False) -> bool:
+        probabilities = np.array(self._classifier.network.probabilities(np.array(rows)))[0]
+        words = probabilities[self._classifier.word_starts[rows[0]]]  # (W, C)
+        places = [self._classifier.labels.index(label) for label in answer.labels if label]
+        if len(places) != len(words):
+            return False
+        chosen = words[np.arange(len(places)), places]
+        if exact and not _close(np.array(answer.probabilities[: len(places)]), chosen):
+            return False
+        return bool(np.all(words.max(axis=1) - chosen <= (2 * TOLERANCE if noisy else 0)))
+
+    def shown(self, answer) -> str:
+        return f"{answer.labels} {np.round(answer.probabilities, 5).tolist()}"
+
+    def figures(self, answers) -> dict:
+        accuracy = None
+        if self._references:
+            labels = [labels.split() for labels in self._references]
+            accuracy = tag_scores(labels, [answer.labels for answer in answers]).accuracy
+        return {"bleu": None, self.measure: accuracy}
+
+
 def _close(probabilities, expected) -> bool:
-    return bool(np.max(np.abs(probabilities - expected)) <= TOLERANCE)
+    return bool(np.max(np.abs(probabilities - expected), initial=0) <= TOLERANCE)

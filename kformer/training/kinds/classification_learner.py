@@ -6,6 +6,7 @@ labels as rows of one id, and texts as rows of ids, of which long ones are cut.
 Axes: B batch, N texts, S length.
 """
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ def classification_dataset(
     ).dataset(epoch)
 
 
-_NO_PADDING = -1  # Every label counts.
+NO_LABEL = -1  # A row of padding.
 
 
 def learner(prepared: Prepared, epoch: tf.Variable) -> Learner:
@@ -188,18 +189,31 @@ def new_classifier(
         options: `ClassificationOptions`.
         rising_steps: As for `WarmupSchedule`.
     """
+    network = functools.partial(SequenceClassifier, pooling=options.pooling)
+    classifier = with_new_head(TextClassifier, network, recipe, tokenizer, labels, options)
+    metrics = [MaskedAccuracy(NO_LABEL), MacroF1(len(labels), NO_LABEL)]
+    metrics.append(Tokens(NO_LABEL, name="texts"))
+    loss = MaskedCrossEntropy(recipe.label_smoothing, NO_LABEL)
+    compile_network(classifier.network, recipe, loss, metrics, rising_steps)
+    return classifier
+
+
+def with_new_head(model_class, network_class, recipe: Recipe, tokenizer, labels, options):
+    """Returns a model with an encoder, perhaps of another model, and a new head; not compiled.
+
+    Args:
+        model_class: `kformer.TextClassifier` or `kformer.TextTagger`.
+        network_class: Callable (encoder, classes, dropout=, dtype=) -> network.
+        recipe, tokenizer, labels, options: As for `new_classifier`.
+    """
     start_model = None if options.warm_start is None else kformer.load(options.warm_start)
     keras.utils.set_random_seed(recipe.seed)
     settings = settings_to_start_from(start_model, tokenizer)
     encoder = one_stack(TransformerEncoder, recipe, tokenizer, **settings)
-    classes, dtype = len(labels), DTYPES[recipe.precision]
-    network = SequenceClassifier(encoder, classes, options.pooling, recipe.dropout, dtype=dtype)
-    classifier = TextClassifier(tokenizer, network, labels, max_source_length=recipe.max_length)
+    dtype = DTYPES[recipe.precision]
+    network = network_class(encoder, len(labels), dropout=recipe.dropout, dtype=dtype)
+    model = model_class(tokenizer, network, labels, max_source_length=recipe.max_length)
     if start_model is not None:
-        warm_start_stack(classifier, start_model)
+        warm_start_stack(model, start_model)
     encoder.trainable = not options.freeze
-    loss = MaskedCrossEntropy(recipe.label_smoothing, _NO_PADDING)
-    metrics = [MaskedAccuracy(_NO_PADDING), MacroF1(classes, _NO_PADDING)]
-    metrics.append(Tokens(_NO_PADDING, name="texts"))
-    compile_network(network, recipe, loss, metrics, rising_steps)
-    return classifier
+    return model

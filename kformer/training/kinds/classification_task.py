@@ -27,26 +27,37 @@ POOLINGS = ("mean", "first")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ClassificationOptions(RunOptions):
-    """The optional arguments that `kformer.training.train_classifier` documents."""
+class LabellingOptions(RunOptions):
+    """The optional arguments of runs of every model with a head on an encoder."""
 
-    pooling: str = "mean"
     freeze: bool = False
-    columns: Sequence[str] | None = None
 
     def recorded(self):
-        columns = self.columns and [*self.columns]
-        own = {"pooling": self.pooling, "freeze": self.freeze, "columns": columns}
-        return {**super().recorded(), **own}
+        return {**super().recorded(), "freeze": self.freeze}
 
     def check(self, recipe: Recipe):
-        checked_columns(self.columns)
-        check_choice("pooling", self.pooling, POOLINGS)
         if self.freeze and self.warm_start is None:
             raise ValueError(
                 "Only an encoder that was trained before can be frozen: `freeze` needs "
                 "`warm_start`. Received: freeze=True, warm_start=None."
             )
+        super().check(recipe)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClassificationOptions(LabellingOptions):
+    """The optional arguments that `kformer.training.train_classifier` documents."""
+
+    pooling: str = "mean"
+    columns: Sequence[str] | None = None
+
+    def recorded(self):
+        columns = self.columns and [*self.columns]
+        return {**super().recorded(), "pooling": self.pooling, "columns": columns}
+
+    def check(self, recipe: Recipe):
+        checked_columns(self.columns)
+        check_choice("pooling", self.pooling, POOLINGS)
         check_no_target(recipe, CLASSIFIER.words)
         super().check(recipe)
 
@@ -57,11 +68,12 @@ class ClassificationTask(OneTextTask):
     kind = CLASSIFIER
     monitors = ("loss", "accuracy", "f1")
     options: ClassificationOptions
+    split = staticmethod(split)
 
     @functools.cached_property
     def training(self) -> Split:
         """The training text."""
-        return split(self.files["train"], self.options.columns)
+        return self.split(self.files["train"], self.options.columns)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -83,7 +95,7 @@ class ClassificationTask(OneTextTask):
 
     def plain_files(self, name: str):
         files = self.files[name]
-        return split(files, self.options.columns).texts if files else []
+        return self.split(files, self.options.columns).texts if files else []
 
     def learner(self, prepared: Prepared, epoch: Any):
         from kformer.training.kinds.classification_learner import learner  # TensorFlow.

@@ -29,6 +29,7 @@ def test_the_recipes_of_the_package():
         "student-tiny",
         "texts",
         "tiny",
+        "words",
     ]
 
 

@@ -1,0 +1,99 @@
+"""`kformer tag`: train a tagger, label the words of text, and evaluate."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kformer.cli.command_options import with_options_of
+from kformer.cli.common_models import AnyModel, open_able_to
+from kformer.cli.run_flags import Flags, train_as_prepared
+from kformer.cli.terminal.line_streams import (
+    Output,
+    check_output,
+    file_or_standard,
+    in_chunks,
+    lines_to_translate,
+    writing,
+)
+from kformer.export.loading import saved_form
+from kformer.kinds import TAGGER
+from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe
+
+_NUMBERS = [field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS]
+_TAGGED = "A word, white space and its label on each line, and a blank line after each text"
+
+app = typer.Typer(help="Train a tagger, which labels words, and use it.")
+
+
+@app.command()
+@with_options_of(Recipe, "Numbers that replace those of the recipe", _NUMBERS)
+@with_options_of(Flags)
+def train(
+    train: Annotated[list[Path], typer.Option(help=f"{_TAGGED}. May be repeated.")],
+    output: Annotated[Path, typer.Option(help="Folder for the tagger and its history.")],
+    valid: Annotated[
+        list[Path] | None,
+        typer.Option(help="Validation text, which chooses the best model. May be repeated."),
+    ] = None,
+    recipe: Annotated[str, typer.Option(help="Numbers to start from.")] = "words",
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="With --warm-start: train the head alone.")
+    ] = False,
+    **settings,
+):
+    """Train a tagger on words with labels, with Keras's model.fit.
+
+    The same command resumes an unfinished run.
+    """
+    flags, changes = Flags.among(settings)
+    numbers = Recipe.named(recipe, TAGGER.words, **changes)
+    options = {**flags.options(changes), "freeze": freeze}
+    from kformer.training.kinds.tagging_task import prepare_tagger  # Imports NumPy.
+
+    train_as_prepared(
+        lambda folder: prepare_tagger(numbers, train, folder, valid, **options), output, flags
+    )
+
+
+@app.command()
+def predict(
+    model: AnyModel,
+    input: Annotated[Path | None, file_or_standard("Text to tag; by default stdin.")] = None,
+    output: Output = None,
+):
+    """Write the labels of the words of each line of text, with spaces between them.
+
+    A word after the limit of the model has the label "-".
+    """
+    check_output(output)
+    text = lines_to_translate(input)
+    tagger = open_able_to("tag", model)
+    taggings = in_chunks(tagger.tag, text.lines, text.total, label="Tagging", pauses=text.pauses)
+    with writing(output) as file:
+        for tagging in taggings:
+            file.write(f"{' '.join(label or '-' for label in tagging.labels)}\n".encode())
+
+
+@app.command()
+def evaluate(
+    model: AnyModel,
+    test: Annotated[list[Path], typer.Option(help=f"{_TAGGED}. May be repeated.")],
+):
+    """Label the words of tagged text: accuracy of words, and precision, recall and F1 of spans."""
+    saved_form(model)  # Raises if it is none.
+    from kformer.training.kinds.tagging_task import read_tagged
+
+    examples = [example for file in test for example in read_tagged(file)]
+    tagger = open_able_to("tag", model)
+    texts = [" ".join(words) for words, _ in examples]
+    taggings = in_chunks(tagger.tag, texts, len(texts), label="Tagging")
+    predicted = [tagging.labels for tagging in taggings]
+    from kformer.text.labels import tag_scores
+
+    scores = tag_scores([labels for _, labels in examples], predicted)
+    typer.echo(f"accuracy  {100 * scores.accuracy:6.2f}  percent of {scores.words:,} words")
+    for name in ("precision", "recall", "f1"):
+        shown = name.replace("f1", "F1")
+        typer.echo(f"{shown:<9} {100 * getattr(scores, name):6.2f}  of {scores.expected:,} spans")
