@@ -150,7 +150,7 @@ def open_able_to(do: str, path: Path, target_language: str | None = None, if_any
         if saved_form(path) != "tflite":
             a_core_for_each_operation()
         model = kformer.load(path)
-    if do not in (kind_of(model).does, "encode"):
+    if do != kind_of(model).does and not hasattr(model, do):
         raise ValueError(
             f"The model must be able to {do}. Received: {str(path)!r}, which holds a "
             f"{type(model).__name__}."
