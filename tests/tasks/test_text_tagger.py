@@ -101,7 +101,7 @@ def test_a_trained_tagger_finds_the_spans_in_every_form(tmp_path, command):
         **{
             "epochs": 12,
             "warmup_steps": 50,
-            "learning_rate_scale": 2.0,
+            "learning_rate_scale": 0.3,
             "dropout": 0.0,
             "monitor": "f1",
         },
