@@ -18,7 +18,8 @@ def write_exports(model: Any, texts: Sequence[str], references: Any, exports: An
     """Writes the forms; they appear together, if each answers as Python does.
 
     Args:
-        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        model: `kformer.Translator`, `kformer.TextClassifier`, `kformer.TextTagger` or
+            `kformer.LanguageModel`.
         texts, references: Held-out sentences, or prompts; their translations, for BLEU, or their
             labels, for accuracy, or None.
         exports: `Exports`.

@@ -106,11 +106,10 @@ def load(path: str | Path) -> Any:
 
     Returns:
         The model in the file. For a `.keras` file: `kformer.Translator`, `kformer.TextClassifier`,
-        `kformer.TextEncoder` or `kformer.LanguageModel`. Of a SavedModel, a folder of one version
-        or of several: `kformer.export.ServedTranslator`, `kformer.export.ServedClassifier` or
-        `kformer.export.ServedLanguageModel`. Of a `.tflite` file:
-        `kformer.pocket.PocketTranslator`, `kformer.pocket.PocketClassifier` or
-        `kformer.pocket.PocketLanguageModel`. An export has the search that was chosen for it.
+        `kformer.TextTagger`, `kformer.TextEncoder` or `kformer.LanguageModel`. For a SavedModel, a
+        folder of one version or of several, and for a `.tflite` file: the class of its kind in
+        `kformer.export` and in `kformer.pocket`, such as `ServedTranslator` and `PocketTranslator`.
+        An export has the search that was chosen for it.
 
     Raises:
         FileNotFoundError: There is no such file or folder.

@@ -130,7 +130,8 @@ def export_saved_model(
     each export rewrites them, unless their first line was removed.
 
     Args:
-        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        model: `kformer.Translator`, `kformer.TextClassifier`, `kformer.TextTagger` or
+            `kformer.LanguageModel`.
         folder: The folder of all versions; this one becomes `folder/1`, or the next number that
             none has or had.
         beam_size, length_penalty: As for `kformer.Translator.translate`. All other options of the

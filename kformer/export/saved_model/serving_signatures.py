@@ -40,7 +40,8 @@ class Signatures:
     A subclass names the signatures of its own kind of model with `_own`.
 
     Args:
-        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        model: `kformer.Translator`, `kformer.TextClassifier`, `kformer.TextTagger` or
+            `kformer.LanguageModel`.
         network: The float32 copy of its network whose variables are saved.
         limits: `kformer.export.saved_model.warmup.BatchLimits`.
     """

@@ -94,7 +94,8 @@ def export_tflite(
     order of their names, for runtimes that know only their indices.
 
     Args:
-        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`.
+        model: `kformer.Translator`, `kformer.TextClassifier`, `kformer.TextTagger` or
+            `kformer.LanguageModel`.
         path: Path of the file to write, which ends in `.tflite`.
         beam_size, length_penalty: As for `kformer.Translator.translate`. All other options of the
             search are the model's own, `kformer.Translator.search_defaults`. A classifier has no

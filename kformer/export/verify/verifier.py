@@ -32,8 +32,8 @@ class Verifier:
     """Runs held-out sentences through Python, then through other forms, and compares.
 
     Args:
-        model: `kformer.Translator`, `kformer.TextClassifier` or `kformer.LanguageModel`, the one to
-            be exported.
+        model: `kformer.Translator`, `kformer.TextClassifier`, `kformer.TextTagger` or
+            `kformer.LanguageModel`, the one to be exported.
         texts: Sentences to translate or to classify, or prompts.
         references: Their translations, for BLEU, or their labels, for accuracy; or None.
         beam_size, length_penalty: As the exports have them.
