@@ -72,7 +72,7 @@ for training in (True, False):
 """
 
 
-@pytest.mark.sample(5)
+@pytest.mark.prove
 @pytest.mark.parametrize(
     "cores_of_an_operation, at_once, parts", [(1, 9, 4), (1, 2, 2), (2, 2, 1), (1, 1, 1), (0, 0, 1)]
 )

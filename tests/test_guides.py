@@ -83,6 +83,10 @@ def small(script):
     return script
 
 
+def label_of(word):
+    return "B-animal" if word in ("cat", "dog") else "O"
+
+
 @pytest.fixture
 def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monkeypatch):
     """A folder with the files that the guides name, in which the test runs."""
@@ -106,6 +110,10 @@ def folder(toy_run, toy_served, toy_tflite, tiny_language_model, tmp_path, monke
     for name, part in (("reviews", "train"), ("valid", "valid")):
         lines = [f"{one.label}\t{one.text}\n" for one in getattr(reviews(), part)[:320]]
         (tmp_path / f"{name}.tsv").write_text("".join(lines), "utf-8")
+    for name, part in (("names", "train"), ("valid", "val")):
+        words = (tmp_path / f"{part}.en").read_text("utf-8").splitlines()
+        texts = ("".join(f"{word} {label_of(word)}\n" for word in line.split()) for line in words)
+        (tmp_path / f"{name}.conll").write_text("\n".join(texts), "utf-8")
     for name in ("de-en", "second"):
         shutil.copytree(toy_run.folder, tmp_path / "runs" / name)
     translator = kformer.load(toy_run.folder / "translator.keras")

@@ -147,7 +147,7 @@ def evaluate(
     results = in_chunks(_labels_of(classifier), texts, len(texts), label="Classifying")
     predicted = [label for label, _ in results]
 
-    from kformer.text.labels import class_scores
+    from kformer.text.label_scores import class_scores
 
     scores = class_scores(classifier.labels, [example.label for example in examples], predicted)
     show_scores(scores)

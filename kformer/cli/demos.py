@@ -168,7 +168,7 @@ class ClassifierDemo:
         typer.echo("")
 
     def _scores(self, examples):
-        from kformer.text.labels import class_scores
+        from kformer.text.label_scores import class_scores
 
         labels, texts = zip(*examples, strict=True)
         return class_scores(self.model.labels, labels, self.model.predict(texts).labels)

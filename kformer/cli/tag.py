@@ -90,7 +90,7 @@ def evaluate(
     texts = [" ".join(words) for words, _ in examples]
     taggings = in_chunks(tagger.tag, texts, len(texts), label="Tagging")
     predicted = [tagging.labels for tagging in taggings]
-    from kformer.text.labels import tag_scores
+    from kformer.text.label_scores import tag_scores
 
     scores = tag_scores([labels for _, labels in examples], predicted)
     typer.echo(f"accuracy  {100 * scores.accuracy:6.2f}  percent of {scores.words:,} words")

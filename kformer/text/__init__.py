@@ -9,7 +9,8 @@
 - `tokenizer`: the Keras layer that tokenizes inside a TensorFlow graph.
 - `text_rows`: lists of strings to lists of ids, truncated where they are too long.
 - `paragraphs`: texts of many sentences, split, translated and put together again.
-- `labels`: the labels of a classifier, its predictions, and their scores.
+- `labels`: the labels of classifiers and taggers, and their predictions; `label_scores`: accuracy,
+  F1 and confusion.
 - `alignment`: links between the words of a text and of its translation, from attention.
 - `degenerate`: flags of output that repeats itself or is far too long.
 - `scores`: BLEU, chrF and exact matches, their intervals, and paired tests of systems.

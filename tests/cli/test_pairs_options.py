@@ -12,6 +12,7 @@ def options(output):
     return ["--output", output, "--recipe", "quick", "--vocab-size", 300]
 
 
+@pytest.mark.prove
 def test_a_table_is_described_as_two_files_are(command, training, tmp_path, toy_run):
     files = [
         toy_run.files[name].read_text("utf-8").splitlines() for name in ("train.de", "train.en")

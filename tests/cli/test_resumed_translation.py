@@ -14,8 +14,8 @@ from support.processes import run_python, started_python
 CHUNK = 30
 TEXT = "".join(f"{text}\n" for text in ["", *toy.SOURCES] * 4)
 COMMAND = (
-    "import sys; from kformer.cli import main; from kformer.cli.terminal import lines; "
-    f"lines.CHUNK = {CHUNK}; sys.argv[0] = 'kformer'; main()"
+    "import sys; from kformer.cli import main; from kformer.cli.terminal import line_streams; "
+    f"line_streams.CHUNK = {CHUNK}; sys.argv[0] = 'kformer'; main()"
 )
 STOPPED = "kformer: Stopped after line {} of {}. The same command goes on there.\n"
 

@@ -69,6 +69,7 @@ def test_greedy_with_a_cache_is_greedy_without(transformer):
         assert not np.array(found.ids)[row, 0, len(ids) :].any()
 
 
+@pytest.mark.prove
 def test_one_beam_is_greedy(transformer):
     one_beam = search(Beam(1, length_penalty=0), transformer, SOURCE, MAX_LENGTHS)
     assert_same(one_beam, search(Greedy(), transformer, SOURCE, MAX_LENGTHS))
@@ -94,7 +95,6 @@ def test_the_score_of_a_beam_is_that_of_the_model_without_a_cache(transformer, s
 
 
 @pytest.mark.prove
-@pytest.mark.sample(9)
 @searchers
 @runtimes
 @pytest.mark.parametrize("batch", [None, len(SOURCE)], ids=["any batch", "one batch"])

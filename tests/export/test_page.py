@@ -177,6 +177,7 @@ def test_an_old_folder_is_not_replaced(refused, toy_keras, toy_tflite, package, 
         export_web_page(toy_tflite, page, package)
 
 
+@pytest.mark.prove
 def test_only_translators_that_take_text_can_be_in_a_page(classifier_tflite, package, tmp_path):
     [old] = (SAVED / "0.1.0").glob("*.tflite")
     with pytest.raises(ValueError, match=r"Received: format=1 in '.*translator.tflite'"):

@@ -130,6 +130,7 @@ def test_a_model_without_a_choice_refuses_one(form):
     assert chosen.into(None) is chosen
 
 
+@pytest.mark.prove
 def test_scores_tokens_and_alignment_are_of_the_language(translator, folder):
     fixed = kformer.from_marian(folder / "marian", "ita")
     targets = ["the dog sees", "", "a house", "", *["my mother"] * 4]

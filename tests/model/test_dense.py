@@ -129,7 +129,6 @@ def test_what_was_traced_before_is_not_used_after(form, tokenizer):
 
 
 @pytest.mark.prove
-@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("layer_class", "settings", "shapes"),
     [case for case in CASES if issubclass(case[0], HoldsDense)],

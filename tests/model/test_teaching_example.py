@@ -52,11 +52,13 @@ def learnt(request):
     return transformer, history.history["loss"][-1]
 
 
+@pytest.mark.prove
 def test_forty_steps_learn_the_sentence(learnt):
     _, loss = learnt
     assert loss < 0.03
 
 
+@pytest.mark.prove
 def test_greedy_decoding_says_i_want_a_beer(learnt):
     transformer, _ = learnt
     step, cache = start_decoding(transformer, ids(SOURCE, SOURCE_IDS), max_length=5)
@@ -67,7 +69,7 @@ def test_greedy_decoding_says_i_want_a_beer(learnt):
     assert np.array(found.ended).all()
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 @pytest.mark.parametrize("kind", PICTURES)
 def test_the_attention_of_the_first_head_in_the_last_layer_is_a_picture(learnt, kind, tmp_path):
     transformer, _ = learnt

@@ -15,7 +15,7 @@ def client(language_model_server, protocol):
         yield client
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_continuations_are_those_of_python(client, tiny_language_model):
     done = []
     assert client.generate(PROMPTS, done.append) == tiny_language_model.generate(PROMPTS)
@@ -28,12 +28,13 @@ def test_continuations_are_those_of_python(client, tiny_language_model):
     assert [row[0].flags for row in found] == [row[0].flags for row in expected]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.prove
 def test_a_prompt_that_is_too_long_is_refused(client):
     with pytest.raises(ValueError, match="Received: prompt 2, which is too long"):
         client.generate(["wir", "wir " * 40])
 
 
+@pytest.mark.prove
 def test_no_prompts_need_no_server(scheme):
     with Client(f"{scheme}://127.0.0.1:1", "language_model", retries=0) as client:
         assert client.generate([]) == []

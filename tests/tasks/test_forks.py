@@ -26,6 +26,7 @@ os.wait()
 """
 
 
+@pytest.mark.prove
 @pytest.mark.tensorflow("that of JAX warns of every fork")
 def test_it_is_an_error_and_no_endless_wait(tokenizer, tmp_path):
     tokenizer.save(tmp_path / "model")

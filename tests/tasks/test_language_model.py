@@ -31,6 +31,7 @@ def log_softmax(logits):
     return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
 
 
+@pytest.mark.prove
 def test_a_length_beyond_the_model_is_said_and_ends_there(model):
     assert model.generate(["we"], max_length=MAX_LENGTH)
     with pytest.warns(UserWarning, match=r"has 24 positions, .* Received: max_length=25"):

@@ -13,6 +13,7 @@ PROMPTS = [*FIRST_LINES, *(f"{first}\n" for first in FIRST_LINES), BEGUN]
 EXPECTED = [*WHOLE, *WHOLE, WHOLE[2]]
 
 
+@pytest.mark.prove
 def test_the_second_line_follows_from_the_first(model_of_verses):
     model = kformer.load(model_of_verses)
     assert model.generate(PROMPTS) == EXPECTED

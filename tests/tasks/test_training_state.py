@@ -104,6 +104,7 @@ def no_loss(y_true, y_pred):
     return 0.0
 
 
+@pytest.mark.prove
 def test_a_loss_that_is_not_known_is_left_out_with_a_warning(tmp_path, tokenizer):
     path = tmp_path / "translator.keras"
     translator = compiled_translator(tokenizer, loss=no_loss)

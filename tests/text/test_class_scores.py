@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from kformer.text.labels import class_scores
+from kformer.text.label_scores import class_scores
 
 LABELS = ("a", "b", "c d", "é")
 label = st.sampled_from(LABELS)

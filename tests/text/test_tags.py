@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from kformer.text.labels import spans_of, tag_scores, tagger_text, tagging
+from kformer.text.label_scores import spans_of, tag_scores
+from kformer.text.labels import tagger_text, tagging
 from kformer.text.normalization import normalizer
 
 LABELS = ("O", "B-X", "I-X", "B-Y", "I-Y", "Z")

@@ -10,7 +10,7 @@ import numpy as np
 
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.verify.agreement import encoder_agreement
-from kformer.text.labels import class_scores, tag_scores
+from kformer.text.label_scores import class_scores, tag_scores
 
 TOLERANCE = 1e-4  # In probabilities: float32 sums differ by less between runtimes.
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from kformer.model.sequence_classifier import TokenClassifier
 from kformer.tasks.text_tagger import TextTagger, word_starts
-from kformer.text.labels import tag_scores
+from kformer.text.label_scores import tag_scores
 from kformer.text.text_files import read_lines
 from kformer.training.callbacks.translation_scores import ValidationCallback
 from kformer.training.data.batching import batching

@@ -221,7 +221,6 @@ def served_by_the_loader_of_a_server(path, texts):
 
 
 @pytest.mark.prove
-@pytest.mark.sample(2)
 @pytest.mark.parametrize("beam_size", BEAMS)
 def test_the_loader_of_a_server_runs_it(exported, toy_translator, beam_size):
     texts = [*toy.SOURCES[:20], *ODD]

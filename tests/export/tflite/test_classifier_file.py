@@ -62,6 +62,7 @@ def test_bytes_go_in_and_the_label_comes_out_with_its_probability(run, tiny_clas
     assert len(labels) > 1
 
 
+@pytest.mark.prove
 def test_of_labels_that_are_equally_probable_the_first_is_chosen(tiny_classifier):
     """As in Python; here the graph itself runs, not the file."""
     network = tiny_classifier.classifier.copy()

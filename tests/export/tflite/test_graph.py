@@ -195,6 +195,7 @@ def test_a_full_source_without_a_zero_is_read_whole():
     assert_as_the_library(file, text)
 
 
+@pytest.mark.prove
 def test_every_op_is_built_in_and_every_shape_static():
     details = file_of("bare").interpreter._get_ops_details()
     assert len(details) > 50

@@ -115,6 +115,7 @@ def test_without_shuffling_pairs_of_one_length_keep_their_order(write, tokenizer
         assert of_length == [row for row in expected if len(row) == length]
 
 
+@pytest.mark.prove
 def test_the_end_of_a_pass_waits_for_no_thread_that_tunes_it(write, tokenizer):
     dataset = translation_dataset(*write(many_pairs(30)), tokenizer)
     for one in (dataset, dataset.skip(1)):

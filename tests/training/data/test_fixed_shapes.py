@@ -133,6 +133,7 @@ def test_rows_of_padding_change_neither_the_loss_nor_the_metrics(write, tokenize
     assert filled
 
 
+@pytest.mark.prove
 def test_a_text_of_padding_has_the_label_of_none(tmp_path, tokenizer):
     file = tmp_path / "texts.tsv"
     file.write_text("".join(f"{'ab'[i % 2]}\t{sentence(i % 7 + 1)}\n" for i in range(33)), "utf-8")

@@ -202,6 +202,7 @@ def test_a_warm_start_takes_the_sizes_and_the_vocabulary_of_its_translator(
     assert len(read(folder / "run.json")["options"]["warm_start"]) == 64
 
 
+@pytest.mark.prove
 def test_without_validation_the_last_epoch_is_kept(warm_run):
     folder, translator = warm_run
     columns = {"epoch", "step", "loss", "accuracy", "perplexity", "tokens/s"}

@@ -9,7 +9,7 @@ import pytest
 
 import kformer
 from kformer.phrasebook import reviews
-from kformer.text.labels import class_scores
+from kformer.text.label_scores import class_scores
 from kformer.training import Recipe, train, train_classifier
 from kformer.training.kinds.classification_report import labelled_report
 from kformer.training.kinds.classification_task import prepare_classifier

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kformer.text.labels import class_scores
+from kformer.text.label_scores import class_scores
 from kformer.training.objective.metrics import MacroF1
 
 LABELS = "abc"

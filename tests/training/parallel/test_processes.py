@@ -59,6 +59,7 @@ def test_processes_share_each_batch_and_go_on_at_the_same_place(
     assert begun + gone_on == expected_rows(pairs, tokenizer, 40)
 
 
+@pytest.mark.prove
 def test_processes_need_batches_of_fixed_shapes(monkeypatch, tokenizer, tmp_path):
     paths = write_pairs(tmp_path, many_pairs(9))
     monkeypatch.setattr(batching, "share_of_batches", lambda: (0, 2))
@@ -66,6 +67,7 @@ def test_processes_need_batches_of_fixed_shapes(monkeypatch, tokenizer, tmp_path
         translation_dataset(*paths, tokenizer, fixed_shapes=False)
 
 
+@pytest.mark.prove
 def test_all_processes_save_and_stop_after_the_same_batch():
     def train(channel):
         process = channel.process
@@ -85,6 +87,7 @@ def test_all_processes_save_and_stop_after_the_same_batch():
     assert answers[0][-1] == (False, signal.SIGTERM)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     "content", [b"", b"\xff", b"[" * 10**5, b"null", b"{}", b"[1, null, 0.5]", b"[true, 15]"]
 )
@@ -108,6 +111,7 @@ def config(**changes):
     return {**same, "tokenizer": "cd", "target_tokenizer": None, **changes}
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -123,6 +127,7 @@ def test_processes_with_other_settings_text_or_versions_are_refused(changes, mes
         check_same([config(), config(**changes)])
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("given", "message"),
     [
