@@ -14,7 +14,7 @@ help:  ## List the targets.
 demo: venv  ## Train, evaluate, export and translate, on the built-in phrasebook.
 	$(BIN)/kformer demo --output demo --overwrite
 
-test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" runs one room.
+test: venv lint  ## Run the tests but for the long proofs; ARGS="tests/model" runs one package.
 	$(BIN)/pytest $(if $(ARGS),,-n 2 --dist worksteal) -m "not prove" $(ARGS)
 	$(if $(ARGS),,$(SAMPLE_ON_JAX))
 
