@@ -189,9 +189,15 @@ class SearchOptions:
 
         Options for which this is equal share a graph, if both or neither have a minimum.
         """
-        varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
-        varying += ["n_best"] if self.sample else []
-        return dataclasses.replace(self, **{name: getattr(SearchOptions, name) for name in varying})
+        return _graph_options(self)
+
+
+@functools.lru_cache(maxsize=256)  # Every call of a translator asks, usually with equal options.
+def _graph_options(options):
+    varying = ["seed", "min_length", "max_length", "min_length_ratio", "max_length_ratio"]
+    varying += ["n_best"] if options.sample else []
+    defaults = {name: getattr(SearchOptions, name) for name in varying}
+    return dataclasses.replace(options, **defaults)
 
 
 def _with_names(make):

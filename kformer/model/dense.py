@@ -9,6 +9,7 @@ Axes: D width of the inputs, F width of the outputs.
 
 import contextlib
 import gc
+import weakref
 from collections.abc import Collection
 from typing import Any
 
@@ -16,6 +17,8 @@ import keras
 from keras import ops
 
 from kformer.backend import is_tensorflow
+
+_LISTED = weakref.WeakKeyDictionary()  # The Dense layers of each layer; for `form_of`.
 
 
 def frozen_parts(layer: keras.layers.Layer) -> list[str]:
@@ -134,10 +137,14 @@ def is_quantized(dense: keras.layers.Dense) -> bool:
 
 
 def form_of(layer: keras.layers.Layer) -> tuple:
-    """Returns the key of a traced graph of `layer`: `quantize` and `enable_lora` change it."""
-    return tuple(
-        (dense.quantization_mode, dense.lora_enabled) for dense in dense_layers(layer).values()
-    )
+    """Returns the key of a traced graph of `layer`: `quantize` and `enable_lora` change it.
+
+    Every call of a translator asks for it, so the Dense layers of a layer are listed once: both
+    methods change them in place.
+    """
+    if layer not in _LISTED:
+        _LISTED[layer] = tuple(dense_layers(layer).values())
+    return tuple((dense.quantization_mode, dense.lora_enabled) for dense in _LISTED[layer])
 
 
 def float_weights(dense: keras.layers.Dense):
