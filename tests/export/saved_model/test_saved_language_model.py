@@ -68,6 +68,7 @@ def test_several_continuations_and_scores_are_those_of_python(served, tiny_langu
     np.testing.assert_allclose(scored["log_probability"], expected, atol=1e-2)
 
 
+@pytest.mark.prove
 def test_a_prompt_without_room_is_flagged_and_refused(served):
     answer = asked(served.signatures, "serving_default", text=["wir", TOO_LONG])
     assert answer["generation"][1] == "" and answer["flags"][1] == "prompt too long"
@@ -87,6 +88,7 @@ def test_the_longest_prompt_gets_one_id(served, tiny_language_model):
             form.generate(prompts)
 
 
+@pytest.mark.prove
 def test_the_report_and_the_files_say_what_it_is(language_model_saved_model):
     report = json.loads((language_model_saved_model / "assets.extra/kformer.json").read_text())
     assert (report["kind"], report["beam_size"], report["n_best"]) == ("language_model", 1, 4)

@@ -45,6 +45,7 @@ def run(trained, tmp_path_factory):
     return folder, trained(folder)
 
 
+@pytest.mark.prove
 def test_the_folder_holds_what_that_of_a_translator_does(run, parallel_text):
     folder, model = run
     names = {"language_model.keras", "history.json", "history.png", "run.json", "checkpoints"}

@@ -27,6 +27,7 @@ from support.training.same_run import assert_same_run, weights_of
 needs_jax = pytest.mark.skipif(not importlib.util.find_spec("jax"), reason="JAX is not installed")
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(("before", "after"), [(2, 1), pytest.param(1, 3, marks=pytest.mark.prove)])
 def test_processes_share_each_batch_and_go_on_at_the_same_place(
     tmp_path, tokenizer, monkeypatch, before, after

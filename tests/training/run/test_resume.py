@@ -133,6 +133,7 @@ def test_a_fit_is_resumed_twice_in_the_same_epoch(undisturbed, tmp_path):
     assert_same(Session(tmp_path / "run").fit(), undisturbed)
 
 
+@pytest.mark.prove
 def test_a_data_set_that_can_begin_anywhere_reads_nothing_twice(undisturbed, tmp_path):
     with pytest.raises(PowerCut):
         Session(tmp_path / "run", callbacks=[At(2, 5, power_cut)]).fit()
