@@ -6,6 +6,7 @@ writes into FOLDER: a second translation, `kformer train` to its first loss, and
 
 import collections
 import contextlib
+import inspect
 import io
 import sys
 import threading
@@ -35,7 +36,8 @@ class Walk:
 
     def _count(self, frame, event, _):
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(PACKAGE):
+        is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")
+        if event == "call" and is_function and code.co_filename.startswith(PACKAGE):
             self.calls[code.co_filename, code.co_qualname] += 1
 
     def __str__(self):
@@ -80,8 +82,8 @@ def main(folder: Path):
     import kformer
     from kformer.export import export_tflite
 
-    transformer = kformer.Transformer(300, 2, 16, 2, 24)
-    tokenizer = kformer.Tokenizer.train(files["train.de"], 300)
+    transformer = kformer.Transformer(290, 2, 16, 2, 24)
+    tokenizer = kformer.Tokenizer.train(files["train.de"], 290)
     translator = kformer.Translator(tokenizer, transformer)
     translator.translate(["wir malt uns"])
     with Walk() as walk:
