@@ -1,17 +1,14 @@
-"""Executes a prepared run: fits the model, writes the run's files and draws its curves."""
+"""Executes a prepared run: fits the model and writes the files of the run."""
 
 import shutil
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from kformer.files import write_json
-from kformer.json_files import read_json
 from kformer.training.callbacks.stopping import Diverged, StopInTime, StopWhenDiverged
 from kformer.training.callbacks.training_log import KeepHistory, TensorBoardLogs, TokensPerSecond
 from kformer.training.callbacks.training_progress import Progress, hours
@@ -28,11 +25,11 @@ from kformer.training.resumption.resumable_fit import resumable_fit
 from kformer.training.run.choosing import Choice
 from kformer.training.run.choosing import in_words as average_in_words
 from kformer.training.run.continuation import check_can_go_on, how_to_go_on
+from kformer.training.run.history_picture import draw_history
 from kformer.training.run.run_config import (
     check_same,
     in_words,
     is_comparable,
-    read_run_config,
     with_changes,
 )
 from kformer.training.run.run_folder import (
@@ -48,44 +45,6 @@ from kformer.training.run.run_folder import (
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_vocabularies import save_vocabularies
 from kformer.training.run.validation import ValidateEvery
-
-
-def draw_history(history: dict, monitor: str, path: Path):
-    """Draws the learning curves, and marks the epoch of the best model.
-
-    Args:
-        history: As for `kformer.plot.plot_history`.
-        monitor: Which of `MONITORS` chose the best model.
-        path: Of the picture.
-    """
-    from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
-
-    score, mode = MONITORS[monitor]
-    best, values = None, history.get(score)
-    if values:
-        values = np.array(values) * (1 if mode == "min" else -1)
-        best = int(np.nanargmin(values)) + 1
-    save_figure(plot_history(history, best), path)
-
-
-def read_history(folder: Path) -> tuple[dict, str]:
-    """Reads the history of a run, which may still be going on, and its `monitor`.
-
-    Raises:
-        FileNotFoundError: The folder holds no run that was validated.
-        ValueError: A file in it is damaged.
-    """
-    path = Path(folder) / HISTORY
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"The folder of a run has a {HISTORY}. Received: {str(folder)!r}, without one."
-        )
-    rule = "A run's history and its config must be as `train` writes them."
-    history = read_json(path, dict[str, list], rule=rule)
-    monitor = read_run_config(folder).get("recipe", {}).get("monitor")
-    if monitor not in MONITORS:
-        raise ValueError(f"{rule} Received: {str(folder)!r}, with monitor={monitor!r:.99}.")
-    return history, monitor
 
 
 def run(
