@@ -68,7 +68,7 @@ class DistillationOptions:
     def search(self) -> dict:
         """Returns the options that change the translations, by name.
 
-        The length penalty of a teacher is in its file, which counts, too.
+        The length penalty in a teacher's file counts because the file does.
         """
         names = ["beam_size", "length_penalty", "metric"]
         if self.metric == "bleu" and self.tokenize not in (None, DEFAULT):

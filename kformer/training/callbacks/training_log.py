@@ -36,7 +36,7 @@ class KeepHistory(ValidationCallback):
         write_json(self.path, self.history)
 
     def get_state(self) -> dict:
-        """Returns the history. State of `StatefulCallback`."""
+        """Returns the history, which checkpoints keep."""
         return self.history
 
     def set_state(self, state: dict):
@@ -132,7 +132,7 @@ class TokensPerSecond(ValidationCallback):
         self._start = None
 
     def get_state(self) -> float:
-        """Returns the seconds since the epoch began. State of `StatefulCallback`."""
+        """Returns the seconds since the epoch began, which checkpoints keep."""
         return 0.0 if self._start is None else time.perf_counter() - self._start
 
     def set_state(self, state: float):

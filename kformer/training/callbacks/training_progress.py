@@ -138,7 +138,7 @@ class Progress(keras.callbacks.Callback):
         return hours(seconds)
 
     def get_state(self) -> dict:
-        """Returns the time and the batches so far. State of `StatefulCallback`."""
+        """Returns the time and the batches so far, which checkpoints keep."""
         return {
             "seconds": time.monotonic() - self._start,
             "done": self._done,
