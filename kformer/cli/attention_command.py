@@ -11,7 +11,7 @@ from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable, replacing
 
 
-class Kind(StrEnum):
+class AttentionKind(StrEnum):
     """The kind of attention."""
 
     encoder = "encoder"
@@ -33,7 +33,7 @@ def attention(
         ),
     ] = None,
     kind: Annotated[
-        Kind | None,
+        AttentionKind | None,
         typer.Option(
             help="Of the picture: self-attention of encoder or decoder, or cross-attention; by "
             "default the last that the model has."

@@ -5,12 +5,6 @@ What each demo has of its own: its text, its model, and what it shows.
 - `translator`: translations of the phrasebook.
 - `classifier`: labels of built-in reviews.
 - `language_model`: sentences like the English ones of the phrasebook.
-
-The demo of a translator.
-
-The demo of a classifier.
-
-The demo of a language model.
 """
 
 import shutil
@@ -244,10 +238,9 @@ def _beginning(text):
     return " ".join(words[: max(1, len(words) // 2)])
 
 
-MADE = (  # Stems.
-    *("text", "run", "served", "attention", "confusion"),
-    *("translator", "classifier", "language_model"),
-)
+_DEMOS = TranslatorDemo, ClassifierDemo, LanguageModelDemo
+MADE = {"text", "run", "served", "attention", "confusion"}  # Stems, beside the models' names.
+MADE |= {kind.name for kind in _DEMOS}
 
 
 def demo(

@@ -8,7 +8,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 from kformer import SearchOptions, Transformer, Translator
 from kformer.export import export_tflite
-from kformer.export.saved_model.saved_translator import TranslatorSignatures
+from kformer.export.saved_model.saved_translator import SavedTranslatorSignatures
 from kformer.export.saved_model.warmup import batch_limits
 from kformer.pocket import PocketTranslator
 from support.native.answer_in_a_runtime import outputs_of
@@ -87,7 +87,9 @@ def test_prefixes_do_not_count_zeros_at_the_end(translator):
 def test_the_graph_of_a_server_says_the_same(translator, translations):
     """The files that tests share have texts with zeros, too, but write none."""
     limits = batch_limits(translator.max_source_length)
-    signatures = TranslatorSignatures(translator, translator.transformer, SearchOptions(), limits)
+    signatures = SavedTranslatorSignatures(
+        translator, translator.transformer, SearchOptions(), limits
+    )
     found = signatures.translate(tf.constant(TEXTS))
     assert [text.decode() for text in found["translation"].numpy()] == [
         best.text for best in translations

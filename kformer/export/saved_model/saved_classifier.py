@@ -10,13 +10,13 @@ import tensorflow as tf
 
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.saved_model.graph_search import compiled, map_in_chunks
-from kformer.export.saved_model.serving_signatures import Signatures
+from kformer.export.saved_model.serving_signatures import ServingSignatures
 from kformer.export.saved_model.text_in_graph import joined
 from kformer.export.saved_model.warmup import BatchLimits, Examples, examples_of
 from kformer.tasks.text_classifier import TextClassifier
 
 
-class ClassifierSignatures(Signatures):
+class SavedClassifierSignatures(ServingSignatures):
     """The functions of a classifier that a server runs.
 
     Args:
@@ -69,12 +69,12 @@ class ClassifierSignatures(Signatures):
         }
 
 
-class TaggerSignatures(ClassifierSignatures):
+class SavedTaggerSignatures(SavedClassifierSignatures):
     """The functions of a tagger that a server runs.
 
     Args:
         tagger: `kformer.TextTagger`.
-        network, limits, xla: As for `ClassifierSignatures`.
+        network, limits, xla: As for `SavedClassifierSignatures`.
     """
 
     def __init__(self, tagger, network, limits, xla=False):
@@ -113,7 +113,7 @@ class TaggerSignatures(ClassifierSignatures):
         return {**outputs, "labels": labels, "flags": joined(rows.flags("source"))}
 
 
-class ClassifierExport:
+class SavedClassifierExport:
     """The settings, examples and signatures of a classifier, for `export_saved_model`.
 
     Args:
@@ -121,7 +121,7 @@ class ClassifierExport:
         options: `SearchOptions`, the defaults: a classifier does not search.
     """
 
-    signatures_class: type[ClassifierSignatures] = ClassifierSignatures
+    signatures_class: type[SavedClassifierSignatures] = SavedClassifierSignatures
 
     def __init__(self, classifier: TextClassifier, options: SearchOptions):
         self._classifier = classifier
@@ -131,7 +131,7 @@ class ClassifierExport:
 
     def signatures(
         self, network: keras.Model, limits: BatchLimits, xla: bool
-    ) -> ClassifierSignatures:
+    ) -> SavedClassifierSignatures:
         """Returns the signatures, with the weights of `network`."""
         return self.signatures_class(self._classifier, network, limits, xla)
 
@@ -140,7 +140,7 @@ class ClassifierExport:
         return {"text": examples_of(self._classifier.tokenizer, texts)}
 
 
-class TaggerExport(ClassifierExport):
+class SavedTaggerExport(SavedClassifierExport):
     """The settings, examples and signatures of a tagger, for `export_saved_model`."""
 
-    signatures_class = TaggerSignatures
+    signatures_class = SavedTaggerSignatures

@@ -15,7 +15,7 @@ from kformer.export.saved_model.saved_translator import about_search
 from kformer.export.saved_model.serving_signatures import (
     CHUNK_IDS,
     CHUNK_ROWS,
-    Signatures,
+    ServingSignatures,
 )
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import BatchLimits, Examples, examples_of
@@ -63,7 +63,7 @@ class Continuing(Searching):
         return tf.concat([prompts, tf.RaggedTensor.from_tensor(rows)], axis=1)
 
 
-class LanguageModelSignatures(Signatures):
+class SavedLanguageModelSignatures(ServingSignatures):
     """The functions of a language model that a server runs.
 
     Flags of a continuation are "length limit" and "loop", as in `kformer.Generation`. A prompt that
@@ -154,7 +154,7 @@ class LanguageModelSignatures(Signatures):
         return super()._filled(self._with_start(ids))
 
 
-class LanguageModelExport:
+class SavedLanguageModelExport:
     """The settings, examples and signatures of a language model, for `export_saved_model`.
 
     Args:
@@ -176,9 +176,9 @@ class LanguageModelExport:
 
     def signatures(
         self, network: keras.Model, limits: BatchLimits, xla: bool
-    ) -> LanguageModelSignatures:
+    ) -> SavedLanguageModelSignatures:
         """Returns the signatures, with the weights of `network`."""
-        return LanguageModelSignatures(self._model, network, self._search, limits, xla)
+        return SavedLanguageModelSignatures(self._model, network, self._search, limits, xla)
 
     def examples(self, texts: Sequence[str] | None) -> dict[str, Examples]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""

@@ -12,7 +12,7 @@ from kformer.arguments import UNKNOWN_LANGUAGE
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.export.saved_model.graph_search import Searching
-from kformer.export.saved_model.serving_signatures import Signatures, as_many
+from kformer.export.saved_model.serving_signatures import ServingSignatures, as_many
 from kformer.export.saved_model.text_in_graph import degenerate_flags, joined
 from kformer.export.saved_model.warmup import BatchLimits, Codes, Examples, examples_of
 from kformer.model.transformer import Transformer
@@ -47,7 +47,7 @@ class Translating(Searching):
         return rows
 
 
-class TranslatorSignatures(Signatures):
+class SavedTranslatorSignatures(ServingSignatures):
     """The functions of a translator that a server runs.
 
     Flags of a translation are "length limit", "loop" and "length ratio", as in
@@ -132,7 +132,7 @@ class TranslatorSignatures(Signatures):
         }
 
 
-class TranslatorExport:
+class SavedTranslatorExport:
     """The settings, examples and signatures of a translator, for `export_saved_model`.
 
     Args:
@@ -165,9 +165,9 @@ class TranslatorExport:
 
     def signatures(
         self, network: keras.Model, limits: BatchLimits, xla: bool
-    ) -> TranslatorSignatures:
+    ) -> SavedTranslatorSignatures:
         """Returns the signatures, with the weights of `network`."""
-        return TranslatorSignatures(self._translator, network, self._search, limits, xla)
+        return SavedTranslatorSignatures(self._translator, network, self._search, limits, xla)
 
     def examples(self, texts: Sequence[str] | None) -> dict[str, Examples | Codes]:
         """Returns examples by the name of an input, of `texts` or of the vocabulary."""

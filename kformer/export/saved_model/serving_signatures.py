@@ -27,7 +27,7 @@ CHUNK_ROWS = BATCH_CLASSES[-1]  # Rows processed at once.
 CHUNK_IDS = CHUNK_ROWS * 64  # Ids of texts processed at once, with padding.
 
 
-class Signatures:
+class ServingSignatures:
     """The functions of a model that a server runs; base class.
 
     Every `text` is string (B,). `flags` is string: problems separated by commas, usually "". Flags

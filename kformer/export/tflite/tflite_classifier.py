@@ -11,13 +11,19 @@ import tensorflow as tf
 
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_parts, with_quantized_embeddings
-from kformer.export.tflite.tflite_signatures import Limits, Signatures, beginning, signature, vector
+from kformer.export.tflite.tflite_signatures import (
+    Limits,
+    TFLiteSignatures,
+    beginning,
+    signature,
+    vector,
+)
 from kformer.pocket.pocket_classifier import PocketClassifier, PocketTagger
 from kformer.pocket.pocket_model import SOURCE_CUT
 from kformer.tasks.text_classifier import TextClassifier
 
 
-class ClassifierSignatures(Signatures):
+class TFLiteClassifierSignatures(TFLiteSignatures):
     """The signatures of a classifier's file: classification of bytes and of ids.
 
     Args:
@@ -25,7 +31,7 @@ class ClassifierSignatures(Signatures):
         network: `kformer.SequenceClassifier`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B texts at once.
-        constant: As for `Signatures`.
+        constant: As for `TFLiteSignatures`.
     """
 
     names = ("classify", "encode_text", "classify_ids", "tokenize")
@@ -88,7 +94,7 @@ class ClassifierSignatures(Signatures):
         )
 
 
-class TaggerSignatures(ClassifierSignatures):
+class TFLiteTaggerSignatures(TFLiteClassifierSignatures):
     """The signatures of a tagger's file: labels of the words in bytes, or in ids.
 
     `labels`, int32, has the place of a label where a word begins, and -1 elsewhere.
@@ -96,7 +102,7 @@ class TaggerSignatures(ClassifierSignatures):
     Args:
         tagger: `kformer.TextTagger`.
         network: `kformer.TokenClassifier`.
-        limits, batch_size, constant: As for `ClassifierSignatures`.
+        limits, batch_size, constant: As for `TFLiteClassifierSignatures`.
     """
 
     names = ("tag", "encode_text", "tag_ids", "tokenize")
@@ -161,7 +167,7 @@ def _table(labels):
     return tf.constant([list(label.ljust(capacity, b"\0")) for label in encoded], tf.uint8)
 
 
-class ClassifierExport:
+class TFLiteClassifierExport:
     """The metadata, signatures and test vectors of a classifier, for `export_tflite`.
 
     Args:
@@ -170,8 +176,8 @@ class ClassifierExport:
     """
 
     pocket = PocketClassifier
-    signatures_class: type[ClassifierSignatures] = ClassifierSignatures
-    names = ClassifierSignatures.names
+    signatures_class: type[TFLiteClassifierSignatures] = TFLiteClassifierSignatures
+    names = TFLiteClassifierSignatures.names
 
     def __init__(self, classifier: TextClassifier, options: SearchOptions):
         self._classifier = classifier
@@ -189,7 +195,7 @@ class ClassifierExport:
 
     def signatures(
         self, network: keras.Model, limits: Limits, batch_size: int, constant: Callable
-    ) -> ClassifierSignatures:
+    ) -> TFLiteClassifierSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
         return self.signatures_class(self._classifier, network, limits, batch_size, constant)
 
@@ -217,12 +223,12 @@ class ClassifierExport:
         return {"label": label, "probabilities": [round(float(p), 6) for p in probabilities]}
 
 
-class TaggerExport(ClassifierExport):
+class TFLiteTaggerExport(TFLiteClassifierExport):
     """The metadata and signatures of a tagger, for `export_tflite`."""
 
     pocket = PocketTagger
-    signatures_class = TaggerSignatures
-    names = TaggerSignatures.names
+    signatures_class = TFLiteTaggerSignatures
+    names = TFLiteTaggerSignatures.names
 
     def _head(self) -> dict:
         return {}

@@ -13,7 +13,13 @@ import tensorflow as tf
 from kformer.decoding.search_ids import FixedSearch
 from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
-from kformer.export.tflite.tflite_signatures import Limits, Signatures, beginning, signature, vector
+from kformer.export.tflite.tflite_signatures import (
+    Limits,
+    TFLiteSignatures,
+    beginning,
+    signature,
+    vector,
+)
 from kformer.export.tflite.tflite_translator import runtime_for
 from kformer.pocket.pocket_language_model import PocketLanguageModel
 from kformer.pocket.pocket_model import SOURCE_CUT
@@ -23,7 +29,7 @@ from kformer.tasks.language_model import LanguageModel
 _FIRST_ROOM = 64  # Positions that the cache has at first: enough for most continuations.
 
 
-class LanguageModelSignatures(Signatures):
+class TFLiteLanguageModelSignatures(TFLiteSignatures):
     """The signatures of a language model's file: continuation of bytes and of ids.
 
     Args:
@@ -31,7 +37,7 @@ class LanguageModelSignatures(Signatures):
         network: `kformer.TransformerDecoder`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B prompts at once.
-        constant: As for `Signatures`.
+        constant: As for `TFLiteSignatures`.
         options: `kformer.SearchOptions`.
     """
 
@@ -139,7 +145,7 @@ class LanguageModelSignatures(Signatures):
         return tf.where(tf.equal(shifted, self._end_id), self._network.padding_id, shifted)
 
 
-class LanguageModelExport:
+class TFLiteLanguageModelExport:
     """The metadata, signatures and test vectors of a language model, for `export_tflite`.
 
     Args:
@@ -148,7 +154,7 @@ class LanguageModelExport:
     """
 
     pocket = PocketLanguageModel
-    names = LanguageModelSignatures.names
+    names = TFLiteLanguageModelSignatures.names
 
     def __init__(self, model: LanguageModel, options: SearchOptions):
         self._model = model
@@ -166,9 +172,9 @@ class LanguageModelExport:
 
     def signatures(
         self, network: keras.Model, limits: Limits, batch_size: int, constant: Callable
-    ) -> LanguageModelSignatures:
+    ) -> TFLiteLanguageModelSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
-        return LanguageModelSignatures(
+        return TFLiteLanguageModelSignatures(
             self._model, network, limits, batch_size, constant, self._options
         )
 

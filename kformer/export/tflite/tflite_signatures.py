@@ -21,7 +21,7 @@ from kformer.tasks.text_model import TextModel, sentence_vectors
 from kformer.text.tokenizer import Tokenizer
 
 
-class Signatures:
+class TFLiteSignatures:
     """The functions to save, by name; base class.
 
     Args:

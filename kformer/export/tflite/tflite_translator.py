@@ -19,7 +19,13 @@ from kformer.decoding.shortlist import Selection
 from kformer.decoding.source_memory import SourceMemory, additive_mask, source_memory
 from kformer.export.byte_codec.codec import ByteCodec
 from kformer.export.tflite.quantized_embedding import with_quantized_embeddings
-from kformer.export.tflite.tflite_signatures import Limits, Signatures, beginning, signature, vector
+from kformer.export.tflite.tflite_signatures import (
+    Limits,
+    TFLiteSignatures,
+    beginning,
+    signature,
+    vector,
+)
 from kformer.model.attention import KeysValues
 from kformer.model.transformer import Transformer
 from kformer.pocket.pocket_model import SOURCE_CUT
@@ -27,7 +33,7 @@ from kformer.pocket.pocket_translator import TRANSLATION_CUT, PocketTranslator
 from kformer.tasks.translator import Translator
 
 
-class TranslatorSignatures(Signatures):
+class TFLiteTranslatorSignatures(TFLiteSignatures):
     """The signatures of a translator's file: translation of bytes, of ids and step by step.
 
     Args:
@@ -35,7 +41,7 @@ class TranslatorSignatures(Signatures):
         transformer: `kformer.Transformer`.
         limits: `Limits`.
         batch_size: B; if over 1, there are also signatures for B sources at once.
-        constant: As for `Signatures`.
+        constant: As for `TFLiteSignatures`.
         options: `kformer.SearchOptions`.
     """
 
@@ -213,7 +219,7 @@ def _layers(keys, values):
     return tuple(map(KeysValues, *layers))
 
 
-class TranslatorExport:
+class TFLiteTranslatorExport:
     """The metadata, signatures and test vectors of a translator, for `export_tflite`.
 
     Args:
@@ -228,7 +234,7 @@ class TranslatorExport:
     """
 
     pocket = PocketTranslator
-    names = TranslatorSignatures.names
+    names = TFLiteTranslatorSignatures.names
 
     def __init__(self, translator: Translator, options: SearchOptions):
         self._translator = translator
@@ -246,9 +252,9 @@ class TranslatorExport:
 
     def signatures(
         self, network: keras.Model, limits: Limits, batch_size: int, constant: Callable
-    ) -> TranslatorSignatures:
+    ) -> TFLiteTranslatorSignatures:
         """Returns the signatures of `network`, whose tables of text are made by `constant`."""
-        return TranslatorSignatures(
+        return TFLiteTranslatorSignatures(
             self._translator, network, limits, batch_size, constant, self._options
         )
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import kformer
 from kformer.export import ServedClassifier, ServedTranslator, export_saved_model
-from kformer.export.saved_model.saved_classifier import ClassifierSignatures
+from kformer.export.saved_model.saved_classifier import SavedClassifierSignatures
 from kformer.export.saved_model.warmup import batch_limits
 from support import toy
 from support.serving.warmup_requests import asked
@@ -81,7 +81,9 @@ def test_equal_probabilities_give_the_first_label(tiny_classifier):
     for weight in network.head.weights:
         weight.assign(keras.ops.zeros_like(weight))
     limits = batch_limits(256, targets=False)
-    answer = ClassifierSignatures(tiny_classifier, network, limits).classify(tf.constant(["wir"]))
+    answer = SavedClassifierSignatures(tiny_classifier, network, limits).classify(
+        tf.constant(["wir"])
+    )
     assert answer["label"].numpy().tolist() == [tiny_classifier.labels[0].encode()]
     np.testing.assert_allclose(answer["probabilities"], [[1 / 3] * 3], rtol=1e-6)
 

@@ -8,7 +8,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 from kformer import SearchOptions
 from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.export import ServedTranslator, export_saved_model
-from kformer.export.saved_model.saved_translator import TranslatorSignatures
+from kformer.export.saved_model.saved_translator import SavedTranslatorSignatures
 from kformer.export.saved_model.serving_files import newest_version
 from kformer.export.saved_model.warmup import batch_limits
 from kformer.tasks.translator import Translator
@@ -147,7 +147,7 @@ def test_the_first_id_too_many_is_the_one_that_truncates(toy_translator):
     limit = next(length for length in texts if length + 1 in texts)
     tokenizer, transformer = toy_translator.tokenizer, toy_translator.transformer
     small = Translator(tokenizer, transformer, max_source_length=limit)
-    signatures = TranslatorSignatures(small, transformer, SearchOptions(), batch_limits(limit))
+    signatures = SavedTranslatorSignatures(small, transformer, SearchOptions(), batch_limits(limit))
     found = signatures.translate(tf.constant([texts[limit], texts[limit + 1]]))
     assert found["truncated"].numpy().tolist() == [False, True]
 

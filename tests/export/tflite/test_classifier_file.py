@@ -11,7 +11,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 from kformer import SequenceClassifier, TextClassifier, TransformerEncoder
 from kformer.export import export_tflite
-from kformer.export.tflite.tflite_classifier import ClassifierSignatures
+from kformer.export.tflite.tflite_classifier import TFLiteClassifierSignatures
 from kformer.export.tflite.tflite_signatures import limits_of
 from kformer.pocket import PocketClassifier
 from kformer.pocket.metadata import read_metadata
@@ -69,7 +69,7 @@ def test_of_labels_that_are_equally_probable_the_first_is_chosen(tiny_classifier
     for weight in network.head.weights:
         weight.assign(np.stack([weight[..., 2], weight[..., 1], weight[..., 1]], axis=-1))
     limits = limits_of(tiny_classifier, S)
-    signatures = ClassifierSignatures(tiny_classifier, network, limits, 1, tf.constant)
+    signatures = TFLiteClassifierSignatures(tiny_classifier, network, limits, 1, tf.constant)
     found = [signatures.functions["classify"](source=bytes_of(text)) for text in toy.SOURCES]
     said = {text_in(output["label"].numpy()): output["probabilities"].numpy() for output in found}
     assert "sehr gut" in said and "so là là" not in said
