@@ -95,17 +95,19 @@ class Batching:
         bucket = tf.sort(self.bucket(source_lengths, target_lengths), direction="DESCENDING")
         return tf.gather(bucket, limits[:-1])
 
-    def counts(self, source_lengths: Any, target_lengths: Any):
-        """Returns the number of batches of each bucket, int64; the arguments are as for `limits`.
+    def counts(self, source_lengths: Any, target_lengths: Any) -> np.ndarray:
+        """Returns the number of batches of each bucket, int64 (K,), from eager tensors.
 
-        A batch counts as one of the bucket of its longest pair.
+        The arguments are as for `limits`, and a batch counts as one of the bucket of its longest
+        pair: the counts are those of `buckets`.
         """
-        lengths = source_lengths, target_lengths
-        return self.count(self.buckets(*lengths, self.limits(*lengths)))
-
-    def count(self, buckets: Any):
-        """Returns the number of batches of each bucket, int64, by the buckets of all batches."""
-        return tf.math.bincount(buckets, minlength=len(self.sizes), dtype=tf.int64)
+        bucket = self.bucket(source_lengths, target_lengths)
+        pairs = np.bincount(bucket, minlength=len(self.sizes))
+        batches, taken = np.zeros(len(self.sizes), np.int64), 0  # Pairs in a longer pair's batch.
+        for k in reversed(range(len(self.sizes))):
+            batches[k] = -(-max(0, pairs[k] - taken) // self.sizes[k])
+            taken += batches[k] * self.sizes[k] - pairs[k]
+        return batches
 
     def shapes_of(self, counts: np.ndarray) -> list[tuple[int, int]]:
         """Returns the shapes of batches, if they are fixed, from the result of `counts`."""

@@ -4,8 +4,9 @@ A corpus is a pair of files. Its weight is the number of times that a pass reads
 """
 
 import io
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,19 +65,19 @@ class Mixture:
 
     count = staticmethod(count_pairs)  # From lists of paths to numbers of pairs.
 
-    def texts(self, file: str) -> tf.data.Dataset:
-        """Yields the lines of a text file in string tensors (N,), without their ends."""
+    def _file(self, file):
+        """Returns the path of a plain file, the end of its texts, and how much of one is read."""
+        return plain(file), b"\n", self._longest + 1
 
-        def without_ends(lines):
-            lines = tf.strings.regex_replace(lines, "\r$", "")
-            longest = tf.reduce_max(tf.strings.length(lines))
-            return tf.cond(  # A cut of every line would take a quarter of the time.
-                longest > self._longest,
-                lambda: tf.strings.substr(lines, 0, self._longest),
-                lambda: lines,
-            )
-
-        return ended_texts(plain(file), b"\n", self._longest + 1).map(without_ends)
+    def _texts(self, lines):
+        """Returns the texts of lines, string tensors (N,)."""
+        lines = tf.strings.regex_replace(lines, "\r$", "")
+        longest = tf.reduce_max(tf.strings.length(lines))
+        return tf.cond(  # A cut of every line would take a quarter of the time.
+            longest > self._longest,
+            lambda: tf.strings.substr(lines, 0, self._longest),
+            lambda: lines,
+        )
 
     def windows(self):
         """Yields (source, target, round), string tensors (N,) and an int32 tensor (N,).
@@ -89,24 +90,49 @@ class Mixture:
         )
         return without_autotuning(windows)
 
+    def eager_windows(self) -> Iterator[tuple[tf.Tensor, tf.Tensor, tf.Tensor]]:
+        """Yields the windows of `windows` without its graph, which takes seconds to build."""
+        with tf.device("CPU:0"):
+            parts = [self._eager_part(i) for i in range(len(self._files))]
+            for window in itertools.islice(zip(*parts, strict=True), self._number):
+                yield tuple(tf.concat(side, axis=0) for side in zip(*window, strict=True))
+
     def _part(self, i):
         """Yields the part of corpus i in each window."""
-        source, target = self._files[i]
-        size = math.ceil(self._rounds[i] * self._pairs[i] / self._number)
-        whole = math.floor(self.weights[i]) * self._pairs[i]
-
-        def with_round(number, text):
-            pair = number * size + tf.range(tf.size(text[0], tf.int64))
-            return *text, tf.where(pair < whole, 0, i + 1)
-
         sides = (
-            self.texts(file).repeat(self._rounds[i]).rebatch(size) for file in (source, target)
+            ended_texts(*self._file(file))
+            .map(self._texts)
+            .repeat(self._rounds[i])
+            .rebatch(self._size(i))
+            for file in self._files[i]
         )
-        part = tf.data.Dataset.zip(*sides).enumerate().map(with_round)
-        # The last windows may have no pairs of a small corpus.
-        empty = tf.constant([], tf.string), tf.constant([], tf.string), tf.constant([], tf.int32)
-        empty = tf.data.Dataset.from_tensors(empty).repeat()
+        part = tf.data.Dataset.zip(*sides).enumerate()
+        part = part.map(lambda number, text: (*text, self._round(i, number, text)))
+        empty = tf.data.Dataset.from_tensors(_no_pairs()).repeat()
         return part.concatenate(empty).take(self._number)
+
+    def _eager_part(self, i):
+        """Yields the part of corpus i in each window, and then parts without pairs."""
+        sides = []
+        for file in self._files[i]:
+            path, *form = self._file(file)
+            rounds = itertools.repeat(path, self._rounds[i])
+            texts = (eager_texts(path, *form) for path in rounds)
+            texts = map(self._texts, itertools.chain.from_iterable(texts))
+            sides.append(_rebatched(texts, self._size(i)))
+        for number, text in enumerate(zip(*sides, strict=True)):
+            yield *text, self._round(i, number, text)
+        yield from itertools.repeat(_no_pairs())
+
+    def _size(self, i):
+        """Returns the number of pairs of corpus i in a window."""
+        return math.ceil(self._rounds[i] * self._pairs[i] / self._number)
+
+    def _round(self, i, number, text):
+        """Returns the rounds of the pairs of corpus i in the window of a number."""
+        whole = math.floor(self.weights[i]) * self._pairs[i]
+        pair = number * self._size(i) + tf.range(tf.size(text[0], tf.int64))
+        return tf.where(pair < whole, 0, i + 1)
 
     def thin(self, rounds: Any, bucket: Any, seed: Any):
         """Chooses the pairs of a window to keep, from the rounds that are kept in part.
@@ -139,6 +165,11 @@ def longer_side(source: Any, target: Any):
     return tf.maximum(tf.strings.length(source), tf.strings.length(target))
 
 
+def _no_pairs():
+    """Returns the part of a window that a small corpus has in the last windows."""
+    return tf.constant([], tf.string), tf.constant([], tf.string), tf.constant([], tf.int32)
+
+
 def ended_texts(path: str, end: bytes, longest: int | None = None) -> tf.data.Dataset:
     """Yields the texts of a plain file, each ended by one byte, in string tensors (N,).
 
@@ -149,11 +180,42 @@ def ended_texts(path: str, end: bytes, longest: int | None = None) -> tf.data.Da
     """
 
     def cut(begun, chunk):
-        texts = tf.strings.split(begun + chunk, end)
-        rest = texts[-1] if longest is None else tf.strings.substr(texts[-1], 0, longest)
-        return rest, texts[:-1]
+        return _ended(begun, chunk, end, longest)
 
     return _chunks(path, end).scan(tf.constant(b""), cut)
+
+
+def eager_texts(path: str, end: bytes, longest: int | None = None) -> Iterator[tf.Tensor]:
+    """Yields the tensors that `ended_texts` yields, without a graph."""
+    rest, chunk = tf.constant(b""), b""
+    with Path(path).open("rb") as file:
+        while following := file.read(_CHUNK):
+            rest, texts = _ended(rest, chunk := following, end, longest)
+            yield texts
+    if not chunk.endswith(end):
+        yield _ended(rest, end, end, longest)[1]
+
+
+def _ended(begun, chunk, end, longest):
+    """Returns the beginning of a text that goes on in the next chunk, and those that ended."""
+    texts = tf.strings.split(begun + chunk, end)
+    rest = texts[-1] if longest is None else tf.strings.substr(texts[-1], 0, longest)
+    return rest, texts[:-1]
+
+
+def _rebatched(tensors: Iterable[tf.Tensor], size: int) -> Iterator[tf.Tensor]:
+    """Yields the elements of tensors (N,) in tensors (size,); the last one may have fewer."""
+    waiting, number = [], 0
+    for tensor in tensors:
+        waiting.append(tensor)
+        number += len(tensor)
+        if number >= size:
+            elements = tf.concat(waiting, axis=0)
+            end = number // size * size
+            yield from tf.split(elements[:end], end // size)
+            waiting, number = [elements[end:]], number - end
+    if number:
+        yield tf.concat(waiting, axis=0)
 
 
 def _chunks(path, end):

@@ -116,10 +116,10 @@ def count_dropped_pairs(
         too_long = longer_side(source, target) > filter_pairs.most_bytes
         lengths = [tf.cast(length, tf.int32) for length in lengths]
         reasons = filter_pairs(*lengths, too_long, library=tf)
-        return tf.math.bincount(reasons, minlength=len(REASONS))
+        return np.bincount(reasons, minlength=len(REASONS))
 
-    windows = Mixture(source_files, target_files, longest=filter_pairs.most_bytes + 1).windows()
-    counts = np.sum(list(windows.map(count).as_numpy_iterator()), axis=0)
+    mixture = Mixture(source_files, target_files, longest=filter_pairs.most_bytes + 1)
+    counts = sum(count(*window) for window in mixture.eager_windows())
     return DroppedPairs(**dict(zip(REASONS, counts.tolist(), strict=True)))
 
 

@@ -116,8 +116,8 @@ def statistics_of(
         )
 
     first, windows = 1, []
-    counts = mixture.windows().map(count).prefetch(1)
-    for pieces, longest, reasons, *rest in counts.as_numpy_iterator():
+    for window in mixture.eager_windows():
+        pieces, longest, reasons, *rest = tf.nest.map_structure(np.asarray, count(*window))
         longest = [
             (int(most), f"{place} {first + at}")
             for (most, at), place in zip(longest, places, strict=True)

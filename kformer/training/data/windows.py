@@ -87,11 +87,11 @@ class Windows:
     def _count_batches(self):
         """Returns the number of batches of each bucket, int64; it is the same for all passes."""
 
-        def count(*text_and_seed):
-            return self._batching.count(self._buckets(*text_and_seed))
-
-        counts = self._map_windows(tf.constant(0, tf.int64), count)
-        return counts.reduce(tf.zeros(len(self._batching.sizes), tf.int64), tf.add).numpy()
+        seed = tf.constant([self._seed, 0], tf.int64)
+        return sum(
+            self._counts(*text, tf.random.fold_in(seed, i))
+            for i, text in enumerate(self._mixture.eager_windows())
+        )
 
     def _map_windows(self, number, function):
         """Yields `function(source, target, rounds, seed)` for each window of a pass."""
@@ -99,33 +99,36 @@ class Windows:
         windows = self._mixture.windows().enumerate()
         return windows.map(lambda i, text: function(*text, tf.random.fold_in(seed, i)))
 
-    def _buckets(self, source, target, rounds, seed):
-        """Returns the number of the bucket of each batch of a window, int32, in any order."""
-        return self._batched_rows(source, target, rounds, _seeds(seed))[-1]
+    def _counts(self, source, target, rounds, seed):
+        """Returns the number of batches of each bucket in a window, int64 (K,)."""
+        return self._batching.counts(*self._rows(source, target, rounds, _seeds(seed))[-1])
 
-    def _batched_rows(self, source, target, rounds, seeds):
-        """Returns the rows of a window, where each batch of them ends, and its bucket.
+    def _rows(self, source, target, rounds, seeds):
+        """Returns the rows of a window without end ids, those that are used, and their lengths.
 
-        The rows are neither respelled nor shuffled yet, so every pass has as many batches.
+        The lengths count the end ids. They are neither those of respelled rows nor shuffled yet, so
+        every pass has as many batches.
         """
         rows = [
-            side.with_end(side.tokenize(text))
-            for side, text in zip(self._sides, (source, target), strict=True)
+            side.tokenize(text) for side, text in zip(self._sides, (source, target), strict=True)
         ]
-        lengths = row_lengths(rows)
+        lengths = [length + 1 for length in row_lengths(rows)]
         too_long = longer_side(source, target) > self._filter.most_bytes
         fit = tf.where(self._filter(*lengths, too_long, library=tf) == 0)[:, 0]
         bucket = tf.gather(self._batching.bucket(*lengths), fit)
         chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
-        rows = [tf.gather(side, chosen) for side in rows]
-        lengths = row_lengths(rows)
-        limits = self._batching.limits(*lengths)
-        return rows, limits, self._batching.buckets(*lengths, limits)
+        return rows, chosen, [tf.gather(length, chosen) for length in lengths]
 
     def _window(self, source, target, rounds, seed):
         """Returns the input of `_batches`: rows, their order, batches' limits and buckets."""
         seeds = _seeds(seed)
-        rows, limits, buckets = self._batched_rows(source, target, rounds, seeds)
+        rows, chosen, lengths = self._rows(source, target, rounds, seeds)
+        rows = [
+            side.with_end(tf.gather(row, chosen))
+            for side, row in zip(self._sides, rows, strict=True)
+        ]
+        limits = self._batching.limits(*lengths)
+        buckets = self._batching.buckets(*lengths, limits)
         respelled = [*rows]
         for i, respellings in enumerate(self._respellings):
             for respell in respellings:

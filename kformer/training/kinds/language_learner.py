@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from kformer.arguments import check_choice
@@ -26,7 +27,7 @@ from kformer.text.vocabulary import check_keeps_lines
 from kformer.training.callbacks.translation_scores import ValidationCallback
 from kformer.training.data.batching import Batching, FixedShapes, are_fixed
 from kformer.training.data.dropped_pairs import PairFilter
-from kformer.training.data.mixture import WINDOW, Mixture, ended_texts
+from kformer.training.data.mixture import WINDOW, Mixture
 from kformer.training.data.pairs import count_long_lines
 from kformer.training.data.translation_dataset import respellings
 from kformer.training.data.windows import Windows
@@ -72,8 +73,11 @@ class _OfDocuments(Mixture):
     def count(self, files: Any, _: Any):
         return [self._counts[file] for file in files]
 
-    def texts(self, file: str) -> tf.data.Dataset:
-        return ended_texts(file, END)
+    def _file(self, file):
+        return file, END
+
+    def _texts(self, lines):
+        return lines
 
 
 def language_dataset(
@@ -171,8 +175,9 @@ class _PackedWindows(Windows):
         super().__init__(sides, mixture, filter_pairs, batching, batch, respellings, shuffle, seed)
         self._rows_per_batch, self._are_long = rows_per_batch, are_long
 
-    def _buckets(self, *text_and_seed):
-        return self._window(*text_and_seed)[-1]
+    def _counts(self, *text_and_seed):
+        buckets = self._window(*text_and_seed)[-1]
+        return np.bincount(buckets, minlength=len(self._batching.sizes))
 
     def _window(self, text, _same, _rounds, seed):
         [tokenizer, _], length = self._sides, self._filter.max_length

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kformer.training import translation_dataset
+from kformer.training.data import mixture as reading
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.pairs import corpus_weights
 
@@ -25,14 +26,19 @@ def write(write):
 
 
 def windows_of(mixture):
-    """The windows as lists of (source, target, round)."""
-    return [
+    """The windows as lists of (source, target, round), equal in a graph and without one."""
+    eager, in_graph = (
         [
-            (source.decode(), target.decode(), int(number))
-            for source, target, number in zip(*window, strict=True)
+            [
+                (source.decode(), target.decode(), int(number))
+                for source, target, number in zip(*map(np.asarray, window), strict=True)
+            ]
+            for window in windows
         ]
-        for window in mixture.windows().as_numpy_iterator()
-    ]
+        for windows in (mixture.eager_windows(), mixture.windows().as_numpy_iterator())
+    )
+    assert eager == in_graph
+    return eager
 
 
 @pytest.mark.prove
@@ -156,3 +162,20 @@ def test_compressed_text_is_read_as_the_plain_text_with_zeros_behind_it(written,
     path = written(f"a{name}", content)
     [window] = windows_of(Mixture([path], [path]))
     assert window == [(word, word, 0) for word in ("eins", "zwei", "drei")]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r"])
+def test_chunks_of_any_size_give_the_same_texts_in_a_graph_and_without_one(
+    end, written, monkeypatch
+):
+    lines = [b"a\r", b"b", b"", b"c\rd", b"\r", b"abcdefgh", b"ij"]
+    path = written("text", b"\n".join(lines) + end)
+    monkeypatch.setattr(reading, "_CHUNK", 3 + len(end))
+    mixture = Mixture([path], [path], window=3, longest=5)
+    eager, in_graph = (
+        [[list(np.asarray(side)) for side in window] for window in windows]
+        for windows in (mixture.eager_windows(), mixture.windows().as_numpy_iterator())
+    )
+    assert eager == in_graph
+    texts = [text for window in eager for text in window[0]]
+    assert texts == [b"a", b"b", b"", b"c\rd", b"", b"abcde", b"ij"]
