@@ -18,6 +18,7 @@ from .model.encoder import Encoder, EncoderLayer
 from .model.feed_forward import FeedForward
 from .model.masks import causal_mask, padding_mask
 from .model.sequence_classifier import SequenceClassifier, TokenClassifier
+from .model.ssru import SSRU
 from .model.transformer import Transformer
 from .model.transformer_decoder import TransformerDecoder
 from .model.transformer_encoder import TransformerEncoder
@@ -37,6 +38,7 @@ from .text.scores import bleu, chrf
 from .text.tokenizer import Tokenizer
 
 __all__ = [
+    "SSRU",
     "AlignmentHead",
     "Beam",
     "Decoder",

@@ -49,6 +49,7 @@ def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
     kformer.EncoderLayer(16, 2, 24)(vectors)
     kformer.DecoderLayer(16, 2, 24)(vectors, memory)
     kformer.FeedForward(16, 24)(vectors)
+    kformer.SSRU(16)(vectors)
     kformer.MultiHeadAttention(16, 2)(vectors, vectors, kformer.causal_mask(7))
     kformer.scaled_dot_product_attention(vectors, vectors, vectors)
     kformer.TransformerDecoder(400, 2, 16, 2, 24)(ids)

@@ -99,8 +99,13 @@ def _layers(stacks):
             name,
             f"{stack.num_layers} layer{'s' * (stack.num_layers > 1)} of {stack.num_heads} heads; "
             f"d_model {stack.d_model}, d_ff {stack.d_ff}, "
-            f"{stack.activation}, dropout {stack.dropout}, {norm} each sub-layer",
+            f"{stack.activation}, dropout {stack.dropout}, {norm} each sub-layer"
+            + (", SSRU instead of self-attention" if _has_ssru(stack) else ""),
         )
+
+
+def _has_ssru(stack):
+    return getattr(stack, "decoder_cell", None) == "ssru"
 
 
 def _texts(model):
@@ -249,6 +254,7 @@ def _tflite(path):
     yield "model", f"{kind}, {path}, {_megabytes(path.stat().st_size)}{precision}"
     yield from _about(metadata)
     sizes = ("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff", "activation")
+    sizes += ("decoder_cell",)
     parts = [f"{name} {metadata[name]}" for name in sizes if metadata.get(name)]
     if parts:
         yield "network", ", ".join(parts)

@@ -16,8 +16,10 @@ from typing import Any
 
 from keras import ops
 
+from kformer.decoding.fused_layers import FusedNorm, Vectors
 from kformer.decoding.kv_cache import CacheLayout, KVCache
-from kformer.decoding.layer_step import FusedNorm, LayerStep, Vectors
+from kformer.decoding.layer_step import LayerStep
+from kformer.decoding.recurrent_state import RecurrentState, StateLayout
 from kformer.decoding.runtime import GRAPH, Runtime
 from kformer.decoding.search.search_loop import Step, StepOutput
 from kformer.decoding.source_memory import (
@@ -55,13 +57,14 @@ class DecoderStep(Step):
         decoder, dtype = transformer.decoder, transformer.compute_dtype
         self.top_k, self.log_sum_exp = runtime.top_k, runtime.log_sum_exp
         self.write, self.compact_batch = runtime.write, runtime.compact_batch
-        self._layout = CacheLayout(runtime, max_length, beams)
-        self.block, self.capacities = self._layout.block, self._layout.capacities
         self._beams = beams
         elementwise = runtime.elementwise_attention and beams == 1
         attention_class = ElementwiseAttention if elementwise else MatmulAttention
         width = decoder.d_model // decoder.num_heads
         self._attention = attention_class(decoder.num_heads, width, beams)
+        self._layout = self._layout_for(decoder, runtime, max_length, dtype)
+        self.block, self.capacities = self._layout.block, self._layout.capacities
+        self.uses_visible = self._layout.uses_visible
         self._layers, before = [], None
         for layer in decoder.layers:
             self._layers.append(LayerStep(layer, self._attention, dtype, before))
@@ -83,16 +86,23 @@ class DecoderStep(Step):
         positions = ops.reshape(ops.cast(positions, dtype), (1, 1, -1, table.shape[1]))
         self._positions = positions  # (1, 1, T, D): cached keys are sliced by the same index.
 
-    def empty_cache(self, batch: Any) -> KVCache:
-        """Returns the cache of the first step for B rows."""
-        return self._layout.empty(
-            lambda slots: (batch, *self._attention.cache_shape(slots)),
-            len(self._layers),
-            self._any_number,
-            self._memory if self.compact_batch else (),
-        )
+    def _layout_for(self, decoder, runtime, max_length, dtype):
+        """Returns the layout of the cache that the cells of the decoder read."""
+        layers = len(decoder.layers)
+        if getattr(decoder, "decoder_cell", "attention") == "ssru":
+            wide = "float32" if dtype in ("float16", "bfloat16") else dtype
+            return StateLayout(layers, decoder.d_model, self._beams, wide)
+        shape_of = self._attention.cache_shape
+        return CacheLayout(runtime, max_length, self._beams, layers, shape_of)
 
-    def __call__(self, ids: Any, position: Any, visible: Any, cache: KVCache) -> StepOutput:
+    def empty_cache(self, batch: Any) -> KVCache | RecurrentState:
+        """Returns the cache of the first step for B rows."""
+        memory = self._memory if self.compact_batch else ()
+        return self._layout.empty(batch, self._any_number, memory)
+
+    def __call__(
+        self, ids: Any, position: Any, visible: Any, cache: KVCache | RecurrentState
+    ) -> StepOutput:
         """Scores the next ids, as `kformer.decoding.search.search_loop.Step` describes.
 
         The attention of the `StepOutput` is the mean over the heads of the last layer.
@@ -101,21 +111,15 @@ class DecoderStep(Step):
         memory = cache.memory or self._memory
         x = self._embedding(ops.reshape(ids, (-1,))) + self._encoding(position, memory)  # (M, D)
         x = Vectors(x, x)
-        within = self._layout.within_tail(position)
-        masks = self._layout.masks(visible, position, within, cache)
-        if self._continues_prompts:
-            masks = memory.join_masks(masks)
-        write = self._layout.tail_writer(cache, within)
+        pasts = self._layout.pasts(cache, position, visible, memory)
         # Decoder.attend: one layer after the other, then the final norm of the pre-norm variant.
-        tail = []
-        main = [(old,) for old in cache.main] or [()] * len(self._layers)
-        parts = zip(self._layers, main, cache.tail, memory.layers, strict=True)
-        for layer, old, new, source in parts:
-            x, new, weights = layer(x, old, new, write, masks, source, memory.mask)
-            tail.append(new)
+        updated = []
+        for layer, past, source in zip(self._layers, pasts, memory.layers, strict=True):
+            x, past, weights = layer(x, past, source, memory.mask)
+            updated.append(past)
         if self._norm:
             x = self._norm(x.whole)
-        cache = cache._replace(tail=tuple(tail))
+        cache = self._layout.updated(cache, updated)
         attention = None if weights is None else ops.mean(weights, axis=1)
         if getattr(memory, "candidates", ()):
             logits, candidates = self._logits_of(memory.candidates, x.whole), memory.candidates.ids
@@ -152,11 +156,17 @@ class DecoderStep(Step):
             return ops.repeat(self._memory.last_ids, beams, axis=1)
         return super().first_ids(start_id, batch, beams)
 
-    def flush(self, cache: KVCache, start: Any) -> KVCache:
+    def reorder(self, cache: Any, parents: Any) -> Any:
+        return self._layout.reorder(cache, parents)
+
+    def flush(self, cache: Any, start: Any) -> Any:
         return self._layout.flush(cache, start)
 
-    def grow(self, cache: KVCache, positions: Any) -> KVCache:
+    def grow(self, cache: Any, positions: Any) -> Any:
         return self._layout.grow(cache, positions)
+
+    def gather_rows(self, cache: Any, rows: Any) -> Any:
+        return self._layout.gather_rows(cache, rows)
 
     def rebuild(self) -> "DecoderStep":
         return type(self)(*self._arguments)

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
+from kformer.backend import gather
 from kformer.decoding.runtime import Runtime
-from kformer.decoding.source_memory import additive_mask
+from kformer.decoding.source_memory import PromptMemory, additive_mask
 from kformer.model.attention import MASKED_SCORE, KeysValues
 
 
@@ -30,6 +31,15 @@ class KVCache(NamedTuple):
     memory: Any = ()  # `SourceMemory` of the remaining rows, where the batch is compacted.
 
 
+class CachedPast(NamedTuple):
+    """All that the self-attention of one layer reads of earlier positions."""
+
+    main: tuple  # Its `KeysValues` in the main buffers, one or none.
+    tail: KeysValues  # Its `KeysValues` in the tail.
+    write: Callable  # (old, new) -> the tail with the new `KeysValues` of this position.
+    masks: tuple  # Additive masks of the prompt and of the main buffers, if any, and of the tail.
+
+
 class CacheLayout:
     """Makes, grows and flushes the caches of one step, and writes into them.
 
@@ -37,31 +47,39 @@ class CacheLayout:
         runtime: `kformer.decoding.runtime.Runtime`.
         max_length: int or int32 tensor, largest number of positions T.
         beams: Number of beams K.
+        layers: Number of layers L.
+        shape_of: callable: slots -> the shape of one buffer without the batch.
 
     Attributes:
         block: Positions of the tail; None if it holds all positions.
         capacities: Successive cache capacities, in positions.
+        uses_visible: As of `kformer.decoding.search.search_loop.Step`.
     """
 
-    def __init__(self, runtime: Runtime, max_length: Any, beams: int):
+    uses_visible = True
+
+    def __init__(
+        self, runtime: Runtime, max_length: Any, beams: int, layers: int, shape_of: Callable
+    ):
         fits_block = isinstance(max_length, int) and max_length <= (runtime.block or 0)
         self.block = None if fits_block else runtime.block
         smaller = (capacity for capacity in runtime.capacities if capacity < max_length)
         self.capacities = (*smaller, max_length)
         self._buffers, self._beams = runtime.buffers, beams
+        self._layers, self._shape_of = layers, shape_of
 
-    def empty(self, shape_of: Callable, layers: int, any_number: Any, memory: Any) -> KVCache:
+    def empty(self, batch: Any, any_number: Any, memory: Any) -> KVCache:
         """Returns the cache of the first step, whose values have no meaning.
 
         Args:
-            shape_of: callable: slots -> the shape of one buffer.
-            layers: Number of layers L.
+            batch: Number of rows B.
             any_number: float scalar tensor that fills the buffers.
             memory: The cache's `memory`.
         """
 
         def empty(slots):
-            new = [self._buffers.empty(shape_of(slots), any_number) for _ in range(2 * layers)]
+            shape, number = (batch, *self._shape_of(slots)), 2 * self._layers
+            new = [self._buffers.empty(shape, any_number) for _ in range(number)]
             return tuple(map(KeysValues, new[::2], new[1::2]))
 
         slots = self._slots(self.capacities[0])
@@ -74,6 +92,35 @@ class CacheLayout:
         if self.block is not None:
             positions = -(-positions // self.block) * self.block
         return positions * self._beams
+
+    def pasts(self, cache: KVCache, position: Any, visible: Any, memory: Any) -> list[CachedPast]:
+        """Returns the `CachedPast` of each layer.
+
+        Args:
+            cache, position, visible: As for `kformer.decoding.search.search_loop.Step`.
+            memory: `SourceMemory`, or `PromptMemory`, to which the self-attention attends, too.
+        """
+        within = position % self.block if self.block else position  # The index in the tail.
+        masks = self._masks(visible, position, within, cache)
+        if isinstance(memory, PromptMemory):
+            masks = memory.join_masks(masks)
+        write = self._writer(cache.tail, within * self._beams, self._beams)
+        main = [(old,) for old in cache.main] or [()] * self._layers
+        return [
+            CachedPast(old, tail, write, masks) for old, tail in zip(main, cache.tail, strict=True)
+        ]
+
+    def updated(self, cache: KVCache, layers: list) -> KVCache:
+        """Returns the cache with new tails of all layers."""
+        return cache._replace(tail=tuple(layers))
+
+    def reorder(self, cache: KVCache, parents: Any) -> KVCache:
+        """Returns the cache: `visible` selects the ancestors of each beam."""
+        return cache
+
+    def gather_rows(self, cache: KVCache, rows: Any) -> KVCache:
+        """Returns the cache of some rows alone, int32 (any,)."""
+        return keras.tree.map_structure(lambda part: gather(part, rows), cache)
 
     def flush(self, cache: KVCache, start: Any) -> KVCache:
         """Copies the tail, the block that began at position `start`, to the main buffers."""
@@ -91,14 +138,6 @@ class CacheLayout:
         name = "tail" if self.block is None else "main"
         return cache._replace(**{name: keras.tree.map_structure(grown, getattr(cache, name))})
 
-    def within_tail(self, position: Any) -> Any:
-        """Returns the index of a position in the tail."""
-        return position % self.block if self.block else position
-
-    def tail_writer(self, cache: KVCache, within: Any) -> Callable:
-        """Returns (old, new) -> a layer's tail with the new `KeysValues` at index `within`."""
-        return self._writer(cache.tail, within * self._beams, self._beams)
-
     def _writer(self, layers, start, size):
         """Returns (old, new) -> old with the `size` slots of new at `start`, for any layer."""
         index = self._buffers.index(layers[0].keys, start, size)
@@ -111,7 +150,7 @@ class CacheLayout:
 
         return write
 
-    def masks(self, visible: Any, position: Any, within: Any, cache: KVCache) -> tuple:
+    def _masks(self, visible, position, within, cache):
         """Returns the additive masks of the main buffers, if there are any, and of the tail."""
         large = cache.tail if self.block is None else cache.main
         slots = ops.shape(large[0].keys)[2]

@@ -1,54 +1,23 @@
 """One decoder layer for one position; `kformer.decoding.decoder_step` calls one after the other.
 
-It computes the same as `kformer.model.decoder.DecoderLayer.attend`. Everything that is the same
-in
-all steps is computed once, when a `LayerStep` is made: one matrix for query, key and value, with
-the scale of equation 1 in it, and biases that include the `beta` of the norm before.
+It computes the same as `kformer.model.decoder.DecoderLayer.attend`. Everything that is the same in
+all steps is computed once, when a `LayerStep` is made: one matrix for query, key and value, or for
+both projections of an SSRU, with the scale of equation 1 in it, and biases that include the `beta`
+of the norm before.
 
-Axes: M = B * K rows, H heads, K beams, W width of a head, D d_model.
+Axes: B batch, K beams, M = B * K rows, H heads, S source length, D d_model.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from keras import ops
 
+from kformer.decoding.fused_layers import FusedNorm, FusedResidual, Vectors, affine, joined
+from kformer.decoding.kv_cache import CachedPast
 from kformer.decoding.step_attention import MatmulAttention
 from kformer.model.attention import KeysValues, precise
 from kformer.model.decoder import DecoderLayer
-from kformer.model.dense import is_quantized
-from kformer.model.residual import LayerNorm, Residual
-
-
-class _Affine(NamedTuple):
-    kernel: Any  # float (D, any)
-    bias: Any  # float (any,)
-
-    def __call__(self, x: Any):
-        return ops.matmul(x, self.kernel) + self.bias
-
-
-class _Quantized(NamedTuple):
-    """A quantized layer: it also rounds its input, so the layer itself must be called."""
-
-    dense: Any
-    scale: float
-    extra_bias: Any  # float (any,), or 0
-
-    def __call__(self, x: Any):
-        return self.dense(x) * self.scale + self.extra_bias
-
-
-class Vectors(NamedTuple):
-    """The output of a norm, without and with its `beta`.
-
-    `bare` omits beta; the bias of the projection that is added to it already includes it. Where
-    weights are constants, compilers also move beta into the bias of the layer that reads `whole`.
-    So adding beta costs nothing.
-    """
-
-    bare: Any  # float (M, D)
-    whole: Any  # float (M, D)
+from kformer.model.ssru import next_state
 
 
 class LayerStep:
@@ -70,62 +39,44 @@ class LayerStep:
     ):
         self._attention = attention
         across = layer.cross_attention if isinstance(layer, DecoderLayer) else None
-        if across:
-            own, own_residual = layer.self_attention, layer.self_residual
+        self._cell: AttentionCell | SSRUCell
+        if not across:
+            own = layer.attention, layer.attention_residual
+            self._cell = AttentionCell(*own, attention, dtype, before, reads_prompt=True)
+        elif layer.decoder_cell == "ssru":
+            self._cell = SSRUCell(layer.ssru, layer.self_residual, dtype, before)
         else:
-            own, own_residual = layer.attention, layer.attention_residual
-        scale = (own.d_model // own.num_heads) ** -0.5
-        parts = [
-            _affine(own.query_projection, dtype, scale),
-            _affine(own.key_projection, dtype),
-            _affine(own.value_projection, dtype),
-        ]
-        self._query_key_value = _joined(parts)
-        self._inner = _affine(layer.feed_forward.inner, dtype)
+            own = layer.self_attention, layer.self_residual
+            self._cell = AttentionCell(*own, attention, dtype, before)
+        self._inner = affine(layer.feed_forward.inner, dtype)
         self._activate = layer.feed_forward.activate
-        self._own = _FusedResidual(own_residual, own.output_projection, dtype, before)
-        before, self._across = self._own.last_norm, None
+        before, self._across = self._cell.last_norm, None
         if across:
-            self._query = _affine(across.query_projection, dtype, scale)
-            self._across = _FusedResidual(
+            scale = (across.d_model // across.num_heads) ** -0.5
+            self._query = affine(across.query_projection, dtype, scale)
+            self._across = FusedResidual(
                 layer.cross_residual, across.output_projection, dtype, before
             )
             before = self._across.last_norm
-        self._feed_forward = _FusedResidual(
+        self._feed_forward = FusedResidual(
             layer.feed_forward_residual, layer.feed_forward.outer, dtype, before
         )
         self.last_norm = self._feed_forward.last_norm
 
     def __call__(
-        self,
-        x: Vectors,
-        main: tuple,
-        tail: KeysValues,
-        write: Callable,
-        masks: tuple,
-        memory: KeysValues,
-        memory_mask: Any,
-    ) -> tuple[Vectors, KeysValues, Any]:
-        """Returns the layer's output, its new tail, and the weights (B, H, K, S) of the source.
+        self, x: Vectors, past: Any, memory: KeysValues, memory_mask: Any
+    ) -> tuple[Vectors, Any, Any]:
+        """Returns the layer's output, its new past, and the weights (B, H, K, S) of the source.
 
         The weights are None without attention to a source.
 
         Args:
             x: the layer's input, (M, D).
-            main: the `KeysValues` of this layer in the main buffers, one or none.
-            tail: its `KeysValues` in the tail.
-            write: from `kformer.decoding.kv_cache.CacheLayout.tail_writer`.
-            masks: additive masks of the prompt and of the main buffers, if any, and of the tail.
+            past: the layer's past, from the `pasts` of its cache's layout.
             memory: `KeysValues` of this layer in the `SourceMemory` or the `PromptMemory`.
             memory_mask: additive mask of the source.
         """
-        # DecoderLayer.attend, self-attention: equation 1 over all cached positions.
-        joined = self._query_key_value(self._own.enter(x))  # (M, 3 D)
-        query, key, value = self._attention.split(joined, 3)
-        tail = write(tail, KeysValues(key, value))
-        past = (*main, tail) if self._across else (memory, *main, tail)
-        x = self._own.leave(x, self._attention.attend_cache(query, past, masks))
-
+        x, past = self._cell(x, past, memory)
         weights = None
         if self._across:
             # DecoderLayer.attend, cross-attention: equation 1 over the encoder's output.
@@ -135,74 +86,87 @@ class LayerStep:
 
         # FeedForward.call: equation 2.
         inner = self._activate(self._inner(self._feed_forward.enter(x)))
-        return self._feed_forward.leave(x, inner), tail, weights
+        return self._feed_forward.leave(x, inner), past, weights
 
 
-def _affine(dense, dtype, scale=1.0, extra_bias=None):
-    """Returns a callable: the output of the Dense layer, times `scale`, plus `extra_bias`."""
-    if extra_bias is not None:
-        extra_bias = ops.cast(extra_bias, dtype)
-    if is_quantized(dense):
-        return _Quantized(dense, scale, 0.0 if extra_bias is None else extra_bias)
-    kernel, bias = _read_once(dense.kernel, dtype), _read_once(dense.bias, dtype)
-    if scale != 1.0:
-        kernel, bias = kernel * scale, bias * scale
-    return _Affine(kernel, bias if extra_bias is None else bias + extra_bias)
-
-
-def _joined(parts):
-    """Returns a callable: the outputs of all `parts` side by side."""
-    if not all(isinstance(part, _Affine) for part in parts):
-        return lambda x: ops.concatenate([part(x) for part in parts], axis=1)
-    return _Affine(
-        ops.concatenate([part.kernel for part in parts], axis=1),
-        ops.concatenate([part.bias for part in parts], axis=0),
-    )
-
-
-def _read_once(variable, dtype):
-    """Reads a variable once, not in every step."""
-    return ops.copy(ops.cast(variable, dtype))
-
-
-class FusedNorm:
-    """A `LayerNorm` of rows (M, D); its reference is `kformer.model.residual`."""
-
-    def __init__(self, norm: LayerNorm):
-        self._gamma, self.beta = (precise(_read_once(p, p.dtype)) for p in (norm.gamma, norm.beta))
-        self._epsilon = norm.epsilon
-
-    def __call__(self, x: Any) -> Vectors:
-        wide = precise(x)
-        centered = wide - ops.mean(wide, axis=-1, keepdims=True)
-        variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
-        bare = centered * ops.rsqrt(variance + self._epsilon) * self._gamma
-        return Vectors(ops.cast(bare, x.dtype), ops.cast(bare + self.beta, x.dtype))
-
-
-class _FusedResidual:
-    """A `Residual` around a sub-layer, and the sub-layer's last Dense layer.
+class AttentionCell:
+    """Self-attention of one position over all cached ones, with its residual.
 
     Args:
-        residual: `kformer.model.residual.Residual`, its reference.
-        output: The last Dense layer of the sub-layer.
-        dtype: The dtype that it computes in.
-        before: The `FusedNorm` whose output it reads; None if it reads no norm's output.
+        layer: `kformer.MultiHeadAttention`, its reference.
+        residual: `kformer.model.residual.Residual` around it.
+        attention, dtype, before: As for `LayerStep`.
+        reads_prompt: Whether it also attends to the memory, which belongs to a prompt.
 
     Attributes:
-        last_norm: The `FusedNorm` that its output comes from, likewise.
+        last_norm: As of `LayerStep`.
     """
 
-    def __init__(self, residual: Residual, output: Any, dtype: str, before: Any):
-        self._norm, self._first = FusedNorm(residual.norm), residual.norm_first
-        self._output = _affine(output, dtype, extra_bias=before.beta if before else None)
-        self.last_norm = None if self._first else self._norm
+    def __init__(
+        self,
+        layer: Any,
+        residual: Any,
+        attention: MatmulAttention,
+        dtype: str,
+        before: FusedNorm | None,
+        reads_prompt: bool = False,
+    ):
+        self._attention, self._reads_prompt = attention, reads_prompt
+        scale = (layer.d_model // layer.num_heads) ** -0.5
+        parts = [
+            affine(layer.query_projection, dtype, scale),
+            affine(layer.key_projection, dtype),
+            affine(layer.value_projection, dtype),
+        ]
+        self._query_key_value = joined(parts)
+        self._residual = FusedResidual(residual, layer.output_projection, dtype, before)
+        self.last_norm = self._residual.last_norm
 
-    def enter(self, x: Any):
-        """As `Residual.enter`."""
-        return self._norm(x.whole).whole if self._first else x.whole
+    def __call__(
+        self, x: Vectors, past: CachedPast, memory: KeysValues
+    ) -> tuple[Vectors, KeysValues]:
+        """Returns the output, and the new tail of the cache.
 
-    def leave(self, x: Any, inner: Any):
-        """As `Residual.leave`, of the sub-layer without its last Dense layer."""
-        x = x.bare + self._output(inner)
-        return Vectors(x, x) if self._first else self._norm(x)
+        Args:
+            x: (M, D).
+            past: `CachedPast`.
+            memory: `KeysValues` of the prompt.
+        """
+        projected = self._query_key_value(self._residual.enter(x))  # (M, 3 D)
+        query, key, value = self._attention.split(projected, 3)
+        tail = past.write(past.tail, KeysValues(key, value))
+        prompt = (memory,) if self._reads_prompt else ()
+        heads = self._attention.attend_cache(query, (*prompt, *past.main, tail), past.masks)
+        return self._residual.leave(x, heads), tail
+
+
+class SSRUCell:
+    """One position of an `SSRU`, with its residual.
+
+    Args:
+        layer: `kformer.SSRU`, its reference.
+        residual, dtype, before: As for `AttentionCell`.
+
+    Attributes:
+        last_norm: As of `LayerStep`.
+    """
+
+    def __init__(self, layer: Any, residual: Any, dtype: str, before: FusedNorm | None):
+        parts = [affine(layer.forget_gate, dtype), affine(layer.input_projection, dtype)]
+        self._gate_and_input = joined(parts)
+        self._residual = FusedResidual(residual, None, dtype, before)
+        self.last_norm = self._residual.last_norm
+
+    def __call__(self, x: Vectors, past: Any, memory: KeysValues) -> tuple[Vectors, Any]:
+        """Returns the output, and the new state.
+
+        Args:
+            x: (M, D).
+            past: the state, (M, D).
+            memory: not read.
+        """
+        projected = precise(self._gate_and_input(self._residual.enter(x)))  # (M, 2 D)
+        gate, update = ops.split(projected, 2, axis=1)
+        state = next_state(ops.sigmoid(gate), update, past)
+        output = ops.cast(ops.relu(state), x.whole.dtype)
+        return self._residual.leave(x, output), state

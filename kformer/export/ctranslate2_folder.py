@@ -51,6 +51,15 @@ def check_precision(precision: str):
     check_choice("precision", precision, PRECISIONS)
 
 
+def check_decoder(transformer: Transformer):
+    """Raises a ValueError unless CTranslate2 has the decoder's cells: attention alone."""
+    if transformer.decoder_cell != "attention":
+        raise ValueError(
+            "CTranslate2 has no SSRU: a folder for it needs a decoder with self-attention. "
+            f"Received: decoder_cell={transformer.decoder_cell!r}."
+        )
+
+
 def write_model(
     transformer: Transformer,
     folder: Path,
@@ -180,8 +189,9 @@ def export_ctranslate2(
     Raises:
         IsADirectoryError: The folder exists.
         TypeError: `translator` is no `kformer.Translator`.
-        ValueError: ctranslate2 is not installed, `precision` is another, or the two vocabularies
-            write their unknown or end id differently, for which CTranslate2 has one name.
+        ValueError: The decoder has an SSRU, ctranslate2 is not installed, `precision` is another,
+            or the two vocabularies write their unknown or end id differently, for which CTranslate2
+            has one name.
     """
     folder = Path(folder)
     check_ctranslate2(translator, folder, precision)
@@ -210,6 +220,7 @@ def check_ctranslate2(translator: Translator, folder: Path, precision: str):
         raise TypeError(
             f"`translator` must be a kformer.Translator. Received: translator={translator!r:.99}."
         )
+    check_decoder(translator.transformer)
     check_precision(precision)
     library()
     check_writable(folder)

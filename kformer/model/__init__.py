@@ -5,6 +5,7 @@ In the order of the paper, [Vaswani et al., 2017](https://arxiv.org/abs/1706.037
 - `embedding`: token embeddings and positional encodings (sections 3.4 and 3.5).
 - `masks`: the positions that each position may attend to.
 - `attention`: scaled dot-product and multi-head attention (section 3.2).
+- `ssru`: the Simpler Simple Recurrent Unit, which can replace a decoder's self-attention.
 - `feed_forward`: the position-wise feed-forward network (section 3.3).
 - `residual`: residual connections, layer normalization and dropout around each sub-layer.
 - `encoder`, `decoder`: layers and stacks (section 3.1). `stack`: their common base class.

@@ -1,4 +1,4 @@
-"""The decoder: self-attention, attention over the memory and feed-forward networks.
+"""The decoder: self-attention or an SSRU, attention over the memory and feed-forward networks.
 
 It runs on whole sequences; `kformer.decoding.decoder_step` runs it one position at a time.
 Axes: B batch, T target length, S source length, H heads, D d_model, L layers.
@@ -8,14 +8,20 @@ from typing import Any, NamedTuple
 
 import keras
 
+from kformer.arguments import check_choice
 from kformer.model.masks import with_keras_mask
-from kformer.model.stack import Block, Stack
+from kformer.model.residual import EPSILON
+from kformer.model.ssru import SSRU
+from kformer.model.stack import DROPOUT, Block, Stack
+
+# The sub-layer by which a decoder reads earlier positions.
+DECODER_CELLS = ("attention", "ssru")
 
 
 class DecoderWeights(NamedTuple):
     """The attention weights of every decoder layer: tuples of L tensors."""
 
-    decoder_self: tuple  # float (B, H, T, T)
+    decoder_self: tuple  # float (B, H, T, T); an empty tuple with another cell than attention
     decoder_cross: tuple  # float (B, H, T, S)
 
 
@@ -23,11 +29,14 @@ class DecoderWeights(NamedTuple):
 class DecoderLayer(Block):
     """Self-attention, attention over the memory, a feed-forward network, each with its residual.
 
-    Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762).
+    Section 3.1 of [Vaswani et al., 2017](https://arxiv.org/abs/1706.03762). An `SSRU` can replace
+    the self-attention.
 
     Args:
         d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon: As for
             `EncoderLayer`.
+        decoder_cell: Sub-layer that reads earlier positions: "attention", or "ssru" for `SSRU`,
+            which reads all of them whatever the mask.
 
     Call arguments:
         x: float tensor (B, T, D).
@@ -41,8 +50,28 @@ class DecoderLayer(Block):
         float tensor (B, T, D). `attend` returns the attention weights beside it.
     """
 
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        activation: str = "relu",
+        norm_epsilon: float = EPSILON,
+        decoder_cell: str = "attention",
+        **kwargs: Any,
+    ):
+        # Before the sub-layers are made.
+        self.decoder_cell = check_choice("decoder_cell", decoder_cell, DECODER_CELLS)
+        settings = (d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon)
+        super().__init__(*settings, **kwargs)
+
     def _make_sublayers(self):
-        self.self_attention = self._attention("self_attention")
+        if self.decoder_cell == "ssru":
+            self.ssru = SSRU(self.d_model, name="ssru", dtype=self.dtype_policy)
+        else:
+            self.self_attention = self._attention("self_attention")
         self.self_residual = self._residual("self_residual")
         self.cross_attention = self._attention("cross_attention")
         self.cross_residual = self._residual("cross_residual")
@@ -51,11 +80,15 @@ class DecoderLayer(Block):
 
     @property
     def parts(self):
-        return self.self_attention, self.cross_attention, self.feed_forward
+        return self._cell(), self.cross_attention, self.feed_forward
+
+    def _cell(self):
+        # No property: Keras would save its weights under that name.
+        return self.ssru if self.decoder_cell == "ssru" else self.self_attention
 
     def build(self, input_shape: tuple | None = None):
         shape = (None, None, self.d_model)
-        self.self_attention.build(shape)
+        self._cell().build(shape)
         self.self_residual.build(shape)
         self.cross_attention.build(shape)
         self.cross_residual.build(shape)
@@ -84,16 +117,27 @@ class DecoderLayer(Block):
         cross_mask: Any = None,
         training: bool | None = None,
     ):
-        """As `call`, with the weights, (B, H, T, T) and (B, H, T, S), beside the output."""
+        """As `call`, with the weights, (B, H, T, T) and (B, H, T, S), beside the output.
+
+        The first are None with another cell than attention.
+        """
         x, memory = self._ready(x, memory)
-        query = self.self_residual.enter(x, training)
-        inner, self_weights = self.self_attention(query, query, self_mask)
+        inner, self_weights = self._look_back(self.self_residual.enter(x, training), self_mask)
         x = self.self_residual.leave(x, inner, training)
         query = self.cross_residual.enter(x, training)
         inner, cross_weights = self.cross_attention(query, memory, cross_mask)
         x = self.cross_residual.leave(x, inner, training)
         inner = self.feed_forward(self.feed_forward_residual.enter(x, training))
         return self.feed_forward_residual.leave(x, inner, training), self_weights, cross_weights
+
+    def _look_back(self, x, self_mask):
+        """Returns the output of the cell, (B, T, D), and its weights if it is attention."""
+        if self.decoder_cell == "ssru":
+            return self.ssru(x), None
+        return self.self_attention(x, x, self_mask)
+
+    def get_config(self):
+        return {**super().get_config(), "decoder_cell": self.decoder_cell}
 
 
 @keras.saving.register_keras_serializable(package="kformer")
@@ -102,8 +146,8 @@ class Decoder(Stack):
 
     Args:
         num_layers: Number of layers L.
-        d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon: As for
-            `DecoderLayer`.
+        d_model, num_heads, d_ff, dropout, norm_first, activation, norm_epsilon, decoder_cell: As
+            for `DecoderLayer`.
         final_norm: Whether a LayerNorm ends the stack; if None, only with `norm_first`.
 
     Call arguments:
@@ -120,6 +164,29 @@ class Decoder(Stack):
 
     layer_class = DecoderLayer
 
+    def __init__(
+        self,
+        num_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = DROPOUT,
+        norm_first: bool = False,
+        activation: str = "relu",
+        final_norm: bool | None = None,
+        norm_epsilon: float = EPSILON,
+        decoder_cell: str = "attention",
+        **kwargs: Any,
+    ):
+        self.decoder_cell = decoder_cell  # Before the layers are made, which check it.
+        sizes = (num_layers, d_model, num_heads, d_ff)
+        settings = (dropout, norm_first, activation, final_norm, norm_epsilon)
+        super().__init__(*sizes, *settings, **kwargs)
+
+    @property
+    def _layer_settings(self):
+        return {"decoder_cell": self.decoder_cell}
+
     call = DecoderLayer.call  # The same masks; each has its own `attend`.
 
     def attend(
@@ -135,7 +202,10 @@ class Decoder(Stack):
         self_weights, cross_weights = [], []
         for layer in self.layers:
             x, own, cross = layer.attend(x, memory, self_mask, cross_mask, training)
-            self_weights.append(own)
+            self_weights += [] if own is None else [own]
             cross_weights.append(cross)
         weights = DecoderWeights(tuple(self_weights), tuple(cross_weights))
         return self.finish(x, training), weights
+
+    def get_config(self):
+        return {**super().get_config(), "decoder_cell": self.decoder_cell}

@@ -148,16 +148,16 @@ def form_of(layer: keras.layers.Layer) -> tuple:
 
 
 def float_weights(dense: keras.layers.Dense):
-    """Returns the kernel and the bias of a layer without activation, float (D, F) and (F,).
+    """Returns the kernel, float (D, F), of a layer without activation, and its bias (F,) if any.
 
     Weights of a quantized layer are computed from its output for the unit vectors: Keras has no
     attribute for them that every kind of quantization shares. Rounding of inputs is not included.
     """
     if not is_quantized(dense):
-        return dense.kernel, dense.bias
+        return (dense.kernel, dense.bias) if dense.use_bias else (dense.kernel,)
     # A float8 layer divides its inputs by this scale, which gives exactly 1, before it rounds them.
     unit = ops.cast(getattr(dense, "inputs_scale", 1.0), dense.compute_dtype)
     width = dense.input_spec.axes[-1]
     bias = dense(ops.zeros((1, width), dense.compute_dtype))
     images = dense(ops.eye(width, dtype=dense.compute_dtype) * unit) - bias
-    return images / unit, bias[0]
+    return (images / unit, bias[0]) if dense.use_bias else (images / unit,)

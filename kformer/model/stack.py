@@ -113,11 +113,17 @@ class Stack(Block):
         super().__init__(*settings, **kwargs)
         self.num_layers = check_integer("num_layers", num_layers, least=1, most=MOST_LAYERS)
         dtype = self.dtype_policy
+        own = {**self._layer_settings, "dtype": dtype}
         self.layers = [
-            self.layer_class(*settings, name=f"layer_{i}", dtype=dtype) for i in range(num_layers)
+            self.layer_class(*settings, name=f"layer_{i}", **own) for i in range(num_layers)
         ]
         self.final_norm = norm_first if final_norm is None else final_norm
         self.norm = LayerNorm(norm_epsilon, name="norm", dtype=dtype) if self.final_norm else None
+
+    @property
+    def _layer_settings(self) -> dict:
+        """Further arguments of `layer_class`."""
+        return {}
 
     @property
     def parts(self):

@@ -24,7 +24,7 @@ class Attention(NamedTuple):
     """The attention weights of every layer: tuples of L float tensors."""
 
     encoder_self: tuple  # (B, H, S, S)
-    decoder_self: tuple  # (B, H, T, T)
+    decoder_self: tuple  # (B, H, T, T); an empty tuple with another `decoder_cell` than attention
     decoder_cross: tuple  # (B, H, T, S)
 
 
@@ -58,6 +58,8 @@ class Transformer(PredictsTokens, Network):
         first_position, max_wavelength: As for `kformer.PositionalEncoding`.
         ignored_source_id: A source id that nothing attends to, as if it was not there: the end id
             if the model was trained on sources without one. None for none.
+        decoder_cell: Sub-layer by which the decoder reads earlier positions: "attention" as in the
+            paper, or "ssru" for `kformer.SSRU`, which decodes faster.
 
     Call arguments:
         inputs: a pair (source, target), integer tensors (B, S) and (B, T), or a dict of these two;
@@ -86,6 +88,7 @@ class Transformer(PredictsTokens, Network):
         ignored_source_id: int | None = None,
         tied_output: bool = True,
         norm_epsilon: float = EPSILON,
+        decoder_cell: str = "attention",
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
@@ -105,6 +108,7 @@ class Transformer(PredictsTokens, Network):
         self.ignored_source_id = ignored_source_id
         self.tied_output = tied_output
         self.norm_epsilon = norm_epsilon
+        self.decoder_cell = decoder_cell
         dtype = self.dtype_policy
         settings = (d_model, num_heads, d_ff, dropout, norm_first, activation)
         last = {"norm_epsilon": norm_epsilon, "dtype": dtype}
@@ -124,7 +128,7 @@ class Transformer(PredictsTokens, Network):
         self.dropout = Dropout(dropout, name="dropout", dtype=dtype)
         self.encoder = Encoder(num_layers, *settings, name="encoder", **last)
         layers = num_layers if num_decoder_layers is None else num_decoder_layers
-        self.decoder = Decoder(layers, *settings, name="decoder", **last)
+        self.decoder = Decoder(layers, *settings, decoder_cell=decoder_cell, name="decoder", **last)
         # Every shape is known here, so that `encode` and the others work before any call.
         ids_shape, vectors_shape = (None, None), (None, None, d_model)
         self.source_embedding.build(ids_shape)
@@ -243,6 +247,7 @@ class Transformer(PredictsTokens, Network):
             "ignored_source_id": self.ignored_source_id,
             "tied_output": self.tied_output,
             "norm_epsilon": self.norm_epsilon,
+            "decoder_cell": self.decoder_cell,
         }
 
 

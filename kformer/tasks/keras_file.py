@@ -1,6 +1,7 @@
 """Reads settings, tokenizers and sizes in a `.keras` file of ours, without loading the model."""
 
 import io
+import itertools
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -13,15 +14,17 @@ from kformer.kinds import KINDS, TRANSLATOR, Kind
 from kformer.text.vocabulary import ASSET
 
 _KINDS = {kind.registered_name: kind for kind in KINDS}
-FORMAT = 3  # Of the `.keras` file; readers refuse newer formats.
+FORMAT = 4  # Of the `.keras` file; readers refuse newer formats.
 _FORMAT_OF = {  # By a setting, of a model or its network, that only newer readers understand.
     "search_defaults": 3,
     "frozen": 3,
+    "decoder_cell": 4,
 }
 _ADDED = {  # Settings that format 1 lacks.
     "activation": "relu",
     "num_decoder_layers": None,
     "output_bias": False,
+    "decoder_cell": "attention",
 }
 _WEIGHTS = "model.weights.h5"
 _ASSETS = "assets/layers"  # A folder for each layer, where Keras puts its assets.
@@ -38,6 +41,7 @@ class _NetworkSizes(TypedDict, total=False):
     num_decoder_layers: int | None
     d_model: int
     d_ff: int
+    decoder_cell: str
     vocab_size: int
     target_vocab_size: int | None
 
@@ -95,7 +99,8 @@ def with_format(config: dict) -> dict:
     Settings of newer formats that are empty are left out.
     """
     kept = {name: value for name, value in config.items() if value or name not in _FORMAT_OF}
-    inner = [name for value in kept.values() if isinstance(value, dict) for name in value]
+    settings = [value.items() for value in kept.values() if isinstance(value, dict)]
+    inner = [name for name, value in itertools.chain(*settings) if value != _ADDED.get(name)]
     return {"format": max(_FORMAT_OF.get(name, 2) for name in (*kept, *inner)), **kept}
 
 
@@ -249,6 +254,8 @@ def _least(network, encoder_layers, decoder_layers):
     """Returns the least number of weights of a network: its matrices and tables of vectors."""
     d_model, d_ff = network.get("d_model", 1), network.get("d_ff", 1)
     attentions = encoder_layers + 2 * decoder_layers
+    if network.get("decoder_cell") == "ssru":  # Half as many matrices as attention.
+        attentions -= decoder_layers / 2
     feed_forward = 2 * d_ff * (encoder_layers + decoder_layers)
     ids = network.get("vocab_size", 1) + (network.get("target_vocab_size") or 0)
     return d_model * (ids + 4 * d_model * attentions + feed_forward)

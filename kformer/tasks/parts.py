@@ -9,6 +9,7 @@ import numpy as np
 _NAMES = {  # Of the parts of a layer, by the name of the sub-layer.
     "attention": "self-attention",
     "self_attention": "self-attention",
+    "ssru": "SSRU",
     "cross_attention": "cross-attention",
     "feed_forward": "feed-forward",
     "head": "output",

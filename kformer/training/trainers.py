@@ -165,8 +165,8 @@ def train_classifier(
     resumed in the same way, to the bit.
 
     Args:
-        recipe: All numbers of the run. Numbers of the target must be 0: `target_vocab_size`,
-            `num_decoder_layers` and `max_length_ratio`.
+        recipe: All numbers of the run. `target_vocab_size`, `num_decoder_layers` and
+            `max_length_ratio` must be 0, and `decoder_cell` "attention": there is no target.
         train: A path or a list of paths of labelled text, as for `classification_dataset`. Its
             labels, in alphabetical order, become the classifier's.
         output: The folder.
@@ -287,9 +287,9 @@ def train_language_model(
     run is resumed in the same way, to the bit.
 
     Args:
-        recipe: All numbers of the run. Numbers of the target must be 0: `target_vocab_size`,
-            `num_decoder_layers` and `max_length_ratio`. `max_length` is the length of a row, and
-            the largest number of positions of the model.
+        recipe: All numbers of the run. `target_vocab_size`, `num_decoder_layers` and
+            `max_length_ratio` must be 0, and `decoder_cell` "attention": there is no target.
+            `max_length` is the length of a row, and the largest number of positions of the model.
         text: A path or a list of paths of plain text.
         output: The folder.
         valid_text: The same, of the text that chooses the best model. Of several files each is

@@ -30,6 +30,10 @@ SIZES = {
         **{"num_layers": 2, "d_model": 6, "num_heads": 3, "d_ff": 5, "ignored_source_id": 1},
         **{"first_position": 2, "max_wavelength": 20_000.0},
     },
+    "an ssru": {
+        **{"num_layers": 1, "d_model": 14, "num_heads": 2, "d_ff": 5},
+        **{"num_decoder_layers": 3, "decoder_cell": "ssru"},
+    },
 }
 RUNTIMES = {
     "graph": GRAPH,
@@ -56,6 +60,8 @@ def decode(step, cache, ids, parents, masked):
     outputs = []
     for position in range(T):
         visible = visible[parents[position]]
+        if position:
+            cache = step.reorder(cache, np.tile(parents[position], (len(ids), 1)))
         visible[np.arange(beams), position * beams + np.arange(beams)] = True
         mask = visible[None] if masked else None
         outputs.append(step(ids[:, :, position], position, mask, cache))

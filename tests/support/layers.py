@@ -4,6 +4,7 @@ import keras
 import numpy as np
 
 from kformer import (
+    SSRU,
     Decoder,
     DecoderLayer,
     Encoder,
@@ -19,6 +20,7 @@ B, S, T, H, D, F, V, L = 2, 7, 5, 3, 18, 11, 13, 2
 STACK = {"num_layers": L, "d_model": D, "num_heads": H, "d_ff": F}
 LAYER = {"d_model": D, "num_heads": H, "d_ff": F}
 CHANGED = {"dropout": 0.3, "norm_first": True, "activation": "swish"}
+RECURRENT = {"decoder_cell": "ssru"}
 OTHERWISE = {"first_position": 2, "max_wavelength": 20_000.0, "ignored_source_id": 3}
 
 # A layer, its settings, and the shapes that it is called on.
@@ -29,6 +31,7 @@ CASES = [
     (PositionalEncoding, {}, [(T, D)]),
     (PositionalEncoding, {"first_position": 2, "max_wavelength": 20_000.0}, [(T, D)]),
     (MultiHeadAttention, {"d_model": D, "num_heads": H}, [(T, D), (S, D)]),
+    (SSRU, {"d_model": D}, [(T, D)]),
     (FeedForward, {"d_model": D, "d_ff": F}, [(T, D)]),
     (FeedForward, {"d_model": D, "d_ff": F, "activation": "gelu"}, [(T, D)]),
     (EncoderLayer, LAYER, [(S, D)]),
@@ -38,8 +41,10 @@ CASES = [
     (Encoder, STACK | {"final_norm": True}, [(S, D)]),
     (DecoderLayer, LAYER, [(T, D), (S, D)]),
     (DecoderLayer, LAYER | CHANGED, [(T, D), (S, D)]),
+    (DecoderLayer, LAYER | RECURRENT, [(T, D), (S, D)]),
     (Decoder, STACK, [(T, D), (S, D)]),
     (Decoder, STACK | CHANGED, [(T, D), (S, D)]),
+    (Decoder, STACK | RECURRENT, [(T, D), (S, D)]),
     (Decoder, STACK | CHANGED | {"final_norm": False}, [(T, D), (S, D)]),
     (Transformer, STACK | {"vocab_size": V}, [(S,), (T,)]),
     (Transformer, STACK | CHANGED | {"vocab_size": V, "target_vocab_size": 17}, [(S,), (T,)]),
@@ -48,6 +53,7 @@ CASES = [
     (Transformer, STACK | {"vocab_size": V, "output_bias": True}, [(S,), (T,)]),
     (Transformer, STACK | OTHERWISE | {"vocab_size": V}, [(S,), (T,)]),
     (Transformer, STACK | {"vocab_size": V, "tied_output": False}, [(S,), (T,)]),
+    (Transformer, STACK | RECURRENT | {"vocab_size": V}, [(S,), (T,)]),
 ]
 
 

@@ -103,7 +103,9 @@ class Beam:
             position=ops.convert_to_tensor(0, "int32"),
             last=step.first_ids(self.start_id, batch, beams),
             ids=no_ids,
-            slots=ops.full((batch, beams, max_length), _NO_SLOT, "int32"),
+            slots=ops.full((batch, beams, max_length), _NO_SLOT, "int32")
+            if step.uses_visible
+            else (),
             score=ops.zeros((batch, 1), "float32") + first,
             finished_ids=no_ids,
             finished_score=ops.full((batch, beams), NEG_INF, "float32"),
@@ -122,11 +124,7 @@ class Beam:
     def _advance(self, step, state, max_lengths):
         position, beams = state.position, self.beam_size
         max_lengths = remaining(max_lengths, state.rows)
-        own = ops.arange(beams, dtype="int32")  # (K,)
-        all_own = ops.broadcast_to(own, ops.shape(state.last))
-        slots = step.write(state.slots, all_own, position)  # (B, K, T)
-        visible = ops.equal(ops.expand_dims(slots, -1), own)  # (B, K, T, K)
-        visible = ops.reshape(visible, (-1, beams, beams * ops.shape(slots)[-1]))
+        slots, visible = self._visible(step, state) if step.uses_visible else ((), None)
         output = step(state.last, position, visible, state.cache)
         coverage = ()
         if self.coverage_penalty:
@@ -149,16 +147,25 @@ class Beam:
             position=position + 1,
             last=pick(last, order),
             ids=pick(ids, order),
-            slots=pick(slots, parents),
+            slots=pick(slots, parents) if step.uses_visible else (),
             score=alive,
             **finished,
             spelled=pick(spelled, order) if self.spelling else (),
             ended=state.ended | done,
             coverage=pick(coverage, parents) if self.coverage_penalty else (),
             rows=state.rows,
-            cache=output.cache,
+            cache=step.reorder(output.cache, parents),
         )
         return self._freeze_ended(state, new, max_lengths)
+
+    def _visible(self, step, state):
+        """Returns the slots of each beam, (B, K, T), and of them a mask, (B, K, T * K)."""
+        beams = self.beam_size
+        own = ops.arange(beams, dtype="int32")  # (K,)
+        all_own = ops.broadcast_to(own, ops.shape(state.last))
+        slots = step.write(state.slots, all_own, state.position)
+        visible = ops.equal(ops.expand_dims(slots, -1), own)  # (B, K, T, K)
+        return slots, ops.reshape(visible, (-1, beams, beams * ops.shape(slots)[-1]))
 
     def _candidates(self, step, output, state):
         """Returns the best continuations of a row: their scores, parent beams and ids, (B, C) each.
@@ -275,7 +282,7 @@ class _BeamState(NamedTuple):
     position: Any  # int32 ()
     last: Any  # int32 (B, K), the ids that the next step reads
     ids: Any  # int32 (B, K, T), unfinished
-    slots: Any  # int32 (B, K, T): which slot of each position is this beam's ancestor
+    slots: Any  # int32 (B, K, T): which slot of each position is its ancestor; () if unused
     score: Any  # float32 (B, K), sums of log-probabilities, best first
     finished_ids: Any  # int32 (B, K, T)
     finished_score: Any  # float32 (B, K), length-penalised, best first

@@ -27,8 +27,11 @@ class EnsembleStep(Step):
         self._steps = tuple(steps)
         first = self._steps[0]
         self.top_k, self.log_sum_exp, self.write = first.top_k, first.log_sum_exp, first.write
-        self.block, self.capacities = first.block, first.capacities
+        # A recurrent state has no blocks and no capacities.
+        self.block = next((step.block for step in self._steps if step.block), None)
+        self.capacities = max((step.capacities for step in self._steps), key=len)
         self.compact_batch = first.compact_batch
+        self.uses_visible = any(step.uses_visible for step in self._steps)
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: tuple) -> StepOutput:
         outputs = self._map_steps(lambda step, own: step(ids, position, visible, own), cache)
@@ -47,6 +50,9 @@ class EnsembleStep(Step):
             else sum(attention) / len(attention),
             outputs[0].candidates,
         )
+
+    def reorder(self, cache: tuple, parents: Any) -> tuple:
+        return self._map_steps(lambda step, own: step.reorder(own, parents), cache)
 
     def flush(self, cache: tuple, start: Any) -> tuple:
         return self._map_steps(lambda step, own: step.flush(own, start), cache)

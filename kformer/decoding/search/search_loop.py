@@ -46,9 +46,9 @@ class StepOutput(NamedTuple):
 class Step:
     """Scores the next id of every beam of every row, one position at a time.
 
-    A subclass defines `__call__`. It may override the attributes to suit its runtime. `flush` is
-    called only if `block` is set, `grow` and `rebuild` only if `capacities` is, `gather_rows` only
-    if `compact_batch` is.
+    A subclass defines `__call__`. It may override the attributes to suit its runtime and its cache.
+    `flush` is called only if `block` is set, `grow` and `rebuild` only if `capacities` is,
+    `gather_rows` only if `compact_batch` is.
 
     Attributes:
         top_k: (values, count) -> (highest, indices), from `kformer.decoding.search.top_k`.
@@ -60,6 +60,8 @@ class Step:
             for a cache that never grows.
         compact_batch: Function of `kformer.decoding.search.compaction` by which rows that have
             ended leave the batch, with `gather_rows`. None: they stay.
+        uses_visible: Whether the cache keeps the entries of all beams in their slots, among which
+            `visible` selects; if not, `reorder` makes the cache follow its beams.
     """
 
     top_k: Callable = staticmethod(ops.top_k)
@@ -68,19 +70,21 @@ class Step:
     block: int | None = None
     capacities: tuple[int, ...] = ()
     compact_batch: Callable | None = None
+    uses_visible: bool = True
 
     def __call__(self, ids: Any, position: Any, visible: Any, cache: Any) -> StepOutput:
         """Reads one id of every beam and scores the ids that follow.
 
-        Every position has K slots, one for each beam: keys and values of beam k at `position` stay
-        in slot position * K + k of the cache. Cached entries are never reordered, however
-        the beams cross: `visible` selects each beam's ancestors.
+        With `uses_visible`, every position has K slots, one for each beam: keys and values of beam
+        k at `position` stay in slot position * K + k of the cache. Cached entries are never
+        reordered, however the beams cross: `visible` selects each beam's ancestors.
 
         Args:
             ids: int32 tensor (B, K), read at `position`.
             position: int32 scalar tensor.
             visible: boolean tensor (B or 1, K, T * K), the slots that each beam descends from,
-                including this position's; None for one beam, which descends from all.
+                including this position's; None for one beam, which descends from all, and without
+                `uses_visible`.
             cache: the first cache, or the cache of the last `StepOutput`.
         """
         raise NotImplementedError
@@ -88,6 +92,17 @@ class Step:
     def first_ids(self, start_id: int, batch: Any, beams: int) -> Any:
         """Returns the ids that the first position reads, int32 (B, K): by default the start id."""
         return ops.full((batch, beams), start_id, "int32")
+
+    def reorder(self, cache: Any, parents: Any) -> Any:
+        """Returns the cache in which beam k of a row continues its beam `parents[:, k]`.
+
+        Searches of several beams call it after each position.
+
+        Args:
+            cache: of the last `StepOutput`.
+            parents: int32 tensor (B, K).
+        """
+        return cache
 
     def flush(self, cache: Any, start: Any) -> Any:
         """Returns the cache after the whole block that began at position `start`."""

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from kformer.decoding.decoder_step import DecoderStep
 from kformer.decoding.kv_cache import KVCache
+from kformer.decoding.recurrent_state import RecurrentState
 from kformer.decoding.runtime import LITERT
 from kformer.decoding.search.compaction import compact_in_halves
 from kformer.decoding.search_ids import FixedSearch
@@ -138,30 +139,44 @@ class TFLiteTranslatorSignatures(TFLiteSignatures):
     def _decode_step(self):
         transformer, limits = self._network, self._limits
         decoder, d_model = transformer.decoder, transformer.target_embedding.d_model
-        layers, heads = len(decoder.layers), decoder.layers[0].self_attention.num_heads
+        layers, heads = len(decoder.layers), decoder.num_heads
         width, length, most = d_model // heads, limits.source_length, limits.target_length
-        cache = ((layers, heads, most, width), tf.float32)
+        inputs = {
+            "ids": ((1, 1), tf.int32),
+            "position": ((1,), tf.int32),
+            "mask": ((1, length), tf.float32),
+            "memory_keys": ((layers, heads, width, length), tf.float32),
+            "memory_values": ((layers, heads, length, width), tf.float32),
+        }
 
-        @signature(
-            ids=((1, 1), tf.int32),
-            position=((1,), tf.int32),
-            mask=((1, length), tf.float32),
-            memory_keys=((layers, heads, width, length), tf.float32),
-            memory_values=((layers, heads, length, width), tf.float32),
-            cache_keys=cache,
-            cache_values=cache,
-        )
-        def decode_step(ids, position, mask, memory_keys, memory_values, cache_keys, cache_values):
+        def step(ids, position, mask, memory_keys, memory_values, cache):
             seen = tf.reshape(mask > 0, (1, 1, 1, length))
             memory = SourceMemory(_layers(memory_keys, memory_values), additive_mask(seen))
             runtime = LITERT._replace(block=None, elementwise_attention=False)
             step = DecoderStep(transformer, memory, most, runtime=runtime)
             place = tf.reshape(position, ())
             visible = tf.reshape(tf.range(most) <= place, (1, 1, most))
-            output = step(ids, place, visible, KVCache((), _layers(cache_keys, cache_values)))
-            keys, values = zip(*output.cache.tail, strict=True)
+            output = step(ids, place, visible, cache)
+            return tf.reshape(output.logits, (1, -1)), output.cache
+
+        if decoder.decoder_cell == "ssru":
+
+            @signature(**inputs, state=((layers, d_model), tf.float32))
+            def decode_step(ids, position, mask, memory_keys, memory_values, state):
+                cache = RecurrentState(tuple(tf.split(state, layers, axis=0)))
+                logits, cache = step(ids, position, mask, memory_keys, memory_values, cache)
+                return {"logits": logits, "state": tf.concat(cache.layers, axis=0)}
+
+            return decode_step
+        buffers = ((layers, heads, most, width), tf.float32)
+
+        @signature(**inputs, cache_keys=buffers, cache_values=buffers)
+        def decode_step(ids, position, mask, memory_keys, memory_values, cache_keys, cache_values):
+            cache = KVCache((), _layers(cache_keys, cache_values))
+            logits, cache = step(ids, position, mask, memory_keys, memory_values, cache)
+            keys, values = zip(*cache.tail, strict=True)
             return {
-                "logits": tf.reshape(output.logits, (1, -1)),
+                "logits": logits,
                 "cache_keys": tf.concat(keys, axis=0),
                 "cache_values": tf.concat(values, axis=0),
             }
@@ -271,6 +286,7 @@ class TFLiteTranslatorExport:
             "search": self._options.changed,
             **{name: config[name] for name in sizes},
             "num_decoder_layers": transformer.decoder.num_layers,
+            "decoder_cell": transformer.decoder_cell,
             "parameters": transformer.count_params(),
             "source_vocab_size": source.vocab_size,
             "target_vocab_size": target.vocab_size,

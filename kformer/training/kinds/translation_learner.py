@@ -93,6 +93,7 @@ def compiled_transformer(
         padding_id=padding_id,
         activation=recipe.activation,
         num_decoder_layers=recipe.num_decoder_layers or None,
+        decoder_cell=recipe.decoder_cell,
         **settings,
         dtype=DTYPES[recipe.precision],
     )

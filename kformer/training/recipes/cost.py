@@ -105,9 +105,11 @@ def training_cost(
     vocab = recipe.target_vocab_size or recipe.vocab_size  # Width of the logits.
     feed_forward = 2 * d * ff
     encoder = encoder_layers * (4 * d * d + feed_forward)
-    decoder = decoder_layers * (8 * d * d + feed_forward)
+    own, own_biases = (2, 1) if recipe.decoder_cell == "ssru" else (4, 4)
+    decoder = decoder_layers * ((own + 4) * d * d + feed_forward)
     # Biases and layer normalisation.
-    vectors = encoder_layers * (ff + d + 4 * d + 4 * d) + decoder_layers * (ff + d + 8 * d + 6 * d)
+    vectors = encoder_layers * (ff + d + 4 * d + 4 * d)
+    vectors += decoder_layers * (ff + d + (own_biases + 4) * d + 6 * d)
     parameters = encoder + decoder + vectors + vocab * d
     if classes:
         parameters += classes * (d + 1)

@@ -21,6 +21,7 @@ SIZES = (  # Of the model.
     "d_ff",
     "norm_first",
     "activation",
+    "decoder_cell",
 )
 MONITORS = {  # The scores that may choose the best model: name in the logs, "min" or "max".
     "loss": ("val_loss", "min"),
@@ -31,7 +32,12 @@ MONITORS = {  # The scores that may choose the best model: name in the logs, "mi
 }
 TRANSLATION_MONITORS = ("bleu", "chrf")  # They need translations of the validation text.
 OF_VOCABULARIES = ("pieces", "character_coverage", "normalization", "split_digits")
-OF_TRANSLATORS = ("target_vocab_size", "num_decoder_layers", "max_length_ratio")
+OF_TRANSLATORS = {  # Numbers of a target, each with its value where there is none.
+    "target_vocab_size": 0,
+    "num_decoder_layers": 0,
+    "max_length_ratio": 0,
+    "decoder_cell": "attention",
+}
 
 
 def sizes_in(config: dict) -> dict:
@@ -69,6 +75,7 @@ class RecipeChanges(TypedDict, total=False):
     dropout: float
     norm_first: bool
     activation: str
+    decoder_cell: str
     epochs: int
     tokens_per_batch: int
     max_length: int
@@ -128,6 +135,11 @@ class Recipe:
     activation: str = _choice(
         "Activation of the feed-forward networks: relu, gelu or swish.",
         among=("relu", "gelu", "swish"),
+    )
+    decoder_cell: str = _choice(
+        "How the decoder reads earlier words: attention, or ssru, a recurrent unit that decodes "
+        "faster.",
+        among=("attention", "ssru"),
     )
     epochs: int = _positive("Passes over the text.")
     tokens_per_batch: int = _positive("Ids per batch on its longer side, with padding.")
@@ -233,7 +245,7 @@ Recipe.__doc__ += "\n\nAttributes:\n" + "\n".join(
 
 def recipe_names(kind: str | None = None) -> list[str]:
     """Returns the names of the package's recipes, or of the recipes for one `kind` of model."""
-    files = sorted(_FOLDER.glob("*.toml"))
+    files = sorted(_FOLDER.glob("*.toml"), key=lambda file: file.stem)
     return [file.stem for file in files if kind in (None, _entries(file).get("kind", kind))]
 
 

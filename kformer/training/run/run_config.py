@@ -98,6 +98,7 @@ def difference(earlier: dict, config: dict) -> str | None:
     before = {**earlier.get("recipe", {}), **earlier.get("options", options)}
     if "recipe" in earlier:  # Early recipes lack some numbers of the vocabulary, which the run has.
         before = {name: config["recipe"].get(name) for name in OF_VOCABULARIES} | before
+        before = {"decoder_cell": "attention"} | before
     if "documents" in options:  # Early language models had a document on each line.
         before = {"documents": LINE} | before
     wanted = {**config["recipe"], **options}

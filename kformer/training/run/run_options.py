@@ -51,9 +51,11 @@ class RunOptions:
 
 def check_no_target(recipe: Recipe, model: str):
     """Raises ValueError if the recipe has numbers of a target, which a `model` has not."""
-    wrong = [f"{name}={getattr(recipe, name)}" for name in OF_TRANSLATORS if getattr(recipe, name)]
+    received = {name: getattr(recipe, name) for name in OF_TRANSLATORS}
+    wrong = [f"{name}={value}" for name, value in received.items() if value != OF_TRANSLATORS[name]]
     if wrong:
+        without = (f"{name}={value}" for name, value in OF_TRANSLATORS.items())
         raise ValueError(
-            f"A {model} has no target: {', '.join(OF_TRANSLATORS)} must be 0. "
+            f"A {model} has no target: its recipe has {', '.join(without)}. "
             f"Received: {', '.join(wrong)}."
         )
