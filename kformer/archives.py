@@ -1,5 +1,6 @@
-"""Reads ZIP archives from elsewhere: the size of a member is checked before it is read."""
+"""Reads ZIP archives and gzip files from elsewhere, with bounds on what they unpack to."""
 
+import gzip
 import io
 import lzma
 import struct
@@ -7,6 +8,8 @@ import zipfile
 import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
+
+from kformer.files import check_file
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
@@ -18,6 +21,30 @@ _ALWAYS = 2**26
 _ARRAY = ".npy"
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, OSError)
 _UNREADABLE = (NotImplementedError, RuntimeError)  # Of zipfile: a compression, or encryption.
+
+
+def read_unpacked(path: str | Path) -> bytes:
+    """Returns the content of a file, unpacked if its name ends in .gz.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError: There is no such file.
+        ValueError: It is not a gzip file, is damaged, or unpacks to far more bytes than it has.
+    """
+    path = Path(path)
+    check_file(path)
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    rule = "A file that is named .gz must be a gzip file."
+    most = max(_ALWAYS, _MOST_TIMES * path.stat().st_size)
+    try:
+        with gzip.open(path) as stream:
+            content = stream.read(most + 1)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ValueError(f"{rule} Received: {str(path)!r} ({error}).") from error
+    if len(content) > most:
+        why = f"it unpacks to more than {_MOST_TIMES} times its size"
+        raise ValueError(f"{rule} Received: {str(path)!r} ({why}).")
+    return content
 
 
 class Archive:

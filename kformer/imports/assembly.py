@@ -23,6 +23,7 @@ from kformer.text.tokenizer import Tokenizer
 # The bias of ids that must never be chosen: far below any logit, and finite in float16. Label
 # smoothing takes the mean of all logits; of 58,000 ids this moves it by 0.2.
 NEVER = -1e4
+_CELL = ("input", "forget_gate")  # Of an SSRU, whose state has the axis of the vectors.
 _ROWS = 512  # Positions of a table that are compared.
 _ROUNDING = 2e-3  # Largest error of positions that were stored with 16 bits.
 
@@ -37,7 +38,8 @@ class PretrainedNetwork(NamedTuple):
         bias: Bias of the output for each id of the target, float (V,); None for none.
         layers: dict from name to float array, named as in Hugging Face's MarianMTModel, but for
             `prefix`; the last norms of the stacks are `encoder.layer_norm` and
-            `decoder.layer_norm`.
+            `decoder.layer_norm`, and the weights of an `SSRU` are `ssru.input.weight`,
+            `ssru.forget_gate.weight` and `.bias`, and its norm `ssru_layer_norm`.
         prefix: Common beginning of the names in `layers`.
         sines_first: Whether positions have all sines before all cosines.
         output: Table of the output, float (V, D); None if it is the target's.
@@ -209,8 +211,9 @@ def _check_sizes(network):
                 f"layers of the {side} in the settings, {len(layers)} in the weights."
             )
     d_model, d_ff = settings["d_model"], settings["d_ff"]
-    attentions = encoder_layers + 2 * decoder_layers
-    needed = 4 * d_model**2 * attentions + 2 * d_model * d_ff * (encoder_layers + decoder_layers)
+    matrices = 4 * encoder_layers  # Of d_model by d_model.
+    matrices += decoder_layers * (8 if settings.get("decoder_cell") != "ssru" else 6)
+    needed = matrices * d_model**2 + 2 * d_model * d_ff * (encoder_layers + decoder_layers)
     have = sum(np.size(array) for array in network.layers.values())
     if needed > 2 * have:
         raise ValueError(
@@ -235,19 +238,24 @@ class _Reordered(StateDict):
         array = super().take(name, *shape)
         module, _, kind = name.rpartition(".")
         module = module.rpartition(".")[2]
-        if module in ("fc2", "out_proj") or module.endswith("layer_norm"):
-            return array[self._order]  # Outputs that are added to the vectors, or scale them.
-        return array[:, self._order] if kind == "weight" else array
+        writes = module in ("fc2", "out_proj", *_CELL) or module.endswith("layer_norm")
+        if writes:  # Outputs that are added to the vectors, or scale them.
+            array = array[self._order]
+        reads = kind == "weight" and (module in _CELL or not writes)
+        return array[:, self._order] if reads else array
 
 
 def _fill_layer(layer, weights, prefix):
     d_model, d_ff = layer.d_model, layer.d_ff
     attentions = {}
-    if hasattr(layer, "cross_attention"):
-        attentions["self_attn"] = layer.self_attention, layer.self_residual
-        attentions["encoder_attn"] = layer.cross_attention, layer.cross_residual
-    else:
+    if not hasattr(layer, "cross_attention"):
         attentions["self_attn"] = layer.attention, layer.attention_residual
+    else:
+        attentions["encoder_attn"] = layer.cross_attention, layer.cross_residual
+        if layer.decoder_cell == "attention":
+            attentions["self_attn"] = layer.self_attention, layer.self_residual
+        else:
+            _fill_cell(layer.ssru, layer.self_residual.norm, weights, f"{prefix}ssru")
     for name, (attention, residual) in attentions.items():
         for projection, module in (
             (attention.query_projection, "q_proj"),
@@ -260,6 +268,13 @@ def _fill_layer(layer, weights, prefix):
     weights.fill_dense(layer.feed_forward.inner, f"{prefix}fc1.", d_ff, d_model)
     weights.fill_dense(layer.feed_forward.outer, f"{prefix}fc2.", d_model, d_ff)
     weights.fill_norm(layer.feed_forward_residual.norm, f"{prefix}final_layer_norm.", d_model)
+
+
+def _fill_cell(cell, norm, weights, prefix):
+    width = cell.d_model
+    cell.input_projection.set_weights([weights.take(f"{prefix}.input.weight", width, width).T])
+    weights.fill_dense(cell.forget_gate, f"{prefix}.forget_gate.", width, width)
+    weights.fill_norm(norm, f"{prefix}_layer_norm.", width)
 
 
 def paper_positions() -> dict:

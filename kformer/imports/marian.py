@@ -6,9 +6,10 @@ OPUS-MT publishes such folders. The model card is README.md, which may begin wit
 import re
 from pathlib import Path
 
-from kformer.imports.assembly import assemble
+from kformer.imports.assembly import PretrainedNetwork, assemble
 from kformer.imports.marian_folder import MarianFolder
-from kformer.imports.marian_npz import MarianNpz
+from kformer.imports.marian_model import MarianModel
+from kformer.imports.marian_npz import open_npz
 from kformer.imports.marian_weights import network_of
 from kformer.imports.yaml_text import read_yaml
 from kformer.tasks.translator import Translator
@@ -103,12 +104,34 @@ def from_marian(
     path = Path(folder)
     is_npz = path.suffix == ".npz"
     is_npz = is_npz or (not (path / "config.json").exists() and any(path.glob("*.npz")))
-    files = MarianNpz(path) if is_npz else MarianFolder(path)
+    files = open_npz(path) if is_npz else MarianFolder(path)
     prefix, languages = _language_pieces(files, target_language)
-    longest = files.config.get("max_position_embeddings", _LONGEST)
-    network, about = network_of(files, as_transformers), read_card(files.path)
+    about = read_card(files.path)
     if target_language is not None:
         about["target_language"] = target_language
+    network = network_of(files, as_transformers)
+    return translator_of(files, network, about, prefix, languages)
+
+
+def translator_of(
+    files: MarianFolder | MarianModel,
+    network: PretrainedNetwork,
+    about: dict,
+    prefix: str | None = None,
+    languages: dict[str, str] | None = None,
+) -> Translator:
+    """Returns the translator of files that were read.
+
+    Args:
+        files: `MarianFolder` or `MarianModel`.
+        network: Its `PretrainedNetwork`.
+        about: Attribute of the `kformer.Translator`.
+        prefix, languages: As for `assemble`.
+
+    Raises:
+        ValueError: The weights do not fit the settings.
+    """
+    longest = files.config.get("max_position_embeddings", _LONGEST)
     return assemble(
         files.models, files.tables, network, longest, prefix, languages, about, files.search
     )

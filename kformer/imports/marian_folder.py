@@ -85,6 +85,11 @@ class MarianFolder:
         return _ACTIVATIONS[self.config["activation_function"]]
 
     @property
+    def decoder_cell(self) -> str:
+        """The sub-layer by which the decoder reads earlier positions, by its name in kformer."""
+        return "attention"
+
+    @property
     def forbidden(self) -> set[int]:
         """The target ids that the model must never choose."""
         return forbidden_ids(self.config, len(self.tables[1].pieces), str(self.path))

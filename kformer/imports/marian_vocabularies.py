@@ -1,8 +1,10 @@
 """The vocabularies beside a model of Marian: SentencePiece models, or lists of pieces in YAML."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+from kformer.archives import read_unpacked
 from kformer.imports.id_table import (
     IdTable,
     piece_ids,
@@ -25,39 +27,47 @@ class MarianVocabularies:
     """The vocabularies of both sides of a model of Marian.
 
     Args:
-        folder: The folder.
-        names: Paths that Marian's settings list as `vocabs`, of both sides; only their last part is
-            used. [] if there are none.
+        folder: The folder, in which source.spm and target.spm lie beside a list of pieces.
+        files: The files of both sides, SentencePiece models or lists of pieces; they may be one.
 
     Attributes:
-        sizes: Numbers of ids of source and target in Marian.
+        sizes: Numbers of ids of source and target in Marian, a pair.
         tables: The `IdTable`s of both sides, with an id for padding and start after Marian's ids.
         models: The `ModelProto`s of both sides.
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: A file is damaged, or it is not clear which file belongs to which side.
+        ValueError: A file is damaged, or the files do not belong together.
     """
 
-    def __init__(self, folder: Path, names: list[str]):
-        files = _files(folder, names)
-        lists = [file for file in files if file.suffix != _MODEL]
+    def __init__(self, folder: Path, files: Sequence[Path]):
+        lists = [file for file in files if _MODEL not in file.suffixes[-2:]]
         models = [_beside_list(folder, name) for name in _MODELS] if lists else files
-        self.models = [read_model(file.read_bytes(), str(file)) for file in models]
+        self.models = [read_model(read_unpacked(file), str(file)) for file in models]
         if lists:
             sides = [_pieces_in(file) for file in files]
             special = {"end": _END, "unknown": _UNKNOWN}
         else:
             sides = [[entry.piece for entry in model.pieces] for model in self.models]
             special = _special(self.models, folder)
-        self.sizes = [*map(len, sides)]
+        self.sizes = len(sides[0]), len(sides[1])
         padding, sides = with_common_padding(sides, ())
         tables = [IdTable(pieces, padding=padding, start=padding, **special) for pieces in sides]
         self.tables = tables if tables[0] != tables[1] else tables[:1] * 2
 
 
-def _files(folder, names):
-    """Returns the files of both vocabularies."""
+def vocabulary_files(folder: Path, names: Sequence[str]) -> list[Path]:
+    """Returns the files of both vocabularies in a folder.
+
+    Args:
+        folder: The folder.
+        names: Paths that Marian's settings list as `vocabs`, of both sides; only their last part is
+            used. [] if there are none.
+
+    Raises:
+        FileNotFoundError: There is none.
+        ValueError: It is not clear which file belongs to which side.
+    """
     named = [folder / Path(name).name for name in names]
     if named and all(file.is_file() for file in named):
         return [named[0], named[-1]]

@@ -9,7 +9,7 @@ from kformer.imports.assembly import (
     tensor2tensor_positions,
 )
 from kformer.imports.marian_folder import MarianFolder
-from kformer.imports.marian_npz import MarianNpz
+from kformer.imports.marian_model import MarianModel
 
 _SHARED = "model.shared.weight"
 _SOURCE = "model.encoder.embed_tokens.weight"
@@ -21,12 +21,12 @@ _PORTED_EPSILON = 1e-5  # Of the norms of transformers.
 
 
 def network_of(
-    folder: MarianFolder | MarianNpz, as_transformers: bool = False
+    folder: MarianFolder | MarianModel, as_transformers: bool = False
 ) -> PretrainedNetwork:
     """Returns the `PretrainedNetwork` of a folder.
 
     Args:
-        folder: `MarianFolder` or `MarianNpz`.
+        folder: `MarianFolder` or `MarianModel`.
         as_transformers: Whether to compute positions and norms as the port to transformers does,
             instead of as Marian does, which trained the weights.
 
@@ -60,6 +60,7 @@ def network_of(
         "padding_id": config["pad_token_id"],
         "activation": folder.activation,
         "num_decoder_layers": config["decoder_layers"],
+        "decoder_cell": folder.decoder_cell,
         **computed,
     }
     return PretrainedNetwork(settings, source, target, bias, arrays, "model.", True, output)

@@ -13,7 +13,7 @@ import sentencepiece
 import kformer
 from support import phrasebook
 from support.pretrained import marian
-from support.pretrained.marian_npz import write_npz_folder
+from support.pretrained.marian_npz import spm_vocabulary, write_npz_folder
 from support.processes import run_python
 
 TEXTS = ["der hund schläft .", "meine mutter trinkt 猫 ☃☂ tee", "", "ein ☃ haus", " a  b "]
@@ -73,14 +73,6 @@ def test_positions_and_norms_are_those_of_marian_unless_those_of_transformers_ar
         np.testing.assert_allclose(found[:, 1::2], np.cos(t / wave), atol=1e-5)
         norm = translator.transformer.encoder.layers[0].feed_forward_residual.norm
         assert norm.epsilon == (1e-5 if as_transformers else 1e-6)
-
-
-def spm_vocabulary(texts, **settings):
-    """A SentencePiece model with the ids that Marian trains, and these with padding behind."""
-    model = marian.trained(texts, bos_id=-1, eos_id=0, unk_id=1, **settings)
-    library = sentencepiece.SentencePieceProcessor(model_proto=model)
-    pieces = [library.IdToPiece(i) for i in range(library.GetPieceSize())]
-    return marian.Vocabulary((model, model), [*pieces, marian.PADDING])
 
 
 def test_one_spm_file_is_the_vocabulary_of_both_sides(tmp_path):
@@ -182,7 +174,7 @@ def test_ctranslate2_converts_the_folder_to_what_says_the_same(folder, tmp_path)
     [
         ("type", "s2s"),
         ("transformer-preprocess", "n"),
-        ("transformer-decoder-autoreg", "rnn"),
+        ("transformer-decoder-autoreg", "average-attention"),
         ("transformer-train-position-embeddings", "true"),
     ],
 )
@@ -215,8 +207,8 @@ def test_weights_that_are_no_floating_point_numbers_are_refused(folder):
 def test_what_a_transformer_lacks_is_refused_by_its_name(folder):
     [path] = folder.glob("*.npz")
     arrays = dict(np.load(path))
-    np.savez(path, **arrays, decoder_l1_rnn_W=np.zeros((3, 3)))
-    with pytest.raises(ValueError, match="decoder_l1_rnn_W"):
+    np.savez(path, **arrays, decoder_l1_aan_W1=np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="decoder_l1_aan_W1"):
         kformer.from_marian(folder)
     del arrays["decoder_l1_context_Wq"]
     np.savez(path, **arrays)

@@ -158,12 +158,25 @@ def state_dict_of(network, order=None):
             for weight in layer.weights:
                 of_layer = weight.path.split(f"layer_{i}/", 1)[1].split("/")
                 if of_layer[-1] != "seed_generator_state":
-                    place, array = _renamed(of_layer, weight.numpy(), halves)
+                    rename = _renamed_cell if hasattr(layer, "ssru") else _renamed
+                    place, array = rename(of_layer, weight.numpy(), halves)
                     state[f"model.{name}.layers.{i}.{place}"] = array
         if stack.norm:
             for kind, weight in (("weight", stack.norm.gamma), ("bias", stack.norm.beta)):
                 state[f"model.{name}.layer_norm.{kind}"] = weight.numpy()[halves]
     return state
+
+
+def _renamed_cell(path, array, halves):
+    """As `_renamed`, in a layer of a decoder with an SSRU, which MarianMTModel lacks."""
+    if path[0] == "self_residual":
+        return f"ssru_layer_norm.{'weight' if path[-1] == 'gamma' else 'bias'}", array[halves]
+    if path[0] != "ssru":
+        return _renamed(path, array, halves)
+    _, dense, kind = path
+    if kind == "bias":
+        return f"ssru.{dense}.bias", array[halves]
+    return f"ssru.{dense}.weight", array[halves][:, halves].T
 
 
 def _renamed(path, array, halves):

@@ -3,10 +3,12 @@
 import json
 
 import numpy as np
+import sentencepiece
 
 from support.pretrained import marian
 
 CONFIG = """bert-train-type-embeddings: true
+dec-cell: ssru
 dec-depth: {num_decoder_layers}
 dim-emb: {d_model}
 dim-vocabs:
@@ -18,7 +20,7 @@ tied-embeddings: false
 tied-embeddings-all: {shared}
 tied-embeddings-src: false
 transformer-aan-activation: swish
-transformer-decoder-autoreg: self-attention
+transformer-decoder-autoreg: {reads_back}
 transformer-dim-ffn: {d_ff}
 transformer-ffn-activation: {activation}
 transformer-ffn-depth: 2
@@ -35,7 +37,16 @@ type: transformer
 ulr: false
 version: v1.7.6 2018-11-09
 """
-_MODULES = {"self_attn": "self", "encoder_attn": "context", "final": "ffn"}
+_MODULES = {"self_attn": "self", "encoder_attn": "context", "final": "ffn", "ssru": "rnn"}
+_CELL = {"input": "", "forget_gate": "f"}
+
+
+def spm_vocabulary(texts, **settings) -> marian.Vocabulary:
+    """Returns a SentencePiece model with the ids that Marian trains, and these with padding."""
+    model = marian.trained(texts, bos_id=-1, eos_id=0, unk_id=1, **settings)
+    library = sentencepiece.SentencePieceProcessor(model_proto=model)
+    pieces = [library.IdToPiece(i) for i in range(library.GetPieceSize())]
+    return marian.Vocabulary((model, model), [*pieces, marian.PADDING])
 
 
 def write_npz_folder(folder, words: marian.Vocabulary, network, changes=None):
@@ -54,15 +65,27 @@ def write_npz_folder(folder, words: marian.Vocabulary, network, changes=None):
         f"{json.dumps(piece, ensure_ascii=False)}: {i}" for i, piece in enumerate(words.pieces[:-1])
     )
     (folder / "opus.spm32k-spm32k.vocab.yml").write_text("\n".join([*lines, ""]), "utf-8")
+    arrays = arrays_of(words, network, changes)
+    np.savez(folder / "opus.spm32k-spm32k.transformer-align.model1.npz.best.npz", **arrays)
+    return folder
+
+
+def arrays_of(words: marian.Vocabulary, network, changes=None):
+    """Returns the weights of `network` and its config as Marian names and has them.
+
+    Args:
+        words, network, changes: As for `write_npz_folder`.
+    """
     settings = network.get_config() | {"num_decoder_layers": network.decoder.num_layers}
     shared = str(network.target_vocab_size is None).lower()
-    config = CONFIG.format(ids=len(words.pieces) - 1, shared=shared, **settings)
+    reads_back = "rnn" if settings["decoder_cell"] == "ssru" else "self-attention"
+    sizes = {"ids": len(words.pieces) - 1, "shared": shared, "reads_back": reads_back}
+    config = CONFIG.format(**sizes, **settings)
     for name, value in (changes or {}).items():
         config = config.replace(f"\n{name}: ", f"\n{name}: {value} #")
     arrays = dict(map(_of_marian, *zip(*marian.state_dict_of(network).items(), strict=True)))
     arrays["special:model.yml"] = np.frombuffer(config.encode() + b"\0", np.int8)
-    np.savez(folder / "opus.spm32k-spm32k.transformer-align.model1.npz.best.npz", **arrays)
-    return folder
+    return arrays
 
 
 def _of_marian(name, array):
@@ -78,9 +101,11 @@ def _of_marian(name, array):
     array = array.T if array.ndim == 2 else array[None]
     if module[-1].endswith("_layer_norm"):
         of = _MODULES[module[-1].removesuffix("_layer_norm")]
-        place = "ffn_ln" if of == "ffn" else "Wo_ln"
+        place = "Wo_ln" if of in ("self", "context") else "ffn_ln"
         return f"{layer}_{of}_{place}_{'scale' if kind == 'W' else 'bias'}", array
     if module[-1].startswith("fc"):
         return f"{layer}_ffn_{kind}{module[-1][-1]}", array
     attention, projection = module
+    if attention == "ssru":
+        return f"{layer}_rnn_{kind}{_CELL[projection]}", array
     return f"{layer}_{_MODULES[attention]}_{kind}{projection[0]}", array
