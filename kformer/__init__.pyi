@@ -5,6 +5,7 @@ from .decoding.search.sampling import Sample
 from .decoding.search_options import SearchOptions
 from .decoding.shortlist import Shortlist
 from .export.loading import SavedTranslator, load
+from .imports.bergamot import from_bergamot
 from .imports.ctranslate2 import from_ctranslate2
 from .imports.fairseq import from_fairseq
 from .imports.from_torch import from_torch
@@ -81,6 +82,7 @@ __all__ = [
     "bleu",
     "causal_mask",
     "chrf",
+    "from_bergamot",
     "from_ctranslate2",
     "from_fairseq",
     "from_marian",

@@ -12,7 +12,7 @@ import kformer
 from kformer.training import PreparationOptions, prepare_shards
 from kformer.training.resumption.checkpoint import Checkpoint, write_checkpoint
 from support.fuzzing import READERS
-from support.pretrained import ctranslate2, fairseq, marian, marian_npz, opennmt
+from support.pretrained import bergamot, ctranslate2, fairseq, marian, marian_npz, opennmt
 from support.processes import run_python
 
 MOST_MB = 1000
@@ -27,6 +27,7 @@ COUNTS = {  # About ten minutes together.
     "run": 600,
     "marian": 150,
     "marian_npz": 150,
+    "bergamot": 300,
     "ctranslate2": 150,
     "fairseq": 150,
     "opennmt": 150,
@@ -115,6 +116,11 @@ def _write_pretrained(form, folder):
         marian.write_folder(folder, WORDS, marian.transformer(WORDS.pieces))
     elif form == "marian_npz":
         marian_npz.write_npz_folder(folder, WORDS, marian.transformer(WORDS.pieces))
+    elif form == "bergamot":
+        words = marian_npz.spm_vocabulary(["ein haus", "der hund schläft ."] * 9, vocab_size=40)
+        network = marian.transformer(words.pieces, decoder_cell="ssru")
+        lists = [[i] for i in range(len(words.pieces) - 1)]
+        bergamot.write_bergamot_folder(folder, words, network, lists=lists)
     elif form == "ctranslate2":
         read = kformer.from_marian(
             marian.write_folder(folder.parent / "m", WORDS, marian.transformer(WORDS.pieces))

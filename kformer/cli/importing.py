@@ -62,6 +62,45 @@ def marian(
 
 
 @app.command()
+def bergamot(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of one of Firefox's translators, with model*.bin, *.spm and lex*.bin, "
+            "also as .gz; or its file of weights, where a folder holds several."
+        ),
+    ],
+    output: _Output,
+    shortlist: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the folder's shortlist there, .npz, for --shortlist of export, translate "
+            "and evaluate."
+        ),
+    ] = None,
+):
+    """Import one of Firefox's translators, as Mozilla publishes them for Bergamot."""
+    if shortlist is not None:
+        if shortlist.suffix != ".npz":
+            raise ValueError(f"The file's name must end in .npz. Received: {str(shortlist)!r}.")
+        check_writable(shortlist)
+
+    def read():
+        translator = kformer.from_bergamot(folder)
+        if shortlist is not None and translator.shortlist is None:
+            raise FileNotFoundError(
+                f"A folder without lex*.bin has no shortlist. Received: {str(folder)!r}, "
+                f"--shortlist {str(shortlist)!r}."
+            )
+        return translator
+
+    translator = _write(output, read)
+    if shortlist is not None:
+        translator.shortlist.save(shortlist)
+        typer.echo(f"Written: {shortlist}")
+
+
+@app.command()
 def ctranslate2(
     folder: Annotated[Path, typer.Argument(help="Folder of CTranslate2, with model.bin.")],
     output: _Output,
@@ -157,10 +196,12 @@ def opennmt_tf(
 
 
 def _write(output, read):
-    """Writes the translator that `read` returns."""
+    """Writes and returns the translator that `read` returns."""
     if output.suffix != ".keras":
         raise ValueError(f"The file's name must end in .keras. Received: {str(output)!r}.")
     check_writable(output)
     with quiet():
-        read().save(output)
+        translator = read()
+        translator.save(output)
     typer.echo(f"Written: {output}")
+    return translator

@@ -138,7 +138,7 @@ def _texts(model):
 
 
 def _about(metadata):
-    """Yields the languages, the licence and the citation of a model."""
+    """Yields the languages, the scores, the licence and the citation of a model."""
     if metadata.get("target_languages"):
         yield "into", f"one of {', '.join(metadata['target_languages'])}"
     sides = [metadata.get(f"{side}_language", "?") for side in ("source", "target")]
@@ -146,7 +146,7 @@ def _about(metadata):
         yield "languages", " -> ".join(sides)
     elif metadata.get("languages"):
         yield "languages", ", ".join(metadata["languages"])
-    for name in ("licence", "citation"):
+    for name in ("scores", "licence", "citation"):
         if metadata.get(name):
             yield name, " ".join(metadata[name].split())
 

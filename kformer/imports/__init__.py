@@ -2,7 +2,10 @@
 
 - `marian`: `from_marian`, from a folder of Hugging Face's MarianMTModel or of Marian to a
   `Translator`, with the model's licence and languages. `marian_folder`, `marian_npz`: the files of
-  both. `marian_weights`, `marian_vocabularies`, `yaml_text`: their parts.
+  both. `marian_model`, `marian_config`, `marian_weights`, `marian_vocabularies`, `yaml_text`: their
+  parts.
+- `bergamot`: `from_bergamot`, from a folder of Firefox's translators. `marian_binary`: its weights,
+  in Marian's binary format; `bergamot_shortlist`: its shortlist.
 - `ctranslate2`: `from_ctranslate2`. `ctranslate2_file`: its model.bin, of any revision;
   `ctranslate2_weights`: its weights.
 - `fairseq`: `from_fairseq`. `opennmt`, `opennmt_weights`: `from_opennmt`, for OpenNMT-py.

@@ -50,7 +50,7 @@ class Translator(GivenTranslations, SearchDefaults, TextModel):
         alignment_head: The `kformer.AlignmentHead` whose attention aligns words; None for the mean
             of the last layer's heads. `choose_alignment_head` finds the best one.
         about: Facts about the model, which exports contain, too: "target_language", if it is known;
-            "licence", "citation" and "languages" of its model card, if it was imported.
+            "licence", "citation", "languages" and "scores" that came with an imported model.
         search_defaults: dict of the options of `kformer.SearchOptions` that the model has of its
             own, the attribute `search_defaults`; None for none.
     """

@@ -5,7 +5,8 @@ import json
 import pytest
 
 import kformer
-from support.pretrained import ctranslate2, fairseq, marian, opennmt, opennmt_tf
+from support.pretrained import bergamot, ctranslate2, fairseq, marian, opennmt, opennmt_tf
+from support.pretrained.marian_npz import spm_vocabulary
 
 
 @pytest.fixture
@@ -88,6 +89,49 @@ def test_what_cannot_be_imported_is_refused_in_one_line(refused, folder, tmp_pat
         "kformer: The config.json of a MarianMTModel must have model_type='marian'. "
         f"Received: model_type='t5' in '{folder}'."
     )
+
+
+def test_a_folder_of_bergamot_that_is_damaged_is_refused_in_one_line(refused, tmp_path):
+    folder, output = tmp_path / "deen", tmp_path / "a.keras"
+    folder.mkdir()
+    (folder / "model.deen.bin").write_bytes(bytes(64))
+    (folder / "vocab.deen.spm").write_bytes(b"")
+    assert refused("import", "bergamot", folder, "--output", output) == (
+        "kformer: The weights must be in Marian's binary format, version 1. "
+        f"Received: '{folder}/model.deen.bin' (version 0)."
+    )
+    message = "kformer: The file's name must end in .npz. Received: 'a.txt'."
+    shortlist = ("--shortlist", "a.txt")
+    assert refused("import", "bergamot", folder, "--output", output, *shortlist) == message
+    assert not output.exists()
+
+
+@pytest.mark.prove
+def test_a_folder_of_bergamot_becomes_a_keras_file_and_a_shortlist(command, refused, tmp_path):
+    words = spm_vocabulary(["der hund schläft .", "ein haus und ein hund"] * 9, vocab_size=40)
+    network = marian.transformer(words.pieces, decoder_cell="ssru")
+    ids = len(words.pieces) - 1
+    lists = [[*range(i % 5, ids, 7)] for i in range(ids)]
+    folder = bergamot.write_bergamot_folder(tmp_path / "deen", words, network, lists=lists)
+    output = ("--output", tmp_path / "a.keras")
+    result = command("import", "bergamot", folder, *output, "--shortlist", tmp_path / "a.npz")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"Written: {tmp_path}/a.keras\nWritten: {tmp_path}/a.npz\n"
+    inspected = command("inspect", tmp_path / "a.keras").stdout
+    assert "de -> en" in inspected
+    assert "flores: bleu 38.8" in inspected
+    [expected] = kformer.from_bergamot(folder).translate(["der hund schläft ."])
+    lines, chosen = "der hund schläft .\n".encode(), ("--shortlist", tmp_path / "a.npz")
+    assert command("translate", tmp_path / "a.keras", *chosen, stdin=lines).stdout == (
+        f"{expected}\n"
+    )
+    (folder / "lex.50.50.deen.s2t.bin.gz").unlink()
+    other = ("--output", tmp_path / "b.keras", "--shortlist", tmp_path / "b.npz")
+    assert refused("import", "bergamot", folder, *other) == (
+        "kformer: A folder without lex*.bin has no shortlist. "
+        f"Received: '{folder}', --shortlist '{tmp_path}/b.npz'."
+    )
+    assert not (tmp_path / "b.keras").exists()
 
 
 @pytest.mark.prove

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from kformer import Decoder, DecoderLayer, causal_mask, padding_mask
-from kformer.model.decoder import DECODER_CELLS
 from support import reference
 from support.reference import Model, perturbed, weights_of
 
@@ -25,14 +24,12 @@ def masks():
 @pytest.mark.sample(2)
 @norms
 @dtypes
-@pytest.mark.parametrize("cell", DECODER_CELLS)
-def test_a_stack_of_layers_is_the_one_of_the_paper(norm_first, dtype, tolerance, cell):
-    settings = {"decoder_cell": cell, "name": "decoder", "dtype": dtype}
-    decoder = Decoder(2, D, H, F, 0.1, norm_first, **settings)
+def test_a_stack_of_layers_is_the_one_of_the_paper(norm_first, dtype, tolerance):
+    decoder = Decoder(2, D, H, F, 0.1, norm_first, name="decoder", dtype=dtype)
     decoder.build()
     perturbed(decoder)
     x, memory = (np.random.normal(size=(B, n, D)) for n in (T, S))
-    model = Model(weights_of(decoder), H, 2, norm_first, decoder_cell=cell)
+    model = Model(weights_of(decoder), H, num_layers=2, norm_first=norm_first)
     self_mask = np.tril(np.ones((T, T), bool)) & (TARGET[:, None] != 0)
     expected = reference.decoder(x, memory, self_mask, SOURCE[:, None] != 0, model)
     output = decoder(x, memory, *masks())
@@ -58,19 +55,6 @@ def test_attend_returns_the_output_of_call_and_the_weights_of_every_layer():
     np.testing.assert_array_equal(output, decoder(x, memory, *masks()))
     assert [w.shape for w in weights.decoder_self] == [(B, H, T, T)] * 3
     assert [w.shape for w in weights.decoder_cross] == [(B, H, T, S)] * 3
-
-
-def test_an_ssru_reads_all_earlier_positions_whatever_the_mask():
-    decoder, x, memory = Decoder(2, D, H, F, decoder_cell="ssru"), vectors(T), vectors(S)
-    output, weights = decoder.attend(x, memory, *masks())
-    np.testing.assert_array_equal(output, decoder(x, memory, None, masks()[1]))
-    assert weights.decoder_self == ()
-    assert [w.shape for w in weights.decoder_cross] == [(B, H, T, S)] * 2
-
-
-def test_a_cell_must_be_known():
-    with pytest.raises(ValueError, match=r"attention, ssru\. Received: decoder_cell='gru'"):
-        Decoder(2, D, H, F, decoder_cell="gru")
 
 
 def test_padding_in_the_memory_cannot_change_the_output():

@@ -10,6 +10,7 @@ on stderr is the seed that did it.
 
 import collections
 import faulthandler
+import gzip
 import hashlib
 import io
 import itertools
@@ -67,6 +68,7 @@ READERS = {
     "run": _run,
     "marian": kformer.from_marian,
     "marian_npz": kformer.from_marian,
+    "bergamot": kformer.from_bergamot,
     "ctranslate2": kformer.from_ctranslate2,
     "fairseq": kformer.from_fairseq,
     "opennmt": lambda folder: kformer.from_opennmt(folder / "model.pt"),
@@ -115,6 +117,9 @@ def changed_value(chance, value):
 def changed(chance, name, content):
     """Returns the content of a file of this name with a change, which may be one of its meaning."""
     suffix = Path(name).suffix
+    if suffix == ".gz" and chance.random() < 0.7:
+        name = name.removesuffix(suffix)
+        return gzip.compress(changed(chance, name, gzip.decompress(content)), 1)
     if suffix in _ARCHIVES and chance.random() < 0.7:
         return _changed_archive(chance, content)
     if suffix == ".tflite" and chance.random() < 0.7:

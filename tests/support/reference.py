@@ -53,7 +53,6 @@ class Model(NamedTuple):
     positions: Callable = positional_encoding
     padding_id: int = 0
     epsilon: float = 1e-5
-    decoder_cell: str = "attention"
 
 
 def softmax(scores):
@@ -81,17 +80,6 @@ def multi_head_attention(query, value, mask, model, path):
     columns = (np.split(x, model.num_heads, axis=-1) for x in projected)
     heads = [attention(q, k, v, mask) for q, k, v in zip(*columns, strict=True)]
     return linear(np.concatenate(heads, axis=-1), model, f"{path}/output")
-
-
-def ssru(x, model, path):
-    """Section 3.1 of Kim et al., 2019, https://aclanthology.org/D19-5632."""
-    update = x @ model.weights[f"{path}/input/kernel"]
-    forget = 1 / (1 + np.exp(-linear(x, model, f"{path}/forget_gate")))
-    state, outputs = np.zeros_like(x[:, 0]), []
-    for t in range(x.shape[1]):
-        state = forget[:, t] * state + (1 - forget[:, t]) * update[:, t]
-        outputs.append(np.maximum(0, state))
-    return np.stack(outputs, axis=1)
 
 
 def feed_forward(x, model, path):
@@ -126,9 +114,7 @@ def encoder_layer(x, mask, model, path):
 
 
 def decoder_layer(x, memory, self_mask, memory_mask, model, path):
-    def look_back(x):
-        if model.decoder_cell == "ssru":
-            return ssru(x, model, f"{path}/ssru")
+    def attend(x):
         return multi_head_attention(x, x, self_mask, model, f"{path}/self_attention")
 
     def attend_across(x):
@@ -137,7 +123,7 @@ def decoder_layer(x, memory, self_mask, memory_mask, model, path):
     def feed(x):
         return feed_forward(x, model, f"{path}/feed_forward")
 
-    x = residual(x, look_back, model, f"{path}/self_residual")
+    x = residual(x, attend, model, f"{path}/self_residual")
     x = residual(x, attend_across, model, f"{path}/cross_residual")
     return residual(x, feed, model, f"{path}/feed_forward_residual")
 
