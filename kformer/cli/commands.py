@@ -20,6 +20,7 @@ _COMMANDS = {  # The module of each, which has a function of the same name.
     "inspect": "inspect",
     "export": "export",
     "request": "request",
+    "serve": "serve",
     "attention": "attention_command",
     "demo": "demos",
 }

@@ -17,10 +17,12 @@ class PocketGeneration(NamedTuple):
     Attributes:
         text: The prompt with its continuation.
         flags: Its problems, usually none: "length limit", "loop", as in `kformer.Generation`.
+        score: The score of the search, of the continuation alone.
     """
 
     text: str
     flags: tuple[str, ...]
+    score: float
 
 
 class PocketLanguageModel(PocketModel):
@@ -73,16 +75,17 @@ class PocketLanguageModel(PocketModel):
         source = outputs["source_ids"]
         row = source[source != self.manifest["padding_id"]].tolist()
         if over or int(outputs["truncated"][0]) & SOURCE_CUT:
-            return PocketGeneration("", (TOO_LONG,))
+            return PocketGeneration("", (TOO_LONG,), 0.0)
         _, flags = self._ended(row, outputs["ids"])
-        return PocketGeneration(text_in(outputs["generation"]), flags)
+        score = float(outputs["score"].ravel()[0])
+        return PocketGeneration(text_in(outputs["generation"]), flags, score)
 
     def _read_row(self, worker, outputs, source, cut, length):
         if cut:
-            return PocketGeneration("", (TOO_LONG,)), False
+            return PocketGeneration("", (TOO_LONG,), 0.0), False
         ids, flags = self._ended(source, outputs["ids"])
         text, end_missing = self._text.decode(worker, np.array([*source[:-1], *ids], np.int32))
-        return PocketGeneration(text, flags), end_missing
+        return PocketGeneration(text, flags, float(outputs["score"])), end_missing
 
     def _ended(self, source, ids):
         """Returns the `ids` that continue `source`, without the end id, and their flags."""

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, Self
 
+import numpy as np
+
 from kformer.arguments import check_target_language
 from kformer.kinds import TRANSLATOR
 from kformer.pocket.pocket_model import SOURCE_CUT, PocketModel
@@ -26,10 +28,12 @@ class PocketTranslation(NamedTuple):
         text: The translation.
         flags: Its problems, usually none: "source cut", "length limit", "loop", "length ratio",
             as in `kformer.Translation`; "translation cut": there was no room for its end.
+        score: The score of the search, which `kformer.Greedy` and `kformer.Beam` define.
     """
 
     text: str
     flags: tuple[str, ...]
+    score: float
 
 
 class PocketTranslator(PocketModel):
@@ -146,14 +150,14 @@ class PocketTranslator(PocketModel):
         flags = self._flags(row, cut, ids)
         end_missing = int(outputs["truncated"][0]) & TRANSLATION_CUT
         flags += ("translation cut",) if end_missing else ()
-        return PocketTranslation(text_in(outputs["translation"]), flags)
+        return PocketTranslation(text_in(outputs["translation"]), flags, _score(outputs))
 
     def _read_row(self, worker, outputs, source, cut, length):
         ids = outputs["ids"]
         text, end_missing = self._text.decode(worker, ids)
         flags = self._flags(source, cut, ids)
         flags += ("translation cut",) if end_missing else ()
-        return PocketTranslation(text, flags), end_missing
+        return PocketTranslation(text, flags, _score(outputs)), end_missing
 
     def _flags(self, source, cut, ids):
         """Returns the flags of `ids`, an array, for the ids of their source, its end id last."""
@@ -170,3 +174,7 @@ class PocketTranslator(PocketModel):
             while ids and ids[-1] == padding_id:
                 ids.pop()
         return (*flags, *degenerate_flags(source[:-1], ids))
+
+
+def _score(outputs):
+    return float(np.ravel(outputs["score"])[0])

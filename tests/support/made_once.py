@@ -14,7 +14,13 @@ import keras
 
 from support import REPOSITORY, TESTS
 
-_SKIPPED = ("cli", "plot", "scale", "serving")  # Packages that change no model and no export.
+_SKIPPED = (
+    "cli",
+    "plot",
+    "scale",
+    "server",
+    "serving",
+)  # Packages that change no model and no export.
 _LIBRARIES = ("keras", "numpy", "sentencepiece", "tensorflow", "tensorflow-text")
 _SECONDS = 14 * 86_400
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 from kformer.arguments import as_texts, check_flag
@@ -90,21 +90,47 @@ def translate_split(
         UserWarning: A sentence was too long.
     """
     texts = as_texts(texts, "texts")
-    pieces = [split_pieces(text, source_language) for text in texts]
-    sources = dict.fromkeys(piece.source for several in pieces for piece in several)
-    sources.pop("", None)
-    report = _InProportion(progress, len(sources), len(texts)) if progress else None
-    answers = _answers(find, list(sources), report)
-    if report:
-        report.finish()
-    results = [_joined(several, answers) for several in pieces]
+    steps = split_steps(texts, source_language)
+    report, answers = None, None
+    while True:
+        try:
+            sentences = steps.send(answers)
+        except StopIteration as end:
+            results = end.value
+            break
+        if progress and report is None:
+            report = _InProportion(progress, len(sentences), len(texts))
+            answers = find(sentences, report)
+        else:
+            answers = find(sentences, None)
+    if progress:
+        (report or _InProportion(progress, 1, len(texts))).finish()
     _warn(results, stacklevel + 1)
     return results
 
 
-def _answers(find, sentences, progress=None):
-    """Returns a dict from each of the sentences, which are distinct, to its translation."""
-    translations = find(sentences, progress) if sentences else []
+def split_steps(
+    texts: Sequence[str], source_language: str | None = None
+) -> Generator[list[str], Iterable, list[SplitTranslation]]:
+    """Yields lists of sentences to translate, takes their translations, and returns the results.
+
+    It is `translate_split` for callers that translate in their own way: after each list of
+    sentences, which are distinct, `send` as many objects with `text` and `flags`.
+
+    Args:
+        texts: list of strings.
+        source_language: As for `split_sentences`.
+    """
+    pieces = [split_pieces(text, source_language) for text in texts]
+    sources = dict.fromkeys(piece.source for several in pieces for piece in several)
+    sources.pop("", None)
+    answers = yield from _answers(list(sources))
+    return [_joined(several, answers) for several in pieces]
+
+
+def _answers(sentences):
+    """Yields sentences to translate; returns a dict from `sentences` to their translations."""
+    translations = (yield sentences) if sentences else []
     answers = {
         source: SentenceTranslation(source, _one_line(answer.text), tuple(answer.flags))
         for source, answer in zip(sentences, translations, strict=True)
@@ -116,7 +142,7 @@ def _answers(find, sentences, progress=None):
     }
     parts = dict.fromkeys(piece.source for pieces in parted.values() for piece in pieces)
     if parts:
-        part_answers = _answers(find, list(parts))
+        part_answers = yield from _answers(list(parts))
         for source, pieces in parted.items():
             if pieces:
                 whole = _joined(pieces, part_answers)

@@ -1,0 +1,131 @@
+"""`kformer serve`."""
+
+import os
+import signal
+import socket
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_GRACE = 30  # Seconds that open requests have when the server ends.
+_HEADERS = 65_536  # Bytes of the headers of a request, at most.
+_IDLE = 30  # Seconds after which a connection without a request is closed.
+
+
+def serve(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="Saved forms: .tflite or .keras files, SavedModels, folders of runs. NAME=PATH "
+            "gives one a name; by default it is the pair of languages, such as de-en.",
+        ),
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; 0.0.0.0 for all of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port to listen at; 0 for one that is free.", min=0, max=65535)
+    ] = 5000,
+    keys: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with a key on each line, of which a request needs one. The variable "
+            "KFORMER_API_KEYS may hold keys, too, with spaces between them."
+        ),
+    ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(help="Web site whose pages may ask this server; may be repeated."),
+    ] = None,
+    max_characters: Annotated[
+        int, typer.Option(help="Maximum number of characters of a request.", min=1)
+    ] = 50_000,
+    max_texts: Annotated[
+        int, typer.Option(help="Maximum number of texts of a request.", min=1)
+    ] = 1_000,
+    max_waiting: Annotated[
+        int, typer.Option(help="Maximum number of characters that wait for a model.", min=1)
+    ] = 500_000,
+    seconds: Annotated[
+        float, typer.Option(help="Maximum seconds in which a client sends a request.", min=0.1)
+    ] = 20.0,
+    connections: Annotated[
+        int, typer.Option(help="Maximum number of open connections.", min=1)
+    ] = 1_000,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not log requests.")] = False,
+):
+    """Serve translators over HTTP: a web page, and the APIs of LibreTranslate and others.
+
+    The protocols are those of LibreTranslate (/translate), of OpenAI's style (/v1/translations) and
+    of TensorFlow Serving (/v1/models/NAME:predict); /openapi.json describes them. It ends at
+    SIGTERM or Ctrl-C, after the requests that it has begun.
+    """
+    secrets = _keys(keys)
+    try:
+        import uvicorn
+
+        from kformer.server import Limits, create_app
+        from kformer.server import host as load_models
+        from kformer.server.http_protocol import protocol_with_deadline
+    except ImportError as error:
+        raise ValueError(
+            f"Serving needs some packages: pip install 'kformer[serve]'. Received: {error}."
+        ) from error
+    with _listening(host, port) as listener:
+        warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
+        hosted = load_models(models)
+        limits = Limits(max_characters, max_texts, max_waiting, seconds)
+        log = None if quiet else sys.stderr
+        app = create_app(hosted, limits, keys=secrets, origins=origin or (), log=log)
+        config = uvicorn.Config(
+            app,
+            http=protocol_with_deadline(seconds),
+            ws="none",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=connections,
+            timeout_keep_alive=_IDLE,
+            timeout_graceful_shutdown=_GRACE,
+            h11_max_incomplete_event_size=_HEADERS,
+        )
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # The server has handlers of its own. When it has ended, it restores these and sends
+            # itself the signal again, which would look like a failure.
+            signal.signal(number, signal.SIG_IGN)
+        listener.listen(2048)
+        address, bound = listener.getsockname()[:2]
+        shown = f"[{address}]" if ":" in address else address
+        names = ", ".join(model.name for model in hosted)
+        typer.echo(f"Serving {names} at http://{shown}:{bound}")
+        sys.stdout.flush()
+        uvicorn.Server(config).run([listener])
+
+
+def _listening(host, port):
+    """Returns a socket that has the address, before the models are loaded."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ValueError(
+            f"The address must be free and one of this machine. Received: {host}:{port} "
+            f"({error.strerror or error})."
+        ) from error
+    return listener
+
+
+def _keys(file):
+    lines = file.read_text("utf-8").splitlines() if file else []
+    keys = [*lines, *os.environ.get("KFORMER_API_KEYS", "").split()]
+    keys = [key.strip() for key in keys if key.strip()]
+    if file and not keys:
+        raise ValueError(f"A file of keys must hold one or more. Received: {str(file)!r}, blank.")
+    return keys

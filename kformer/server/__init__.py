@@ -1,0 +1,17 @@
+"""A server of translators over HTTP, for any saved form: `kformer serve`.
+
+- `application`: `create_app`, the ASGI application, and `Limits` of what a request may ask.
+- `hosted_models`: the models of a server, by name and by pair of languages.
+- `batcher`: the queue in which sentences of many requests are translated together.
+- `libre_translate`, `openai_style`, `predict_api`: the protocols of LibreTranslate, of OpenAI's
+  style, and of TensorFlow Serving. `hosted_signatures`: a model's answers in the last one.
+- `http_protocol`, `request_bodies`: bounded reading of requests. `refusals`: errors of a request.
+- `server_page`: the web page. `server_metrics`: metrics for Prometheus, and a log without texts.
+- `openapi`: the description of the whole.
+
+It needs the extra `serve`. For `.tflite` files it needs neither TensorFlow nor Keras.
+"""
+
+from kformer import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,0 +1,266 @@
+"""The ASGI application of a server: routes, limits, keys, errors."""
+
+import asyncio
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Sequence
+from typing import IO, Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from kformer.server import libre_translate, openai_style, predict_api
+from kformer.server.hosted_models import HostedModel
+from kformer.server.openapi import openapi_document
+from kformer.server.refusals import ClientGone, Refusal
+from kformer.server.request_bodies import check_key, fields_of, read_body, unless_gone
+from kformer.server.server_metrics import ServerMetrics
+from kformer.server.server_page import page_file
+
+_GONE = 499  # In the log and the metrics, as of nginx; nobody reads the response.
+_LOST = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What a server takes on.
+
+    Attributes:
+        characters: Maximum number of characters of a request.
+        texts: Maximum number of texts of a request.
+        waiting: Maximum number of characters of all requests that wait, by model.
+        seconds: Time that a client has to send a request.
+    """
+
+    characters: int = 50_000
+    texts: int = 1_000
+    waiting: int = 500_000
+    seconds: float = 20.0
+
+    @property
+    def body_bytes(self) -> int:
+        """Maximum number of bytes of a request: a character may be escaped in 12."""
+        return 12 * self.characters + 100 * self.texts + 10_000
+
+    def check(self, texts: Sequence[str]):
+        """Raises a `Refusal` if the texts of a request are too many or too long."""
+        if len(texts) > self.texts:
+            raise Refusal(
+                413, f"A request may have {self.texts:,} texts. Received: {len(texts):,}."
+            )
+        if (characters := sum(map(len, texts))) > self.characters:
+            raise Refusal(
+                413,
+                f"A request may have {self.characters:,} characters. Received: {characters:,}.",
+            )
+
+
+def create_app(
+    models: Sequence[HostedModel],
+    limits: Limits | None = None,
+    *,
+    keys: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    log: IO[str] | None = sys.stderr,
+) -> Starlette:
+    """Returns an ASGI application that serves models.
+
+    Args:
+        models: Of `kformer.server.host`.
+        limits: What the server takes on.
+        keys: Keys of which a request needs one; none is needed if this is empty. The web page,
+            /health and /openapi.json never need one.
+        origins: Web sites whose pages may ask the server, such as "https://example.org"; "*" for
+            all; by default none.
+        log: Where a line of JSON is written for each request, without its texts; None for nowhere.
+
+    Raises:
+        ValueError: There is no model, or a key is blank.
+    """
+    if not models:
+        raise ValueError("A server needs one model or more. Received: models=[].")
+    if any(not key.strip() for key in keys):
+        raise ValueError("A key must not be blank. Received: a blank one.")
+    server = _Server(models, limits or Limits(), [key.encode() for key in keys], log)
+    allowed = [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=[*origins],
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key"],
+        )
+    ]
+    return Starlette(
+        routes=server.routes(), middleware=allowed if origins else [], lifespan=server.lifespan
+    )
+
+
+class _Server:
+    """The answers to all requests."""
+
+    def __init__(self, models, limits, keys, log):
+        self._models, self._limits, self._keys = list(models), limits, keys
+        self._metrics = ServerMetrics(lambda: sum(model.waiting for model in self._models), log)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _app):
+        """Starts the queues of the models, and waits for them at the end."""
+        for model in self._models:
+            model.start(self._limits.waiting)
+        yield
+        await asyncio.gather(*(model.stop() for model in self._models))
+
+    def routes(self):
+        """Returns the routes, which `openapi_document` describes."""
+        name = "/v1/models/{model}"
+        versions = (f"{name}/versions/{{version}}", f"{name}/labels/{{label}}")
+        return [
+            self._route("GET", "/health", self._health, needs_key=False),
+            self._route("GET", "/openapi.json", self._openapi, needs_key=False),
+            self._route("GET", "/metrics", self._metrics_text),
+            self._route("GET", "/languages", self._languages),
+            self._route("GET", "/frontend/settings", self._settings, needs_key=False),
+            self._route("POST", "/detect", self._detect),
+            self._route("POST", "/translate", self._translate),
+            self._route("POST", "/v1/translations", self._translations),
+            self._route("GET", "/v1/models", self._list),
+            *(
+                self._route(method, f"{path}{ending}", answer)
+                for path in (*versions, name)
+                for method, ending, answer in (
+                    ("POST", ":predict", self._predict),
+                    ("GET", "/metadata", self._metadata),
+                    ("GET", "", self._status),
+                )
+            ),
+            self._route("GET", "/", self._page, needs_key=False),
+            self._route("GET", "/{file}", self._page, needs_key=False),
+        ]
+
+    def _route(self, method, path, answer, needs_key=True):
+        async def endpoint(request):
+            began, facts = self._metrics.began(), {}
+            status = _LOST
+            try:
+                if needs_key and method == "GET":
+                    check_key(self._keys, request)
+                response = await answer(request, facts)
+                status = response.status_code
+            except Refusal as refusal:
+                status = refusal.status
+                response = _refused(path, refusal)
+            except ClientGone:
+                status = _GONE
+                response = Response(status_code=_GONE)
+            except ValueError as error:  # Of a model, about its texts.
+                status = 400
+                response = _refused(path, Refusal(400, str(error)))
+            finally:
+                self._metrics.ended(began, path, status, **facts)
+            return response
+
+        return Route(path, endpoint, methods=[method])
+
+    async def _fields(self, request, schema):
+        """Returns the fields of a request of a client who has a key."""
+        limits = self._limits
+        if "api_key" not in schema.__annotations__:
+            check_key(self._keys, request)
+        body = await read_body(request, limits.body_bytes, limits.seconds)
+        fields = fields_of(body, request.headers.get("content-type", ""), schema)
+        if "api_key" in schema.__annotations__:
+            check_key(self._keys, request, fields.get("api_key"))
+        return fields
+
+    async def _translate(self, request, facts):
+        fields = await self._fields(request, libre_translate.Translate)
+        texts = fields["q"] if isinstance(fields["q"], list) else [fields["q"]]
+        self._limits.check(texts)
+        facts |= {"texts": len(texts), "characters": sum(map(len, texts))}
+        answer = libre_translate.translate(self._models, fields)
+        model, body = await unless_gone(request, answer)
+        self._metrics.answered(model.name, texts)
+        facts["model"] = model.name
+        return _json(body)
+
+    async def _translations(self, request, facts):
+        fields = await self._fields(request, openai_style.Translations)
+        texts = fields["input"] if isinstance(fields["input"], list) else [fields["input"]]
+        self._limits.check(texts)
+        facts |= {"texts": len(texts), "characters": sum(map(len, texts))}
+        body = await unless_gone(request, openai_style.translations(self._models, fields))
+        self._metrics.answered(body["model"], texts, body["usage"]["sentences"])
+        facts["model"] = body["model"]
+        return _json(body)
+
+    async def _predict(self, request, facts):
+        model = self._model(request)
+        fields = await self._fields(request, predict_api.Predict)
+        name, columns = predict_api.inputs_of(model, fields)
+        texts = [text for column in columns.values() for text in column]
+        self._limits.check(texts)
+        facts |= {"model": model.name, "texts": len(texts), "characters": sum(map(len, texts))}
+        answer = predict_api.predict(model, name, columns, by_row="instances" in fields)
+        body = await unless_gone(request, answer)
+        self._metrics.answered(model.name, texts)
+        return _json(body)
+
+    async def _detect(self, request, _facts):
+        fields = await self._fields(request, libre_translate.Detect)
+        self._limits.check([fields["q"]])
+        return _json(libre_translate.detect(self._models))
+
+    async def _health(self, _request, _facts):
+        return _json({"status": "ok"})
+
+    async def _openapi(self, _request, _facts):
+        names = [model.name for model in self._models]
+        return _json(openapi_document(names, bool(self._keys)))
+
+    async def _metrics_text(self, _request, _facts):
+        return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def _languages(self, _request, _facts):
+        return _json(libre_translate.languages(self._models))
+
+    async def _settings(self, _request, _facts):
+        return _json(libre_translate.settings(self._limits.characters, bool(self._keys)))
+
+    async def _list(self, _request, _facts):
+        return _json(openai_style.models_listed(self._models))
+
+    async def _metadata(self, request, _facts):
+        return _json(predict_api.metadata(self._model(request)))
+
+    async def _status(self, request, _facts):
+        return _json(predict_api.status(self._model(request)))
+
+    async def _page(self, request, _facts):
+        response = page_file(request.path_params.get("file", ""))
+        if response is None:
+            raise Refusal(404, "There is no such page; /openapi.json lists all addresses.")
+        return response
+
+    def _model(self, request):
+        """Returns the model in an address of TensorFlow Serving's API."""
+        path = request.path_params
+        model = openai_style.model_named(self._models, path["model"])
+        predict_api.check_version(model, path.get("version"), path.get("label"))
+        return model
+
+
+def _json(content: Any) -> JSONResponse:
+    return JSONResponse(content)
+
+
+def _refused(path, refusal):
+    """Returns the response to a refused request, in the form of its protocol."""
+    if path.startswith("/v1/translations") or path == "/v1/models":
+        content = openai_style.error(refusal.message, refusal.status)
+    else:
+        content = {"error": refusal.message}
+    return JSONResponse(content, refusal.status, refusal.headers)

@@ -1,0 +1,234 @@
+"""The models of a server: saved forms of any kind, found by name or by a pair of languages."""
+
+import asyncio
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kformer.export.loading import load, saved_form
+from kformer.kinds import TRANSLATOR, Kind, kind_of
+from kformer.server.batcher import Batcher
+from kformer.server.hosted_signatures import HostedSignature, signatures_of
+from kformer.server.refusals import Refusal
+from kformer.serving.request_rows import read_best
+from kformer.tasks.run_file import model_file
+from kformer.text.paragraphs.split_translation import SplitTranslation, split_steps
+from kformer.threads import available_cores
+
+_BATCH = 32  # Rows of a call of TensorFlow.
+_LONG = 2_000  # Characters that are split into sentences in a thread of their own.
+
+
+@dataclasses.dataclass(eq=False)
+class HostedModel:
+    """A model of a server.
+
+    Attributes:
+        name: Its name in addresses.
+        path: The saved form.
+        form: "keras", "saved_model" or "tflite".
+        kind: Its `Kind`.
+        about: Its metadata by name, such as "licence".
+        signatures: Its `HostedSignature`s by name.
+        choice: The target languages of which a request chooses one; usually none.
+        target_language: Code of the language of its translations; None if it is not known.
+        batch_size, calls: Numbers of rows of a call, and of calls at the same time.
+    """
+
+    name: str
+    path: Path
+    form: str
+    kind: Kind
+    about: Mapping[str, Any]
+    signatures: Mapping[str, HostedSignature]
+    choice: tuple[str, ...]
+    target_language: str | None
+    batch_size: int
+    calls: int
+    _queue: Batcher | None = None
+
+    @property
+    def source_language(self) -> str | None:
+        """Code of the language of the texts; None if it is not known."""
+        return self.about.get("source_language")
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """Codes of the languages of the translations; empty if they are not known."""
+        return self.choice or ((self.target_language,) if self.target_language else ())
+
+    @property
+    def waiting(self) -> int:
+        """Number of characters that wait or are being answered."""
+        return self._queue.characters if self._queue else 0
+
+    def start(self, capacity: int):
+        """Makes the queue, in the running event loop.
+
+        Args:
+            capacity: Maximum number of characters that wait.
+        """
+
+        def answer(rows, signature):
+            inputs = self.signatures[signature].inputs
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            return self.signatures[signature].answer(dict(zip(inputs, columns, strict=True)))
+
+        self._queue = Batcher(answer, self.batch_size, self.calls, capacity)
+
+    async def stop(self):
+        """Waits for the calls that have started."""
+        if self._queue:
+            await self._queue.close()
+            self._queue = None
+
+    async def rows(self, signature: str, columns: Mapping[str, Sequence[str]]) -> list[dict]:
+        """Returns the outputs of a signature for each text, in batches with other requests.
+
+        Args:
+            signature: One of `signatures`.
+            columns: As many strings for each of its inputs, by name.
+
+        Raises:
+            Refusal: Too many characters wait.
+        """
+        assert self._queue is not None  # `start` has been called.
+        rows = zip(*(columns[name] for name in self.signatures[signature].inputs), strict=True)
+        return await self._queue.submit([*rows], signature)
+
+    async def paragraphs(
+        self,
+        texts: Sequence[str],
+        source_language: str | None = None,
+        target_language: str | None = None,
+    ) -> list[SplitTranslation]:
+        """Translates texts of many sentences, like `kformer.Translator.split_translations`.
+
+        Raises:
+            Refusal: Too many characters wait, or the model has no such language.
+        """
+        self.check_target(target_language)
+        steps = split_steps(texts, source_language or self.source_language)
+        is_long = sum(map(len, texts)) > _LONG
+        translations = None
+        while True:
+            # Splitting a long text must not keep other requests waiting.
+            sentences, results = (
+                await asyncio.to_thread(_step, steps, translations)
+                if is_long
+                else _step(steps, translations)
+            )
+            if results is not None:
+                return results
+            columns = {"text": sentences}
+            if self.choice:
+                columns["target_language"] = [target_language] * len(sentences)
+            rows = await self.rows("serving_default", columns)
+            translations = [best for row in rows for best in read_best(row)]
+
+    def check_target(self, target_language: str | None):
+        """Raises a `Refusal` with the known languages if the model has no such language."""
+        known = self.target_languages
+        if not known or target_language in known or (target_language is None and not self.choice):
+            return
+        raise Refusal(
+            400,
+            f"{self.name} translates into {', '.join(known)}. "
+            f"Received: target={target_language!r:.40}.",
+        )
+
+
+class _Step(NamedTuple):
+    """The sentences that `split_steps` asks for, or None and its results."""
+
+    sentences: list[str]
+    results: list[SplitTranslation] | None
+
+
+def _step(steps, translations):
+    try:
+        return _Step(steps.send(translations), None)
+    except StopIteration as end:
+        return _Step([], end.value)
+
+
+def host(paths: Iterable[str | Path]) -> list[HostedModel]:
+    """Loads models for a server.
+
+    Args:
+        paths: Saved forms as for `kformer.load`; "NAME=PATH" gives a model a name. By default it is
+            the pair of its languages, such as "de-en", or else the name of its kind.
+
+    Raises:
+        FileNotFoundError, ValueError: As `kformer.load`; or two models have one name.
+    """
+    models: dict[str, HostedModel] = {}
+    for path in paths:
+        name, separator, place = str(path).partition("=")
+        if not separator or Path(path).exists():
+            name, place = "", str(path)
+        hosted = _loaded(name, Path(model_file(place)))
+        if namesake := models.get(hosted.name):
+            raise ValueError(
+                "Each model needs a name of its own: NAME=PATH gives it one. Received: "
+                f"{hosted.name!r} for {str(namesake.path)!r} and for {str(hosted.path)!r}."
+            )
+        models[hosted.name] = hosted
+    return [*models.values()]
+
+
+def _loaded(name, path):
+    form, model = saved_form(path), load(path)
+    kind = kind_of(model)
+    assert kind is not None  # `load` returns nothing else.
+    batch_size, calls = _BATCH, 1
+    if form == "tflite":  # A file has several workers, and batches of its own.
+        about = model.manifest
+        shapes = about.get("batches", {}).values()
+        batch_size, calls = max([1, *(batch for batch, _ in shapes)]), available_cores()
+    else:
+        about = model.report if form == "saved_model" else getattr(model, "about", {})
+    hosted = HostedModel(
+        name,
+        path,
+        form,
+        kind,
+        about,
+        signatures_of(model, kind, form),
+        tuple(getattr(model, "target_languages", ())),
+        getattr(model, "target_language", None),
+        batch_size,
+        calls,
+    )
+    if not name:
+        pair = hosted.source_language, *hosted.target_languages
+        hosted.name = "-".join(pair) if len(pair) == 2 and all(pair) else kind.name
+    return hosted
+
+
+def for_languages(models: Iterable[HostedModel], source: str | None, target: str) -> HostedModel:
+    """Returns the first translator from one language into another.
+
+    Args:
+        models: `HostedModel`s.
+        source: Code of the language of a text; "auto" for any.
+        target: Code of the language to translate into.
+
+    Raises:
+        Refusal: There is none; the message names the pairs that there are.
+    """
+    translators = [model for model in models if model.kind is TRANSLATOR]
+    for model in translators:
+        from_it = source in ("auto", model.source_language) or not model.source_language
+        if from_it and (target in model.target_languages or not model.target_languages):
+            return model
+    pairs = [
+        f"{model.source_language or 'any'} to {' or '.join(model.target_languages) or 'any'}"
+        for model in translators
+    ]
+    raise Refusal(
+        400,
+        f"This server translates {', '.join(pairs) or 'nothing'}. "
+        f"Received: source={source!r:.40}, target={target!r:.40}.",
+    )

@@ -1,0 +1,163 @@
+"""The functions of a hosted model by the names of TensorFlow Serving: rows of texts to rows.
+
+A SavedModel has them as signatures. Those of a `.keras` and of a `.tflite` file have the same
+outputs, but there are fewer: `serving_default`, the same by the name of the kind's own signature,
+and `encode`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER, TRANSLATOR, Kind
+from kformer.serving.request_rows import rows_from_columns
+
+Columns = dict[str, list[str]]
+Rows = list[dict[str, Any]]
+_DTYPES = {"string": "DT_STRING", "float32": "DT_FLOAT", "int32": "DT_INT32", "bool": "DT_BOOL"}
+
+
+class HostedSignature(NamedTuple):
+    """A function of a hosted model.
+
+    Attributes:
+        inputs: Names of its inputs, strings (B,).
+        outputs: Types and numbers of axes of its outputs by name, such as ("DT_FLOAT", 2).
+        answer: Returns a row of outputs for each row of inputs, which are given by column.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: Mapping[str, tuple[str, int]]
+    answer: Callable[[Columns], Rows]
+
+
+def signatures_of(model: Any, kind: Kind, form: str) -> dict[str, HostedSignature]:
+    """Returns the functions of a model by name.
+
+    Args:
+        model: Of `kformer.load`.
+        kind: Its `Kind`.
+        form: "keras", "saved_model" or "tflite".
+    """
+    if form == "saved_model":
+        return {name: _served_signature(name, each) for name, each in model.signatures.items()}
+    has_choice = bool(getattr(model, "target_languages", ()))
+    inputs = ("text", "target_language") if has_choice else ("text",)
+    signatures = {}
+    if kind in _OWN:
+        names, outputs, answer = _OWN[kind]
+        own = HostedSignature(inputs, outputs, _by_language(model, answer))
+        signatures = dict.fromkeys(names, own)
+    if can_encode(model):
+        vectors = {"vector": ("DT_FLOAT", 2), "flags": ("DT_STRING", 1)}
+        signatures["encode"] = HostedSignature(inputs, vectors, _by_language(model, _encoded))
+    return signatures
+
+
+def can_encode(model: Any) -> bool:
+    """Returns whether a model gives vectors of texts: a `.tflite` file may lack that."""
+    manifest = getattr(model, "manifest", None)
+    return hasattr(model, "encode") and (
+        manifest is None or "encode_text" in manifest["signatures"]
+    )
+
+
+def _served_signature(name, function):
+    import tensorflow as tf
+
+    from kformer.export.saved_model.served_model import as_lists
+
+    def answer(columns):
+        tensors = {key: tf.constant(texts, tf.string) for key, texts in columns.items()}
+        try:
+            outputs = function(**tensors)
+        except tf.errors.OpError as error:
+            raise ValueError(error.message) from error
+        lists = {key: as_lists(value) for key, value in outputs.items()}
+        return rows_from_columns(lists, len(next(iter(columns.values()))), name)
+
+    outputs = {
+        key: (_DTYPES[spec.dtype.name], spec.shape.rank)
+        for key, spec in function.structured_outputs.items()
+    }
+    return HostedSignature(tuple(function.structured_input_signature[1]), outputs, answer)
+
+
+def _by_language(model, answer):
+    """Returns the function of columns, of which one may be the target languages."""
+
+    def answer_columns(columns):
+        texts = columns["text"]
+        languages = columns.get("target_language", [None] * len(texts))
+        rows: list[Any] = [None] * len(texts)
+        for language in dict.fromkeys(languages):
+            chosen = [i for i, wanted in enumerate(languages) if wanted == language]
+            into = model if language is None else model.into(language)
+            answers = answer(into, [texts[i] for i in chosen])
+            for i, row in zip(chosen, answers, strict=True):
+                rows[i] = row
+        return rows
+
+    return answer_columns
+
+
+def _translated(model, texts):
+    # Of a Keras model, the log-probabilities of the tokens would take another pass.
+    details = {} if hasattr(model, "manifest") else {"details": False}
+    return [
+        {"translation": best.text, **_scored(best), "truncated": "source cut" in best.flags}
+        for best, *_ in model.translations(texts, **details)
+    ]
+
+
+def _generated(model, texts):
+    return [{"generation": best.text, **_scored(best)} for best, *_ in model.generations(texts)]
+
+
+def _classified(model, texts):
+    labels, probabilities = model.predict(texts)
+    return [
+        {"label": label, "probabilities": row, "labels": [*model.labels], "flags": ""}
+        for label, row in zip(labels, probabilities.tolist(), strict=True)
+    ]
+
+
+def _tagged(model, texts):
+    return [
+        {"labels": tagging.labels, "probabilities": tagging.probabilities, "flags": ""}
+        for tagging in model.tag(texts)
+    ]
+
+
+def _encoded(model, texts):
+    return [{"vector": row, "flags": ""} for row in model.encode(texts).tolist()]
+
+
+def _scored(best):
+    return {"score": best.score, "flags": ", ".join(best.flags)}
+
+
+_TEXT, _TEXTS, _NUMBER, _NUMBERS = (
+    (dtype, rank) for dtype in ("DT_STRING", "DT_FLOAT") for rank in (1, 2)
+)
+_OWN = {  # By kind: the names of its signature, its outputs, and its function.
+    TRANSLATOR: (
+        ("serving_default",),
+        {"translation": _TEXT, "score": _NUMBER, "flags": _TEXT, "truncated": ("DT_BOOL", 1)},
+        _translated,
+    ),
+    LANGUAGE_MODEL: (
+        ("serving_default", "generate"),
+        {"generation": _TEXT, "score": _NUMBER, "flags": _TEXT},
+        _generated,
+    ),
+    CLASSIFIER: (
+        ("serving_default", "classify"),
+        {"label": _TEXT, "probabilities": _NUMBERS, "labels": _TEXTS, "flags": _TEXT},
+        _classified,
+    ),
+    TAGGER: (
+        ("serving_default", "tag"),
+        {"labels": _TEXTS, "probabilities": _NUMBERS, "flags": _TEXT},
+        _tagged,
+    ),
+}

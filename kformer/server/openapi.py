@@ -1,0 +1,82 @@
+"""The OpenAPI document of a server, at /openapi.json."""
+
+from typing import Any
+
+import kformer
+
+_TEXTS = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_LANGUAGE = {"type": "string", "example": "de"}
+_OBJECT = {"type": "object"}
+
+
+def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
+    """Returns the document.
+
+    Args:
+        names: Names of the models.
+        needs_key: Whether requests need a key.
+    """
+    model = {"type": "string", "enum": names}
+    libre = {"q": _TEXTS, "source": _LANGUAGE, "target": _LANGUAGE, "format": {"enum": ["text"]}}
+    openai = {
+        "model": model,
+        "input": _TEXTS,
+        "source_language": _LANGUAGE,
+        "target_language": _LANGUAGE,
+    }
+    predict = {
+        "signature_name": {"type": "string", "default": "serving_default"},
+        "instances": {"type": "array"},
+        "inputs": _OBJECT,
+    }
+    name = {"name": "model", "in": "path", "required": True, "schema": model}
+    models = "/v1/models/{model}"
+    paths = {
+        "/translate": _post("Translate texts, as LibreTranslate", libre, ["q", "source", "target"]),
+        "/languages": _get("List languages, as LibreTranslate"),
+        "/detect": _post("Detect a language, as LibreTranslate", {"q": _TEXTS}, ["q"]),
+        "/frontend/settings": _get("Show limits, as LibreTranslate"),
+        "/health": _get("Check that the server answers"),
+        "/v1/translations": _post("Translate texts, with sentences and flags", openai, ["input"]),
+        "/v1/models": _get("List the models"),
+        models: _get("Show the versions of a model, as TensorFlow Serving", name),
+        f"{models}/metadata": _get("Show the signatures of a model, as TensorFlow Serving", name),
+        f"{models}:predict": _post("Answer texts, as TensorFlow Serving", predict, [], name),
+        "/metrics": _get("Show metrics for Prometheus"),
+    }
+    document: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": "kformer serve", "version": kformer.__version__},
+        "paths": paths,
+    }
+    if needs_key:
+        document["components"] = {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}}
+        document["security"] = [{"key": []}]
+    return document
+
+
+_RESPONSES = {
+    "200": {"description": "The answer"},
+    "400": {"description": "The request is malformed, or nothing here can answer it"},
+    "401": {"description": "A key is needed"},
+    "403": {"description": "The key is not valid"},
+    "408": {"description": "The request came too slowly"},
+    "413": {"description": "The request is too large"},
+    "429": {"description": "Too many texts wait; `Retry-After` has the seconds to wait"},
+}
+
+
+def _get(summary, *parameters):
+    operation = {"summary": summary, "parameters": [*parameters], "responses": _RESPONSES}
+    return {"get": operation}
+
+
+def _post(summary, properties, required, *parameters):
+    schema = {"type": "object", "properties": properties, "required": required}
+    operation = {
+        "summary": summary,
+        "parameters": [*parameters],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "responses": _RESPONSES,
+    }
+    return {"post": operation}

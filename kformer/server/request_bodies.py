@@ -1,0 +1,113 @@
+"""Reads requests within bounds of size and time, checks their keys, and notices who has gone."""
+
+import asyncio
+import hmac
+from collections.abc import Coroutine, Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+
+from kformer.json_files import check_schema, parse_json
+from kformer.server.refusals import ClientGone, Refusal
+
+_FIELDS = 1_000  # Of a form, at most.
+
+
+async def read_body(request: Request, most: int, seconds: float) -> bytes:
+    """Returns the body of a request.
+
+    Args:
+        request: The request.
+        most: The largest number of bytes.
+        seconds: Time that the client has to send it.
+
+    Raises:
+        Refusal: It is too large (413), or comes too slowly (408).
+        ClientGone: The client has closed the connection.
+    """
+    too_large = Refusal(413, f"A request may have {most:,} bytes. Received: more.", unread=True)
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > most:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise too_large
+    except TimeoutError as error:
+        late = f"A request must arrive within {seconds:g} seconds. Received: a part of it."
+        raise Refusal(408, late, unread=True) from error
+    except ClientDisconnect as error:
+        raise ClientGone from error
+    return bytes(body)
+
+
+def fields_of(body: bytes, content_type: str, schema: Any) -> dict:
+    """Returns the fields of a body, JSON or the form of a web page, by name.
+
+    Args:
+        body: UTF-8.
+        content_type: Its type in the request; JSON unless it names a form.
+        schema: Types of the fields, as for `kformer.json_files`. All fields of a form are strings.
+
+    Raises:
+        Refusal: It is malformed.
+    """
+    try:
+        if content_type.partition(";")[0].strip() == "application/x-www-form-urlencoded":
+            pairs = parse_qsl(body.decode(), True, True, errors="strict", max_num_fields=_FIELDS)
+            fields = dict(pairs)
+            check_schema(fields, schema)
+            return fields
+        return parse_json(body, schema)
+    except UnicodeDecodeError as error:
+        raise Refusal(400, f"A form must be UTF-8. Received: {error.reason}.") from error
+    except ValueError as error:
+        raise Refusal(400, f"A request must be JSON of the documented form: {error}.") from error
+
+
+def check_key(keys: Sequence[bytes], request: Request, key: str | None = None):
+    """Raises a `Refusal` unless a request has one of the keys, or none is needed.
+
+    Args:
+        keys: The valid keys; empty if none is needed.
+        request: Its header `Authorization: Bearer KEY` or `X-API-Key` may hold the key.
+        key: A key from its body.
+    """
+    if not keys:
+        return
+    bearer, _, token = request.headers.get("authorization", "").partition(" ")
+    if bearer.lower() != "bearer":
+        token = request.headers.get("x-api-key", "")
+    received = (key or token).encode("utf-8", "surrogateescape")
+    matches = [hmac.compare_digest(received, valid) for valid in keys]  # Always with all of them.
+    if True not in matches:
+        raise Refusal(
+            403 if received else 401, "A valid key is needed, as `Authorization: Bearer KEY`."
+        )
+
+
+async def unless_gone(request: Request, answer: Coroutine) -> Any:
+    """Returns the result of a coroutine, which is cancelled if the client goes away.
+
+    Raises:
+        ClientGone: The client has closed the connection.
+    """
+    task = asyncio.ensure_future(answer)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientGone
+        return task.result()
+    finally:
+        gone.cancel()
+        task.cancel()
+
+
+async def _gone(request):
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

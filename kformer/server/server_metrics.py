@@ -1,0 +1,76 @@
+"""Metrics of a server for Prometheus, and a log of its requests without their texts."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60)  # Limits of the buckets.
+
+
+class ServerMetrics:
+    """Numbers of requests, sentences and characters, and the time of the requests.
+
+    Args:
+        waiting: Returns the number of characters that wait or are being answered.
+        log: Where a line of JSON is written for each request; None for no log.
+    """
+
+    def __init__(self, waiting: Callable[[], float], log: IO[str] | None = sys.stderr):
+        self._registry = CollectorRegistry()
+        here = {"registry": self._registry}
+        self._requests = Counter(
+            "kformer_requests", "Requests by route and status.", ["route", "status"], **here
+        )
+        self._seconds = Histogram(
+            "kformer_request_seconds", "Time of requests.", ["route"], buckets=_SECONDS, **here
+        )
+        self._texts = Counter("kformer_texts", "Texts that were answered.", ["model"], **here)
+        self._sentences = Counter(
+            "kformer_sentences", "Sentences that were translated.", ["model"], **here
+        )
+        self._characters = Counter(
+            "kformer_characters", "Characters of answered texts.", ["model"], **here
+        )
+        Gauge("kformer_waiting_characters", "Characters in the queues.", **here).set_function(
+            waiting
+        )
+        self._open = Gauge("kformer_requests_open", "Requests that are being answered.", **here)
+        self._log = log
+
+    def text(self) -> bytes:
+        """Returns all metrics in Prometheus's format."""
+        return generate_latest(self._registry)
+
+    def began(self) -> float:
+        """Counts a request as open; returns the time for `ended`."""
+        self._open.inc()
+        return time.monotonic()
+
+    def answered(self, model: str, texts: Iterable[str], sentences: int | None = None):
+        """Counts texts that a model answered."""
+        lengths = [*map(len, texts)]
+        self._texts.labels(model).inc(len(lengths))
+        self._characters.labels(model).inc(sum(lengths))
+        self._sentences.labels(model).inc(len(lengths) if sentences is None else sentences)
+
+    def ended(self, began: float, route: str, status: int, **facts: Any):
+        """Counts the end of a request, and logs it with some facts, never with a text or a key."""
+        seconds = time.monotonic() - began
+        self._open.dec()
+        self._requests.labels(route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+        if self._log:
+            line = {
+                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "route": route,
+                "status": status,
+                "milliseconds": round(1000 * seconds, 1),
+                **facts,
+            }
+            self._log.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._log.flush()

@@ -1,0 +1,73 @@
+"""A server in operation: many clients at once, metrics, and its end."""
+
+import concurrent.futures
+from pathlib import Path
+
+import pytest
+
+import kformer
+from support import toy
+from support.serving.served_api import served_api
+
+
+@pytest.mark.parametrize("requests", [200, pytest.param(10_000, marks=pytest.mark.prove)])
+def test_of_many_clients_each_gets_its_own_answers(toy_tflite, requests):
+    expected = dict(zip(toy.SOURCES, kformer.load(toy_tflite).translate(toy.SOURCES), strict=True))
+
+    def ask(i):
+        texts = [toy.SOURCES[(7 * i + j) % len(toy.SOURCES)] for j in range(i % 3 + 1)]
+        return api.translate(texts)["translatedText"] == [expected[text] for text in texts]
+
+    with served_api(toy_tflite, "--quiet") as api:
+        with concurrent.futures.ThreadPoolExecutor(50) as clients:
+            assert all(clients.map(ask, range(requests)))
+        metrics = api.ask("/metrics").content.decode()
+    number = f'kformer_requests_total{{route="/translate",status="200"}} {float(requests)}'
+    assert number in metrics
+    assert "kformer_waiting_characters 0.0" in metrics
+    texts = sum(i % 3 + 1 for i in range(requests))
+    assert f'kformer_texts_total{{model="de-en"}} {float(texts)}' in metrics
+
+
+def test_a_full_queue_refuses_and_says_when_to_come_again(toy_tflite):
+    text = " ".join(toy.SOURCES[:40])
+    limited = served_api(toy_tflite, "--max-waiting", "2000")
+    with limited as api, concurrent.futures.ThreadPoolExecutor(20) as clients:
+        requests = [("/v1/models/de-en:predict", {"instances": [text] * 10})] * 20
+        responses = [*clients.map(lambda request: api.ask(*request), requests)]
+    assert {response.status for response in responses} == {200, 429}
+    refused = [response for response in responses if response.status == 429]
+    assert all(int(response.headers["Retry-After"]) > 0 for response in refused)
+
+
+def test_the_requests_that_were_begun_are_answered_before_the_end(toy_tflite):
+    texts = toy.SOURCES * 6
+    with served_api(toy_tflite) as api, concurrent.futures.ThreadPoolExecutor(1) as client:
+        answer = client.submit(api.translate, texts)
+        while b"kformer_requests_open 2.0" not in api.ask("/metrics").content:
+            assert not answer.done()
+        assert api.end()[0] == 0
+        assert answer.result()["translatedText"] == kformer.load(toy_tflite).translate(texts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.tflite"], "no such file"),
+        (["pyproject.toml"], "which is none of them"),
+        (["{model}", "{model}"], "a name of its own: NAME=PATH"),
+        (["{model}", "--host", "203.0.113.7"], "free and one of this machine"),
+        (["{model}", "--keys", "empty"], "must hold one or more"),
+    ],
+)
+def test_a_server_that_cannot_start_says_why(arguments, message, refused, toy_tflite, tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    arguments = [argument.format(model=toy_tflite) for argument in arguments]
+    arguments = [str(tmp_path / "empty") if name == "empty" else name for name in arguments]
+    assert message in refused("serve", *arguments)
+
+
+def test_tensorflow_is_not_loaded_for_a_file(api):
+    maps = Path(f"/proc/{api.process.pid}/maps").read_text()
+    assert "ai_edge_litert" in maps
+    assert "libtensorflow" not in maps

@@ -1,0 +1,123 @@
+"""Requests of strangers: each gets a status and a sentence, and the server goes on."""
+
+import contextlib
+import json
+import socket
+import time
+
+import pytest
+
+from support.serving.served_api import served_api
+
+TEXT = {"q": "wir sucht uns .", "source": "de", "target": "en"}
+
+
+@pytest.fixture(scope="module")
+def guarded(toy_tflite):
+    """A server with keys and small limits."""
+    options = ["--max-characters", 200, "--max-texts", 5]
+    with served_api(toy_tflite, *options, variables={"KFORMER_API_KEYS": "tea coffee"}) as api:
+        yield api
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("/translate", b"{", 400, "must be JSON of the documented form: not JSON"),
+        ("/translate", b"[" * 100_000, 400, "nested too deeply"),
+        ("/translate", b'{"q": "\xff"}', 400, "not UTF-8"),
+        ("/translate", {"q": 1, "source": "de", "target": "en"}, 400, "must be a string or an"),
+        ("/translate", {"q": "a", "source": "de"}, 400, "must have 'target'"),
+        ("/translate", {**TEXT, "target": "fr"}, 400, "translates de to en. Received: source='de'"),
+        ("/translate", {**TEXT, "format": "html"}, 400, "format must be 'text'"),
+        ("/translate", {**TEXT, "alternatives": 3}, 400, "no alternatives"),
+        ("/translate", {**TEXT, "q": ["a"] * 1001}, 413, "1,000 texts. Received: 1,001"),
+        ("/translate", {**TEXT, "q": "a" * 50_001}, 413, "50,000 characters. Received: 50,001"),
+        ("/translate", b"a" * 1_000_000, 413, "bytes"),
+        ("/v1/translations", {"input": "a"}, 400, "names a model or a target language"),
+        ("/v1/models/none:predict", {"instances": ["a"]}, 404, "has the models de-en"),
+        ("/v1/models/de-en/versions/7:predict", {"instances": ["a"]}, 404, "has the version 1"),
+        ("/v1/models/de-en/labels/old:predict", {"instances": ["a"]}, 404, "no labels"),
+        ("/v1/models/de-en:predict", {"instances": [1]}, 400, "'text' must be strings"),
+        ("/v1/models/de-en:predict", {"instances": [{"txt": "a"}]}, 400, "needs text for each"),
+        ("/v1/models/de-en:predict", {"inputs": {"text": "a"}}, 400, "must be strings"),
+        ("/v1/models/de-en:predict", {}, 400, "either 'instances' or 'inputs'"),
+        ("/v1/models/de-en:predict", {"signature_name": "x", "inputs": []}, 400, "signatures"),
+    ],
+)
+def test_a_malformed_request_is_told_the_rule(api, path, body, status, message):
+    response = api.ask(path, body)
+    assert response.status == status
+    error = response.json["error"]
+    assert message in (error if isinstance(error, str) else error["message"])
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/../pyproject.toml", "/%2e%2e/LICENSE", "/none"])
+def test_no_address_reaches_the_file_system(api, path):
+    assert api.ask(path).status == 404
+
+
+def test_a_request_needs_one_of_the_keys(guarded):
+    assert guarded.ask("/health").status == guarded.ask("/").status == 200
+    assert guarded.ask("/translate", TEXT).status == 401
+    assert guarded.ask("/metrics").status == guarded.ask("/v1/models").status == 401
+    assert guarded.ask("/translate", {**TEXT, "api_key": "te"}).status == 403
+    assert guarded.ask("/translate", TEXT, Authorization="Bearer tea coffee").status == 403
+    for way in ({"Authorization": "Bearer tea"}, {"X_API_Key": "coffee"}):
+        assert guarded.ask("/translate", TEXT, **way).status == 200
+        assert guarded.ask("/v1/models", **way).status == 200
+    assert guarded.translate(TEXT["q"], api_key="tea")["translatedText"]
+
+
+def test_pages_of_other_sites_may_not_ask(api):
+    headers = api.ask("/translate", TEXT, Origin="https://example.org").headers
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def raw(api, content):
+    """Returns what the server answers to bytes, until it closes the connection or 5 s pass."""
+    host, port = api.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as connection:
+        with contextlib.suppress(OSError):
+            connection.sendall(content)
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            while chunk := connection.recv(65536):
+                answer += chunk
+        return answer
+
+
+def test_headers_without_end_are_cut_off(api):
+    assert raw(api, b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 1_000_000).startswith(b"HTTP/1.1 400")
+    assert raw(api, b"\x16\x03\x01\x02\x00").startswith(b"HTTP/1.1 400")
+    assert api.ask("/health").status == 200
+
+
+def test_a_body_that_does_not_come_does_not_stay(toy_tflite):
+    head = b"POST /translate HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{"
+    with served_api(toy_tflite, "--seconds", "0.3") as api:
+        assert b"must arrive within 0.3 seconds" in raw(api, head)
+        assert raw(api, head[:30]) == raw(api, b"") == b""
+        assert api.translate(TEXT["q"])["translatedText"]
+
+
+def test_silent_connections_do_not_take_all_places(toy_tflite):
+    limits = ["--connections", 5, "--seconds", 0.3]
+    with served_api(toy_tflite, *limits) as api, contextlib.ExitStack() as stack:
+        host, port = api.url.removeprefix("http://").split(":")
+        for _ in range(20):
+            stack.enter_context(socket.create_connection((host, int(port))))
+        time.sleep(1)
+        assert api.translate(TEXT["q"])["translatedText"]
+
+
+def test_the_log_has_no_texts_and_no_keys(toy_tflite):
+    with served_api(toy_tflite, variables={"KFORMER_API_KEYS": "secret"}) as api:
+        assert api.translate("wir sucht uns .", api_key="secret")["translatedText"]
+        assert api.ask("/translate?api_key=secret", TEXT).status == 401
+        code, log = api.end()
+    assert code == 0
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert [line["status"] for line in lines] == [200, 401]
+    assert lines[0]["characters"] == len("wir sucht uns .")
+    assert "secret" not in log and "sucht" not in log
