@@ -145,6 +145,9 @@ def addressed(request):
             server = request.getfixturevalue("toy_server")
             text = text.replace("http://localhost:8501", server.rest)
             text = text.replace("grpc://localhost:8500", server.grpc)
+        if "localhost:5000" in text:
+            api = request.getfixturevalue("toy_api")
+            text = text.replace("http://localhost:5000", api.url)
         if "localhost:8601" in text:
             server = request.getfixturevalue("classifier_server")
             text = text.replace("http://localhost:8601", server.rest)
@@ -193,7 +196,7 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
             name, *words = shlex.split(addressed(kformer), comments=True)
             assert name == "kformer", line
             parsed(words)
-            if words[0] in ("export", "demo", "distill"):
+            if words[0] in ("export", "demo", "distill", "serve"):
                 continue
             if "train" in words[:2]:
                 words += [
@@ -234,6 +237,9 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
                 check_make(line)
                 continue
             words = shlex.split(line, comments=True)
+            if "serve" in words:  # Which would not end.
+                parsed(words[1:])
+                continue
             if {"train", "export"} & {*words}:
                 for option, path in pairwise(words):
                     if option in MADE_BY_OPTION and path in lent:
@@ -280,11 +286,12 @@ def demo_folder(demo, tmp_path, monkeypatch):
 @pytest.mark.prove
 @pytest.mark.parametrize("guide", WITH_ANSWERS)
 def test_the_answers_that_a_guide_shows_are_those_of_the_demo(
-    guide, demo_folder, demo_server, command
+    guide, demo_folder, demo_server, demo_api, command
 ):
     """Of a script that trains, only the lines with answers run, with the demo's translator."""
 
     def addressed(text):
+        text = text.replace("http://localhost:5000", demo_api.url)
         text = text.replace("http://localhost:8501", demo_server.rest)
         return text.replace("grpc://localhost:8500", demo_server.grpc)
 

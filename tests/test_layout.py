@@ -11,6 +11,7 @@ import kformer
 import kformer.export
 import kformer.pocket
 import kformer.scale
+import kformer.server
 import kformer.serving
 import kformer.training
 from support import REPOSITORY, TESTS
@@ -40,7 +41,7 @@ DOORS = [name for name, path in MODULES.items() if path.stem == "__init__"]
 
 
 def test_the_top_of_the_package_can_be_seen_at_a_glance():
-    assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 25
+    assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 27
 
 
 @pytest.mark.parametrize("name", DOORS)
@@ -71,7 +72,7 @@ def test_a_folder_holds_at_least_five_files_and_is_at_most_two_deep():
 
 
 @pytest.mark.parametrize(
-    "package", ["kformer", "kformer.serving", "kformer.pocket", "kformer.scale"]
+    "package", ["kformer", "kformer.server", "kformer.serving", "kformer.pocket", "kformer.scale"]
 )
 def test_importing_it_costs_neither_tensorflow_nor_keras(package):
     code = f"import sys, {package}; print({{'tensorflow', 'keras'}} & {{*sys.modules}})"
@@ -79,7 +80,11 @@ def test_importing_it_costs_neither_tensorflow_nor_keras(package):
 
 
 WITHOUT_TENSORFLOW = [
-    *(name for name in MODULES if name.startswith(("kformer.cli", "kformer.pocket"))),
+    *(
+        name
+        for name in MODULES
+        if name.startswith(("kformer.cli", "kformer.pocket", "kformer.server"))
+    ),
     "kformer.serving.client",
     "kformer.serving.rest",
     "kformer.training.run.history_picture",
@@ -105,7 +110,15 @@ def test_every_public_name_can_be_used(package):
 
 @pytest.mark.parametrize(
     "package",
-    [kformer, kformer.training, kformer.export, kformer.pocket, kformer.serving, kformer.scale],
+    [
+        kformer,
+        kformer.training,
+        kformer.export,
+        kformer.pocket,
+        kformer.server,
+        kformer.serving,
+        kformer.scale,
+    ],
 )
 def test_the_types_of_every_public_name_are_checked(package):
     script = (TESTS / "typed_script.py").read_text()

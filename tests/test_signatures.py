@@ -12,6 +12,7 @@ import kformer
 import kformer.export
 import kformer.pocket
 import kformer.scale
+import kformer.server
 import kformer.serving
 import kformer.training
 from kformer.decoding.search_options import AllSearchOptions, SearchOptions
@@ -23,6 +24,7 @@ PACKAGES = (
     kformer.training,
     kformer.export,
     kformer.pocket,
+    kformer.server,
     kformer.serving,
     kformer.scale,
 )

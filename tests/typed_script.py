@@ -6,7 +6,7 @@ from typing import assert_type
 import numpy as np
 
 import kformer
-from kformer import export, pocket, scale, serving, training
+from kformer import export, pocket, scale, server, serving, training
 
 
 def reviews(tokenizer: kformer.Tokenizer, folder: Path) -> kformer.TextClassifier:
@@ -167,7 +167,13 @@ def served_classes(classifier: kformer.TextClassifier, folder: Path, texts: list
         assert_type(answers[0].probabilities, dict[str, float])
 
 
-def server(texts: list[str]) -> None:
+def hosted(tflite: Path) -> None:
+    [model] = assert_type(server.host([tflite]), list[server.HostedModel])
+    assert_type(model.target_languages, tuple[str, ...])
+    server.create_app([model], server.Limits(characters=100), keys=["secret"])
+
+
+def asked(texts: list[str]) -> None:
     with serving.Client("http://localhost:8501", timeout=9.5) as client:
         any_form(client, texts)
         try:

@@ -284,7 +284,8 @@ def demo(
         f"for TF Serving      {output / 'served'}\n"
         f"for LiteRT          {tflite}\n"
         f"{shown.drawn:<20}{picture}\n"
-        f"its learning curve  {run / 'history.png'}"
+        f"its learning curve  {run / 'history.png'}\n"
+        f"\nAs a server with a page: kformer serve {tflite}"
     )
     if quick:
         typer.echo(

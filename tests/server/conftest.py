@@ -1,12 +1,8 @@
-"""A running `kformer serve`."""
+"""The server of the toy translator, by a short name."""
 
 import pytest
 
-from support.serving.served_api import served_api
 
-
-@pytest.fixture(scope="module")
-def api(toy_tflite):
-    """A server of the toy translator, a `.tflite` file."""
-    with served_api(toy_tflite) as api:
-        yield api
+@pytest.fixture(scope="session")
+def api(toy_api):
+    return toy_api
