@@ -9,7 +9,7 @@ What each demo has of its own: its text, its model, and what it shows.
 
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -42,10 +42,12 @@ class TranslatorDemo:
         texts: The held-out texts.
         references: What is right of them; or None.
         shown: Some of the texts, to be printed.
+        about: Options of the exports that describe the model.
     """
 
     name = "translator"
     drawn = "its attention"
+    about: ClassVar = {"source_language": "de", "target_language": "en"}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
         from kformer import phrasebook  # Not for the other commands, which start sooner so.
@@ -112,6 +114,7 @@ class ClassifierDemo:
 
     name = "classifier"
     drawn = "its confusions"
+    about: ClassVar = {}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
         from kformer.phrasebook import reviews, write_reviews
@@ -180,6 +183,7 @@ class LanguageModelDemo:
 
     name = "language_model"
     drawn = "its attention"
+    about: ClassVar = {}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
         from kformer import phrasebook
@@ -273,7 +277,7 @@ def demo(
     shown = kind(output, quick, overwrite)
     typer.echo("\nTrying the held-out texts in all three forms ...")
     tflite = output / f"{shown.name}.tflite"
-    exports = Exports(saved_model=output / "served", tflite=tflite)
+    exports = Exports(saved_model=output / "served", tflite=tflite, **shown.about)
     reports = write_exports(shown.model, shown.texts, shown.references, exports)
     picture = shown.draw()
     _show_answers(shown, output, tflite)
