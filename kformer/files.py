@@ -3,6 +3,7 @@
 import atexit
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -29,6 +30,13 @@ def check_file(path: str | Path):
             "A file is needed, not a pipe or a device, because it is read more than once. "
             f"Received: {str(path)!r}."
         )
+
+
+def sha256(path: str | Path) -> str:
+    """Returns the SHA-256 of the content of a file, in hexadecimal."""
+    check_file(path)
+    with Path(path).open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @contextlib.contextmanager

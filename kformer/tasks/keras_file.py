@@ -136,6 +136,11 @@ def target_language_in(path: str | Path) -> str | None:
     return (_held(Path(path))["config"].get("about") or {}).get("target_language")
 
 
+def prefix_in(path: str | Path) -> str | None:
+    """Reads the piece that the translator in a `.keras` file puts before each source, if any."""
+    return (_held(Path(path)) or {"config": {}})["config"].get("prefix")
+
+
 def encoder_config(path: str | Path) -> dict:
     """Reads the settings of the encoder in a `.keras` file of any kind, as `transformer_config`.
 

@@ -23,6 +23,7 @@ from kformer.text.long_lines import lines_of
 _FORMATS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
 COMPRESSED = (*_FORMATS,)  # Endings of the names of compressed files.
 _CHUNK = 2**14  # Compressed bytes that are read at once.
+_HASHED = 2**18  # Bytes that are read and hashed at once.
 _MOST = 2**18  # Bytes that one call decompresses. Zstandard has no such limit, so
 _ZSTANDARD_CHUNK = 2**8  # few of its bytes are decompressed at once: they become 8 MiB at most.
 
@@ -84,8 +85,13 @@ def on_one_line(text: str) -> str:
 
 
 @contextlib.contextmanager
-def opened(file: str | Path) -> Iterator[BinaryIO]:
+def opened(file: str | Path, digest: Any = None) -> Iterator[BinaryIO]:
     """Opens a text file to read its bytes, decompressed if its name ends in one of `COMPRESSED`.
+
+    Args:
+        file: A path.
+        digest: A hash object of `hashlib` that is updated with the bytes of the file as they are
+            read; or None.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
@@ -95,9 +101,31 @@ def opened(file: str | Path) -> Iterator[BinaryIO]:
     path = Path(file)
     check_file(path)
     with path.open("rb") as content:
+        if digest is not None:
+            content = io.BufferedReader(_Hashed(content, digest), _HASHED)
         if path.suffix in COMPRESSED:
             content = io.BufferedReader(_Decompressed(content, path.suffix))
         yield content
+
+
+class _Hashed(io.RawIOBase):
+    """Reads a file, and updates a hash with its bytes.
+
+    Args:
+        file: The open file.
+        digest: The hash object.
+    """
+
+    def __init__(self, file: IO[bytes], digest: Any):
+        self._file, self._digest, self.name = file, digest, file.name
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer: Any):
+        size = self._file.readinto(buffer)
+        self._digest.update(memoryview(buffer)[:size])
+        return size
 
 
 class _Decompressed(io.RawIOBase):
@@ -202,19 +230,22 @@ class _Zstandard:
         return self._member.decompress(waiting[:_ZSTANDARD_CHUNK])
 
 
-def read_lines(file: str | Path, ends: bool = False, parts: bool = False) -> Iterator[str]:
+def read_lines(
+    file: str | Path, ends: bool = False, parts: bool = False, digest: Any = None
+) -> Iterator[str]:
     """Yields the lines of a UTF-8 text file, plain or compressed; long lines are cut.
 
     Args:
         ends: Whether lines keep their line ends.
         parts: Whether lines that are too long are divided instead, as by `LineSplitter`.
+        digest: As for `opened`.
 
     Raises:
         FileNotFoundError, IsADirectoryError: There is no such file.
         ValueError: As for `opened`; or the file is empty or not UTF-8.
     """
     empty = True
-    with opened(file) as content:
+    with opened(file, digest) as content:
         for line in decoded(lines_of(content, parts=parts), repr(str(file)), ends):
             empty = False
             yield line

@@ -177,8 +177,11 @@ def _trained(lines, vocab_size, character_coverage, settings):
     return sentencepiece_model_pb2.ModelProto.FromString(written.getvalue())
 
 
+@functools.lru_cache(maxsize=4)  # A run reads its one or two many times.
 def read(model: bytes) -> sentencepiece.SentencePieceProcessor:
     """Reads a SentencePiece model, and checks that a Transformer can be trained with it.
+
+    The result is shared by all callers, which must not change its settings.
 
     Raises:
         ValueError: The bytes are not a SentencePiece model, it lacks a special id, or a piece has a

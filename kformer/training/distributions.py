@@ -22,7 +22,7 @@ import numpy as np
 
 from kformer.decoding.scoring import BatchLikelihood
 from kformer.decoding.search_options import SearchOptions
-from kformer.files import open_own, replacing
+from kformer.files import open_own, replacing, sha256
 from kformer.tasks.ensemble import Ensemble
 from kformer.tasks.translation import Translation
 from kformer.tasks.translator import Translator
@@ -46,7 +46,6 @@ from kformer.training.shards.shard_file import (
     Shard,
     joined,
     open_shard,
-    sha256,
     teachers_of,
 )
 

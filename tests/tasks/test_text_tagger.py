@@ -13,7 +13,8 @@ from kformer import TextTagger, TransformerEncoder
 from kformer.export import Verifier, export_saved_model, export_tflite
 from kformer.text.text_files import read_lines
 from kformer.training import Recipe, train_tagger
-from kformer.training.kinds.tagging_learner import tagging_dataset
+from kformer.training.data.batching import BatchOptions
+from kformer.training.kinds.tagging_learner import tagging_windows
 from kformer.training.kinds.tagging_task import split_tagged
 from support.reference import perturbed
 
@@ -61,10 +62,8 @@ def test_labels_are_at_the_first_pieces(tokenizer, tmp_path):
     file.write_text("-DOCSTART- -X- O\n\nich PRP O\nmöchte VB B-X\n\nbier\tI-X\n\n\n")
     tagged = split_tagged(file)
     assert tagged.counts == {"B-X": 1, "I-X": 1, "O": 1}
-    recipe = Recipe.named("quick", max_length=20)
-    [(ids, labels)] = tagging_dataset(
-        tagged, tokenizer, LABELS, recipe, respelled=False, shuffle=False
-    )
+    options = BatchOptions(4096, 20, shuffle=False)
+    [(ids, labels)] = tagging_windows(tagged, tokenizer, LABELS, options).dataset()
     rows = [tokenizer.decode(row) for row in ids.numpy()]
     assert {
         text: row[row >= 0].tolist() for text, row in zip(rows, labels.numpy(), strict=True)

@@ -3,6 +3,7 @@
 A window has N pairs. A bucket is a range of lengths. A batch has B rows.
 """
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,27 +12,77 @@ import numpy as np
 import tensorflow as tf
 
 from kformer.backend import batch_devices, is_tensorflow, share_of_batches
+from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.respelling import ByteFallbackAugmentation, SubwordRegularization
+from kformer.training.recipes.recipe import Recipe
 
 
-def batching(
-    tokens_per_batch: int,
-    max_length: int,
-    fixed_shapes: bool | None = None,
-    piece_splitting: float = 0.0,
-    byte_spelling: float = 0.0,
-) -> "Batching":
-    """Returns the `Batching` for arguments of `translation_dataset`."""
-    if not are_fixed(fixed_shapes):
-        if (processes := share_of_batches()[1]) > 1:
+@dataclasses.dataclass(frozen=True)
+class BatchOptions:
+    """How text becomes batches, for all data sets; `translation_dataset` documents the fields."""
+
+    tokens_per_batch: int
+    max_length: int
+    piece_splitting: float = 0.0
+    byte_spelling: float = 0.0
+    fixed_shapes: bool | None = None
+    shuffle: bool = True
+    seed: int = 0
+    max_length_ratio: float | None = None
+    weights: list[float] | None = None
+    temperature: float | None = None
+
+    @classmethod
+    def of_recipe(cls, recipe: Recipe, **mixture: Any) -> "BatchOptions":
+        """Returns the options of training by a recipe; `mixture` is `weights` or `temperature`."""
+        names = ("tokens_per_batch", "max_length", "piece_splitting", "byte_spelling", "seed")
+        numbers = {name: getattr(recipe, name) for name in names}
+        return cls(max_length_ratio=recipe.max_length_ratio or None, **numbers, **mixture)
+
+    def of_validation(self) -> "BatchOptions":
+        """Returns the options for validation text: in its order, each once, with its own pieces."""
+        return BatchOptions(
+            self.tokens_per_batch,
+            self.max_length,
+            fixed_shapes=self.fixed_shapes,
+            shuffle=False,
+            max_length_ratio=self.max_length_ratio,
+        )
+
+    @property
+    def filter(self) -> PairFilter:
+        """The rule that drops pairs."""
+        return PairFilter(self.max_length, self.max_length_ratio)
+
+    def check_fit(self):
+        """Raises ValueError unless a batch has space for the longest row."""
+        if self.tokens_per_batch < self.max_length:
             raise ValueError(
-                "Several processes share batches of fixed shapes alone. "
-                f"Received: fixed_shapes={fixed_shapes}, {processes} processes."
+                "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
+                f"Received: tokens_per_batch={self.tokens_per_batch}, max_length={self.max_length}."
             )
-        return Batching(tokens_per_batch, max_length)
-    # Twice the expected growth: a split piece is two pieces, a piece in bytes about five.
-    growth = 1 + 2 * piece_splitting + 8 * byte_spelling
-    lengths = list(fixed_lengths(math.ceil(growth * max_length)))
-    return FixedShapes(tokens_per_batch, lengths, growth)
+
+    def batching(self) -> "Batching":
+        """Returns how rows become batches."""
+        if not are_fixed(self.fixed_shapes):
+            if (processes := share_of_batches()[1]) > 1:
+                raise ValueError(
+                    "Several processes share batches of fixed shapes alone. "
+                    f"Received: fixed_shapes={self.fixed_shapes}, {processes} processes."
+                )
+            return Batching(self.tokens_per_batch, self.max_length)
+        # Twice the expected growth: a split piece is two pieces, a piece in bytes about five.
+        growth = 1 + 2 * self.piece_splitting + 8 * self.byte_spelling
+        lengths = list(fixed_lengths(math.ceil(growth * self.max_length)))
+        return FixedShapes(self.tokens_per_batch, lengths, growth)
+
+    def respellings(self, tokenizer: Any) -> list:
+        """Returns the functions (rows, seed) -> rows that respell rows of ids of a tokenizer."""
+        kinds = (
+            (SubwordRegularization, self.piece_splitting),
+            (ByteFallbackAugmentation, self.byte_spelling),
+        )
+        return [kind(tokenizer, rate) for kind, rate in kinds if rate]
 
 
 def are_fixed(fixed_shapes: bool | None) -> bool:

@@ -19,6 +19,7 @@ from kformer.training.data.pairs import corpus_weights, count_pairs
 
 _CHUNK = 2**20  # Bytes of a file that are read at once.
 WINDOW = 100_000  # Pairs; shuffling happens within a window.
+_PLACES = 2**40  # More than the lines of a corpus.
 
 
 class Mixture:
@@ -39,6 +40,11 @@ class Mixture:
         window: Maximum number of pairs in a window.
         longest: Number of bytes that are read of a line, at most.
 
+    Attributes:
+        files: The source and the target path of each corpus.
+        names: How to show each corpus: the path of its source.
+        weights: How often a pass reads each corpus.
+
     Raises:
         FileNotFoundError, ValueError: As for `check_parallel` and `check_weights`.
     """
@@ -55,7 +61,8 @@ class Mixture:
         source_files, target_files = as_list(source_files), as_list(target_files)
         self._longest = longest
         self._pairs = self.count(source_files, target_files)
-        self._files = list(zip(source_files, target_files, strict=True))
+        self.files = list(zip(source_files, target_files, strict=True))
+        self.names = [source for source, _ in self.files]
         self.weights = corpus_weights(self._pairs, weights, temperature)
         self._rounds = [math.ceil(weight) for weight in self.weights]
         read = sum(times * pairs for times, pairs in zip(self._rounds, self._pairs, strict=True))
@@ -84,45 +91,59 @@ class Mixture:
 
         `round` is for `thin`: 0 for a pair that stays, i + 1 in the last round of corpus i.
         """
-        parts = [self._part(i) for i in range(len(self._files))]
+        parts = [self._part(i) for i in range(len(self.files))]
         windows = tf.data.Dataset.zip(tuple(parts)).map(
             lambda *parts: tuple(tf.concat(side, axis=0) for side in zip(*parts, strict=True))
         )
         return without_autotuning(windows)
 
-    def eager_windows(self) -> Iterator[tuple[tf.Tensor, tf.Tensor, tf.Tensor]]:
-        """Yields the windows of `windows` without its graph, which takes seconds to build."""
+    def eager_windows(self, with_places: bool = False) -> Iterator[tuple[tf.Tensor, ...]]:
+        """Yields the windows of `windows` without its graph, which takes seconds to build.
+
+        With `with_places` also the place of each pair, an int64 tensor (N,) for `place_of`; -1 from
+        the second time on that the pass reads a corpus.
+        """
         with tf.device("CPU:0"):
-            parts = [self._eager_part(i) for i in range(len(self._files))]
+            parts = [self._eager_part(i, with_places) for i in range(len(self.files))]
             for window in itertools.islice(zip(*parts, strict=True), self._number):
                 yield tuple(tf.concat(side, axis=0) for side in zip(*window, strict=True))
 
+    def place_of(self, place: int) -> tuple[int, int]:
+        """Returns the number of the corpus, from 0, and of its line, from 1, of a place."""
+        return place // _PLACES, place % _PLACES + 1
+
     def _part(self, i):
         """Yields the part of corpus i in each window."""
-        sides = (
+        sides = [
             ended_texts(*self._file(file))
             .map(self._texts)
             .repeat(self._rounds[i])
             .rebatch(self._size(i))
-            for file in self._files[i]
-        )
-        part = tf.data.Dataset.zip(*sides).enumerate()
+            for file in dict.fromkeys(self.files[i])
+        ]
+        if len(sides) == 1:  # One file on both sides is read once.
+            part = sides[0].map(lambda text: (text, text)).enumerate()
+        else:
+            part = tf.data.Dataset.zip(*sides).enumerate()
         part = part.map(lambda number, text: (*text, self._round(i, number, text)))
         empty = tf.data.Dataset.from_tensors(_no_pairs()).repeat()
         return part.concatenate(empty).take(self._number)
 
-    def _eager_part(self, i):
+    def _eager_part(self, i, with_places):
         """Yields the part of corpus i in each window, and then parts without pairs."""
         sides = []
-        for file in self._files[i]:
+        for file in dict.fromkeys(self.files[i]):
             path, *form = self._file(file)
             rounds = itertools.repeat(path, self._rounds[i])
             texts = (eager_texts(path, *form) for path in rounds)
             texts = map(self._texts, itertools.chain.from_iterable(texts))
             sides.append(_rebatched(texts, self._size(i)))
         for number, text in enumerate(zip(*sides, strict=True)):
-            yield *text, self._round(i, number, text)
-        yield from itertools.repeat(_no_pairs())
+            text = text * (2 // len(text))  # One file on both sides is read once.
+            places = [self._places(i, number, text)] if with_places else []
+            yield *text, self._round(i, number, text), *places
+        no_places = [tf.constant([], tf.int64)] if with_places else []
+        yield from itertools.repeat((*_no_pairs(), *no_places))
 
     def _size(self, i):
         """Returns the number of pairs of corpus i in a window."""
@@ -131,8 +152,15 @@ class Mixture:
     def _round(self, i, number, text):
         """Returns the rounds of the pairs of corpus i in the window of a number."""
         whole = math.floor(self.weights[i]) * self._pairs[i]
-        pair = number * self._size(i) + tf.range(tf.size(text[0], tf.int64))
-        return tf.where(pair < whole, 0, i + 1)
+        return tf.where(self._numbers(i, number, text) < whole, 0, i + 1)
+
+    def _places(self, i, number, text):
+        """Returns the places of the pairs of corpus i in the window of a number."""
+        pair = self._numbers(i, number, text)
+        return tf.where(pair < self._pairs[i], pair + i * _PLACES, -1)
+
+    def _numbers(self, i, number, text):
+        return number * self._size(i) + tf.range(tf.size(text[0], tf.int64))
 
     def thin(self, rounds: Any, bucket: Any, seed: Any):
         """Chooses the pairs of a window to keep, from the rounds that are kept in part.

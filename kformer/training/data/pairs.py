@@ -4,6 +4,7 @@ Line n of a target file translates line n of its source file.
 """
 
 import functools
+import hashlib
 import math
 import os
 import reprlib
@@ -260,6 +261,11 @@ def count_lines(file: str | Path) -> int:
     return _counts(file)[0]
 
 
+def checksum_of_text(file: str | Path) -> str:
+    """Returns the SHA-256 of the bytes of a text file, in hexadecimal, as `count_lines`."""
+    return _counts(file)[2]
+
+
 def count_long_lines(file: str | Path) -> int:
     """Counts the lines of more than `kformer.text.long_lines.LONGEST` bytes, as `count_lines`."""
     return _counts(file)[1]
@@ -273,11 +279,11 @@ def _counts(file):
 
 @functools.lru_cache
 def _count(file, *_state):
-    lines = too_long = 0
-    for line in read_lines(file):
+    lines, too_long, digest = 0, 0, hashlib.sha256()
+    for line in read_lines(file, digest=digest):
         lines += 1
         too_long += is_too_long(line)
-    return lines, too_long
+    return lines, too_long, digest.hexdigest()
 
 
 def check_parallel(

@@ -1,7 +1,7 @@
 """Reads a parallel corpus once before training: reports on it, and counts the dropped pairs."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +9,14 @@ import tensorflow as tf
 
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import batching, shapes_and_padding
+from kformer.training.data.batching import BatchOptions, shapes_and_padding
 from kformer.training.data.corpus_report import CorpusReport, SideReport, ValidationReport
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
 from kformer.training.data.mixture import Mixture, longer_side
 from kformer.training.data.pairs import check_parallel
 from kformer.training.data.respelling import BYTE, SPACE
-from kformer.training.data.text_statistics import read_statistics, sum_of
+from kformer.training.data.translation_dataset import translation_windows
+from kformer.training.data.windows import Windows, sum_of
 
 _UNSPACED = (
     "CJK",
@@ -63,37 +64,72 @@ def check_corpus(
     Raises:
         FileNotFoundError, ValueError: As for `check_parallel`; or an argument is out of range.
     """
-    source, target = as_list(source), as_list(target)
-    weights = Mixture(source, target, weights, temperature).weights
+    options = BatchOptions(
+        tokens_per_batch,
+        max_length,
+        piece_splitting,
+        byte_spelling,
+        fixed_shapes,
+        max_length_ratio=max_length_ratio,
+        weights=weights,
+        temperature=temperature,
+    )
     tokenizers = tokenizer, target_tokenizer or tokenizer
-    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
-    limits = PairFilter(max_length, max_length_ratio), form
-    parts = [
-        read_statistics(*pair, tokenizers, *limits) for pair in zip(source, target, strict=True)
-    ]
-    total = sum_of(*parts)
-    batches = np.dot(weights, [part.batches for part in parts])
-    tokens = np.dot(weights, [part.tokens for part in parts])
-    shapes, padding = shapes_and_padding(form, batches, tokens.sum())
-    validation = None
+    training = translation_windows(as_list(source), as_list(target), tokenizers, options)
+    validation = []
     if valid_source:
-        valid_files = as_list(valid_source), as_list(valid_target)
-        validation = _validation(*valid_files, tokenizers, limits, total)
+        check_parallel(valid_source, valid_target)
+        pairs = zip(as_list(valid_source), as_list(valid_target), strict=True)
+        options = options.of_validation()
+        validation = [translation_windows([s], [t], tokenizers, options) for s, t in pairs]
+    return corpus_report(training, validation, tokenizers, vocabulary)
+
+
+def corpus_report(
+    training: Windows,
+    validation: Sequence[Windows],
+    tokenizers: Sequence[Tokenizer],
+    vocabulary: str = "learned",
+    names: Mapping[str, str] | None = None,
+) -> CorpusReport:
+    """Returns the report on windows of parallel text; it reads text whose statistics are missing.
+
+    Args:
+        training, validation: `Windows` of the text to train on, and of each validation text.
+        tokenizers: Of the source and of the target.
+        vocabulary: As for `check_corpus`.
+        names: How to show paths, where that differs.
+    """
+    total = training.statistics
+    pieces, longest = total.pieces, total.longest
+    files = training.mixture.files
+    places = [
+        _place(files[corpus][side], line, names or {})
+        for side, (_, corpus, line) in enumerate(longest)
+    ]
+    sides = [side_report(tokenizers[i], pieces[i], longest[i][0], places[i]) for i in range(2)]
+    source_tokens, target_tokens = total.tokens.tolist()
+    shapes, padding = shapes_and_padding(training.batching, total.batches, total.tokens.sum())
     return CorpusReport(
         pairs=int(total.reasons.sum()),
-        source=side_report(tokenizers[0], total.pieces[0], *total.longest[0]),
-        target=side_report(tokenizers[1], total.pieces[1], *total.longest[1]),
+        source=sides[0],
+        target=sides[1],
         dropped=DroppedPairs(*total.reasons.tolist()),
         identical=int(total.identical),
         duplicates=len(total.hashes) - len(np.unique(total.hashes)),
-        batches=round(batches.sum()),
+        batches=int(total.batches.sum()),
         shapes=shapes,
         padding=padding,
-        source_tokens=round(tokens[0]),
-        target_tokens=round(tokens[1]),
-        validation=validation,
+        source_tokens=source_tokens,
+        target_tokens=target_tokens,
+        validation=_validation(validation, tokenizers, total) if validation else None,
         vocabulary=vocabulary,
     )
+
+
+def _place(file, line, names):
+    """Returns where a sentence is, in words."""
+    return f"pair {line} of {names[file]}" if file in names else f"{file}, line {line}"
 
 
 def count_dropped_pairs(
@@ -163,12 +199,8 @@ def _scripts(piece):
     return {name.startswith(_UNSPACED) for name in names}
 
 
-def _validation(source_files, target_files, tokenizers, limits, training):
+def _validation(validation, tokenizers, training):
     """Compares the validation text with the statistics of the training text."""
-
-    def read(tokenizers):
-        files = zip(source_files, target_files, strict=True)
-        return sum_of(*(read_statistics(*pair, tokenizers, *limits) for pair in files))
 
     def likeness(pieces, other_pieces):
         """Returns the overlap of two distributions of pieces, from 0 to 1."""
@@ -176,8 +208,11 @@ def _validation(source_files, target_files, tokenizers, limits, training):
             np.minimum(*(count / max(1, count.sum()) for count in (pieces, other_pieces))).sum()
         )
 
-    check_parallel(source_files, target_files)
-    straight, crossed = read(tokenizers), read(tokenizers[::-1])
+    straight = crossed = sum_of([windows.statistics for windows in validation])
+    if tokenizers[0] is not tokenizers[1]:
+        crossed = sum_of(
+            [windows.with_sides(tokenizers[::-1]).statistics for windows in validation]
+        )
     return ValidationReport(
         pairs=int(straight.reasons.sum()),
         seen=int(np.isin(straight.hashes, training.hashes).sum()),

@@ -10,11 +10,9 @@ from typing import Any
 import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import Batching, batching
-from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.batching import Batching, BatchOptions
 from kformer.training.data.mixture import Mixture
 from kformer.training.data.pairs import parallel_text
-from kformer.training.data.respelling import ByteFallbackAugmentation, SubwordRegularization
 from kformer.training.data.windows import Windows
 
 
@@ -93,28 +91,40 @@ def translation_dataset(
             "`translation_dataset` needs source files and target files, or pairs, and a tokenizer. "
             f"Received: {tokenizer=}."
         )
-    find = PairFilter(max_length, max_length_ratio)
-    read = find.most_bytes + 1  # A byte more shows that a line is too long.
-    mixture = Mixture(text.source, text.target, weights, temperature, longest=read)
-    if tokens_per_batch < max_length:
-        raise ValueError(
-            "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
-            f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
-        )
-    tokenizers = tokenizer, target_tokenizer or tokenizer
-    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
-    respelled = {side: respellings(side, piece_splitting, byte_spelling) for side in {*tokenizers}}
-
-    return Windows(
-        tokenizers,
-        mixture,
-        find,
-        form,
-        pair_batch(form, *tokenizers),
-        [respelled[side] for side in tokenizers],
+    options = BatchOptions(
+        tokens_per_batch,
+        max_length,
+        piece_splitting,
+        byte_spelling,
+        fixed_shapes,
         shuffle,
         seed,
-    ).dataset(epoch)
+        max_length_ratio,
+        weights,
+        temperature,
+    )
+    tokenizers = tokenizer, target_tokenizer or tokenizer
+    return translation_windows(text.source, text.target, tokenizers, options).dataset(epoch)
+
+
+def translation_windows(
+    source: Sequence[str], target: Sequence[str], tokenizers: Sequence, options: BatchOptions
+) -> Windows:
+    """Returns the windows of `translation_dataset`.
+
+    Args:
+        source, target: Lists of paths of parallel text.
+        tokenizers: `kformer.Tokenizer` of the source and of the target.
+        options: The other arguments.
+    """
+    most = options.filter.most_bytes + 1  # A byte more shows that a line is too long.
+    mixture = Mixture(source, target, options.weights, options.temperature, longest=most)
+    options.check_fit()
+    respelled = {side: options.respellings(side) for side in {*tokenizers}}
+    form = options.batching()
+    batch = pair_batch(form, *tokenizers)
+    respellings = [respelled[side] for side in tokenizers]
+    return Windows(tokenizers, mixture, options, form, batch, respellings)
 
 
 def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> Callable:
@@ -127,12 +137,3 @@ def pair_batch(form: Batching, tokenizer: Tokenizer, target_tokenizer: Tokenizer
         return (source, target_in), target_out
 
     return batch
-
-
-def respellings(tokenizer: Tokenizer, piece_splitting: float, byte_spelling: float) -> list:
-    """Returns functions that respell rows of ids."""
-    kinds = (
-        (SubwordRegularization, piece_splitting),
-        (ByteFallbackAugmentation, byte_spelling),
-    )
-    return [kind(tokenizer, rate) for kind, rate in kinds if rate]

@@ -1,18 +1,70 @@
-"""Windows of text as batches, for all data sets of text for `fit`.
+"""Windows of text as batches, for all data sets of text for `fit`, and their statistics.
 
 Text is read in windows of 100,000 examples. Each operation processes all examples of a window at
 once, because the overhead of `tf.data` per element is larger than the time of the tokenizer.
 
-Axes: N examples of a window, B batch.
+Axes: N examples of a window, B batch, V ids, K buckets of lengths.
 """
 
+import copy
+import dataclasses
+import functools
+import operator
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import tensorflow as tf
 
-from kformer.training.data.batching import Batching, row_lengths
-from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.batching import Batching, BatchOptions, row_lengths
+from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.data.mixture import Mixture, longer_side, without_autotuning
+
+COMPARED = 2**24  # Examples whose hashes, of 8 bytes, are kept to find duplicates.
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistics:
+    """Counts of a text, in bounded memory; the counts of two texts can be added.
+
+    An example that a pass reads several times counts once, except in `batches` and `tokens`.
+
+    Attributes:
+        pieces: For both sides, the frequency of each id, int64 (V,), without end ids.
+        longest: For both sides, the ids of the longest example, the number of its file and of its
+            line; of a line of more bytes than `PairFilter` allows, the beginning counts.
+        reasons: Numbers of kept and dropped examples, int64 (4,) in order of `REASONS`.
+        identical: Number of examples with the same text, not blank, on both sides.
+        batches: Numbers of batches of a pass by bucket, int64 (K,).
+        tokens: For both sides, the ids of a pass, end ids included, int64 (2,).
+        hashes: Hashes of the first examples that are not blank, int64 (at most `COMPARED`,).
+    """
+
+    pieces: tuple[np.ndarray, np.ndarray]
+    longest: tuple[tuple[int, int, int], tuple[int, int, int]]
+    reasons: np.ndarray
+    identical: int
+    batches: np.ndarray
+    tokens: np.ndarray
+    hashes: np.ndarray
+
+    def __add__(self, addend):
+        return Statistics(
+            tuple(map(np.add, self.pieces, addend.pieces)),
+            tuple(
+                max(pair, key=lambda item: item[0])
+                for pair in zip(self.longest, addend.longest, strict=True)
+            ),
+            self.reasons + addend.reasons,
+            self.identical + addend.identical,
+            self.batches + addend.batches,
+            self.tokens + addend.tokens,
+            np.concatenate([self.hashes, addend.hashes])[:COMPARED],
+        )
+
+
+def sum_of(statistics: Sequence[Statistics]) -> Statistics:
+    """Adds statistics of several texts."""
+    return functools.reduce(operator.add, statistics)
 
 
 class Windows:
@@ -22,34 +74,65 @@ class Windows:
         sides: For each side an object with the methods `tokenize` and `with_end` of
             `kformer.Tokenizer`, from strings to rows of ids.
         mixture: `Mixture`, which reads the text.
-        filter_pairs: `PairFilter`, which drops examples.
+        options: `BatchOptions`; its limits, order and seed are used.
         batching: `Batching`.
         batch: Function from the rows of a batch, `tf.RaggedTensor`s (B, None) of both sides, and
             its shape if it is fixed, to an element of the data set.
         respellings: For each side the functions (rows, seed) -> rows that spell text in other ids.
-        shuffle: Whether to shuffle each pass, within windows.
-        seed: Of the shuffling, and of the respellings.
+        cut: Whether rows that are too long are cut, instead of being dropped.
     """
 
     def __init__(
         self,
         sides: Sequence,
         mixture: Mixture,
-        filter_pairs: PairFilter,
+        options: BatchOptions,
         batching: Batching,
         batch: Callable,
         respellings: Sequence = ((), ()),
-        shuffle: bool = True,
-        seed: int = 0,
+        cut: bool = False,
     ):
         self._sides = sides
-        self._mixture = mixture
-        self._filter = filter_pairs
-        self._batching = batching
+        self.mixture = mixture
+        self._filter = options.filter
+        self.batching = batching
         self._batch = batch
         self._respellings = respellings
-        self._shuffle = shuffle
-        self._seed = seed
+        self._shuffle, self._seed = options.shuffle, options.seed
+        self._cut = cut
+
+    @property
+    def max_length(self) -> int:
+        """Maximum number of ids of a row."""
+        return self._filter.max_length
+
+    def with_sides(self, sides: Sequence) -> "Windows":
+        """Returns windows of the same text with other tokenizers, for its statistics alone."""
+        changed = copy.copy(self)
+        changed.__dict__.pop("statistics", None)
+        changed._sides = sides
+        return changed
+
+    @functools.cached_property
+    def statistics(self) -> Statistics:
+        """The counts of the text and of its batches, which takes a reading of all of it."""
+        total = []
+        for *text, places, seed in self._eager_windows(with_places=True):
+            total = [sum_of([*total, self._statistics(*text, places, seed)])]
+        return total[0]
+
+    @functools.cached_property
+    def _batch_counts(self):
+        """The number of batches of each bucket, int64 (K,); it is the same for all passes."""
+        if "statistics" in self.__dict__:  # The text was read for them.
+            return self.statistics.batches
+        return sum(self._counts(*text_and_seed) for text_and_seed in self._eager_windows())
+
+    def _eager_windows(self, with_places=False):
+        """Yields the windows of a pass without a graph, each with its seed."""
+        seed = tf.constant([self._seed, 0], tf.int64)
+        for i, window in enumerate(self.mixture.eager_windows(with_places)):
+            yield *window, tf.random.fold_in(seed, i)
 
     @tf.autograph.experimental.do_not_convert  # It takes half of the time, and finds nothing.
     def dataset(self, epoch: tf.Variable | None = None) -> tf.data.Dataset:
@@ -73,7 +156,7 @@ class Windows:
             )
         )
         # With a known cardinality, Keras shows the time left and ends an epoch without a warning.
-        counts = self._count_batches()
+        counts = self._batch_counts
         if not counts.any():
             raise ValueError(
                 "No text is left: every pair of lines has a blank side or is too long. "
@@ -81,54 +164,89 @@ class Windows:
             )
         dataset = dataset.prefetch(tf.data.AUTOTUNE)
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(counts.sum()))
-        dataset.shapes = self._batching.shapes_of(counts)  # For `CompileAhead`.
+        dataset.shapes = self.batching.shapes_of(counts)  # For `CompileAhead`.
         return dataset
-
-    def _count_batches(self):
-        """Returns the number of batches of each bucket, int64; it is the same for all passes."""
-
-        seed = tf.constant([self._seed, 0], tf.int64)
-        return sum(
-            self._counts(*text, tf.random.fold_in(seed, i))
-            for i, text in enumerate(self._mixture.eager_windows())
-        )
 
     def _map_windows(self, number, function):
         """Yields `function(source, target, rounds, seed)` for each window of a pass."""
         seed = tf.stack([tf.constant(self._seed, tf.int64), number])
-        windows = self._mixture.windows().enumerate()
+        windows = self.mixture.windows().enumerate()
         return windows.map(lambda i, text: function(*text, tf.random.fold_in(seed, i)))
+
+    def _statistics(self, source, target, rounds, places, seed):
+        """Returns the `Statistics` of a window, from eager tensors."""
+        rows = self._tokenized(source, target)
+        is_first = places >= 0
+        lengths = [length + 1 for length in row_lengths(rows)]
+        too_long = longer_side(source, target) > self._filter.most_bytes
+        reasons = tf.boolean_mask(self._filter(*lengths, too_long, library=tf), is_first)
+        is_text = reasons != REASONS.index("blank")
+        first = [tf.boolean_mask(text, is_first) for text in (source, target)]
+        same = tf.equal(*map(tf.strings.strip, first))
+        texts = tf.boolean_mask(tf.strings.join(first, "\n"), is_text)
+        tokens, batches = self._counts_of(rows, source, target, rounds, seed)
+        longest = [int(tf.argmax(tf.where(is_first, length, 0))) for length in lengths]
+        return Statistics(
+            tuple(
+                np.bincount(
+                    tf.ragged.boolean_mask(ids, is_first).flat_values, minlength=side.vocab_size
+                )
+                for side, ids in zip(self._sides, rows, strict=True)
+            ),
+            tuple(
+                (int(length[i]), *self.mixture.place_of(int(places[i])))
+                for length, i in zip(lengths, longest, strict=True)
+            ),
+            np.bincount(reasons, minlength=len(REASONS)),
+            int(tf.math.count_nonzero(same & is_text)),
+            batches,
+            tokens,
+            tf.strings.to_hash_bucket_fast(texts, 2**63 - 1).numpy(),
+        )
 
     def _counts(self, source, target, rounds, seed):
         """Returns the number of batches of each bucket in a window, int64 (K,)."""
-        return self._batching.counts(*self._rows(source, target, rounds, _seeds(seed))[-1])
+        return self._counts_of(self._tokenized(source, target), source, target, rounds, seed)[1]
 
-    def _rows(self, source, target, rounds, seeds):
+    def _counts_of(self, rows, source, target, rounds, seed):
+        """Returns the ids of both sides in the batches of a window, and the batches by bucket.
+
+        `rows` are those of `_tokenized`, the other arguments are as for `_counts`.
+        """
+        *_, lengths = self._chosen(rows, source, target, rounds, _seeds(seed))
+        tokens = np.array([int(tf.reduce_sum(length)) for length in lengths])
+        return tokens, self.batching.counts(*lengths)
+
+    def _tokenized(self, source, target):
+        """Returns the rows of both sides, without end ids."""
+        texts = source, target
+        return [side.tokenize(text) for side, text in zip(self._sides, texts, strict=True)]
+
+    def _chosen(self, rows, source, target, rounds, seeds):
         """Returns the rows of a window without end ids, those that are used, and their lengths.
 
         The lengths count the end ids. They are neither those of respelled rows nor shuffled yet, so
         every pass has as many batches.
         """
-        rows = [
-            side.tokenize(text) for side, text in zip(self._sides, (source, target), strict=True)
-        ]
+        if self._cut:
+            rows = [side[:, : self._filter.max_length - 1] for side in rows]
         lengths = [length + 1 for length in row_lengths(rows)]
         too_long = longer_side(source, target) > self._filter.most_bytes
         fit = tf.where(self._filter(*lengths, too_long, library=tf) == 0)[:, 0]
-        bucket = tf.gather(self._batching.bucket(*lengths), fit)
-        chosen = tf.gather(fit, self._mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
+        bucket = tf.gather(self.batching.bucket(*lengths), fit)
+        chosen = tf.gather(fit, self.mixture.thin(tf.gather(rounds, fit), bucket, next(seeds)))
         return rows, chosen, [tf.gather(length, chosen) for length in lengths]
 
     def _window(self, source, target, rounds, seed):
         """Returns the input of `_batches`: rows, their order, batches' limits and buckets."""
-        seeds = _seeds(seed)
-        rows, chosen, lengths = self._rows(source, target, rounds, seeds)
+        seeds, rows = _seeds(seed), self._tokenized(source, target)
+        rows, chosen, lengths = self._chosen(rows, source, target, rounds, seeds)
         rows = [
             side.with_end(tf.gather(row, chosen))
             for side, row in zip(self._sides, rows, strict=True)
         ]
-        limits = self._batching.limits(*lengths)
-        buckets = self._batching.buckets(*lengths, limits)
+        limits = self.batching.limits(*lengths)
+        buckets = self.batching.buckets(*lengths, limits)
         respelled = [*rows]
         for i, respellings in enumerate(self._respellings):
             for respell in respellings:
@@ -137,7 +255,7 @@ class Windows:
         tie = tf.range(number)
         if self._shuffle:
             tie = tf.random.stateless_uniform([number], next(seeds), 0, 2**32, tf.int64)
-        rows, order = self._batching.arrange(rows, respelled, tie)
+        rows, order = self.batching.arrange(rows, respelled, tie)
         if self._shuffle:
             order, limits, buckets = _shuffle_batches(order, limits, buckets, next(seeds))
         return *rows, order, limits, buckets
@@ -148,7 +266,7 @@ class Windows:
         def batch(i):
             chosen = order[limits[i] : limits[i + 1]]
             rows = tf.gather(source, chosen), tf.gather(target, chosen)
-            return self._batching.part(self._batch(*rows, self._batching.shape(buckets[i])))
+            return self.batching.part(self._batch(*rows, self.batching.shape(buckets[i])))
 
         numbers = tf.data.Dataset.range(tf.size(limits, tf.int64) - 1)
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)

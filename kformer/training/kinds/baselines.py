@@ -3,7 +3,7 @@
 Axes: C labels, V pieces.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,8 +59,8 @@ class NaiveBayes:
         return int(np.argmax(self.weights[:, [*{*pieces}]].sum(axis=1) + self.biases))
 
 
-def baselines(training: Split, validation: Split, model: bytes) -> Baselines:
-    """Learns both rules from the training text, and applies them to the validation text.
+def baselines(training: Split, validation: Sequence[Split], model: bytes) -> Baselines:
+    """Learns both rules from the training text, and applies them to the validation texts.
 
     Args:
         training, validation: `Split`s.
@@ -80,6 +80,7 @@ def baselines(training: Split, validation: Split, model: bytes) -> Baselines:
     most = max(training.counts, key=training.counts.get)
     right = [
         (label == places[most], label == linear.predict(pieces))
-        for label, pieces in examples(validation)
+        for text in validation
+        for label, pieces in examples(text)
     ]
     return Baselines(most, *np.mean(right, axis=0).tolist())

@@ -6,8 +6,9 @@ labels as rows of one id, and texts as rows of ids, of which long ones are cut.
 Axes: B batch, N texts, S length.
 """
 
+import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +22,19 @@ from kformer.tasks.text_classifier import TextClassifier
 from kformer.text.labels import check_labels
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import batching
-from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.batching import Batching, BatchOptions
 from kformer.training.data.mixture import Mixture
-from kformer.training.data.translation_dataset import respellings
 from kformer.training.data.windows import Windows
-from kformer.training.kinds.labelled_files import check_known, split
+from kformer.training.kinds.classification_report import labelled_report
+from kformer.training.kinds.labelled_files import Split, check_known, split
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MacroF1, MaskedAccuracy, Tokens
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.recipe import Recipe, pace_of
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
-from kformer.training.run.replicas import DTYPES, compile_network, one_stack, rising_steps
+from kformer.training.run.replicas import DTYPES, compile_network, one_stack
 from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_vocabularies import tokenizers_of
-from kformer.training.run.training_task import Learner
+from kformer.training.run.training_task import TextOfRun
 
 
 class LabelIds:
@@ -57,28 +57,6 @@ class LabelIds:
     def with_end(self, rows: Any):
         """Appends a 0: rows of text have an end id, too, and a row without one is blank."""
         return tf.concat([rows, tf.zeros_like(rows)], axis=1)
-
-
-class FirstIds:
-    """A tokenizer of the beginnings of texts: so much as a row holds.
-
-    Args:
-        tokenizer: `kformer.Tokenizer`.
-        max_length: Maximum number of ids of a row, its end id included.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, max_length: int):
-        self._tokenizer = tokenizer
-        self._most = max_length - 1
-        self.padding_id = tokenizer.padding_id
-
-    def tokenize(self, texts: Any):
-        """Returns the first ids of each text, without its end id; a ragged tensor (N, None)."""
-        return self._tokenizer.tokenize(texts)[:, : self._most]
-
-    def with_end(self, rows: Any):
-        """Returns the rows with an end id behind each."""
-        return self._tokenizer.with_end(rows)
 
 
 def classification_dataset(
@@ -126,55 +104,86 @@ def classification_dataset(
     labels = check_labels(labels)
     files = as_list(files)
     check_known(files, labels, columns)
-    files_split = split(files, columns)
-    find = PairFilter(max_length)
-    form = batching(tokens_per_batch, max_length, fixed_shapes, piece_splitting, byte_spelling)
-
-    def batch(source, label, shape):
-        label = label.to_tensor()[:, 0]
-        (source,) = form.pad([source], [tokenizer.padding_id], shape)
-        missing = tf.shape(source)[0] - tf.size(label)
-        return source, tf.pad(label, [[0, missing]], constant_values=-1)
-
-    return Windows(
-        (FirstIds(tokenizer, max_length), LabelIds(labels)),
-        Mixture(files_split.texts, files_split.labels, longest=find.most_bytes),
-        find,
-        form,
-        batch,
-        (respellings(tokenizer, piece_splitting, byte_spelling), ()),
+    options = BatchOptions(
+        tokens_per_batch,
+        max_length,
+        piece_splitting,
+        byte_spelling,
+        fixed_shapes,
         shuffle,
         seed,
-    ).dataset(epoch)
+    )
+    return classification_windows(split(files, columns), tokenizer, labels, options).dataset(epoch)
 
 
 NO_LABEL = -1  # A row of padding.
 
 
-def learner(prepared: Prepared, epoch: tf.Variable) -> Learner:
-    """Returns the model and data of a run; `epoch` is an argument of `classification_dataset`."""
-    recipe, task = prepared.recipe, prepared.task
-    tokenizer, _ = tokenizers_of(prepared)
-    common = {
-        "tokens_per_batch": recipe.tokens_per_batch,
-        "max_length": recipe.max_length,
-        "columns": task.options.columns,
-    }
-    batches = classification_dataset(
-        *(task.files["train"], tokenizer, task.labels),
-        piece_splitting=recipe.piece_splitting,
-        byte_spelling=recipe.byte_spelling,
-        seed=recipe.seed,
-        epoch=epoch,
-        **common,
+def classification_windows(
+    text: Split, tokenizer: Tokenizer, labels: Sequence[str], options: BatchOptions
+) -> Windows:
+    """Returns the windows of `classification_dataset`; `options` are its other arguments."""
+    form = options.batching()
+
+    def batch(source, label, shape):
+        label = label.to_tensor()[:, 0]
+        (source,) = form.pad([source], [tokenizer.padding_id], shape)
+        missing = tf.shape(source)[0] - tf.size(label)
+        return source, tf.pad(label, [[0, missing]], constant_values=NO_LABEL)
+
+    return labelled_windows(text, (tokenizer, LabelIds(labels)), options, form, batch)
+
+
+def labelled_windows(
+    text: Split, sides: Sequence, options: BatchOptions, form: Batching, batch: Callable
+) -> Windows:
+    """Returns the windows of labelled text, of which long texts are cut.
+
+    Args:
+        text: The text and its labels.
+        sides: The tokenizer, and a similar object for the labels.
+        options: `BatchOptions`.
+        form, batch: As `batching` and `batch` of `Windows`.
+    """
+    mixture = Mixture(text.texts, text.labels, longest=options.filter.most_bytes)
+    respellings = options.respellings(sides[0]), ()
+    return Windows(sides, mixture, options, form, batch, respellings, cut=True)
+
+
+def text_of(prepared: Prepared, windows: Callable = classification_windows) -> TextOfRun:
+    """Returns the text of a run with labels.
+
+    Args:
+        prepared: `Prepared`.
+        windows: Returns `Windows` from a `Split`, a tokenizer, labels and `BatchOptions`.
+    """
+    task, options = prepared.task, BatchOptions.of_recipe(prepared.recipe)
+    known = prepared.tokenizers[0], task.labels
+    plain = options.of_validation()
+    return TextOfRun(
+        windows(task.training, *known, options),
+        [windows(text, *known, plain) for text in task.validation],
     )
-    validation = [
-        classification_dataset(file, tokenizer, task.labels, shuffle=False, **common)
-        for file in task.validation_files
-    ]
-    rise = rising_steps(prepared, batches)
-    classifier = new_classifier(recipe, tokenizer, task.labels, task.options, rise)
-    return Learner.on(classifier, batches, validation, task.validation_files, counted="texts")
+
+
+def report(prepared: Prepared) -> str:
+    """Describes the text of a run and its cost, and warns of problems."""
+    tokenizer, _ = prepared.tokenizers
+    recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
+    labelled = labelled_report(prepared.task, tokenizer, prepared.text, prepared.origin)
+    cost = training_cost(recipe, labelled.tokens, 0, classes=len(labelled.counts))
+    return "\n".join([str(labelled), *cost.lines(), *pace_of(recipe, labelled.batches).lines()])
+
+
+def scores(prepared: Prepared, _: TextClassifier) -> list:
+    """Returns no callbacks for each validation text: Keras computes all scores."""
+    return [[] for _ in prepared.task.validation_files]
+
+
+def new_model(prepared: Prepared, rising_steps: int) -> TextClassifier:
+    """Returns the classifier of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
+    task, (tokenizer, _) = prepared.task, prepared.tokenizers
+    return new_classifier(prepared.recipe, tokenizer, task.labels, task.options, rising_steps)
 
 
 def new_classifier(

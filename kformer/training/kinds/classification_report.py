@@ -1,25 +1,19 @@
 """The report on labelled text before training: counts, and warnings with advice."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import batching, shapes_and_padding
+from kformer.training.data.batching import shapes_and_padding
 from kformer.training.data.corpus_report import SideReport, shape_lines, share
-from kformer.training.data.dropped_pairs import REASONS, PairFilter
+from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.data.preflight import side_report
-from kformer.training.data.text_statistics import read_statistics, sum_of
+from kformer.training.data.windows import sum_of
 from kformer.training.kinds.baselines import Baselines, baselines
-from kformer.training.kinds.classification_learner import LabelIds
-from kformer.training.kinds.labelled_files import split
-from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import Recipe, pace_of
-from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_vocabularies import tokenizers_of
+from kformer.training.kinds.classification_task import ClassificationTask
+from kformer.training.run.training_task import TextOfRun
 
 _SHOWN = 12  # Labels at most whose numbers are printed.
 
@@ -123,72 +117,40 @@ class LabelledReport:
         return "\n".join(self.lines())
 
 
-def report(prepared: Prepared) -> str:
-    """Describes the text of a `Prepared` run and its cost, and warns of problems."""
-    task = prepared.task
-    tokenizer, _ = tokenizers_of(prepared)
-    recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
-    files = task.files["train"], task.files["valid"]
-    labelled = labelled_report(*files, tokenizer, recipe, prepared.origin, task.options.columns)
-    cost = training_cost(recipe, labelled.tokens, 0, classes=len(labelled.counts))
-    return "\n".join([str(labelled), *cost.lines(), *pace_of(recipe, labelled.batches).lines()])
-
-
 def labelled_report(
-    train: Any,
-    valid: Any,
-    tokenizer: Tokenizer,
-    recipe: Recipe,
-    vocabulary: str = "learned",
-    columns: Sequence[str] | None = None,
+    task: ClassificationTask, tokenizer: Tokenizer, text: TextOfRun, vocabulary: str = "learned"
 ) -> LabelledReport:
-    """Reads labelled text once, in bounded memory, and reports on it.
+    """Returns the report on labelled text, in bounded memory.
 
     Args:
-        train, valid: Lists of paths; `valid` may be empty.
+        task: The training, with its text.
         tokenizer: `kformer.Tokenizer`.
-        recipe: `Recipe`, with the sizes of batches and texts.
+        text: The text of the run.
         vocabulary: As for `check_corpus`.
-        columns: As for `classification_dataset`.
     """
-    training = split(train, columns)
-    counts = training.counts
-    sides = tokenizer, LabelIds([*counts])
-    form = batching(
-        recipe.tokens_per_batch,
-        recipe.max_length,
-        piece_splitting=recipe.piece_splitting,
-        byte_spelling=recipe.byte_spelling,
-    )
-    limits = PairFilter(recipe.max_length), form
-
-    def read(files):
-        files_split = split(files, columns)
-        pairs = zip(files_split.texts, files_split.labels, strict=True)
-        return sum_of(*(read_statistics(*pair, sides, *limits, cut=True) for pair in pairs))
-
-    total = read(train)
-    shapes, padding = shapes_and_padding(form, total.batches, 2 * total.tokens[0])
+    training, total = task.training, text.training.statistics
+    shapes, padding = shapes_and_padding(text.training.batching, total.batches, 2 * total.tokens[0])
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
-    validation = read(valid) if valid else None
+    valid = None
+    if text.validation:
+        valid = sum_of([windows.statistics for windows in text.validation])
     pairs, distinct = len(total.hashes), len(np.unique(total.hashes))
-    texts = (hash(text) for file in training.texts for text in read_lines(file) if text.strip())
-    longest, place = total.longest[0]
-    for file, path in zip(train, training.texts, strict=True):
-        place = place.replace(path, file)
+    texts = (hash(line) for path in training.texts for line in read_lines(path) if line.strip())
+    longest, file, line = total.longest[0]
+    place = f"{task.files['train'][file]}, text {line}"
     return LabelledReport(
-        counts=counts,
+        counts=training.counts,
         blank=reasons["blank"],
         cut=reasons["too_long"],
         duplicates=pairs - distinct,
         contradictions=max(0, distinct - len(np.unique(np.fromiter(texts, np.int64)))),
-        text=side_report(tokenizer, total.pieces[0], longest, place.replace("line", "text")),
+        text=side_report(tokenizer, total.pieces[0], longest, place),
         batches=int(total.batches.sum()),
         tokens=int(total.tokens[0]),
         shapes=shapes,
         padding=padding,
-        validation=int(validation.reasons.sum()) if validation else 0,
-        seen=int(np.isin(validation.hashes, total.hashes).sum()) if validation else 0,
+        validation=int(valid.reasons.sum()) if valid else 0,
+        seen=int(np.isin(valid.hashes, total.hashes).sum()) if valid else 0,
         vocabulary=vocabulary,
-        baselines=baselines(training, split(valid, columns), tokenizer.model) if valid else None,
+        baselines=baselines(training, task.validation, tokenizer.model) if valid else None,
     )

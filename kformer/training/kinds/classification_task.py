@@ -67,6 +67,8 @@ class ClassificationTask(OneTextTask):
 
     kind = CLASSIFIER
     monitors = ("loss", "accuracy", "f1")
+    learning = "kformer.training.kinds.classification_learner"
+    counted = "texts"
     options: ClassificationOptions
     split = staticmethod(split)
 
@@ -74,6 +76,11 @@ class ClassificationTask(OneTextTask):
     def training(self) -> Split:
         """The training text."""
         return self.split(self.files["train"], self.options.columns)
+
+    @functools.cached_property
+    def validation(self) -> list[Split]:
+        """Each validation text."""
+        return [self.split([file], self.options.columns) for file in self.files["valid"]]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -96,16 +103,6 @@ class ClassificationTask(OneTextTask):
     def plain_files(self, name: str):
         files = self.files[name]
         return self.split(files, self.options.columns).texts if files else []
-
-    def learner(self, prepared: Prepared, epoch: Any):
-        from kformer.training.kinds.classification_learner import learner  # TensorFlow.
-
-        return learner(prepared, epoch)
-
-    def report(self, prepared: Prepared):
-        from kformer.training.kinds.classification_report import report  # TensorFlow.
-
-        return report(prepared)
 
 
 def prepare_classifier(

@@ -7,8 +7,9 @@ vocabularies.
 Axes: B batch, T row length.
 """
 
+import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,24 @@ from kformer.arguments import check_choice
 from kformer.model.transformer_decoder import TransformerDecoder
 from kformer.tasks.language_model import LanguageModel
 from kformer.text import vocabulary
-from kformer.text.documents import DOCUMENTS, END, LINE, document_files, read_documents
+from kformer.text.documents import DOCUMENTS, END, FILE, LINE, document_files, read_documents
 from kformer.text.text_files import as_list
 from kformer.text.tokenizer import Tokenizer
 from kformer.text.vocabulary import check_keeps_lines
 from kformer.training.callbacks.translation_scores import ValidationCallback
-from kformer.training.data.batching import Batching, FixedShapes, are_fixed
-from kformer.training.data.dropped_pairs import PairFilter
+from kformer.training.data.batching import Batching, BatchOptions, FixedShapes, are_fixed
 from kformer.training.data.mixture import WINDOW, Mixture
 from kformer.training.data.pairs import count_long_lines
-from kformer.training.data.translation_dataset import respellings
 from kformer.training.data.windows import Windows
+from kformer.training.kinds.language_report import text_report
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.recipe import Recipe, pace_of
 from kformer.training.run.fine_tuning import settings_to_start_from, warm_start_stack
-from kformer.training.run.replicas import compile_network, one_stack, rising_steps
+from kformer.training.run.replicas import compile_network, one_stack
 from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_vocabularies import tokenizers_of
-from kformer.training.run.training_task import Learner
+from kformer.training.run.training_task import TextOfRun
 
 _WINDOW_BYTES = 2**25  # Of a window of long documents, at most, or one document.
 
@@ -59,16 +59,20 @@ def document_mixture(files: list[str], documents: str = LINE) -> Mixture:
 
 
 class _OfDocuments(Mixture):
-    """Documents of several lines, or long ones."""
+    """Documents of several lines, or long ones; `names` are the files that they are from."""
 
     def __init__(self, files: Any, documents: Any):
-        written = [file for file in document_files(files, documents) if file.count]
+        files_of_documents = document_files(files, documents)
+        written = [file for file in files_of_documents if file.count]
         if not written:
             raise ValueError(f"Some text must be left to use. Received: {files}, all blank.")
         self._counts = {file.path: file.count for file in written}
         size = sum(Path(path).stat().st_size for path in self._counts) / sum(self._counts.values())
         window = max(1, min(WINDOW, int(_WINDOW_BYTES / size)))
         super().__init__([*self._counts], [*self._counts], window=window)
+        if documents != FILE:
+            pairs = zip(files, files_of_documents, strict=True)
+            self.names = [file for file, documents_of_file in pairs if documents_of_file.count]
 
     def count(self, files: Any, _: Any):
         return [self._counts[file] for file in files]
@@ -125,68 +129,64 @@ def language_dataset(
     check_choice("documents", documents, DOCUMENTS)
     if documents != LINE:
         check_keeps_lines(tokenizer.model, documents=documents)
-    if are_fixed(fixed_shapes):
-        form = FixedShapes(tokens_per_batch, [max_length])
-    else:
-        form = Batching(tokens_per_batch, max_length)
-
-    def batch(ids_in, ids_out, shape):
-        return tuple(form.pad([ids_in, ids_out], [tokenizer.padding_id] * 2, shape))
-
-    return _PackedWindows(
-        tokenizer,
-        document_mixture(files, documents),
-        PairFilter(max_length),
-        form,
-        batch,
-        respellings(tokenizer, piece_splitting, byte_spelling),
+    options = BatchOptions(
+        tokens_per_batch,
+        max_length,
+        piece_splitting,
+        byte_spelling,
+        fixed_shapes,
         shuffle,
         seed,
-        tokens_per_batch // max_length,
-        documents != LINE,
-    ).dataset(epoch)
+    )
+    return PackedWindows(tokenizer, files, documents, options).dataset(epoch)
 
 
-class _PackedWindows(Windows):
-    """Windows whose rows are packed; both sides of `mixture` are the same text.
+class PackedWindows(Windows):
+    """Windows whose rows are packed, of plain text; both sides are the same text.
 
     Args:
         tokenizer: `Tokenizer` of the text.
-        mixture, filter_pairs, batching, batch, shuffle, seed: As for `Windows`.
-        respellings: The functions (rows, seed) -> rows that spell text in other ids.
-        rows_per_batch: Number of rows of a batch.
-        are_long: Whether documents may have many rows; then the rows are shuffled, too.
+        files: Paths.
+        documents: One of `kformer.text.documents.DOCUMENTS`.
+        options: The other arguments of `language_dataset`.
     """
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        mixture: Mixture,
-        filter_pairs: PairFilter,
-        batching: Batching,
-        batch: Callable,
-        respellings: Sequence[Callable],
-        shuffle: bool,
-        seed: int,
-        rows_per_batch: int,
-        are_long: bool,
+        self, tokenizer: Tokenizer, files: list[str], documents: str, options: BatchOptions
     ):
-        sides, respellings = (tokenizer, tokenizer), (respellings, ())
-        super().__init__(sides, mixture, filter_pairs, batching, batch, respellings, shuffle, seed)
-        self._rows_per_batch, self._are_long = rows_per_batch, are_long
+        if are_fixed(options.fixed_shapes):
+            form = FixedShapes(options.tokens_per_batch, [options.max_length])
+        else:
+            form = Batching(options.tokens_per_batch, options.max_length)
 
-    def _counts(self, *text_and_seed):
-        buckets = self._window(*text_and_seed)[-1]
-        return np.bincount(buckets, minlength=len(self._batching.sizes))
+        def batch(ids_in, ids_out, shape):
+            return tuple(form.pad([ids_in, ids_out], [tokenizer.padding_id] * 2, shape))
+
+        mixture, respellings = document_mixture(files, documents), options.respellings(tokenizer)
+        sides = tokenizer, tokenizer
+        super().__init__(sides, mixture, options, form, batch, (respellings, ()))
+        self._rows_per_batch = options.tokens_per_batch // options.max_length
+        self._are_long = documents != LINE
+
+    def _tokenized(self, source, target):
+        return [self._sides[0].tokenize(source)] * 2
+
+    def _counts_of(self, rows, source, target, rounds, seed):
+        buckets = self._packed(rows[0], seed)[-1]
+        tokens = np.full(2, int(_number_of_ids(rows[0])))
+        return tokens, np.bincount(buckets, minlength=len(self.batching.sizes))
 
     def _window(self, text, _same, _rounds, seed):
+        return self._packed(self._sides[0].tokenize(text), seed)
+
+    def _packed(self, documents, seed):
+        """Returns the input of `_batches`, from the ids of documents."""
         [tokenizer, _], length = self._sides, self._filter.max_length
         seeds = iter(tf.unstack(tf.random.split(seed, 4)))
-        documents = tokenizer.tokenize(text)
         documents = tf.ragged.boolean_mask(documents, documents.row_lengths() > 0)
         number = documents.nrows()
         # Before the respelling, so that every pass has the same number of batches.
-        ids = tf.cast(tf.size(documents.flat_values), tf.int64) + number
+        ids = _number_of_ids(documents)
         for respell in self._respellings[0]:
             documents = respell(documents, next(seeds))
         if self._shuffle:
@@ -204,8 +204,14 @@ class _PackedWindows(Windows):
         rows = [tf.RaggedTensor.from_row_splits(side, splits, validate=False) for side in rows]
         number = tf.size(order)
         limits = tf.concat([tf.range(0, number, self._rows_per_batch), [number]], axis=0)
-        buckets = tf.fill([tf.size(limits) - 1], len(self._batching.sizes) - 1)
+        buckets = tf.fill([tf.size(limits) - 1], len(self.batching.sizes) - 1)
         return *rows, order, limits, buckets
+
+
+def _number_of_ids(documents):
+    """Returns the number of ids of documents, with the end id of each that is not blank, int64."""
+    number = tf.math.count_nonzero(documents.row_lengths())
+    return tf.size(documents.flat_values, tf.int64) + number
 
 
 def _moved(sides, seed, length):
@@ -245,35 +251,42 @@ class BitsPerByte(ValidationCallback):
         logs["val_bits_per_byte"] = bits / self.bytes
 
 
-def learner(prepared: Prepared, epoch: tf.Variable) -> Learner:
-    """Returns the model and data of a run; `epoch` is an argument of `language_dataset`."""
-    recipe, task = prepared.recipe, prepared.task
-    tokenizer, _ = tokenizers_of(prepared)
-    documents = task.options.documents
-    common = {
-        "tokens_per_batch": recipe.tokens_per_batch,
-        "max_length": recipe.max_length,
-        "documents": documents,
-    }
-    batches = language_dataset(
-        *(task.files["text"], tokenizer),
-        piece_splitting=recipe.piece_splitting,
-        byte_spelling=recipe.byte_spelling,
-        seed=recipe.seed,
-        epoch=epoch,
-        **common,
+def text_of(prepared: Prepared) -> TextOfRun:
+    """Returns the text of a run."""
+    task, options = prepared.task, BatchOptions.of_recipe(prepared.recipe)
+    tokenizer, documents, plain = (
+        prepared.tokenizers[0],
+        task.options.documents,
+        options.of_validation(),
     )
-    validation = [
-        language_dataset(file, tokenizer, shuffle=False, **common) for file in task.validation_files
+    return TextOfRun(
+        PackedWindows(tokenizer, task.files["text"], documents, options),
+        [PackedWindows(tokenizer, [file], documents, plain) for file in task.validation_files],
+    )
+
+
+def report(prepared: Prepared) -> str:
+    """Describes the text of a run and its cost, and warns of problems."""
+    tokenizer, documents = prepared.tokenizers[0], prepared.task.options.documents
+    recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
+    text = text_report(*prepared.text, tokenizer, prepared.origin, documents)
+    cost = training_cost(recipe, text.tokens, text.tokens, one_stack=True)
+    return "\n".join([str(text), *cost.lines(), *pace_of(recipe, text.batches).lines()])
+
+
+def scores(prepared: Prepared, _: LanguageModel) -> list:
+    """Returns the callbacks that add the bits per byte of each validation text."""
+    documents, model = prepared.task.options.documents, prepared.tokenizers[0].model
+    return [
+        [BitsPerByte(read_documents(file, documents, parts=True), model)]
+        for file in prepared.task.validation_files
     ]
-    rise = rising_steps(prepared, batches)
-    model = new_language_model(recipe, tokenizer, task.options.warm_start, rise)
-    files = task.validation_files
-    bits = [
-        [BitsPerByte(read_documents(file, documents, parts=True), tokenizer.model)]
-        for file in files
-    ]
-    return Learner.on(model, batches, validation, files, scores=bits)
+
+
+def new_model(prepared: Prepared, rising_steps: int) -> LanguageModel:
+    """Returns the model of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
+    start = prepared.task.options.warm_start
+    return new_language_model(prepared.recipe, prepared.tokenizers[0], start, rising_steps)
 
 
 def new_language_model(

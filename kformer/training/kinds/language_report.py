@@ -1,23 +1,16 @@
 """The report on plain text before training: counts, and warnings with advice."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import tensorflow as tf
 
 from kformer.text.documents import BLANK_LINE, FILE, LINE
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import Batching
 from kformer.training.data.corpus_report import SideReport, share
-from kformer.training.data.dropped_pairs import REASONS, PairFilter
+from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.data.preflight import side_report
-from kformer.training.data.text_statistics import statistics_of, sum_of
-from kformer.training.kinds.language_learner import document_mixture
-from kformer.training.recipes.cost import training_cost
-from kformer.training.recipes.recipe import Recipe, pace_of
-from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_vocabularies import tokenizers_of
+from kformer.training.data.windows import Windows, sum_of
 
 _WHAT = {  # Documents are.
     LINE: "",
@@ -110,74 +103,39 @@ class TextReport:
         return "\n".join(self.lines())
 
 
-def report(prepared: Prepared) -> str:
-    """Describes the text of a `Prepared` run and its cost, and warns of problems."""
-    tokenizer, _ = tokenizers_of(prepared)
-    recipe = dataclasses.replace(prepared.recipe, vocab_size=tokenizer.vocab_size)
-    files = prepared.task.files
-    documents = prepared.task.options.documents
-    text = text_report(
-        *(files["text"], files["valid_text"], tokenizer, recipe, prepared.origin, documents)
-    )
-    cost = training_cost(recipe, text.tokens, text.tokens, one_stack=True)
-    return "\n".join([str(text), *cost.lines(), *pace_of(recipe, text.batches).lines()])
-
-
 def text_report(
-    text: Any,
-    valid_text: Any,
+    training: Windows,
+    validation: Sequence[Windows],
     tokenizer: Tokenizer,
-    recipe: Recipe,
     vocabulary: str = "learned",
-    kind: Any = LINE,
+    kind: str = LINE,
 ) -> TextReport:
-    """Reads plain text once, in bounded memory, and reports on it.
+    """Returns the report on plain text.
 
     Args:
-        text, valid_text: Lists of paths; `valid_text` may be empty.
+        training, validation: Windows of the text, and of each validation text.
         tokenizer: `kformer.Tokenizer`.
-        recipe: `Recipe`, with the sizes of batches and rows.
         vocabulary, kind: As for `TextReport`.
     """
-    sides = tokenizer, _OneIdEach()
-    limits = PairFilter(recipe.max_length), Batching(recipe.tokens_per_batch, recipe.max_length)
-
-    def read_group(files):
-        unit = "line" if kind == LINE else "document"
-        place = "file" if kind == FILE else f"{files[0]}, {unit}"
-        mixture = document_mixture(files, kind)
-        return statistics_of(mixture, [place] * 2, sides, *limits, cut=True)
-
-    def read(files):
-        groups = [files] if kind == FILE else [[file] for file in files]
-        return sum_of(*map(read_group, groups))
-
-    total = read(text)
+    total = training.statistics
     reasons = dict(zip(REASONS, total.reasons.tolist(), strict=True))
-    documents = int(total.reasons.sum()) - reasons["blank"]
-    tokens = int(total.pieces[0].sum()) + documents
-    rows_of_ids = recipe.tokens_per_batch // recipe.max_length * recipe.max_length  # A batch.
-    validation = read(valid_text) if valid_text else None
+    valid = sum_of([windows.statistics for windows in validation]) if validation else None
+    longest, file, number = total.longest[0]
+    place = f"file {number}"
+    if kind != FILE:
+        unit = "line" if kind == LINE else "document"
+        place = f"{training.mixture.names[file]}, {unit} {number}"
     return TextReport(
-        documents=documents,
+        documents=int(total.reasons.sum()) - reasons["blank"],
         blank=reasons["blank"],
         split=reasons["too_long"],
         duplicates=len(total.hashes) - len(np.unique(total.hashes)),
-        text=side_report(tokenizer, total.pieces[0], *total.longest[0]),
-        tokens=tokens,
-        batches=-(-tokens // rows_of_ids),
-        row_length=recipe.max_length,
-        validation=int(validation.reasons.sum()) if validation else 0,
-        seen=int(np.isin(validation.hashes, total.hashes).sum()) if validation else 0,
+        text=side_report(tokenizer, total.pieces[0], longest, place),
+        tokens=int(total.tokens[0]),
+        batches=int(total.batches.sum()),
+        row_length=training.max_length,
+        validation=int(valid.reasons.sum()) if valid else 0,
+        seen=int(np.isin(valid.hashes, total.hashes).sum()) if valid else 0,
         vocabulary=vocabulary,
         kind=kind,
     )
-
-
-class _OneIdEach:
-    """The other side of plain text, where pairs of sides are counted: it costs nothing."""
-
-    vocab_size = 1
-
-    def tokenize(self, text: Any):
-        return tf.RaggedTensor.from_tensor(tf.zeros([tf.size(text), 1], tf.int32))

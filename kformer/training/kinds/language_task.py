@@ -11,7 +11,7 @@ from kformer.tasks.keras_file import check_kind
 from kformer.text.documents import DOCUMENTS, LINE, read_documents
 from kformer.text.text_files import as_list
 from kformer.text.vocabulary import check_keeps_lines
-from kformer.training.data.pairs import count_lines
+from kformer.training.data.pairs import checksum_of_text, count_lines
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.run_options import RunOptions, check_no_target
 from kformer.training.run.run_preparation import Prepared
@@ -40,6 +40,7 @@ class LanguageTask(OneTextTask):
 
     kind = LANGUAGE_MODEL
     monitors = ("loss",)
+    learning = "kformer.training.kinds.language_learner"
     options: LanguageOptions
 
     @property
@@ -75,15 +76,8 @@ class LanguageTask(OneTextTask):
         check_kind(self.options.warm_start, LANGUAGE_MODEL)
         return super().sizes_to_start_from()
 
-    def learner(self, prepared: Prepared, epoch: Any):
-        from kformer.training.kinds.language_learner import learner  # TensorFlow.
-
-        return learner(prepared, epoch)
-
-    def report(self, prepared: Prepared):
-        from kformer.training.kinds.language_report import report  # TensorFlow.
-
-        return report(prepared)
+    def checksum(self, file: str):
+        return checksum_of_text(file)
 
 
 def prepare_language_model(

@@ -4,6 +4,7 @@ Axes: B batch, N texts, S length.
 """
 
 import warnings
+from collections.abc import Sequence
 
 import tensorflow as tf
 
@@ -11,23 +12,23 @@ from kformer.model.sequence_classifier import TokenClassifier
 from kformer.tasks.text_tagger import TextTagger, word_starts
 from kformer.text.label_scores import tag_scores
 from kformer.text.text_files import read_lines
+from kformer.text.tokenizer import Tokenizer
 from kformer.training.callbacks.translation_scores import ValidationCallback
-from kformer.training.data.batching import batching
-from kformer.training.data.dropped_pairs import PairFilter
-from kformer.training.data.mixture import Mixture
-from kformer.training.data.translation_dataset import respellings
+from kformer.training.data.batching import BatchOptions
 from kformer.training.data.windows import Windows
 from kformer.training.kinds.classification_learner import (
     NO_LABEL,
-    FirstIds,
     LabelIds,
+    labelled_windows,
     with_new_head,
 )
+from kformer.training.kinds.classification_learner import text_of as labelled_text_of
+from kformer.training.kinds.labelled_files import Split
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Tokens
-from kformer.training.run.replicas import compile_network, rising_steps
-from kformer.training.run.run_vocabularies import tokenizers_of
-from kformer.training.run.training_task import Learner
+from kformer.training.run.replicas import compile_network
+from kformer.training.run.run_preparation import Prepared
+from kformer.training.run.training_task import TextOfRun
 
 
 class WordLabelIds(LabelIds):
@@ -49,30 +50,24 @@ class WordLabelIds(LabelIds):
         return tf.concat([rows, tf.fill([rows.nrows(out_type=tf.int32), 1], NO_LABEL)], axis=1)
 
 
-def tagging_dataset(
-    tagged, tokenizer, labels, recipe, respelled=True, shuffle=True, epoch=None
-) -> tf.data.Dataset:
-    """Reads tagged text as batches of (source (B, S), labels (B, S)), int32.
+def tagging_windows(
+    text: Split, tokenizer: Tokenizer, labels: Sequence[str], options: BatchOptions
+) -> Windows:
+    """Returns the windows of tagged text, with batches of (source (B, S), labels (B, S)), int32.
 
     Labels are at the first pieces of words, -1 elsewhere. Text that is too long is cut. A text
     whose words the tokenizer splits otherwise has no labels.
 
     Args:
-        tagged: `Split` of `split_tagged`.
+        text: `Split` of `split_tagged`.
         tokenizer: `kformer.Tokenizer`.
         labels: C strings.
-        recipe: `Recipe`.
-        respelled: Whether some pieces are split or spelled in bytes, as the recipe wants.
-        shuffle, epoch: As for `translation_dataset`.
+        options: `BatchOptions`.
     """
-    rates = (recipe.piece_splitting, recipe.byte_spelling) if respelled else (0.0, 0.0)
-    length, starts = recipe.max_length, tf.constant(word_starts(tokenizer))
-    find = PairFilter(length)
-    form = batching(recipe.tokens_per_batch, length, None, *rates)
-    sides = FirstIds(tokenizer, length), FirstIds(WordLabelIds(labels), length)
+    form, starts = options.batching(), tf.constant(word_starts(tokenizer))
 
     def batch(source, label, shape):
-        is_cut = source.row_lengths() >= length
+        is_cut = source.row_lengths() >= options.max_length
         (ids,) = form.pad([source], [tokenizer.padding_id], shape)
         begins = tf.gather(starts, ids[: source.nrows()])
         number = tf.math.count_nonzero(begins, axis=1)
@@ -84,9 +79,7 @@ def tagging_dataset(
         rest = tf.shape(ids)[0] - tf.shape(row)[0]
         return ids, tf.pad(row, [[0, rest], [0, 0]], constant_values=NO_LABEL)
 
-    text = Mixture(tagged.texts, tagged.labels, longest=find.most_bytes)
-    respell = respellings(tokenizer, *rates), ()
-    return Windows(sides, text, find, form, batch, respell, shuffle, recipe.seed).dataset(epoch)
+    return labelled_windows(text, (tokenizer, WordLabelIds(labels)), options, form, batch)
 
 
 class SpanScores(ValidationCallback):
@@ -97,7 +90,7 @@ class SpanScores(ValidationCallback):
         tagged: `Split` of the validation text.
     """
 
-    def __init__(self, tagger: TextTagger, tagged):
+    def __init__(self, tagger: TextTagger, tagged: Split):
         super().__init__()
         self.tagger = tagger
         self.texts = [line for file in tagged.texts for line in read_lines(file)]
@@ -110,22 +103,32 @@ class SpanScores(ValidationCallback):
         logs["val_f1"] = tag_scores(self.labels, predicted).f1
 
 
-def learner(prepared, epoch) -> Learner:
-    """Returns the model and data of a run; `epoch` is an argument of `tagging_dataset`."""
-    recipe, task = prepared.recipe, prepared.task
-    tokenizer, _ = tokenizers_of(prepared)
-    settings = tokenizer, task.labels, recipe
-    batches = tagging_dataset(task.training, *settings, epoch=epoch)
-    valid = [task.split(file) for file in task.validation_files]
-    validation = [
-        tagging_dataset(text, *settings, respelled=False, shuffle=False) for text in valid
-    ]
-    rise = rising_steps(prepared, batches)
-    tagger = with_new_head(
-        TextTagger, TokenClassifier, recipe, tokenizer, task.labels, task.options
-    )
+def text_of(prepared: Prepared) -> TextOfRun:
+    """Returns the text of a run."""
+    return labelled_text_of(prepared, tagging_windows)
+
+
+def report(prepared: Prepared) -> str:
+    """Describes the text of a run."""
+    counts, valid = prepared.task.training.counts, prepared.task.validation
+    lines = [f"{sum(counts.values()):,} words with {len(counts)} labels: {', '.join(counts)}."]
+    if valid:
+        words = sum(sum(text.counts.values()) for text in valid)
+        lines.append(f"Validation: {words:,} words.")
+    return "\n".join(lines)
+
+
+def scores(prepared: Prepared, tagger: TextTagger) -> list:
+    """Returns the callbacks that add F1 of the spans of each validation text."""
+    return [[SpanScores(tagger, text)] for text in prepared.task.validation]
+
+
+def new_model(prepared: Prepared, rising_steps: int) -> TextTagger:
+    """Returns the tagger of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
+    recipe, task, (tokenizer, _) = prepared.recipe, prepared.task, prepared.tokenizers
+    labels = task.labels
+    tagger = with_new_head(TextTagger, TokenClassifier, recipe, tokenizer, labels, task.options)
     metrics = [MaskedAccuracy(NO_LABEL), Tokens(NO_LABEL)]
     loss = MaskedCrossEntropy(recipe.label_smoothing, NO_LABEL)
-    compile_network(tagger.network, recipe, loss, metrics, rise)
-    scores = [[SpanScores(tagger, text)] for text in valid]
-    return Learner.on(tagger, batches, validation, task.validation_files, "tokens", scores)
+    compile_network(tagger.network, recipe, loss, metrics, rising_steps)
+    return tagger

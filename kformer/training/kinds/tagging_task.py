@@ -93,6 +93,8 @@ class TaggingTask(ClassificationTask):
     """A tagger, trained on text with a label for each word: "train" and "valid"."""
 
     kind = TAGGER
+    learning = "kformer.training.kinds.tagging_learner"
+    counted = "tokens"
     options: TaggingOptions
     split = staticmethod(split_tagged)
 
@@ -109,18 +111,6 @@ class TaggingTask(ClassificationTask):
                 f"{', '.join(sorted(unknown))} in {self.validation_files}."
             )
         return {"words": sum(self.training.counts.values()), "labels": list(self.labels)}
-
-    def learner(self, prepared, epoch):
-        from kformer.training.kinds.tagging_learner import learner  # TensorFlow.
-
-        return learner(prepared, epoch)
-
-    def report(self, prepared):
-        counts, valid = self.training.counts, self.split(self.validation_files).counts
-        return (
-            f"{sum(counts.values()):,} words with {len(counts)} labels: {', '.join(counts)}.\n"
-            f"Validation: {sum(valid.values()):,} words."
-        )
 
 
 def prepare_tagger(recipe: Recipe, train, output, valid=None, **options) -> Prepared:

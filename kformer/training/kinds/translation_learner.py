@@ -1,47 +1,114 @@
-"""The translator that a run trains: with random weights, or with another model's."""
+"""The translator that a run trains, with random weights or another model's; its text and report."""
 
+import dataclasses
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
+from kformer.text.scores import bleu_metric, chrf_metric, signature_of
+from kformer.text.text_files import read_lines
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.callbacks.translation_scores import TranslationScores
-from kformer.training.kinds.translation_text import recipe_from, text_of
+from kformer.training.data.batching import BatchOptions
+from kformer.training.data.pairs import check_parallel
+from kformer.training.data.preflight import corpus_report
+from kformer.training.data.translation_dataset import translation_windows
 from kformer.training.objective.loss import MaskedCrossEntropy
 from kformer.training.objective.metrics import MaskedAccuracy, Perplexity, Tokens
-from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe
+from kformer.training.recipes.cost import training_cost
+from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, pace_of
 from kformer.training.run.fine_tuning import OUTPUT_SETTINGS, settings_to_start_from, warm_start
-from kformer.training.run.replicas import DTYPES, compile_network, rising_steps
+from kformer.training.run.replicas import DTYPES, compile_network
 from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_vocabularies import tokenizers_of
-from kformer.training.run.training_task import Learner
+from kformer.training.run.training_task import TextOfRun
+from kformer.training.shards.shards_dataset import ShardBatches
 
 
-def learner(prepared: Prepared, epoch: tf.Variable) -> Learner:
-    """Returns the model and data of a run; `epoch` is an argument of `translation_dataset`."""
-    recipe, text, task = prepared.recipe, text_of(prepared), prepared.task
-    tokenizer, target_tokenizer = tokenizers_of(prepared)
-    start = task.options.warm_start
-    start_model = None if start is None else Translator.load(start)
-    if start_model is not None and start_model.tokenizer.model == tokenizer.model:
-        tokenizer = start_model.tokenizer  # It may put a target language before each source.
-    batches, validation = text.batches(recipe, tokenizer, epoch, target_tokenizer)
-    translator = new_translator(
-        *(recipe, tokenizer, start_model, target_tokenizer, task.target_language),
-        rising_steps=rising_steps(prepared, batches),
+def text_of(prepared: Prepared) -> TextOfRun:
+    """Returns the text of a run: files or shards to train on, and files to validate on."""
+    task, options = prepared.task, prepared.task.options
+    batches = BatchOptions.of_recipe(
+        prepared.recipe, weights=options.weights, temperature=options.temperature
     )
-    scores = None
+    tokenizers = _of_both_sides(prepared)
+    if task.sets:
+        training = ShardBatches(task.sets, batches)
+    else:
+        files = task.training.source, task.training.target
+        training = translation_windows(*files, tokenizers, batches)
+    pairs = zip(task.validation.source, task.validation.target, strict=True)
+    plain = batches.of_validation()
+    return TextOfRun(training, [translation_windows([s], [t], tokenizers, plain) for s, t in pairs])
+
+
+def _of_both_sides(prepared):
+    source, target = prepared.tokenizers
+    return source, target or source
+
+
+def report(prepared: Prepared) -> str:
+    """Describes the text of a run and its cost, and warns of problems."""
+    task, (training, validation) = prepared.task, prepared.text
+    recipe = recipe_from(prepared.recipe, *prepared.tokenizers)
+    if task.sets:
+        lines, tokens, number = training.describe(), training.passes.ids, training.passes.number
+        if task.validation_files:
+            pairs = check_parallel(task.validation.source, task.validation.target)
+            lines.append(f"Validation: {pairs:,} pairs.")
+    else:
+        tokenizers, names = _of_both_sides(prepared), task.training.names()
+        corpus = corpus_report(training, validation, tokenizers, prepared.origin, names)
+        lines, number = [str(corpus)], corpus.batches
+        tokens = corpus.source_tokens, corpus.target_tokens
+    lines += [*training_cost(recipe, *tokens).lines(), *pace_of(recipe, number).lines()]
     if recipe.monitor in TRANSLATION_MONITORS:
-        scores = [
-            [TranslationScores(translator, *lines, tokenize=task.options.tokenize)]
-            for lines in text.validation_lines()
+        bleu = bleu_metric(task.options.tokenize, task.target_language)
+        lines += [f"val_bleu: {signature_of(bleu)}", f"val_chrf: {signature_of(chrf_metric())}"]
+    return "\n".join(lines)
+
+
+def scores(prepared: Prepared, translator: Translator) -> list:
+    """Returns the callbacks for BLEU and chrF of each validation text, if one is monitored."""
+    task = prepared.task
+    texts = zip(task.validation.source, task.validation.target, strict=True)
+    if prepared.recipe.monitor not in TRANSLATION_MONITORS:
+        return [[] for _ in texts]
+    tokenize = task.options.tokenize
+    return [
+        [
+            TranslationScores(
+                translator, *(list(read_lines(file)) for file in files), tokenize=tokenize
+            )
         ]
-    names = task.validation.names()
-    texts = [names.get(file, file) for file in text.valid_source]
-    return Learner.on(translator, batches, validation, texts, scores=scores)
+        for files in texts
+    ]
+
+
+def new_model(prepared: Prepared, rising_steps: int) -> Translator:
+    """Returns the translator of a run, ready for `fit`; `rising_steps` is of `WarmupSchedule`."""
+    task, (tokenizer, target_tokenizer) = prepared.task, prepared.tokenizers
+    start = task.options.warm_start
+    return new_translator(
+        prepared.recipe,
+        tokenizer,
+        None if start is None else Translator.load(start),
+        target_tokenizer,
+        task.target_language,
+        rising_steps,
+    )
+
+
+def recipe_from(
+    recipe: Recipe, tokenizer: Tokenizer, target_tokenizer: Tokenizer | None = None
+) -> Recipe:
+    """Returns `recipe` with the sizes of the vocabularies."""
+    return dataclasses.replace(
+        recipe,
+        vocab_size=tokenizer.vocab_size,
+        target_vocab_size=target_tokenizer.vocab_size if target_tokenizer else 0,
+    )
 
 
 def new_translator(

@@ -6,14 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from kformer.kinds import TRANSLATOR
-from kformer.tasks.keras_file import target_language_in, transformer_config
+from kformer.tasks.keras_file import (
+    prefix_in,
+    target_language_in,
+    tokenizer_models,
+    transformer_config,
+)
 from kformer.text.bleu_tokenizers import bleu_tokenizer
 from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import check_some_are_left
-from kformer.training.data.pairs import ParallelText, check_parallel, check_weights
+from kformer.training.data.pairs import (
+    ParallelText,
+    check_parallel,
+    check_weights,
+    checksum_of_text,
+)
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, sizes_in
 from kformer.training.run.run_options import RunOptions
-from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_vocabularies import learn_vocabularies, read_vocabularies
 from kformer.training.run.training_task import Task
 from kformer.training.shards.manifest import MANIFEST
@@ -72,6 +81,7 @@ class TranslationTask(Task):
     sets: Sequence = ()
     kind = TRANSLATOR
     monitors = ("loss", *TRANSLATION_MONITORS)
+    learning = "kformer.training.kinds.translation_learner"
     options: TranslationOptions
 
     def __init__(
@@ -108,6 +118,11 @@ class TranslationTask(Task):
     def validation_files(self):
         return self.validation.source
 
+    @property
+    def validation_names(self):
+        names = self.validation.names()
+        return [names.get(file, file) for file in self.validation.source]
+
     def read_examples(self):
         validation = self.validation
         if validation.source or validation.target:
@@ -138,15 +153,18 @@ class TranslationTask(Task):
             sizes["vocab_size"] = config["vocab_size"]
         return sizes
 
-    def learner(self, prepared: Prepared, epoch: Any):
-        from kformer.training.kinds.translation_learner import learner  # TensorFlow.
+    def checksum(self, file: str):
+        is_text = file in (*self.training.source, *self.training.target)
+        is_text = is_text or file in (*self.validation.source, *self.validation.target)
+        return checksum_of_text(file) if is_text else super().checksum(file)
 
-        return learner(prepared, epoch)
-
-    def report(self, prepared: Prepared):
-        from kformer.training.kinds.translation_text import report  # TensorFlow.
-
-        return report(prepared)
+    def tokenizers(self, vocabularies: Any):
+        source, target = super().tokenizers(vocabularies)
+        start = self.options.warm_start
+        prefix = None if start is None else prefix_in(start)  # It is put before each source.
+        if prefix is not None and tokenizer_models(start, prefix_kept=True)[0] == source.model:
+            source = type(source)(source.model, prefix)
+        return [source, target]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kformer.files import Publication
+from kformer.files import Publication, sha256
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.data.dropped_pairs import REASONS
 from kformer.training.preparation.cleaning import Cleaning, DroppedTable, excluded_texts, none_left
@@ -29,7 +29,7 @@ from kformer.training.preparation.spill import Spill, Tokenizing
 from kformer.training.preparation.vocabulary_sample import vocabularies_of
 from kformer.training.run.run_vocabularies import Vocabularies
 from kformer.training.shards.manifest import FORMAT, TOKENIZERS, Manifest, save_manifest
-from kformer.training.shards.shard_file import Rows, sha256, write_shard
+from kformer.training.shards.shard_file import Rows, write_shard
 
 PAIRS_PER_SHARD = 500_000
 

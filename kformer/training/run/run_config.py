@@ -1,12 +1,11 @@
 """The run config, `run.json`: the settings of a run, and their changes when it is resumed."""
 
 import dataclasses
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from kformer.files import check_file
+from kformer.files import sha256
 from kformer.json_files import read_json
 from kformer.kinds import TRANSLATOR
 from kformer.text.documents import LINE
@@ -65,15 +64,8 @@ def run_config(recipe: Recipe, task: "Task") -> dict:
             for side in files
             if side not in task.temporary
         },
-        "sha256": {side: [sha256(file) for file in files[side]] for side in files},
+        "sha256": {side: [task.checksum(file) for file in files[side]] for side in files},
     }
-
-
-def sha256(file: str | Path) -> str:
-    """Returns the SHA-256 of the content of a file, in hexadecimal."""
-    check_file(file)
-    with Path(file).open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def read_run_config(folder: str | Path) -> dict:

@@ -1,6 +1,7 @@
 """Checks a training run before TensorFlow loads, which takes seconds."""
 
 import dataclasses
+import functools
 import hashlib
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from kformer.training.run.continuation import check_output
 from kformer.training.run.run_config import changed_settings, read_run_config, run_config
 from kformer.training.run.run_folder import CHECKPOINTS
 from kformer.training.run.run_vocabularies import Vocabularies, saved_vocabularies
-from kformer.training.run.training_task import Task
+from kformer.training.run.training_task import Task, TextOfRun
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +40,16 @@ class Prepared:
     config: dict
     vocabularies: Vocabularies
     origin: str
+
+    @functools.cached_property
+    def tokenizers(self) -> list:
+        """The `kformer.Tokenizer`s of source and target; None for a target without one."""
+        return self.task.tokenizers(self.vocabularies)
+
+    @functools.cached_property
+    def text(self) -> TextOfRun:
+        """The text as batches, which is read once for the report, and once in each pass."""
+        return self.task.text(self)
 
     def notes(self) -> list[str]:
         """Returns lines on the differences between the run and the user's settings."""

@@ -5,7 +5,7 @@ They are the bytes of SentencePiece models, so that they are checked before Tens
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kformer.files import check_file, replacing
 from kformer.tasks.keras_file import tokenizer_models
@@ -130,13 +130,3 @@ def save_vocabularies(folder: Path, vocabularies: Vocabularies):
 
 def _paths(folder):
     return [folder / CHECKPOINTS / name for name in (TOKENIZER, TARGET_TOKENIZER)]
-
-
-def tokenizers_of(prepared: Any) -> list:
-    """Returns the `kformer.Tokenizer`s of source and target of a `Prepared` run.
-
-    The second is None if both sides share a tokenizer.
-    """
-    from kformer.text.tokenizer import Tokenizer  # TensorFlow.
-
-    return [model and Tokenizer(model) for model in prepared.vocabularies]

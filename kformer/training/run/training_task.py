@@ -1,9 +1,11 @@
 """`Task`: the part of a training run that differs between the kinds of model."""
 
-from collections.abc import Collection, Iterable
+import importlib
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kformer.files import sha256
 from kformer.kinds import Kind
 from kformer.tasks.keras_file import encoder_config
 from kformer.text import vocabulary
@@ -32,38 +34,45 @@ class Learner(NamedTuple):
     examples: str
 
     @classmethod
-    def on(
-        cls,
-        model: Any,
-        batches: Any,
-        validation: list,
-        names: list,
-        counted: str = "tokens",
-        scores: Any = None,
-    ):
+    def on(cls, model: Any, batches: Any, validation: list, texts: Sequence, counted: str):
         """Returns a learner with any number of validation texts, of which the first is monitored.
 
         Args:
             model, batches: See the attributes.
             validation: Data sets, one for each text.
-            names: Paths of these texts.
+            texts: For each text its path and a list of callbacks that add its scores to the logs.
             counted: Unit of the speed, as `examples`.
-            scores: Lists of callbacks, one for each text, that add its scores to the logs.
         """
         from kformer.training.run.validation import MoreValidation, names_of_texts  # Keras.
 
         if not validation:
             return cls(model, batches, None, [], counted)
-        scores = scores or [[] for _ in validation]
-        named = list(zip(names_of_texts(names), validation, scores, strict=True))
+        paths, scores = zip(*texts, strict=True)
+        named = list(zip(names_of_texts(list(paths)), validation, scores, strict=True))
         more = [MoreValidation(name, data, counted, more) for name, data, more in named[1:]]
         return cls(model, batches, validation[0], [*scores[0], *more], counted)
+
+
+class TextOfRun(NamedTuple):
+    """The text of a run, as it becomes batches.
+
+    Attributes:
+        training: `Windows` of text, or `ShardBatches`.
+        validation: List of the `Windows` of each validation text.
+    """
+
+    training: Any
+    validation: list
 
 
 class Task:
     """A kind of model, with the text and the options of one run of it.
 
-    Methods above `learner` are called before TensorFlow loads.
+    The methods above `tokenizers` are called before TensorFlow loads. The others ask a module of
+    the kind, which imports it, with four functions: `text_of(prepared)`, a `TextOfRun`;
+    `report(prepared)`, lines; `new_model(prepared, rising_steps)`, a compiled model, with an
+    argument of `WarmupSchedule`; and `scores(prepared, model)`, lists of callbacks, one for each
+    validation text, that add its scores to the logs.
 
     Args:
         files: Lists of paths by name, as the run config has them.
@@ -73,10 +82,14 @@ class Task:
         kind: Kind of the model that is trained.
         monitors: The names in `MONITORS` that such a model has.
         temporary: Names of files that do not outlive the process.
+        learning: Name of the module of the kind.
+        counted: Unit of the speed, as `Learner.examples`.
     """
 
     kind: Kind
     monitors: tuple[str, ...]
+    learning: str
+    counted = "tokens"
     temporary: Collection[str] = ()
 
     def __init__(self, files: dict[str, list[str]], options: RunOptions):
@@ -91,6 +104,11 @@ class Task:
     def validation_files(self) -> list[str]:
         """Paths of the validation text; empty for no validation."""
         raise NotImplementedError
+
+    @property
+    def validation_names(self) -> list[str]:
+        """The validation files, as scores name them."""
+        return self.validation_files
 
     def read_examples(self) -> dict:
         """Reads and checks all text; returns its entries for the run config."""
@@ -112,18 +130,43 @@ class Task:
         """Returns the sizes, by their names in the recipe, of the model to start from."""
         raise NotImplementedError
 
-    def learner(self, prepared: Any, epoch: int) -> Learner:
-        """Returns the model, with its first weights, and its batches.
+    def checksum(self, file: str) -> str:
+        """Returns the SHA-256 of one of the files."""
+        return sha256(file)
+
+    def tokenizers(self, vocabularies: Vocabularies) -> list:
+        """Returns the `kformer.Tokenizer`s of source and target; None for a target without one."""
+        from kformer.text.tokenizer import Tokenizer  # TensorFlow.
+
+        return [model and Tokenizer(model) for model in vocabularies]
+
+    def text(self, prepared: Any) -> TextOfRun:
+        """Returns the text of a `Prepared` run."""
+        return self._learning.text_of(prepared)
+
+    def report(self, prepared: Any) -> str:
+        """Describes the text of a `Prepared` run and its cost, and warns of problems."""
+        return self._learning.report(prepared)
+
+    def learner(self, prepared: Any, epoch: Any) -> Learner:
+        """Returns the model of a `Prepared` run, with its first weights, and its batches.
 
         Args:
             prepared: `Prepared`.
             epoch: Number of the pass, an int64 variable.
         """
-        raise NotImplementedError
+        from kformer.training.run.replicas import rising_steps  # TensorFlow.
 
-    def report(self, prepared: Any) -> str:
-        """Describes the text of a run and its cost, and warns of problems."""
-        raise NotImplementedError
+        learning, text = self._learning, prepared.text
+        batches = text.training.dataset(epoch)
+        validation = [windows.dataset() for windows in text.validation]
+        model = learning.new_model(prepared, rising_steps(prepared, batches))
+        scores = zip(self.validation_names, learning.scores(prepared, model), strict=True)
+        return Learner.on(model, batches, validation, list(scores), self.counted)
+
+    @property
+    def _learning(self):
+        return importlib.import_module(self.learning)
 
     def load(self, path: Any) -> Any:
         """Loads a model of this kind from its file."""

@@ -9,12 +9,13 @@ In memory, `Rows` has the ids of many pairs in two arrays, without a Python obje
 Axes: N pairs.
 """
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+from kformer.files import sha256
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)  # Odd, from the golden ratio: the increment of SplitMix64.
 
@@ -191,9 +192,3 @@ def paths_of(folder: Path, name: str) -> dict[str, Path]:
 def teachers_of(folder: Path, name: str) -> Path:
     """Returns the path of the teachers' probabilities for a shard, a file that only some have."""
     return folder / f"{name}.{TEACHERS}.npy"
-
-
-def sha256(path: Path) -> str:
-    """Returns the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

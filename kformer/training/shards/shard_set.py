@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kformer.files import check_file
+from kformer.files import check_file, sha256
 from kformer.text.text_files import as_list
 from kformer.training.data.dropped_pairs import REASONS, DroppedPairs, PairFilter
 from kformer.training.run.run_vocabularies import Vocabularies
@@ -19,7 +19,6 @@ from kformer.training.shards.shard_file import (
     Shard,
     open_shard,
     paths_of,
-    sha256,
     teachers_of,
 )
 

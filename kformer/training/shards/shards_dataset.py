@@ -1,16 +1,16 @@
 """Streams shards as batches for `model.fit`."""
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
 import tensorflow as tf
 
 from kformer.text.tokenizer import Tokenizer
-from kformer.training.data.batching import batching, shapes_and_padding
+from kformer.training.data.batching import BatchOptions, shapes_and_padding
 from kformer.training.data.corpus_report import shape_lines
-from kformer.training.data.dropped_pairs import PairFilter
 from kformer.training.data.pairs import corpus_weights
-from kformer.training.data.translation_dataset import pair_batch, respellings
+from kformer.training.data.translation_dataset import pair_batch
 from kformer.training.data.windows import number_of_pass
 from kformer.training.shards.passes import Passes
 from kformer.training.shards.shard_set import ShardSet, shard_sets, vocabularies_of
@@ -54,85 +54,71 @@ def shards_dataset(
         FileNotFoundError, ValueError: As for `shard_sets`; an argument is out of range; or no pair
             is left.
     """
-    return ShardBatches(
-        shard_sets(shards, skip_damaged),
-        tokens_per_batch=tokens_per_batch,
-        max_length=max_length,
-        max_length_ratio=max_length_ratio,
-        weights=weights,
-        temperature=temperature,
-        piece_splitting=piece_splitting,
-        byte_spelling=byte_spelling,
-        fixed_shapes=fixed_shapes,
-        shuffle=shuffle,
-        seed=seed,
-        epoch=epoch,
-    ).dataset()
+    options = BatchOptions(
+        tokens_per_batch,
+        max_length,
+        piece_splitting,
+        byte_spelling,
+        fixed_shapes,
+        shuffle,
+        seed,
+        max_length_ratio,
+        weights,
+        temperature,
+    )
+    return ShardBatches(shard_sets(shards, skip_damaged), options).dataset(epoch)
 
 
 class ShardBatches:
-    """The batches of shards, with the arguments of `shards_dataset`.
+    """The batches of shards.
 
     Args:
         sets: List of `ShardSet`.
+        options: Arguments of `shards_dataset`.
 
     Attributes:
         passes: `Passes`, which has the numbers of pairs, ids and batches.
     """
 
-    def __init__(
-        self,
-        sets: Sequence[ShardSet],
-        *,
-        tokens_per_batch: int,
-        max_length: int,
-        max_length_ratio: float | None,
-        weights: list[float] | None,
-        temperature: float | None,
-        piece_splitting: float,
-        byte_spelling: float,
-        fixed_shapes: bool | None = None,
-        shuffle: bool = True,
-        seed: int = 0,
-        epoch: tf.Variable | None = None,
-    ):
-        if tokens_per_batch < max_length:
-            raise ValueError(
-                "`tokens_per_batch` must be at least `max_length`, so that every sentence fits. "
-                f"Received: tokens_per_batch={tokens_per_batch}, max_length={max_length}."
-            )
-        self._sets, self._seed, self._epoch = sets, seed, epoch
+    def __init__(self, sets: Sequence[ShardSet], options: BatchOptions):
+        options.check_fit()
+        self._sets, self._seed = sets, options.seed
         models = vocabularies_of(sets[0]).models
         self._sides = [Tokenizer(model) for model in (models[0], models[-1])]
-        rates = piece_splitting, byte_spelling
-        self._respellings = [respellings(side, *rates) for side in self._sides]
+        self._respellings = [options.respellings(side) for side in self._sides]
         self._taught = 2 * sets[0].manifest.teacher_ids
         if self._taught:
             self._respellings[1] = []  # The teachers' probabilities belong to exactly these ids.
-        self._form = batching(tokens_per_batch, max_length, fixed_shapes, *rates)
+        self._form = options.batching()
         self._element = pair_batch(self._form, *self._sides)
         self.passes = Passes(
             [shard_set.open() for shard_set in sets],
-            corpus_weights([shard_set.manifest.pairs for shard_set in sets], weights, temperature),
-            PairFilter(max_length, max_length_ratio),
+            corpus_weights(
+                [shard_set.manifest.pairs for shard_set in sets],
+                options.weights,
+                options.temperature,
+            ),
+            options.filter,
             self._form,
-            shuffle,
-            seed,
+            options.shuffle,
+            options.seed,
         )
 
-    def dataset(self, first: int = 0) -> tf.data.Dataset:
-        """Returns one pass after another, without its first batches, which are not read."""
+    def dataset(self, epoch: tf.Variable | None = None, first: int = 0) -> tf.data.Dataset:
+        """Returns one pass after another, without its first batches, which are not read.
+
+        `epoch` is as for `translation_dataset`.
+        """
         number = self.passes.number
-        batches = number_of_pass(self._epoch).flat_map(
+        batches = number_of_pass(epoch).flat_map(
             lambda pass_number: tf.data.Dataset.range(first, number).map(
                 lambda i: self._batch(pass_number, i), tf.data.AUTOTUNE, deterministic=True
             )
         )
         batches = batches.prefetch(tf.data.AUTOTUNE)
         batches = batches.apply(tf.data.experimental.assert_cardinality(number - first))
-        batches.beginning_at = (
-            self.dataset
-        )  # For `resumable_fit`: `skip` reads the skipped batches.
+        # For `resumable_fit`: `skip` reads the skipped batches.
+        batches.beginning_at = functools.partial(self.dataset, epoch)
         batches.shapes = self._form.shapes_of(self.passes.batches)  # For `CompileAhead`.
         return batches
 

@@ -11,8 +11,15 @@ import kformer
 from kformer.phrasebook import reviews
 from kformer.text.label_scores import class_scores
 from kformer.training import Recipe, train, train_classifier
+from kformer.training.data.batching import BatchOptions
+from kformer.training.kinds.classification_learner import classification_windows
 from kformer.training.kinds.classification_report import labelled_report
-from kformer.training.kinds.classification_task import prepare_classifier
+from kformer.training.kinds.classification_task import (
+    ClassificationOptions,
+    ClassificationTask,
+    prepare_classifier,
+)
+from kformer.training.run.training_task import TextOfRun
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run
 
@@ -164,11 +171,22 @@ def test_an_encoder_of_another_width_does_not_fit(files, run, tmp_path):
         prepare_classifier(Recipe.named("quick"), files["train"], tmp_path / "run", **options)
 
 
+def report_on(train, valid, tokenizer, recipe):
+    options = ClassificationOptions()
+    task = ClassificationTask({"train": [str(train)], "valid": [*map(str, valid)]}, options)
+    options = BatchOptions.of_recipe(recipe)
+    training, *validation = (
+        classification_windows(split, tokenizer, task.labels, options)
+        for split in (task.training, *task.validation)
+    )
+    return labelled_report(task, tokenizer, TextOfRun(training, validation))
+
+
 def test_the_report_counts_texts_and_warns(written, recipe, tokenizer):
     train = written(
         "a.tsv", "gut\twir\ngut\twir\nso\twir\nso\t\n" + "schlecht\tdas haus ist alt\n" * 20
     )
-    found = labelled_report([str(train)], [str(train)], tokenizer, recipe)
+    found = report_on(train, [train], tokenizer, recipe)
     assert found.counts == {"gut": 2, "schlecht": 20, "so": 1}
     assert (found.blank, found.cut, found.duplicates, found.contradictions) == (1, 0, 20, 1)
     assert (found.validation, found.seen) == (24, 23)
@@ -177,5 +195,5 @@ def test_the_report_counts_texts_and_warns(written, recipe, tokenizer):
     for part in ("repeat one with another label", "sort -u", "are training texts"):
         assert part in said
     short = dataclasses.replace(recipe, max_length=4)
-    cut = labelled_report([str(train)], [], tokenizer, short)
+    cut = report_on(train, [], tokenizer, short)
     assert cut.cut == 20 and "cut: raise --max-length" in str(cut)

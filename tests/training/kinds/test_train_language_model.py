@@ -12,7 +12,8 @@ from kformer import LanguageModel, Tokenizer
 from kformer.text import vocabulary
 from kformer.text.documents import DOCUMENTS, read_documents
 from kformer.training import Recipe, language_dataset, train_language_model
-from kformer.training.kinds.language_learner import BitsPerByte, new_language_model
+from kformer.training.data.batching import BatchOptions
+from kformer.training.kinds.language_learner import BitsPerByte, PackedWindows, new_language_model
 from kformer.training.kinds.language_report import text_report
 from kformer.training.kinds.language_task import prepare_language_model
 from kformer.training.run.run_config import difference
@@ -126,16 +127,23 @@ def test_blank_text_and_models_of_other_kinds_are_refused(written, tiny_run, tmp
         )
 
 
+def report_on(files, valid, tokenizer, recipe, kind="line"):
+    options = BatchOptions.of_recipe(recipe)
+    windows = PackedWindows(tokenizer, files, kind, options)
+    validation = [PackedWindows(tokenizer, [file], kind, options) for file in valid]
+    return text_report(windows, validation, tokenizer, kind=kind)
+
+
 def test_the_report_counts_documents_and_warns(written, recipe, tokenizer):
     text = written("a.txt", "wir\nwir\n\n" + "das haus ist alt\n" * 20)
-    found = text_report([text], [text], tokenizer, recipe)
+    found = report_on([text], [text], tokenizer, recipe)
     assert (found.documents, found.blank, found.split, found.duplicates) == (22, 1, 0, 20)
     rows = tokenizer.with_end(tokenizer.tokenize(["wir"] * 2 + ["das haus ist alt"] * 20))
     assert found.tokens == len(rows.flat_values)
     assert (found.validation, found.seen) == (23, 22)
     said = " ".join(found.warnings())
     assert "sort -u" in said and "look better than it is" in said
-    short = text_report([text], [], tokenizer, dataclasses.replace(recipe, max_length=4))
+    short = report_on([text], [], tokenizer, dataclasses.replace(recipe, max_length=4))
     assert short.split == 20 and "raise --max-length" in str(short)
 
 
@@ -169,13 +177,13 @@ def test_what_a_document_is_belongs_to_the_run(written, recipe, tokenizer, tmp_p
 def test_the_report_counts_documents_of_several_lines(written, recipe):
     text = written("text.txt", "der hund\n  bellt\n\nwir\nschlafen\n\n" * 5)
     tokenizer = Tokenizer(vocabulary.learn(text, 400, at_most=True, line_breaks=True))
-    found = text_report([text], [text], tokenizer, recipe, kind="blank-line")
+    found = report_on([text], [text], tokenizer, recipe, kind="blank-line")
     assert (found.documents, found.duplicates, found.validation, found.seen) == (10, 8, 10, 10)
     rows = tokenizer.with_end(tokenizer.tokenize(["der hund\n  bellt", "wir\nschlafen"]))
     assert found.tokens == 5 * len(rows.flat_values)
     assert str(found).startswith("10 documents, separated by blank lines, 0 of them longer")
     short = dataclasses.replace(recipe, max_length=4)
-    whole = text_report([text, text], [], tokenizer, short, kind="file")
+    whole = report_on([text, text], [], tokenizer, short, kind="file")
     assert (whole.documents, whole.split) == (2, 2)
     assert "raise --max-length" not in str(whole)
 
