@@ -18,6 +18,7 @@ import kformer.training
 from kformer.decoding.search_options import AllSearchOptions, SearchOptions
 from kformer.training.recipes.recipe import RecipeChanges
 from kformer.training.resumption.resumable_fit import FitOptions
+from kformer.training.run import run_options
 
 PACKAGES = (
     kformer,
@@ -130,6 +131,25 @@ def test_the_options_of_a_search_are_those_of_search_options():
 def test_the_changes_of_a_recipe_are_its_numbers():
     declared = {field.name: field.type for field in dataclasses.fields(kformer.training.Recipe)}
     assert RecipeChanges.__annotations__ == declared
+
+
+def test_the_options_of_a_run_are_arguments_of_its_trainer():
+    pairs = (
+        ("train", "Translation", "Translation"),
+        ("train_classifier", "Classification", "Classification"),
+        ("train_tagger", "Tagging", "Labelling"),
+        ("train_language_model", "Language", "Language"),
+    )
+    for trainer, options, arguments in pairs:
+        fields = dataclasses.fields(getattr(run_options, f"{options}Options"))
+        typed = getattr(run_options, f"{arguments}Arguments").__annotations__
+        typed = {name: getattr(kind, "__forward_arg__", kind) for name, kind in typed.items()}
+        assert typed == {field.name: field.type for field in fields}
+        function = getattr(kformer.training, trainer)
+        shown = inspect.signature(function).parameters
+        assert all(shown[field.name].default == field.default for field in fields)
+        described = inspect.getdoc(function)
+        assert all(f"\n    {field.name}: " in described for field in fields)
 
 
 def test_the_options_of_resumable_fit_are_arguments_of_keras():

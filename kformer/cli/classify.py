@@ -1,6 +1,5 @@
 """`kformer classify`: train, predict and evaluate a classifier."""
 
-import dataclasses
 import json
 from enum import StrEnum
 from pathlib import Path
@@ -8,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kformer.cli.command_options import with_options_of
 from kformer.cli.common_models import AnyModel, open_able_to
-from kformer.cli.run_flags import Flags, train_as_prepared
+from kformer.cli.run_flags import WITHOUT_TARGET, Settings, train_as_prepared, with_options_of_run
 from kformer.cli.terminal.line_streams import (
     Output,
     check_output,
@@ -24,9 +22,9 @@ from kformer.export.loading import saved_form
 from kformer.files import check_writable
 from kformer.kinds import CLASSIFIER
 from kformer.training.kinds.labelled_files import read_labelled
-from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
+from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.training.run.run_options import ClassificationOptions
 
-_NUMBERS = [field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS]
 _Files = list[Path]
 _Columns = Annotated[
     str | None,
@@ -43,13 +41,6 @@ _Labelled = (
 app = typer.Typer(help="Train a classifier on your own labelled text, and use it.")
 
 
-class Pooling(StrEnum):
-    """How the vectors of a text become one."""
-
-    mean = "mean"
-    first = "first"
-
-
 class LabelFormat(StrEnum):
     """Formats of predicted labels."""
 
@@ -58,8 +49,7 @@ class LabelFormat(StrEnum):
 
 
 @app.command()
-@with_options_of(Recipe, "Numbers that replace those of the recipe", _NUMBERS)
-@with_options_of(Flags)
+@with_options_of_run(ClassificationOptions, WITHOUT_TARGET)
 def train(
     train: Annotated[_Files, typer.Option(help=f"{_Labelled}. May be repeated.")],
     output: Annotated[Path, typer.Option(help="Folder for the classifier and its history.")],
@@ -75,26 +65,22 @@ def train(
         typer.Option(help=f"Numbers to start from: {', '.join(recipe_names(CLASSIFIER.words))}."),
     ] = "texts",
     columns: _Columns = None,
-    pooling: Annotated[
-        Pooling, typer.Option(help="One vector of a text: the mean of all, or the first one.")
-    ] = Pooling.mean,
-    freeze: Annotated[
-        bool, typer.Option("--freeze", help="With --warm-start: train the head alone.")
-    ] = False,
     **settings: Any,
 ):
     """Train a classifier on labelled text, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
-    flags, changes = Flags.among(settings)
+    flags, options, changes = Settings.among(settings, ClassificationOptions)
     numbers = Recipe.named(recipe, CLASSIFIER.words, **changes)
-    options = {**flags.options(changes), "pooling": pooling.value, "freeze": freeze}
     options["columns"] = _names(columns)
     from kformer.training.kinds.classification_task import prepare_classifier  # Imports NumPy.
 
     train_as_prepared(
-        lambda folder: prepare_classifier(numbers, train, folder, valid, **options), output, flags
+        lambda folder: prepare_classifier(numbers, train, folder, valid, **options),
+        output,
+        flags,
+        restart="restart" in options,
     )
 
 

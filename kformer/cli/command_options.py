@@ -3,11 +3,15 @@
 import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Collection
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kformer.cli.common_models import a_file_of
 from kformer.text.bleu_tokenizers import TOKENIZERS
 
 Tokenize = Annotated[
@@ -41,6 +45,12 @@ def with_options_of(kind: type, panel: str | None = None, names: Collection[str]
     """
     fields = [field for field in dataclasses.fields(kind) if names is None or field.name in names]
 
+    names_of_options = {
+        field.name: option_name(field.metadata.get("option") or field.name)
+        for field in dataclasses.fields(kind)
+    }
+    with_choices = {field.name for field in fields if field.metadata.get("choices")}
+
     def with_options(command):
         signature = inspect.signature(command)
         parameters = signature.parameters.values()
@@ -52,27 +62,48 @@ def with_options_of(kind: type, panel: str | None = None, names: Collection[str]
 
         @functools.wraps(command)
         def run(**arguments):
-            chosen = {name: value for name, value in arguments.items() if value is not None}
+            chosen = {
+                name: value.value if name in with_choices else value
+                for name, value in arguments.items()
+                if value is not None
+            }
             return command(**chosen)
 
-        added = [_parameter(field, panel) for field in fields]
+        added = [_parameter(field, panel, names_of_options) for field in fields]
         run.__signature__ = signature.replace(parameters=[*own, *added])
         return run
 
     return with_options
 
 
-def _parameter(field, panel):
-    """Returns the parameter of a command for a field."""
-    if "description" not in field.metadata:
+def _parameter(field, panel, names):
+    """Returns the parameter of a command for a field; `names` has the options of arguments."""
+    metadata, kind = field.metadata, field.type
+    if "description" not in metadata:
         return _keyword(field.name, field.default, field.type)
     shown = field.default is not dataclasses.MISSING and bool(field.default)  # False is not shown.
-    option = typer.Option(
-        help=field.metadata["description"],
-        rich_help_panel=panel,
-        show_default=str(field.default) if shown else False,
+    settings = {"rich_help_panel": panel, "show_default": str(field.default) if shown else False}
+    settings |= {"metavar": metadata.get("metavar")}
+    if choices := metadata.get("choices"):
+        kind = StrEnum(field.name, [(choice, choice) for choice in choices])
+    name = metadata.get("option") or field.name
+    has_name = metadata.get("is_flag") or metadata.get("option")
+    declarations = [option_name(name)] if has_name else []
+    create = typer.Option
+    if metadata.get("is_model"):
+        create, kind = a_file_of, Path
+    described = re.sub(
+        r"`(\w+)`",
+        lambda match: names.get(match[1], match[0]),
+        metadata["description"],
     )
-    return _keyword(field.name, None, Annotated[field.type | None, option])
+    option = create(*declarations, help=described, **settings)
+    return _keyword(field.name, None, Annotated[kind | None, option])
+
+
+def option_name(name: str) -> str:
+    """Returns the option of a command for an argument."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _keyword(name, default, annotation):

@@ -11,7 +11,7 @@ import typer
 
 from kformer.cli.command_options import LanguageOfTarget, with_options_of
 from kformer.cli.common_models import a_file_of, check_is_keras, open_ensemble
-from kformer.cli.run_flags import Flags, train_as_prepared
+from kformer.cli.run_flags import Flags, Settings, train_as_prepared
 from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import quiet
@@ -21,13 +21,15 @@ from kformer.text.text_files import read_lines
 from kformer.training.distillation import DistillationOptions
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, recipe_names
 from kformer.training.run.continuation import check_output
+from kformer.training.run.run_options import RunOptions
 
 _Files = list[Path]
+_OF_RUN = ("tokenizer", "overwrite", "restart", "max_hours", "tensorboard")
 _LOOKED_AT = 1000  # Lines of a reference, for words between spaces.
 
 
 @with_options_of(Recipe, "Numbers that replace those of the recipe")
-@with_options_of(Flags, names=["tokenizer", "overwrite", "restart", "max_hours", "tensorboard"])
+@with_options_of(RunOptions, names=_OF_RUN)
 @with_options_of(DistillationOptions, "How the teachers translate")
 def distill(
     teachers: Annotated[
@@ -69,10 +71,11 @@ def distill(
     The same command goes on where it was stopped: existing translations are used, and training
     resumes.
     """
-    flags, changes = Flags.among(settings)
+    _, run_options, changes = Settings.among(settings, RunOptions)
     names = {field.name for field in dataclasses.fields(DistillationOptions)}
     options = DistillationOptions(**{name: changes.pop(name) for name in names & {*changes}})
     numbers = Recipe.named(recipe, "translator", **changes)
+    tokenizer, restart = run_options.get("tokenizer"), "restart" in run_options
     numbers.check_validation(valid_source)
     for teacher in teachers:
         check_is_keras(teacher, "can teach")
@@ -91,9 +94,9 @@ def distill(
     shards = None
     if options.distributions:
         shards = shards_to_teach(texts, folder, options.distributions, numbers.max_length)
-        _check_vocabulary(flags.tokenizer, teachers[0])
+        _check_vocabulary(tokenizer, teachers[0])
     if missing(texts) and not translate_only:  # A run there would be on other text.
-        check_output(output, flags.overwrite, restart=flags.restart)
+        check_output(output, "overwrite" in run_options, restart=restart)
     load = functools.cache(lambda: open_ensemble(teachers[0], teachers[1:]))
     _translate(load, teachers[0], missing(texts), options)
     if shards is not None:
@@ -101,10 +104,10 @@ def distill(
     if translate_only:
         _print_files(texts, shards)
         return
-    from kformer.training.kinds.translation_preparation import prepare_translation
+    from kformer.training.kinds.translation_task import prepare_translation
 
     sides = _sides(texts)
-    training = {**flags.options(changes), "tokenizer": flags.tokenizer or teachers[0]}
+    training = {**run_options, "tokenizer": tokenizer or teachers[0]}
     training["target_language"] = language
     if numbers.monitor in TRANSLATION_MONITORS:
         training["tokenize"] = options.tokenize
@@ -115,7 +118,8 @@ def distill(
             numbers, *sides, output, valid_source, valid_target, **training
         ),
         output,
-        flags,
+        Flags(),
+        restart,
     )
 
 

@@ -16,7 +16,7 @@ from kformer.cli.common_models import (
     open_able_to,
     search_options,
 )
-from kformer.cli.run_flags import Flags, train_as_prepared
+from kformer.cli.run_flags import WITHOUT_TARGET, Settings, train_as_prepared, with_options_of_run
 from kformer.cli.score import write_scores
 from kformer.cli.terminal.line_streams import (
     Output,
@@ -31,10 +31,10 @@ from kformer.decoding.search_options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, read_documents
-from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe, recipe_names
+from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.training.run.run_options import LanguageOptions
 
 Documents = StrEnum("Documents", [(name.upper().replace("-", "_"), name) for name in DOCUMENTS])
-_NUMBERS = [field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS]
 _OF_SOURCES = ("coverage_penalty", "min_length_ratio", "max_length_ratio")
 _SEARCH = [
     field.name for field in dataclasses.fields(SearchOptions) if field.name not in _OF_SOURCES
@@ -45,8 +45,7 @@ app = typer.Typer(help="Train a language model on your own text, and use it.")
 
 
 @app.command()
-@with_options_of(Recipe, "Numbers that replace those of the recipe", _NUMBERS)
-@with_options_of(Flags)
+@with_options_of_run(LanguageOptions, WITHOUT_TARGET)
 def train(
     text: Annotated[
         _Files,
@@ -60,13 +59,6 @@ def train(
             "and the first one chooses."
         ),
     ] = None,
-    documents: Annotated[
-        Documents,
-        typer.Option(
-            help="What a document is: line, each line; blank-line, the lines between blank ones; "
-            "file, each file. With the latter two the model learns line breaks, and indentation."
-        ),
-    ] = Documents.LINE,
     recipe: Annotated[
         str,
         typer.Option(
@@ -79,15 +71,15 @@ def train(
 
     The same command resumes an unfinished run.
     """
-    flags, changes = Flags.among(settings)
-    numbers, options = Recipe.named(recipe, LANGUAGE_MODEL.words, **changes), flags.options(changes)
+    flags, options, changes = Settings.among(settings, LanguageOptions)
+    numbers = Recipe.named(recipe, LANGUAGE_MODEL.words, **changes)
     from kformer.training.kinds.language_task import prepare_language_model  # Imports NumPy.
 
-    options["documents"] = documents.value
     train_as_prepared(
         lambda folder: prepare_language_model(numbers, text, folder, valid_text, **options),
         output,
         flags,
+        restart="restart" in options,
     )
 
 

@@ -5,67 +5,31 @@ import dataclasses
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from kformer.arguments import check_choice, check_number
-from kformer.cli.common_models import a_file_of
+from kformer.arguments import check_choice
+from kformer.cli.command_options import with_options_of
 from kformer.cli.terminal.streams import quiet
 from kformer.threads import a_core_for_each_operation
-from kformer.training.recipes.recipe import SIZES
+from kformer.training.recipes.recipe import OF_TRANSLATORS, SIZES, Recipe
 from kformer.training.resumption.interruption import Interrupted
 from kformer.training.run.run_folder import run_folder
+from kformer.training.run.run_options import RunOptions
 
 BACKENDS = "tensorflow", "jax"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Flags:
-    """The options of every command that trains, besides its text and the numbers of its recipe."""
+    """How this process runs: the options of every command that trains, beside those of the run."""
 
-    warm_start: Annotated[
-        Path | None,
-        a_file_of("A .keras file to start from; the new model has its sizes."),
-    ] = None
-    new_vocabulary: Annotated[
-        bool,
-        typer.Option("--new-vocabulary", help="With --warm-start: learn a new vocabulary."),
-    ] = False
-    tokenizer: Annotated[
-        Path | None,
-        a_file_of("A SentencePiece model or a .keras file with the vocabulary to use."),
-    ] = None
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Check and describe the text and the run only."),
-    ] = False
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite",
-            help="Replace a finished run in the folder, or a run with other settings. An "
-            "unfinished run with the same settings is resumed.",
-        ),
-    ] = False
-    restart: Annotated[
-        bool,
-        typer.Option(
-            "--restart",
-            help="Start again, and replace even an unfinished run with the same settings.",
-        ),
-    ] = False
-    max_hours: Annotated[
-        float | None,
-        typer.Option(
-            help="Hours of training, at most: it ends after the last validation that comes in "
-            "time. See --validate-every for more of these."
-        ),
-    ] = None
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
     ] = False
     backend: Annotated[
         str | None,
@@ -93,30 +57,72 @@ class Flags:
         int | None, typer.Option(help="Number of this process, from 0; process 0 writes the run.")
     ] = None
 
+
+WITHOUT_TARGET = [
+    field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS
+]
+
+
+def with_options_of_run(
+    kind: type[RunOptions], of_recipe: Collection[str] | None = None
+) -> Callable:
+    """Returns a decorator that adds all options of a training run to a command.
+
+    Args:
+        kind: The options of the run.
+        of_recipe: Names of the numbers of a recipe; None for all.
+    """
+    fields = dataclasses.fields(kind)
+    names = [field.name for field in fields if field.metadata["in_commands"]]
+
+    def with_all(command):
+        command = with_options_of(kind, names=names)(with_options_of(Flags)(command))
+        return with_options_of(Recipe, "Numbers that replace those of the recipe", of_recipe)(
+            command
+        )
+
+    return with_all
+
+
+class Settings(NamedTuple):
+    """The options of a command that trains.
+
+    Attributes:
+        flags: How this process runs.
+        options: Options of the run, by name.
+        numbers: Numbers of the recipe, by name.
+    """
+
+    flags: Flags
+    options: dict[str, Any]
+    numbers: dict[str, Any]
+
     @classmethod
-    def among(cls, settings: dict) -> "tuple[Flags, dict]":
-        """Splits the options of a command into these and the numbers of a recipe."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        flags = {name: value for name, value in settings.items() if name in names}
-        return cls(**flags), {name: value for name, value in settings.items() if name not in names}
-
-    def options(self, numbers: dict) -> dict:
-        """Returns the fields of `RunOptions`; `numbers` are those that were given."""
-        names = ("warm_start", "new_vocabulary", "tokenizer", "overwrite", "restart")
+    def among(cls, settings: dict, kind: type[RunOptions]) -> "Settings":
+        """Splits the options of a command, with the options of a run of a kind."""
+        flags, rest = _of(Flags, settings)
+        options, numbers = _of(kind, rest)
+        options = {name: value for name, value in options.items() if value != []}
         sizes = {"vocab_size", "target_vocab_size", *SIZES} & {*numbers}
-        return {"exact_sizes": sizes, **{name: getattr(self, name) for name in names}}
+        return cls(Flags(**flags), {"exact_sizes": sizes, **options}, numbers)
 
 
-def train_as_prepared(prepare: Callable, output: Any, flags: Any):
+def _of(kind, settings):
+    """Splits settings into the fields of a dataclass and the others."""
+    names = {field.name for field in dataclasses.fields(kind)}
+    fields = {name: value for name, value in settings.items() if name in names}
+    return fields, {name: value for name, value in settings.items() if name not in names}
+
+
+def train_as_prepared(prepare: Callable, output: Path, flags: Flags, restart: bool = False):
     """Trains a run of any kind in the folder `output`, or describes it.
 
     Args:
         prepare: Function from a folder to the run in it, a `Prepared`, which it checks.
         output: The folder.
-        flags: `Flags`.
+        flags: How this process runs.
+        restart: The option of that name of the run.
     """
-    if flags.max_hours is not None:
-        check_number("max_hours", flags.max_hours, above=0)
     _choose_backend(flags.backend)
     if flags.dry_run:
         _report(prepare(output), flags)
@@ -125,7 +131,7 @@ def train_as_prepared(prepare: Callable, output: Any, flags: Any):
         with _processes(flags), run_folder(output) as folder:
             task = _train(prepare(folder), flags)
     except Interrupted as stopped:
-        again = "Run the same command" + (", without --restart," if flags.restart else "")
+        again = "Run the same command" + (", without --restart," if restart else "")
         typer.echo(f"kformer: {stopped} {again} to resume.", err=True)
         raise typer.Exit(stopped.exit_code) from stopped
     if not flags.process:
@@ -150,7 +156,7 @@ def _train(prepared, flags):
 
         _share_cores()
     with distribute(flags.devices, flags.model_parallel):
-        run(prepared, tensorboard=flags.tensorboard, max_hours=flags.max_hours)
+        run(prepared)
     return prepared.task
 
 

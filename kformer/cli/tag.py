@@ -1,14 +1,12 @@
 """`kformer tag`: train a tagger, label the words of text, and evaluate."""
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kformer.cli.command_options import with_options_of
 from kformer.cli.common_models import AnyModel, open_able_to
-from kformer.cli.run_flags import Flags, train_as_prepared
+from kformer.cli.run_flags import WITHOUT_TARGET, Settings, train_as_prepared, with_options_of_run
 from kformer.cli.terminal.line_streams import (
     Output,
     check_output,
@@ -19,17 +17,16 @@ from kformer.cli.terminal.line_streams import (
 )
 from kformer.export.loading import saved_form
 from kformer.kinds import TAGGER
-from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe
+from kformer.training.recipes.recipe import Recipe
+from kformer.training.run.run_options import TaggingOptions
 
-_NUMBERS = [field.name for field in dataclasses.fields(Recipe) if field.name not in OF_TRANSLATORS]
 _TAGGED = "A word, white space and its label on each line, and a blank line after each text"
 
 app = typer.Typer(help="Train a tagger, which labels words, and use it.")
 
 
 @app.command()
-@with_options_of(Recipe, "Numbers that replace those of the recipe", _NUMBERS)
-@with_options_of(Flags)
+@with_options_of_run(TaggingOptions, WITHOUT_TARGET)
 def train(
     train: Annotated[list[Path], typer.Option(help=f"{_TAGGED}. May be repeated.")],
     output: Annotated[Path, typer.Option(help="Folder for the tagger and its history.")],
@@ -38,22 +35,21 @@ def train(
         typer.Option(help="Validation text, which chooses the best model. May be repeated."),
     ] = None,
     recipe: Annotated[str, typer.Option(help="Numbers to start from.")] = "words",
-    freeze: Annotated[
-        bool, typer.Option("--freeze", help="With --warm-start: train the head alone.")
-    ] = False,
     **settings,
 ):
     """Train a tagger on words with labels, with Keras's model.fit.
 
     The same command resumes an unfinished run.
     """
-    flags, changes = Flags.among(settings)
+    flags, options, changes = Settings.among(settings, TaggingOptions)
     numbers = Recipe.named(recipe, TAGGER.words, **changes)
-    options = {**flags.options(changes), "freeze": freeze}
     from kformer.training.kinds.tagging_task import prepare_tagger  # Imports NumPy.
 
     train_as_prepared(
-        lambda folder: prepare_tagger(numbers, train, folder, valid, **options), output, flags
+        lambda folder: prepare_tagger(numbers, train, folder, valid, **options),
+        output,
+        flags,
+        restart="restart" in options,
     )
 
 

@@ -5,16 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from kformer.cli.command_options import LanguageOfTarget, Tokenize, with_options_of
-from kformer.cli.common_models import a_file_of
-from kformer.cli.run_flags import Flags, train_as_prepared
+from kformer.cli.run_flags import Settings, train_as_prepared, with_options_of_run
 from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.training.run.run_options import TranslationOptions
 
 _Files = list[Path]
 
 
-@with_options_of(Recipe, "Numbers that replace those of the recipe")
-@with_options_of(Flags)
+@with_options_of_run(TranslationOptions)
 def train(
     output: Annotated[Path, typer.Option(help="Folder for the translator and its history.")],
     source: Annotated[
@@ -47,9 +45,6 @@ def train(
         _Files | None,
         typer.Option(help="Instead of text: a folder of kformer prepare. May be repeated."),
     ] = None,
-    skip_damaged: Annotated[
-        bool, typer.Option("--skip-damaged", help="With --shards: leave out damaged shards.")
-    ] = False,
     recipe: Annotated[
         str | None,
         typer.Option(
@@ -57,19 +52,6 @@ def train(
             "tiny, and fine-tune with --warm-start."
         ),
     ] = None,
-    weight: Annotated[
-        list[float] | None,
-        typer.Option(help="Passes over the n-th source file per epoch; repeated like --source."),
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(help="Instead of --weight: above 1, small source files are read more often."),
-    ] = None,
-    target_tokenizer: Annotated[
-        Path | None, a_file_of("As --tokenizer, for a target with its own vocabulary.")
-    ] = None,
-    target_language: LanguageOfTarget = None,
-    tokenize: Tokenize = None,
     **settings: Any,
 ):
     """Train a translator on parallel text, with Keras's model.fit.
@@ -82,27 +64,19 @@ def train(
         raise ValueError(
             "Training needs --source and --target, --pairs, or --shards. Received: none of them."
         )
-    flags, changes = Flags.among(settings)
-    recipe = recipe or ("fine-tune" if flags.warm_start else "tiny")
+    flags, options, changes = Settings.among(settings, TranslationOptions)
+    recipe = recipe or ("fine-tune" if "warm_start" in options else "tiny")
     numbers = Recipe.named(recipe, "translator", **changes)
+    options["columns"] = None if columns is None else columns.split(",")
+    text = {"pairs": pairs or None, "valid_pairs": valid_pairs or None, "shards": shards or None}
     validation = valid_source, valid_target
-    options = {
-        **flags.options(changes),
-        "weights": weight or None,
-        "temperature": temperature,
-        "target_tokenizer": target_tokenizer,
-        "target_language": target_language,
-        "tokenize": tokenize,
-        "pairs": pairs or None,
-        "valid_pairs": valid_pairs or None,
-        "shards": shards or None,
-        "skip_damaged": skip_damaged,
-        "columns": None if columns is None else columns.split(","),
-    }
-    from kformer.training.kinds.translation_preparation import prepare_translation  # Imports NumPy.
+    from kformer.training.kinds.translation_task import prepare_translation  # Imports NumPy.
 
     train_as_prepared(
-        lambda folder: prepare_translation(numbers, source, target, folder, *validation, **options),
+        lambda folder: prepare_translation(
+            numbers, source, target, folder, *validation, **text, **options
+        ),
         output,
         flags,
+        restart="restart" in options,
     )

@@ -1,28 +1,37 @@
 """Whole training runs, from text to a model in a folder: `train` for each kind of model."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-import keras
+from typing import Any, Unpack
 
 from kformer.tasks.language_model import LanguageModel
 from kformer.tasks.text_classifier import TextClassifier
 from kformer.tasks.text_tagger import TextTagger
 from kformer.tasks.translator import Translator
-from kformer.text.documents import LINE
 from kformer.training.kinds.classification_task import prepare_classifier
 from kformer.training.kinds.language_task import prepare_language_model
 from kformer.training.kinds.tagging_task import prepare_tagger
-from kformer.training.kinds.translation_preparation import prepare_translation
+from kformer.training.kinds.translation_task import prepare_translation
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.execution import run
 from kformer.training.run.run_folder import run_folder
+from kformer.training.run.run_options import (
+    ClassificationArguments,
+    ClassificationOptions,
+    LabellingArguments,
+    LanguageArguments,
+    LanguageOptions,
+    TaggingOptions,
+    TranslationArguments,
+    TranslationOptions,
+    with_options,
+)
 
 Paths = str | Path | list[str | Path]
 Pairs = str | Path | Iterable[Any]
 
 
+@with_options(TranslationOptions)
 def train(
     recipe: Recipe,
     source: Paths | None = None,
@@ -33,23 +42,8 @@ def train(
     *,
     pairs: Pairs | None = None,
     valid_pairs: Pairs | None = None,
-    columns: Sequence[str] | None = None,
     shards: Paths | None = None,
-    skip_damaged: bool = False,
-    weights: list[float] | None = None,
-    temperature: float | None = None,
-    warm_start: str | Path | None = None,
-    new_vocabulary: bool = False,
-    tokenizer: str | Path | None = None,
-    target_tokenizer: str | Path | None = None,
-    target_language: str | None = None,
-    tokenize: str | None = None,
-    exact_sizes: Collection[str] = (),
-    overwrite: bool = False,
-    restart: bool = False,
-    checkpoint_seconds: float = 60.0,
-    tensorboard: bool = False,
-    callbacks: Sequence[keras.callbacks.Callback] = (),
+    **options: Unpack[TranslationArguments],
 ) -> Translator:
     """Trains a translator and saves it in a folder.
 
@@ -59,7 +53,11 @@ def train(
     settings, `train` resumes from the newest one, and the weights at the end are the same to the
     bit (`resumable_fit`).
 
-    Before the first step it prints the report of `check_corpus`.
+    Before the first step it prints the report of `check_corpus`. With `warm_start`,
+    `kformer.training.warm_start` copies the weights of that translator. Several files, or folders
+    of shards, are mixed by `weights` or `temperature` as in `translation_dataset`. `tokenizer` may
+    be a translator with two vocabularies; if none is given, one is learned from the text of both
+    sides, or one from each side if `recipe.target_vocab_size` is not 0.
 
     Args:
         recipe: All numbers of the run.
@@ -67,36 +65,11 @@ def train(
         output: The folder; must be given.
         valid_source, valid_target: The same, of the text that chooses the best model. Of several
             files each is scored, and the first one chooses.
-        pairs, valid_pairs, columns: Instead of such files: tables, or pairs in Python, as for
-            `split_pairs`. For an exact resumption the pairs must be the same, in the same order.
+        pairs, valid_pairs: Instead of such files: tables, or pairs in Python, as for `split_pairs`,
+            with `columns`. For an exact resumption the pairs must be the same, in the same order.
         shards: Instead of text to train on: a path or a list of paths of folders that
             `prepare_shards` wrote, as for `shards_dataset`. Their tokenizer is used.
-        skip_damaged: Whether to leave out damaged shards, with a warning, instead of raising.
-        weights, temperature: How several files, or folders of shards, are mixed; see
-            `translation_dataset`.
-        warm_start: Path of a `.keras` translator to start from, instead of random weights. Its
-            sizes replace the recipe's, and `kformer.training.warm_start` copies its weights.
-        new_vocabulary: Whether to learn a new vocabulary from the text with `warm_start`, instead
-            of keeping the translator's.
-        tokenizer: Path of a SentencePiece model, or of a `.keras` translator, whose vocabulary (or
-            two) is used. By default one is learned from the text of both sides, or one from each
-            side if `recipe.target_vocab_size` is not 0.
-        target_tokenizer: The same for the target, if it has its own vocabulary.
-        target_language: Code of the language of the translations, such as "ja", which is kept as
-            `Translator.target_language`; by default the language of `warm_start`. It chooses the
-            tokenizer of BLEU (`kformer.bleu`).
-        tokenize: Another tokenizer of BLEU, for a recipe whose `monitor` is "bleu" or "chrf".
-        exact_sizes: Names of sizes that must be exactly the recipe's. By default the vocabulary has
-            as many ids as the text supports, at most the recipe's number, and the sizes of
-            `warm_start` and `tokenizer` replace the recipe's; for the sizes named here that is an
-            error.
-        overwrite: Whether to replace a finished run in the folder, or one of other settings. An
-            unfinished run of the same settings is resumed.
-        restart: Whether to replace any run in the folder, even an unfinished one of the same
-            settings.
-        checkpoint_seconds: Time between two checkpoints, as for `resumable_fit`.
-        tensorboard: Whether to write logs for TensorBoard to `logs` in the folder.
-        callbacks: More Keras callbacks.
+        options: `TranslationOptions`.
 
     Returns:
         The best `Translator`, as saved.
@@ -112,57 +85,27 @@ def train(
     """
     if output is None:
         raise TypeError(f"A run needs a folder to write to. Received: {output=}.")
+    files = {"pairs": pairs, "valid_pairs": valid_pairs, "shards": shards}
+    validation = valid_source, valid_target
     with run_folder(output) as folder:
-        prepared = prepare_translation(
-            *(recipe, source, target, folder, valid_source, valid_target),
-            pairs=pairs,
-            valid_pairs=valid_pairs,
-            columns=columns,
-            shards=shards,
-            skip_damaged=skip_damaged,
-            weights=weights,
-            temperature=temperature,
-            warm_start=warm_start,
-            new_vocabulary=new_vocabulary,
-            tokenizer=tokenizer,
-            target_tokenizer=target_tokenizer,
-            target_language=target_language,
-            tokenize=tokenize,
-            exact_sizes=exact_sizes,
-            overwrite=overwrite,
-            restart=restart,
-        )
         return run(
-            prepared,
-            checkpoint_seconds=checkpoint_seconds,
-            tensorboard=tensorboard,
-            callbacks=callbacks,
+            prepare_translation(recipe, source, target, folder, *validation, **files, **options)
         )
 
 
+@with_options(ClassificationOptions)
 def train_classifier(
     recipe: Recipe,
     train: Paths,
     output: str | Path,
     valid: Paths | None = None,
-    *,
-    columns: Sequence[str] | None = None,
-    pooling: str = "mean",
-    warm_start: str | Path | None = None,
-    freeze: bool = False,
-    new_vocabulary: bool = False,
-    tokenizer: str | Path | None = None,
-    exact_sizes: Collection[str] = (),
-    overwrite: bool = False,
-    restart: bool = False,
-    checkpoint_seconds: float = 60.0,
-    tensorboard: bool = False,
-    callbacks: Sequence[keras.callbacks.Callback] = (),
+    **options: Unpack[ClassificationArguments],
 ) -> TextClassifier:
     """Trains a classifier and saves it in a folder, as `train` does a translator.
 
     The folder holds `classifier.keras` and the other files that `train` lists; an unfinished run is
-    resumed in the same way, to the bit.
+    resumed in the same way, to the bit. `warm_start` may be a model of any kind, whose encoder is
+    copied; from a classifier of the same labels, the head is copied, too.
 
     Args:
         recipe: All numbers of the run. `target_vocab_size`, `num_decoder_layers` and
@@ -172,13 +115,7 @@ def train_classifier(
         output: The folder.
         valid: The same, of the text that chooses the best model. Of several files each is scored,
             and the first one chooses.
-        columns: As for `classification_dataset`.
-        pooling: As for `kformer.TextClassifier`.
-        warm_start: Path of a `.keras` file, a translator's or a classifier's, whose encoder to
-            start from. Its sizes and vocabulary replace the recipe's.
-        freeze: Whether the weights of that encoder stay as they are, so that the head alone learns.
-        new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,
-            callbacks: As for `train`.
+        options: `ClassificationOptions`.
 
     Returns:
         The best `TextClassifier`, as saved.
@@ -189,42 +126,16 @@ def train_classifier(
             text, or a label in `valid` that is not in `train`.
     """
     with run_folder(output) as folder:
-        prepared = prepare_classifier(
-            *(recipe, train, folder, valid),
-            columns=columns,
-            pooling=pooling,
-            warm_start=warm_start,
-            freeze=freeze,
-            new_vocabulary=new_vocabulary,
-            tokenizer=tokenizer,
-            exact_sizes=exact_sizes,
-            overwrite=overwrite,
-            restart=restart,
-        )
-        return run(
-            prepared,
-            checkpoint_seconds=checkpoint_seconds,
-            tensorboard=tensorboard,
-            callbacks=callbacks,
-        )
+        return run(prepare_classifier(recipe, train, folder, valid, **options))
 
 
+@with_options(TaggingOptions)
 def train_tagger(
     recipe: Recipe,
     train: Paths,
     output: str | Path,
     valid: Paths | None = None,
-    *,
-    warm_start: str | Path | None = None,
-    freeze: bool = False,
-    new_vocabulary: bool = False,
-    tokenizer: str | Path | None = None,
-    exact_sizes: Collection[str] = (),
-    overwrite: bool = False,
-    restart: bool = False,
-    checkpoint_seconds: float = 60.0,
-    tensorboard: bool = False,
-    callbacks: Sequence[keras.callbacks.Callback] = (),
+    **options: Unpack[LabellingArguments],
 ) -> TextTagger:
     """Trains a tagger and saves it as `tagger.keras` in a folder, as `train_classifier` does.
 
@@ -234,9 +145,7 @@ def train_tagger(
             label on each line, and a blank line after each text.
         output: The folder.
         valid: The same, of the text that chooses the best model.
-        warm_start, freeze: As for `train_classifier`.
-        new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,
-            callbacks: As for `train`.
+        options: `TaggingOptions`.
 
     Returns:
         The best `TextTagger`, as saved.
@@ -246,45 +155,21 @@ def train_tagger(
             Interrupted: As for `train`.
     """
     with run_folder(output) as folder:
-        prepared = prepare_tagger(
-            *(recipe, train, folder, valid),
-            warm_start=warm_start,
-            freeze=freeze,
-            new_vocabulary=new_vocabulary,
-            tokenizer=tokenizer,
-            exact_sizes=exact_sizes,
-            overwrite=overwrite,
-            restart=restart,
-        )
-        return run(
-            prepared,
-            checkpoint_seconds=checkpoint_seconds,
-            tensorboard=tensorboard,
-            callbacks=callbacks,
-        )
+        return run(prepare_tagger(recipe, train, folder, valid, **options))
 
 
+@with_options(LanguageOptions)
 def train_language_model(
     recipe: Recipe,
     text: Paths,
     output: str | Path,
     valid_text: Paths | None = None,
-    *,
-    documents: str = LINE,
-    warm_start: str | Path | None = None,
-    new_vocabulary: bool = False,
-    tokenizer: str | Path | None = None,
-    exact_sizes: Collection[str] = (),
-    overwrite: bool = False,
-    restart: bool = False,
-    checkpoint_seconds: float = 60.0,
-    tensorboard: bool = False,
-    callbacks: Sequence[keras.callbacks.Callback] = (),
+    **options: Unpack[LanguageArguments],
 ) -> LanguageModel:
     """Trains a language model and saves it in a folder, as `train` does a translator.
 
     The folder holds `language_model.keras` and the other files that `train` lists; an unfinished
-    run is resumed in the same way, to the bit.
+    run is resumed in the same way, to the bit. `warm_start` must be another language model.
 
     Args:
         recipe: All numbers of the run. `target_vocab_size`, `num_decoder_layers` and
@@ -294,13 +179,7 @@ def train_language_model(
         output: The folder.
         valid_text: The same, of the text that chooses the best model. Of several files each is
             scored, and the first one chooses.
-        documents: Definition of a document: "line", each line; "blank-line", the lines between
-            blank ones; "file", a whole file. With the latter two the model learns line breaks, too,
-            as for `language_dataset`.
-        warm_start: Path of a language model's `.keras` file to start from. Its sizes and vocabulary
-            replace the recipe's.
-        new_vocabulary, tokenizer, exact_sizes, overwrite, restart, checkpoint_seconds, tensorboard,
-            callbacks: As for `train`.
+        options: `LanguageOptions`.
 
     Returns:
         The best `LanguageModel`, as saved.
@@ -310,19 +189,4 @@ def train_language_model(
             Interrupted: As for `train`.
     """
     with run_folder(output) as folder:
-        prepared = prepare_language_model(
-            *(recipe, text, folder, valid_text),
-            documents=documents,
-            warm_start=warm_start,
-            new_vocabulary=new_vocabulary,
-            tokenizer=tokenizer,
-            exact_sizes=exact_sizes,
-            overwrite=overwrite,
-            restart=restart,
-        )
-        return run(
-            prepared,
-            checkpoint_seconds=checkpoint_seconds,
-            tensorboard=tensorboard,
-            callbacks=callbacks,
-        )
+        return run(prepare_language_model(recipe, text, folder, valid_text, **options))

@@ -1,65 +1,23 @@
 """A training run of a classifier, before TensorFlow loads."""
 
-import dataclasses
 import functools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kformer.arguments import check_choice
 from kformer.kinds import CLASSIFIER
 from kformer.text.text_files import as_list
 from kformer.training.kinds.labelled_files import (
     Split,
     check_known,
     check_several,
-    checked_columns,
     split,
 )
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.run_options import RunOptions, check_no_target
+from kformer.training.run.run_options import ClassificationOptions
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_preparation import prepare as prepare_run
 from kformer.training.run.run_vocabularies import learn_vocabularies
 from kformer.training.run.training_task import OneTextTask
-
-POOLINGS = ("mean", "first")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LabellingOptions(RunOptions):
-    """The optional arguments of runs of every model with a head on an encoder."""
-
-    freeze: bool = False
-
-    def recorded(self):
-        return {**super().recorded(), "freeze": self.freeze}
-
-    def check(self, recipe: Recipe):
-        if self.freeze and self.warm_start is None:
-            raise ValueError(
-                "Only an encoder that was trained before can be frozen: `freeze` needs "
-                "`warm_start`. Received: freeze=True, warm_start=None."
-            )
-        super().check(recipe)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ClassificationOptions(LabellingOptions):
-    """The optional arguments that `kformer.training.train_classifier` documents."""
-
-    pooling: str = "mean"
-    columns: Sequence[str] | None = None
-
-    def recorded(self):
-        columns = self.columns and [*self.columns]
-        return {**super().recorded(), "pooling": self.pooling, "columns": columns}
-
-    def check(self, recipe: Recipe):
-        checked_columns(self.columns)
-        check_choice("pooling", self.pooling, POOLINGS)
-        check_no_target(recipe, CLASSIFIER.words)
-        super().check(recipe)
 
 
 class ClassificationTask(OneTextTask):

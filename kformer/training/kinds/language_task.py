@@ -1,38 +1,21 @@
 """A training run of a language model, before TensorFlow loads."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
-from kformer.arguments import check_choice
 from kformer.files import check_file
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.tasks.keras_file import check_kind
-from kformer.text.documents import DOCUMENTS, LINE, read_documents
+from kformer.text.documents import LINE, read_documents
 from kformer.text.text_files import as_list
 from kformer.text.vocabulary import check_keeps_lines
 from kformer.training.data.pairs import checksum_of_text, count_lines
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.run_options import RunOptions, check_no_target
+from kformer.training.run.run_options import LanguageOptions
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_preparation import prepare as prepare_run
 from kformer.training.run.run_vocabularies import learn_vocabularies
 from kformer.training.run.training_task import OneTextTask
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LanguageOptions(RunOptions):
-    """The optional arguments that `kformer.training.train_language_model` documents."""
-
-    documents: str = LINE
-
-    def recorded(self):
-        return {**super().recorded(), "documents": self.documents}
-
-    def check(self, recipe: Recipe):
-        check_no_target(recipe, LANGUAGE_MODEL.words)
-        check_choice("documents", self.documents, DOCUMENTS)
-        super().check(recipe)
 
 
 class LanguageTask(OneTextTask):

@@ -9,10 +9,10 @@ from kformer.kinds import TAGGER
 from kformer.text.labels import tagger_text
 from kformer.text.tables import write_columns
 from kformer.text.text_files import as_list, read_lines
-from kformer.training.kinds.classification_task import ClassificationTask, LabellingOptions
+from kformer.training.kinds.classification_task import ClassificationTask
 from kformer.training.kinds.labelled_files import Split
 from kformer.training.recipes.recipe import Recipe
-from kformer.training.run.run_options import check_no_target
+from kformer.training.run.run_options import TaggingOptions
 from kformer.training.run.run_preparation import Prepared
 from kformer.training.run.run_preparation import prepare as prepare_run
 
@@ -77,16 +77,6 @@ def _split(file, *_state):
     rows = [(" ".join(words), " ".join(labels)) for words, labels in texts]
     counts = collections.Counter(label for _, labels in texts for label in labels)
     return write_columns(rows, ("texts.txt", "labels.txt")), counts, len({*rows})
-
-
-class TaggingOptions(LabellingOptions):
-    """The optional arguments that `kformer.training.train_tagger` documents."""
-
-    columns = None
-
-    def check(self, recipe):
-        check_no_target(recipe, TAGGER.words)
-        super().check(recipe)
 
 
 class TaggingTask(ClassificationTask):

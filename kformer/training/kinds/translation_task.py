@@ -20,51 +20,16 @@ from kformer.training.data.pairs import (
     check_parallel,
     check_weights,
     checksum_of_text,
+    parallel_text,
 )
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, sizes_in
-from kformer.training.run.run_options import RunOptions
+from kformer.training.run.run_options import TranslationOptions
+from kformer.training.run.run_preparation import Prepared
+from kformer.training.run.run_preparation import prepare as prepare_run
 from kformer.training.run.run_vocabularies import learn_vocabularies, read_vocabularies
 from kformer.training.run.training_task import Task
 from kformer.training.shards.manifest import MANIFEST
 from kformer.training.shards.shard_set import check_shards_are_left, shard_sets, vocabularies_of
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TranslationOptions(RunOptions):
-    """The optional arguments that `kformer.training.train` documents."""
-
-    weights: list[float] | None = None
-    temperature: float | None = None
-    target_tokenizer: str | Path | None = None
-    columns: Sequence[str] | None = None
-    target_language: str | None = None
-    tokenize: str | None = None
-
-    def recorded(self):
-        weights = None if self.weights is None else [float(weight) for weight in self.weights]
-        return {
-            **super().recorded(),
-            "weights": weights,
-            "temperature": self.temperature,
-            "target_tokenizer": self.target_tokenizer and Path(self.target_tokenizer),
-            "columns": self.columns and [*self.columns],
-            "target_language": self.target_language,
-            "tokenize": self.tokenize,
-        }
-
-    def check(self, recipe: Recipe):
-        if self.tokenizer is None and self.target_tokenizer is not None:
-            raise ValueError(
-                "A tokenizer of the target needs one of the source beside it. "
-                f"Received: tokenizer=None, target_tokenizer={str(self.target_tokenizer)!r}."
-            )
-        super().check(recipe)
-        if self.tokenize is not None and recipe.monitor not in TRANSLATION_MONITORS:
-            raise ValueError(
-                "`tokenize` is for the BLEU of validations, so `monitor` must be one of "
-                f"{', '.join(TRANSLATION_MONITORS)}. Received: tokenize={self.tokenize!r}, "
-                f"monitor={recipe.monitor!r}."
-            )
 
 
 class TranslationTask(Task):
@@ -169,17 +134,15 @@ class TranslationTask(Task):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ShardsOptions(TranslationOptions):
-    """The optional arguments of `kformer.training.train` on shards.
+    """The options of a translator's run on shards.
 
     Attributes:
         shards: A path or a list of paths of folders that `prepare_shards` wrote.
-        skip_damaged: Whether to leave out damaged shards.
         left_out: Paths of the damaged shards, once they are known: a run resumes without the same
             ones.
     """
 
     shards: str | Path | Sequence[str | Path]
-    skip_damaged: bool = False
     left_out: Sequence[str] = ()
 
     @property
@@ -237,3 +200,36 @@ class ShardsTask(TranslationTask):
     def check_some_are_left(self, recipe: Recipe, vocabularies: Any):
         check_shards_are_left(self.sets, recipe.max_length, recipe.max_length_ratio or None)
         super().check_some_are_left(recipe, vocabularies)
+
+
+def prepare_translation(
+    recipe: Recipe,
+    source: Any,
+    target: Any,
+    output: Path,
+    valid_source: Any = None,
+    valid_target: Any = None,
+    *,
+    pairs: Any = None,
+    valid_pairs: Any = None,
+    shards: Any = None,
+    **options: Any,
+) -> Prepared:
+    """Checks a run and provides its vocabularies, as `run_preparation.prepare` does.
+
+    The arguments and errors are as for `kformer.training.train`; `options` are the fields of
+    `TranslationOptions`.
+    """
+    columns = options.get("columns")
+    validation = parallel_text(valid_source, valid_target, valid_pairs, columns, "valid_")
+    if not shards:
+        training = parallel_text(source, target, pairs, columns)
+        task = TranslationTask(training, validation, TranslationOptions(**options))
+    elif source or target or pairs is not None:
+        raise ValueError(
+            "A run trains on shards or on text, not on both. "
+            f"Received: {shards=} and source={source}, target={target} or pairs."
+        )
+    else:
+        task = ShardsTask(validation, ShardsOptions(shards=shards, **options))
+    return prepare_run(task, recipe, output)

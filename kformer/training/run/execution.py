@@ -1,7 +1,6 @@
 """Executes a prepared run: fits the model and writes the files of the run."""
 
 import shutil
-from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
@@ -47,14 +46,7 @@ from kformer.training.run.run_vocabularies import save_vocabularies
 from kformer.training.run.validation import ValidateEvery
 
 
-def run(
-    prepared: Prepared,
-    *,
-    checkpoint_seconds: float = 60.0,
-    tensorboard: bool = False,
-    max_hours: float | None = None,
-    callbacks: Sequence[keras.callbacks.Callback] = (),
-) -> Any:
+def run(prepared: Prepared) -> Any:
     """Trains the run that `prepare` returned; the caller holds the lock of the folder.
 
     Returns:
@@ -65,12 +57,13 @@ def run(
     check_same(team().exchange({**prepared.config, "versions": versions}, is_comparable))
     with distribute():
         check_fits(prepared.recipe, prepared.vocabularies.sizes())
-        _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks)
+        _train(prepared)
     return prepared.task.load(prepared.output / prepared.task.kind.file)
 
 
-def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
+def _train(prepared):
     recipe, output, task = prepared.recipe, prepared.output, prepared.task
+    options = task.options
     if not prepared.resumes:
         print("\n".join([*prepared.notes(), task.report(prepared)]), flush=True)
     with tf.device("CPU:0"):  # Where the data is read.
@@ -86,10 +79,10 @@ def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
         TokensPerSecond(learner.examples),
         StopWhenDiverged(),
         *choice.callbacks,
-        *([StopInTime(max_hours, lambda: progress.seconds)] if max_hours else ()),
-        *callbacks,
+        *_in_time(options.max_hours, progress),
+        *options.callbacks,
         history,
-        *([TensorBoardLogs(output / LOGS, bool(recipe.validate_every))] if tensorboard else ()),
+        *_logs_of(prepared),
         progress,
     ]
     try:
@@ -100,7 +93,7 @@ def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
                 output / CHECKPOINTS,
                 epochs=recipe.epochs,
                 epoch=epoch,
-                every_seconds=checkpoint_seconds,
+                every_seconds=options.checkpoint_seconds,
                 every_steps=recipe.validate_every,
                 validation_data=learner.validation,
                 verbose=0,
@@ -118,6 +111,16 @@ def _train(prepared, checkpoint_seconds, tensorboard, max_hours, callbacks):
     except Diverged as error:
         raise FloatingPointError(how_to_go_on(output, recipe.precision, error)) from error
     _finish(prepared, choice, history.history, progress.seconds)
+
+
+def _in_time(max_hours, progress):
+    return [StopInTime(max_hours, lambda: progress.seconds)] if max_hours is not None else []
+
+
+def _logs_of(prepared):
+    if not prepared.task.options.tensorboard:
+        return []
+    return [TensorBoardLogs(prepared.output / LOGS, bool(prepared.recipe.validate_every))]
 
 
 def _check_backend(prepared):

@@ -7,8 +7,8 @@ from keras import ops
 from sentencepiece import sentencepiece_model_pb2
 
 from kformer.kinds import TRANSLATOR
-from kformer.model.sequence_classifier import SequenceClassifier
-from kformer.tasks.text_classifier import TextClassifier
+from kformer.model.sequence_classifier import ClassifyingNetwork
+from kformer.tasks.text_classifier import LabellingModel
 from kformer.tasks.translator import Translator
 from kformer.text.tokenizer import Tokenizer
 from kformer.training.recipes.recipe import sizes_in
@@ -57,13 +57,13 @@ def warm_start_stack(model: Any, start_model: Any):
     The one stack of layers that a language model has counts as its encoder.
 
     Pieces that both vocabularies have keep their vectors; others start as in `warm_start`. From a
-    classifier of the same labels, the head is copied, too.
+    classifier to a classifier of the same labels, or from a tagger to such a tagger, the head is
+    copied, too.
 
     Args:
-        model: `kformer.TextClassifier` or `kformer.LanguageModel`, whose encoder has the sizes of
-            the encoder of `start_model`.
-        start_model: `kformer.Translator`, `kformer.TextEncoder`, `kformer.TextClassifier` or
-            `kformer.LanguageModel`.
+        model: `kformer.TextClassifier`, `kformer.TextTagger` or `kformer.LanguageModel`, whose
+            encoder has the sizes of the encoder of `start_model`.
+        start_model: One of these, `kformer.Translator` or `kformer.TextEncoder`.
     """
     new, old = _encoder_of(model.network), _encoder_of(start_model.copy().network)
     for weight, start in zip(new.encoder.weights, old.encoder.weights, strict=True):
@@ -71,7 +71,8 @@ def warm_start_stack(model: Any, start_model: Any):
     _assign_table(
         new.source_embedding, model.tokenizer, old.source_embedding, start_model.tokenizer
     )
-    if isinstance(start_model, TextClassifier) and start_model.labels == model.labels:
+    is_labelling = isinstance(model, LabellingModel) and type(start_model) is type(model)
+    if is_labelling and start_model.labels == model.labels:
         head = start_model.copy().network.head
         for weight, start in zip(model.network.head.weights, head.weights, strict=True):
             weight.assign(start)
@@ -79,7 +80,7 @@ def warm_start_stack(model: Any, start_model: Any):
 
 def _encoder_of(network):
     """Returns the network that holds the embedding and the layers of the encoder."""
-    return network.encoder if isinstance(network, SequenceClassifier) else network
+    return network.encoder if isinstance(network, ClassifyingNetwork) else network
 
 
 def settings_to_start_from(start_model: Any, tokenizer: Tokenizer) -> dict:

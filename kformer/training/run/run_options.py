@@ -1,22 +1,147 @@
-"""The optional arguments of a training run."""
+"""The options of training runs: each is defined here once, with its description and its default.
+
+Trainers, commands, run configs and documentation read the dataclasses. The `TypedDict` beside each
+dataclass lists the same names for type checkers, which a test compares.
+"""
 
 import dataclasses
-from collections.abc import Collection
+import inspect
+import textwrap
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
-from kformer.training.recipes.recipe import OF_TRANSLATORS, Recipe
+from kformer.arguments import check_choice, check_number
+from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER
+from kformer.text.bleu_tokenizers import TOKENIZERS
+from kformer.text.documents import DOCUMENTS, LINE
+from kformer.training.kinds.labelled_files import checked_columns
+from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS, Recipe
+
+if TYPE_CHECKING:  # The command line imports this module, also for --help.
+    import keras
+
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+POOLINGS = ("mean", "first")
+Trainer = TypeVar("Trainer", bound=Callable)
+
+
+def _about(
+    description: str,
+    recorded: Callable | None = None,
+    choices: Sequence[str] | None = None,
+    metavar: str | None = None,
+    option: str | None = None,
+    is_model: bool = False,
+    is_flag: bool = False,
+    in_commands: bool = True,
+):
+    """Returns the metadata of an option.
+
+    Args:
+        description: For the help of commands and for docstrings. Other options are in backticks.
+        recorded: Function from a value to the one of the run config, in which a `pathlib.Path`
+            stands for the hash of a file; None for an option that may change when a run resumes.
+        choices: All values.
+        metavar: Its value in the help of commands.
+        option: Its name in commands, if that is another.
+        is_model: Whether it is a file that holds a model.
+        is_flag: Whether commands can only switch it on.
+        in_commands: Whether it is an option of commands in the same form.
+    """
+    return {
+        "description": description,
+        "recorded": recorded,
+        "choices": choices,
+        "metavar": metavar,
+        "option": option,
+        "is_model": is_model,
+        "is_flag": is_flag,
+        "in_commands": in_commands,
+    }
+
+
+def _flag(description: str, recorded: Callable | None = None):
+    """Declares an option that is off by default, by arguments of `_about`."""
+    metadata = _about(description, recorded, is_flag=True)
+    return dataclasses.field(default=False, metadata=metadata)
+
+
+class RunArguments(TypedDict, total=False):
+    """The fields of `RunOptions`, as keyword arguments."""
+
+    warm_start: str | Path | None
+    new_vocabulary: bool
+    tokenizer: str | Path | None
+    exact_sizes: Collection[str]
+    overwrite: bool
+    restart: bool
+    max_hours: float | None
+    checkpoint_seconds: float
+    tensorboard: bool
+    callbacks: "Sequence[keras.callbacks.Callback]"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The optional arguments of every kind of run; `kformer.training.train` documents them."""
+    """The options of every kind of run."""
 
-    warm_start: str | Path | None = None
-    new_vocabulary: bool = False
-    tokenizer: str | Path | None = None
-    exact_sizes: Collection[str] = ()
-    overwrite: bool = False
-    restart: bool = False
+    warm_start: str | Path | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "A .keras file to start from, instead of random weights. The new model has its sizes.",
+            recorded=Path,
+            is_model=True,
+        ),
+    )
+    new_vocabulary: bool = _flag(
+        "With `warm_start`: learn a new vocabulary from the text.",
+        recorded=bool,
+    )
+    tokenizer: str | Path | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "A SentencePiece model or a .keras file with the vocabulary to use, instead of "
+            "learning one from the text.",
+            recorded=Path,
+            is_model=True,
+        ),
+    )
+    exact_sizes: Collection[str] = dataclasses.field(
+        default=(),
+        metadata=_about(
+            "Names of sizes that must be exactly the recipe's. By default the vocabulary has as "
+            "many ids as the text supports, at most the recipe's number, and the sizes of "
+            "`warm_start` and `tokenizer` replace the recipe's; for the sizes named here that is "
+            "an error.",
+            in_commands=False,
+        ),
+    )
+    overwrite: bool = _flag(
+        "Replace a finished run in the folder, or a run with other settings. An "
+        "unfinished run with the same settings is resumed.",
+    )
+    restart: bool = _flag(
+        "Start again, and replace even an unfinished run with the same settings.",
+    )
+    max_hours: float | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Hours of training, at most: it ends after the last validation that comes in time. "
+            "Recipes with `validate_every` have more of these.",
+        ),
+    )
+    checkpoint_seconds: float = dataclasses.field(
+        default=60.0,
+        metadata=_about(
+            "Time between two checkpoints, as for `kformer.training.resumable_fit`.",
+            in_commands=False,
+        ),
+    )
+    tensorboard: bool = _flag("Also write logs for TensorBoard.")
+    callbacks: "Sequence[keras.callbacks.Callback]" = dataclasses.field(
+        default=(), metadata=_about("More Keras callbacks.", in_commands=False)
+    )
 
     @property
     def vocabulary(self) -> str | Path | None:
@@ -28,9 +153,9 @@ class RunOptions:
     def recorded(self) -> dict:
         """Returns the options for the run config, with files as `pathlib.Path`."""
         return {
-            "new_vocabulary": self.new_vocabulary,
-            "warm_start": self.warm_start and Path(self.warm_start),
-            "tokenizer": self.tokenizer and Path(self.tokenizer),
+            field.name: _recorded(field, getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if field.metadata["recorded"]
         }
 
     def check(self, recipe: Recipe):
@@ -40,6 +165,8 @@ class RunOptions:
                 "`new_vocabulary` needs `warm_start`; other runs learn a vocabulary in any case. "
                 f"Received: new_vocabulary=True, warm_start={self.warm_start}."
             )
+        if self.max_hours is not None:
+            check_number("max_hours", self.max_hours, above=0)
         if self.vocabulary is not None and (self.new_vocabulary or recipe.target_vocab_size):
             raise ValueError(
                 "With an existing vocabulary, none is learned. Received: tokenizer="
@@ -47,6 +174,189 @@ class RunOptions:
                 f"new_vocabulary={self.new_vocabulary}, "
                 f"target_vocab_size={recipe.target_vocab_size}."
             )
+
+
+def _recorded(field, value):
+    return None if value is None else field.metadata["recorded"](value)
+
+
+class TranslationArguments(RunArguments, total=False):
+    """The fields of `TranslationOptions`, as keyword arguments."""
+
+    weights: list[float] | None
+    temperature: float | None
+    target_tokenizer: str | Path | None
+    columns: Sequence[str] | None
+    target_language: str | None
+    tokenize: str | None
+    skip_damaged: bool
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TranslationOptions(RunOptions):
+    """The options of a translator's run."""
+
+    weights: list[float] | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Passes over the n-th source file, or the n-th folder of shards, per epoch; by default "
+            "1 for each.",
+            recorded=lambda weights: [float(weight) for weight in weights],
+            option="weight",
+        ),
+    )
+    temperature: float | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Instead of `weights`: above 1, small source files are read more often.",
+            recorded=lambda temperature: temperature,
+        ),
+    )
+    target_tokenizer: str | Path | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "As `tokenizer`, for a target with its own vocabulary.", recorded=Path, is_model=True
+        ),
+    )
+    columns: Sequence[str] | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Names of the columns of source and target in files of pairs.",
+            recorded=lambda columns: [*columns],
+            in_commands=False,
+        ),
+    )
+    target_language: str | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            "Code of the language of the translations, such as ja: kept in the model, and chooses "
+            "the tokenizer of BLEU. By default that of `warm_start`.",
+            recorded=str,
+            metavar="LANGUAGE",
+        ),
+    )
+    tokenize: str | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            f"Tokenizer of BLEU: {', '.join(TOKENIZERS)}. By default that of the target language, "
+            "if it is known, else 13a.",
+            recorded=str,
+        ),
+    )
+    skip_damaged: bool = _flag(
+        "With shards: leave out damaged shards, with a warning, instead of an error."
+    )
+
+    def check(self, recipe: Recipe):
+        if self.tokenizer is None and self.target_tokenizer is not None:
+            raise ValueError(
+                "A tokenizer of the target needs one of the source beside it. "
+                f"Received: tokenizer=None, target_tokenizer={str(self.target_tokenizer)!r}."
+            )
+        super().check(recipe)
+        if self.tokenize is not None and recipe.monitor not in TRANSLATION_MONITORS:
+            raise ValueError(
+                "`tokenize` is for the BLEU of validations, so `monitor` must be one of "
+                f"{', '.join(TRANSLATION_MONITORS)}. Received: tokenize={self.tokenize!r}, "
+                f"monitor={recipe.monitor!r}."
+            )
+
+
+class LabellingArguments(RunArguments, total=False):
+    """The fields of `LabellingOptions`, as keyword arguments."""
+
+    freeze: bool
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LabellingOptions(RunOptions):
+    """The options of the run of a model with a head on an encoder."""
+
+    freeze: bool = _flag(
+        "With `warm_start`: train the head alone.",
+        recorded=bool,
+    )
+
+    def check(self, recipe: Recipe):
+        if self.freeze and self.warm_start is None:
+            raise ValueError(
+                "Only an encoder that was trained before can be frozen: `freeze` needs "
+                "`warm_start`. Received: freeze=True, warm_start=None."
+            )
+        super().check(recipe)
+
+
+class ClassificationArguments(LabellingArguments, total=False):
+    """The fields of `ClassificationOptions`, as keyword arguments."""
+
+    pooling: str
+    columns: Sequence[str] | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClassificationOptions(LabellingOptions):
+    """The options of a classifier's run."""
+
+    pooling: str = dataclasses.field(
+        default="mean",
+        metadata=_about(
+            "One vector of a text: the mean of all, or the first one.",
+            recorded=str,
+            choices=POOLINGS,
+        ),
+    )
+    columns: Sequence[str] | None = dataclasses.field(
+        default=None,
+        metadata=_about(
+            'Names of the columns of label and text, if they are not "label" and "text"; or their '
+            "numbers, from 1, in a table without a header.",
+            recorded=lambda columns: [*columns],
+            in_commands=False,
+        ),
+    )
+
+    def check(self, recipe: Recipe):
+        checked_columns(self.columns)
+        check_choice("pooling", self.pooling, POOLINGS)
+        check_no_target(recipe, CLASSIFIER.words)
+        super().check(recipe)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TaggingOptions(LabellingOptions):
+    """The options of a tagger's run."""
+
+    columns = None  # Those of CoNLL.
+
+    def check(self, recipe: Recipe):
+        check_no_target(recipe, TAGGER.words)
+        super().check(recipe)
+
+
+class LanguageArguments(RunArguments, total=False):
+    """The fields of `LanguageOptions`, as keyword arguments."""
+
+    documents: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LanguageOptions(RunOptions):
+    """The options of a language model's run."""
+
+    documents: str = dataclasses.field(
+        default=LINE,
+        metadata=_about(
+            "Definition of a document: line, each line; blank-line, the lines between blank ones; "
+            "file, each file. With the latter two the model learns line breaks, and indentation.",
+            recorded=str,
+            choices=DOCUMENTS,
+        ),
+    )
+
+    def check(self, recipe: Recipe):
+        check_no_target(recipe, LANGUAGE_MODEL.words)
+        check_choice("documents", self.documents, DOCUMENTS)
+        super().check(recipe)
 
 
 def check_no_target(recipe: Recipe, model: str):
@@ -59,3 +369,35 @@ def check_no_target(recipe: Recipe, model: str):
             f"A {model} has no target: its recipe has {', '.join(without)}. "
             f"Received: {', '.join(wrong)}."
         )
+
+
+def with_options(kind: type[RunOptions]) -> Callable[[Trainer], Trainer]:
+    """Returns a decorator that shows options in the signature and the docstring of a trainer.
+
+    `inspect.signature` then has the fields of `kind` instead of `**options`. In the docstring, the
+    argument `options` becomes their descriptions.
+    """
+
+    def show(trainer):
+        signature = inspect.signature(trainer)
+        named = [*signature.parameters.values()][:-1]  # The last is `options`.
+        fields = [
+            inspect.Parameter(field.name, KEYWORD, default=field.default, annotation=field.type)
+            for field in dataclasses.fields(kind)
+        ]
+        trainer.__signature__ = signature.replace(parameters=[*named, *fields])
+        lines = [
+            textwrap.fill(
+                f"{field.name}: {field.metadata['description']}",
+                width=100,
+                initial_indent=" " * 8,
+                subsequent_indent=" " * 12,
+                break_long_words=False,
+            )
+            for field in dataclasses.fields(kind)
+        ]
+        described = "\n".join(lines)
+        trainer.__doc__ = trainer.__doc__.replace(f"        options: `{kind.__name__}`.", described)
+        return trainer
+
+    return show

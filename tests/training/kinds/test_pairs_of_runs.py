@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kformer.training import train
-from kformer.training.kinds.translation_preparation import prepare_translation
+from kformer.training.kinds.translation_task import prepare_translation
 from support.disturbances import PowerCut
 from support.training.same_run import read, weights_of
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from kformer.training.data.mixture import Mixture
 from kformer.training.kinds.translation_learner import report, scores
-from kformer.training.kinds.translation_preparation import prepare_translation
+from kformer.training.kinds.translation_task import prepare_translation
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from kformer import Tokenizer, Transformer, Translator
 from kformer.tasks.keras_file import tokenizer_models
 from kformer.text import vocabulary
 from kformer.training import Recipe
-from kformer.training.kinds.translation_preparation import prepare_translation
+from kformer.training.kinds.translation_task import prepare_translation
 from kformer.training.run.run_config import difference
 from support import toy
 from support.processes import run_python

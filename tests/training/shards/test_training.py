@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from kformer.training import PreparationOptions, prepare_shards, train
-from kformer.training.kinds.translation_preparation import prepare_translation
+from kformer.training.kinds.translation_task import prepare_translation
 from kformer.training.run.run_config import difference
 from support.disturbances import PowerCut
 from support.training.same_run import assert_same_run, read
