@@ -88,7 +88,7 @@ WITHOUT_TENSORFLOW = [
     "kformer.serving.client",
     "kformer.serving.rest",
     "kformer.training.run.history_picture",
-    "kformer.training.kinds.translation_preparation",
+    "kformer.training.kinds.translation_task",
     "kformer.training.kinds.language_task",
 ]
 
