@@ -63,23 +63,19 @@ WITHOUT_TARGET = [
 ]
 
 
-def with_options_of_run(
-    kind: type[RunOptions], of_recipe: Collection[str] | None = None
-) -> Callable:
+def with_options_of_run(kind: type[RunOptions], numbers: Collection[str] | None = None) -> Callable:
     """Returns a decorator that adds all options of a training run to a command.
 
     Args:
         kind: The options of the run.
-        of_recipe: Names of the numbers of a recipe; None for all.
+        numbers: Names of the numbers of a recipe; None for all.
     """
     fields = dataclasses.fields(kind)
     names = [field.name for field in fields if field.metadata["in_commands"]]
 
     def with_all(command):
         command = with_options_of(kind, names=names)(with_options_of(Flags)(command))
-        return with_options_of(Recipe, "Numbers that replace those of the recipe", of_recipe)(
-            command
-        )
+        return with_options_of(Recipe, "Numbers that replace those of the recipe", numbers)(command)
 
     return with_all
 

@@ -22,6 +22,7 @@ from kformer.pocket import PocketTranslator
 from kformer.text.scores import bleu, chrf, exact
 from kformer.threads import available_cores
 from kformer.training import Recipe
+from kformer.training.run.run_options import TranslationOptions
 from support import toy
 from support.processes import printed_by
 

@@ -153,7 +153,7 @@ def test_nothing_is_written_where_ctranslate2_says_something_else(
 
 
 @installed
-def test_one_name_stands_for_the_unknown_id_of_both_sides(toy_translator, tmp_path):
+def test_one_name_stands_for_the_unknown_id_tokenizers_of_sides(toy_translator, tmp_path):
     model = marian.trained(
         ["a house", "the dog"],
         **{"vocab_size": 20, "unk_piece": "<unknown>", "pad_id": 3, "hard_vocab_limit": False},

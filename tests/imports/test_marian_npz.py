@@ -75,7 +75,7 @@ def test_positions_and_norms_are_those_of_marian_unless_those_of_transformers_ar
         assert norm.epsilon == (1e-5 if as_transformers else 1e-6)
 
 
-def test_one_spm_file_is_the_vocabulary_of_both_sides(tmp_path):
+def test_one_spm_file_is_the_vocabulary_tokenizers_of_sides(tmp_path):
     words = spm_vocabulary(SENTENCES)
     network = marian.transformer(words.pieces)
     listed = write_npz_folder(tmp_path / "listed", words, network)

@@ -33,13 +33,13 @@ class BatchOptions:
     temperature: float | None = None
 
     @classmethod
-    def of_recipe(cls, recipe: Recipe, **mixture: Any) -> "BatchOptions":
+    def for_training(cls, recipe: Recipe, **mixture: Any) -> "BatchOptions":
         """Returns the options of training by a recipe; `mixture` is `weights` or `temperature`."""
         names = ("tokens_per_batch", "max_length", "piece_splitting", "byte_spelling", "seed")
         numbers = {name: getattr(recipe, name) for name in names}
         return cls(max_length_ratio=recipe.max_length_ratio or None, **numbers, **mixture)
 
-    def of_validation(self) -> "BatchOptions":
+    def for_validation(self) -> "BatchOptions":
         """Returns the options for validation text: in its order, each once, with its own pieces."""
         return BatchOptions(
             self.tokens_per_batch,

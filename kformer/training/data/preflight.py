@@ -80,7 +80,7 @@ def check_corpus(
     if valid_source:
         check_parallel(valid_source, valid_target)
         pairs = zip(as_list(valid_source), as_list(valid_target), strict=True)
-        options = options.of_validation()
+        options = options.for_validation()
         validation = [translation_windows([s], [t], tokenizers, options) for s, t in pairs]
     return corpus_report(training, validation, tokenizers, vocabulary)
 

@@ -157,9 +157,9 @@ def text_of(prepared: Prepared, windows: Callable = classification_windows) -> T
         prepared: `Prepared`.
         windows: Returns `Windows` from a `Split`, a tokenizer, labels and `BatchOptions`.
     """
-    task, options = prepared.task, BatchOptions.of_recipe(prepared.recipe)
+    task, options = prepared.task, BatchOptions.for_training(prepared.recipe)
     known = prepared.tokenizers[0], task.labels
-    plain = options.of_validation()
+    plain = options.for_validation()
     return TextOfRun(
         windows(task.training, *known, options),
         [windows(text, *known, plain) for text in task.validation],

@@ -253,11 +253,11 @@ class BitsPerByte(ValidationCallback):
 
 def text_of(prepared: Prepared) -> TextOfRun:
     """Returns the text of a run."""
-    task, options = prepared.task, BatchOptions.of_recipe(prepared.recipe)
+    task, options = prepared.task, BatchOptions.for_training(prepared.recipe)
     tokenizer, documents, plain = (
         prepared.tokenizers[0],
         task.options.documents,
-        options.of_validation(),
+        options.for_validation(),
     )
     return TextOfRun(
         PackedWindows(tokenizer, task.files["text"], documents, options),

@@ -29,21 +29,21 @@ from kformer.training.shards.shards_dataset import ShardBatches
 def text_of(prepared: Prepared) -> TextOfRun:
     """Returns the text of a run: files or shards to train on, and files to validate on."""
     task, options = prepared.task, prepared.task.options
-    batches = BatchOptions.of_recipe(
+    batches = BatchOptions.for_training(
         prepared.recipe, weights=options.weights, temperature=options.temperature
     )
-    tokenizers = _of_both_sides(prepared)
+    tokenizers = _tokenizers_of_sides(prepared)
     if task.sets:
         training = ShardBatches(task.sets, batches)
     else:
         files = task.training.source, task.training.target
         training = translation_windows(*files, tokenizers, batches)
     pairs = zip(task.validation.source, task.validation.target, strict=True)
-    plain = batches.of_validation()
+    plain = batches.for_validation()
     return TextOfRun(training, [translation_windows([s], [t], tokenizers, plain) for s, t in pairs])
 
 
-def _of_both_sides(prepared):
+def _tokenizers_of_sides(prepared):
     source, target = prepared.tokenizers
     return source, target or source
 
@@ -58,7 +58,7 @@ def report(prepared: Prepared) -> str:
             pairs = check_parallel(task.validation.source, task.validation.target)
             lines.append(f"Validation: {pairs:,} pairs.")
     else:
-        tokenizers, names = _of_both_sides(prepared), task.training.names()
+        tokenizers, names = _tokenizers_of_sides(prepared), task.training.names()
         corpus = corpus_report(training, validation, tokenizers, prepared.origin, names)
         lines, number = [str(corpus)], corpus.batches
         tokens = corpus.source_tokens, corpus.target_tokens

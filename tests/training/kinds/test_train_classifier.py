@@ -174,7 +174,7 @@ def test_an_encoder_of_another_width_does_not_fit(files, run, tmp_path):
 def report_on(train, valid, tokenizer, recipe):
     options = ClassificationOptions()
     task = ClassificationTask({"train": [str(train)], "valid": [*map(str, valid)]}, options)
-    options = BatchOptions.of_recipe(recipe)
+    options = BatchOptions.for_training(recipe)
     training, *validation = (
         classification_windows(split, tokenizer, task.labels, options)
         for split in (task.training, *task.validation)

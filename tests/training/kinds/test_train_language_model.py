@@ -128,7 +128,7 @@ def test_blank_text_and_models_of_other_kinds_are_refused(written, tiny_run, tmp
 
 
 def report_on(files, valid, tokenizer, recipe, kind="line"):
-    options = BatchOptions.of_recipe(recipe)
+    options = BatchOptions.for_training(recipe)
     windows = PackedWindows(tokenizer, files, kind, options)
     validation = [PackedWindows(tokenizer, [file], kind, options) for file in valid]
     return text_report(windows, validation, tokenizer, kind=kind)

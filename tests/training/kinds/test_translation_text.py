@@ -92,8 +92,10 @@ def test_the_report_has_the_cost_of_the_run(files, tiny_recipe, prepared):
 def test_the_text_is_read_once_for_its_report_and_once_in_a_pass(
     files, tiny_recipe, prepared, monkeypatch
 ):
-    read, texts = [], Mixture.texts
-    monkeypatch.setattr(Mixture, "texts", lambda self, file: read.append(file) or texts(self, file))
+    read, opened = [], Mixture._file
+    monkeypatch.setattr(
+        Mixture, "_file", lambda self, file: read.append(file) or opened(self, file)
+    )
     run = prepared(tiny_recipe, *files)
     words_of_report, batches = report(run), run.text.training.dataset()
     assert f"{batches.cardinality()} batches" in words_of_report
