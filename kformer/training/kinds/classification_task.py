@@ -10,6 +10,7 @@ from kformer.training.kinds.labelled_files import (
     Split,
     check_known,
     check_several,
+    checked_columns,
     split,
 )
 from kformer.training.recipes.recipe import Recipe
@@ -29,6 +30,10 @@ class ClassificationTask(OneTextTask):
     counted = "texts"
     options: ClassificationOptions
     split = staticmethod(split)
+
+    def check(self, recipe: Recipe):
+        checked_columns(self.options.columns)
+        super().check(recipe)
 
     @functools.cached_property
     def training(self) -> Split:

@@ -15,7 +15,6 @@ from kformer.arguments import check_choice, check_number
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER
 from kformer.text.bleu_tokenizers import TOKENIZERS
 from kformer.text.documents import DOCUMENTS, LINE
-from kformer.training.kinds.labelled_files import checked_columns
 from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS, Recipe
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -316,7 +315,6 @@ class ClassificationOptions(LabellingOptions):
     )
 
     def check(self, recipe: Recipe):
-        checked_columns(self.columns)
         check_choice("pooling", self.pooling, POOLINGS)
         check_no_target(recipe, CLASSIFIER.words)
         super().check(recipe)
