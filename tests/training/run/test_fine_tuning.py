@@ -7,10 +7,17 @@ import pytest
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from kformer import Tokenizer, Transformer, Translator
+from kformer import (
+    TextClassifier,
+    TextTagger,
+    Tokenizer,
+    Transformer,
+    TransformerEncoder,
+    Translator,
+)
 from kformer.training import Recipe, warm_start
 from kformer.training.kinds.translation_learner import new_translator
-from kformer.training.run.fine_tuning import sizes
+from kformer.training.run.fine_tuning import sizes, warm_start_stack
 from support import toy
 from support.reference import perturbed
 
@@ -260,3 +267,19 @@ def test_rows_of_an_output_of_its_own_go_with_their_pieces():
         np.testing.assert_array_equal(rows[pieces.index(piece)], row)
     with pytest.raises(ValueError, match=r"Received: tied_output=True instead of False\."):
         warm_start(translator(tokenizer), old)
+
+
+@pytest.mark.parametrize(("kind", "head_is_copied"), [(TextTagger, True), (TextClassifier, False)])
+def test_a_tagger_starts_from_any_encoder_and_from_the_head_of_a_tagger(
+    tokenizer, kind, head_is_copied
+):
+    labels = ["O", "B-X", "I-X"]
+    new, old = (
+        model(tokenizer, TransformerEncoder(tokenizer.vocab_size, 1, 16, 2, 24), labels)
+        for model in (TextTagger, kind)
+    )
+    warm_start_stack(new, old)
+    encoders = new.network.encoder.weights, old.network.encoder.weights
+    assert all(np.array_equal(*weights) for weights in zip(*encoders, strict=True))
+    kernels = [model.network.head.kernel.numpy() for model in (new, old)]
+    assert np.array_equal(*kernels) == head_is_copied
