@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kformer import plot
 from kformer.cli.common_models import KerasModel, TargetLanguage, check_is_keras, open_able_to
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable, replacing
@@ -56,15 +57,11 @@ def attention(
         if output:
             figure = draw(views, text, kind, layer, head)
     if output:
-        from kformer.plot import save_figure
-
-        save_figure(figure, output)
+        plot.save_figure(figure, output)
         typer.echo(f"The picture is {output}")
     if html:
-        from kformer.plot import attention_page
-
         with replacing(html) as temporary:
-            temporary.write_text(attention_page(views, text), "utf-8")
+            temporary.write_text(plot.attention_page(views, text), "utf-8")
         typer.echo(f"The page is {html}")
 
 
@@ -81,9 +78,7 @@ def _check(text, output, html, **picture_options):
             f"Received: {name}={value} without --output."
         )
     if output:
-        from kformer.plot import check_picture
-
-        check_picture(output)
+        plot.check_picture(output)
         check_writable(output)
     if html:
         if html.suffix.lower() not in (".html", ".htm"):
@@ -100,8 +95,6 @@ def draw(
 ):
     """Returns the figure of one `View`: a grid of layers and heads, or the chosen ones."""
     import numpy as np
-
-    from kformer.plot import plot_attention
 
     by_kind = {view.kind: view for view in views}
     kind = kind or [*by_kind][-1]
@@ -124,4 +117,4 @@ def draw(
     title = f"{text}\n{', '.join([f'{kind} attention', *single])}"
     rows = "piece that attends" if kind == "encoder" else "piece that is written"
     names = {"layers": layers, "heads": heads, "axes": (rows, "attended to")}
-    return plot_attention(chosen, queries, keys, title, **names)
+    return plot.plot_attention(chosen, queries, keys, title, **names)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kformer import plot
 from kformer.cli.common_models import AnyModel, open_able_to
 from kformer.cli.run_flags import WITHOUT_TARGET, Settings, train_as_prepared, with_options_of_run
 from kformer.cli.terminal.line_streams import (
@@ -122,9 +123,7 @@ def evaluate(
     """Classify labelled text: accuracy, macro F1 and the confusion matrix."""
     saved_form(model)  # Raises if it is none.
     if picture:
-        from kformer.plot import check_picture
-
-        check_picture(picture)
+        plot.check_picture(picture)
         check_writable(picture)
     examples = [example for file in test for example in read_labelled(file, _names(columns))]
     classifier = open_able_to("classify", model)
@@ -139,9 +138,7 @@ def evaluate(
     show_scores(scores)
     if picture:
         with quiet():
-            from kformer.plot import plot_confusion, save_figure
-
-            save_figure(plot_confusion(scores.matrix, scores.labels), picture)
+            plot.save_figure(plot.plot_confusion(scores.matrix, scores.labels), picture)
         typer.echo(f"The picture is {picture}")
 
 

@@ -13,6 +13,8 @@ from typing import Annotated, ClassVar
 
 import typer
 
+import kformer
+from kformer import phrasebook, plot, training
 from kformer.cli.attention_command import draw
 from kformer.cli.common_models import open_able_to, open_model
 from kformer.cli.export_options import Exports
@@ -50,8 +52,6 @@ class TranslatorDemo:
     about: ClassVar = {"source_language": "de", "target_language": "en"}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
-        from kformer import phrasebook  # Not for the other commands, which start sooner so.
-
         self._output = output
         files = phrasebook.write(output / "text")
         self._corpus = phrasebook.phrasebook()
@@ -59,9 +59,8 @@ class TranslatorDemo:
         pairs = [pair for part in parts for pair in part]
         self.texts, self.references = map(list, zip(*pairs, strict=True))
         self.shown = [*TYPED, *(pair.source for part in parts for pair in part[:SHOWN])]
-        with quiet():
-            from kformer.training import train
-
+        with quiet():  # It imports TensorFlow.
+            train = training.train
         sides = files["train.de"], files["train.en"]
         valid = files["valid.de"], files["valid.en"]
         recipe = Recipe.named("quick" if quick else "demo")
@@ -74,11 +73,9 @@ class TranslatorDemo:
     def draw(self):
         """Writes a picture and returns its path."""
         with quiet():
-            from kformer.plot import save_figure
-
             typical = min(self._corpus.test, key=lambda pair: abs(len(pair.source) - 30))
             views = self.model.attend(typical.source).views()
-            save_figure(draw(views, typical.source), self._output / "attention.png")
+            plot.save_figure(draw(views, typical.source), self._output / "attention.png")
         return self._output / "attention.png"
 
     def show_scores(self):
@@ -109,6 +106,9 @@ _QUICK = {
 }
 
 
+_TURNING = phrasebook.TURNING  # Words of negation or contrast.
+
+
 class ClassifierDemo:
     """The demo of a classifier, with the reviews; it has what `TranslatorDemo` has."""
 
@@ -117,18 +117,15 @@ class ClassifierDemo:
     about: ClassVar = {}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
-        from kformer.phrasebook import reviews, write_reviews
-
         self._output = output
-        files = write_reviews(output / "text")
-        self._corpus = reviews()
+        files = phrasebook.write_reviews(output / "text")
+        self._corpus = phrasebook.reviews()
         parts = [getattr(self._corpus, name) for name in PARTS]
         self.texts = [review.text for part in parts for review in part]
         self.references = [review.label for part in parts for review in part]
         self.shown = [review.text for part in parts for review in part[:SHOWN]]
-        with quiet():
-            from kformer.training import train_classifier
-
+        with quiet():  # It imports TensorFlow.
+            train_classifier = training.train_classifier
         recipe = Recipe.named("reviews", **(_QUICK if quick else {}))
         run = output / "run"
         self.model = train_classifier(
@@ -142,20 +139,18 @@ class ClassifierDemo:
 
     def draw(self):
         with quiet():
-            from kformer.plot import plot_confusion, save_figure
-
             scores = self._scores([*self._corpus.test, *self._corpus.unseen])
             path = self._output / "confusion.png"
-            save_figure(plot_confusion(scores.matrix, scores.labels), path)
+            plot.save_figure(plot.plot_confusion(scores.matrix, scores.labels), path)
         return path
 
     def show_scores(self):
-        from kformer.phrasebook import TURNING
-
         typer.echo(f"\n{'held-out reviews':<34}{'number':>7}{'right %':>9}{'macro F1':>10}")
         for name, title in PARTS.items():
             part = getattr(self._corpus, name)
-            turning = [review for review in part if TURNING & {*review.text.lower().split()}]
+            turning = [
+                review for review in part if phrasebook.TURNING & {*review.text.lower().split()}
+            ]
             for shown, examples in ((title, part), ("  with negation or contrast", turning)):
                 scores = self._scores(examples)
                 typer.echo(
@@ -186,8 +181,6 @@ class LanguageModelDemo:
     about: ClassVar = {}
 
     def __init__(self, output: Path, quick: bool, overwrite: bool):
-        from kformer import phrasebook
-
         self._output = output
         files = phrasebook.write(output / "text")
         corpus = phrasebook.phrasebook()
@@ -196,9 +189,8 @@ class LanguageModelDemo:
         self.texts = [_beginning(text) for part in self._parts.values() for text in part]
         self.references = None
         self.shown = [_beginning(text) for part in self._parts.values() for text in part[:SHOWN]]
-        with quiet():
-            from kformer.training import train_language_model
-
+        with quiet():  # It imports TensorFlow.
+            train_language_model = training.train_language_model
         recipe = Recipe.named("sentences", **({"epochs": 2} if quick else {}))
         self.model = train_language_model(
             recipe, files["train.en"], output / "run", files["valid.en"], restart=overwrite
@@ -209,16 +201,12 @@ class LanguageModelDemo:
 
     def draw(self):
         with quiet():
-            from kformer.plot import save_figure
-
             model, path = self.model, self._output / "attention.png"
             text = min(self._parts["test"], key=lambda text: abs(len(text) - 30))
-            save_figure(draw(model.attend(text).views(), text), path)
+            plot.save_figure(draw(model.attend(text).views(), text), path)
         return path
 
     def show_scores(self):
-        import kformer
-
         typer.echo(f"\n{'held-out sentences':<34}{'number':>7}{'perplexity':>12}")
         for name, title in PARTS.items():
             perplexity = kformer.perplexity(self.model.score(self._parts[name]))

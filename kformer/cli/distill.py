@@ -18,10 +18,16 @@ from kformer.cli.terminal.streams import quiet
 from kformer.cli.unfinished import settings_of, write_resumably
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 from kformer.text.text_files import read_lines
-from kformer.training.distillation import DistillationOptions
+from kformer.training.distillation import (
+    DistillationOptions,
+    missing,
+    shards_to_teach,
+    texts_to_teach,
+)
 from kformer.training.recipes.recipe import TRANSLATION_MONITORS, Recipe, recipe_names
 from kformer.training.run.continuation import check_output
 from kformer.training.run.run_options import RunOptions
+from kformer.training.shards.manifest import read_manifest
 
 _Files = list[Path]
 _OF_RUN = ("tokenizer", "overwrite", "restart", "max_hours", "tensorboard")
@@ -83,12 +89,6 @@ def distill(
 
     language = target_language or target_language_in(teachers[0])
     options = _with_tokenizer(options, target or [], language)
-    from kformer.training.distillation import (  # Imports NumPy.
-        missing,
-        shards_to_teach,
-        texts_to_teach,
-    )
-
     folder = output.with_name(f"{output.name}-text") if translations is None else translations
     texts = texts_to_teach(teachers, source, target or [], folder, options)
     shards = None
@@ -201,8 +201,6 @@ def _ask(load, first, texts, shards, number, max_length):
         shards: Path of the folder to write.
         number, max_length: As for `shards_to_teach`.
     """
-    from kformer.training.shards.manifest import read_manifest
-
     if shards.exists() and read_manifest(shards).teacher_ids:
         return
     with quiet():

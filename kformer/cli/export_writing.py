@@ -9,8 +9,11 @@ from typing import Any
 import typer
 
 import kformer
+from kformer import export
 from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import SearchOptions
+from kformer.export.tflite.tflite_report import write_report
+from kformer.files import Publication
 from kformer.kinds import TRANSLATOR, kind_of
 
 
@@ -29,9 +32,6 @@ def write_exports(model: Any, texts: Sequence[str], references: Any, exports: An
         for CTranslate2.
     """
     with quiet() as say:
-        from kformer.export import Verifier
-        from kformer.files import Publication
-
         if kind_of(model) is TRANSLATOR:
             model = _into(model, exports) if model.target_languages else model
             model.about |= exports.about
@@ -45,7 +45,7 @@ def write_exports(model: Any, texts: Sequence[str], references: Any, exports: An
 
         say_running("in Python, to compare with")
         search, tokenize = (exports.beam_size, exports.length_penalty), exports.tokenize
-        verifier = Verifier(model, texts, references, *search, tokenize)
+        verifier = export.Verifier(model, texts, references, *search, tokenize)
         with Publication() as together:
             # The SavedModel last: servers must not find it while the others are being made.
             if exports.tflite or exports.web:
@@ -101,8 +101,6 @@ def _check(model, exports):
 
 def _write_tflite(model, exports, verifier, together, say, say_running):
     """Writes the `.tflite` file, the web page around it, or both."""
-    from kformer.export import export_tflite, export_web_page
-    from kformer.export.tflite.tflite_report import write_report
 
     def check(path):
         say_running("with the .tflite file")
@@ -112,7 +110,7 @@ def _write_tflite(model, exports, verifier, together, say, say_running):
 
     say(f"Converting to a .tflite file, {exports.precision} ...")
     with tempfile.TemporaryDirectory() as folder:
-        file = export_tflite(
+        file = export.export_tflite(
             model,
             Path(folder) / "model.tflite",
             exports.beam_size,
@@ -133,18 +131,16 @@ def _write_tflite(model, exports, verifier, together, say, say_running):
             write_report(together, exports.tflite, report, python, exports.precision, measure)
         if exports.web:
             say("Writing the web page ...")
-            export_web_page(file, exports.web, exports.litert_js, together)
+            export.export_web_page(file, exports.web, exports.litert_js, together)
 
 
 def _write_saved_model(model, exports, verifier, together, say, say_running):
-    from kformer.export import export_saved_model
-
     def check(path):
         say_running("with the SavedModel")
         return verifier.verify_served(kformer.load(path), path)
 
     say("Writing the SavedModel ...")
-    export_saved_model(
+    export.export_saved_model(
         model,
         exports.saved_model,
         exports.beam_size,
@@ -158,7 +154,6 @@ def _write_saved_model(model, exports, verifier, together, say, say_running):
 
 
 def _write_ctranslate2(model, exports, verifier, together, say, say_running):
-    from kformer.export import Verifier, export_ctranslate2
     from kformer.export.ctranslate2_folder import CTranslate2Translator
 
     # The folder has no search, and CTranslate2 ranks the sequences of a beam by other rules.
@@ -168,7 +163,7 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running):
         model = model.copy()
         model.search_defaults = None
         references, tokenize = verifier.references, exports.tokenize
-        greedy = Verifier(model, verifier.texts, references, tokenize=tokenize)
+        greedy = export.Verifier(model, verifier.texts, references, tokenize=tokenize)
 
     def check(path):
         say_running("with CTranslate2")
@@ -178,7 +173,7 @@ def _write_ctranslate2(model, exports, verifier, together, say, say_running):
         greedy.verify(form, CTranslate2Translator(path), path, most, exact)
 
     say(f"Writing the folder for CTranslate2, {exports.precision} ...")
-    export_ctranslate2(model, exports.ctranslate2, str(exports.precision), check, together)
+    export.export_ctranslate2(model, exports.ctranslate2, str(exports.precision), check, together)
     if greedy is not verifier:
         verifier.reports += greedy.reports[1:]
 

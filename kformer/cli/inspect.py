@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+import kformer
 from kformer.cli.common_models import AnyModel
 from kformer.cli.terminal.streams import quiet
 from kformer.decoding.search_options import EXTRA_LENGTH
@@ -20,6 +21,7 @@ from kformer.json_files import read_json
 from kformer.kinds import EXPORTED, TRANSLATOR, Kind, kind_of
 from kformer.pocket.metadata import kind_in, read_metadata
 from kformer.training.recipes.recipe import MONITORS
+from kformer.training.run.run_config import read_run_config
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
     from kformer.tasks.parts import NetworkPart
@@ -76,7 +78,6 @@ def inspect(model: AnyModel):
 def _keras(path):
     """Yields names and values about a `.keras` file, and about the run beside it."""
     with quiet():
-        import kformer
         from kformer.tasks.parts import parts_of, stacks_of
 
         model = kformer.load(path)
@@ -169,7 +170,6 @@ def _table(parts):
 def _run(folder):
     """Yields the recipe and the best scores of the run in a folder, if there is one."""
     from kformer.training.run.history_picture import read_history
-    from kformer.training.run.run_config import read_run_config
 
     config = read_run_config(folder)
     if "recipe" not in config:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
+from kformer import scale
 from kformer.cli.terminal.streams import quiet
 
 Runner = Annotated[
@@ -77,9 +78,7 @@ def prepare_on_runner(*paths: Path, runner: str, **arguments: Any):
     """Calls `kformer.scale.prepare_shards` without messages of libraries."""
     check_beam(runner)
     with _quiet(runner):
-        from kformer.scale import prepare_shards
-
-        return prepare_shards(*paths, runner=runner, **arguments)
+        return scale.prepare_shards(*paths, runner=runner, **arguments)
 
 
 def translate_on_runner(
@@ -109,8 +108,6 @@ def translate_on_runner(
             f"text alone. Received: {', '.join(options)}."
         )
     with _quiet(runner):
-        from kformer.scale import translate_text
-
-        flags = translate_text(model, input, output, runner=runner, beam_options=beam_options)
+        flags = scale.translate_text(model, input, output, runner=runner, beam_options=beam_options)
     for flag, number in flags.items():
         typer.echo(f"kformer: {number:,} {_WHAT_FLAGS_SAY[flag]}.", err=True)

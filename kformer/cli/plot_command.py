@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+import kformer
+from kformer import plot, training
 from kformer.arguments import check_integer
 from kformer.cli.attention_command import attention
 from kformer.cli.terminal.streams import quiet
@@ -33,11 +35,8 @@ def positions(
         )
     _check(output)
     with quiet():
-        import kformer
-        from kformer.plot import plot_positions
-
         encodings = kformer.PositionalEncoding().encodings(length, d_model)
-        _save(plot_positions(encodings), output)
+        _save(plot.plot_positions(encodings), output)
 
 
 @app.command()
@@ -54,14 +53,13 @@ def schedule(
     recipes = {name: Recipe.named(name) for name in recipe or ["tiny"]}
     _check(output)
     with quiet():
-        from kformer.plot import plot_schedules
-        from kformer.training import WarmupSchedule
-
         schedules = {
-            name: WarmupSchedule(recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale)
+            name: training.WarmupSchedule(
+                recipe.d_model, recipe.warmup_steps, recipe.learning_rate_scale
+            )
             for name, recipe in recipes.items()
         }
-        _save(plot_schedules(schedules, steps), output)
+        _save(plot.plot_schedules(schedules, steps), output)
 
 
 @app.command()
@@ -80,14 +78,10 @@ def history(
 
 def _check(output):
     """Refuses a name that a picture cannot have, or a place that cannot be written to."""
-    from kformer.plot import check_picture
-
-    check_picture(output)
+    plot.check_picture(output)
     check_writable(output)
 
 
 def _save(figure, output):
-    from kformer.plot import save_figure
-
-    save_figure(figure, output)
+    plot.save_figure(figure, output)
     typer.echo(f"The picture is {output}")

@@ -12,6 +12,7 @@ from kformer.cli.on_runner import Runner, prepare_on_runner
 from kformer.cli.terminal.streams import quiet
 from kformer.files import check_writable
 from kformer.training.preparation.preparation_options import OF_NEW_VOCABULARY, PreparationOptions
+from kformer.training.preparation.raw_pairs import pair_files
 
 _Files = list[Path]
 
@@ -97,8 +98,6 @@ def _prepare(output, source, target, *, pairs, columns, **arguments):
     check_writable(output)
     if arguments["dropped"]:
         check_writable(arguments["dropped"])
-    from kformer.training.preparation.raw_pairs import pair_files  # Imports NumPy.
-
     pair_files(source, target, pairs, columns)
     with quiet():
         from kformer.training.preparation.shards_writer import prepare_shards

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kformer import serving
 from kformer.cli.common_models import TargetLanguage
 from kformer.cli.terminal.line_streams import (
     Input,
@@ -123,13 +124,11 @@ def request(
 
 
 def _client(url, model, options):
-    from kformer.serving import Client
-
     try:
         if url.startswith("http"):
-            return Client(url, model, **options)
+            return serving.Client(url, model, **options)
         with quiet():
-            return Client(url, model, **options)
+            return serving.Client(url, model, **options)
     except ImportError as error:
         raise ValueError(str(error)) from error
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from kformer.arguments import check_choice
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, any_of, kind_named
+from kformer.pocket import metadata
 from kformer.tasks.run_file import model_file
 
 if TYPE_CHECKING:  # The command line imports this module, also for --help.
@@ -119,9 +120,7 @@ def load(path: str | Path) -> Any:
     path = model_file(path)
     form = saved_form(path)
     if form == "tflite":
-        from kformer.pocket.metadata import kind_in, read_metadata
-
-        return kind_in(read_metadata(Path(path))).part("pocket")(path)
+        return metadata.kind_in(metadata.read_metadata(Path(path))).part("pocket")(path)
     if form == "saved_model":
         name = read_report(newest_version(path)).get("kind", TRANSLATOR.name)  # Early ones lack it.
         kind = kind_named(check_choice("kind", name, [kind.name for kind in EXPORTED]))

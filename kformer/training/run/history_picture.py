@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kformer import plot
 from kformer.json_files import read_json
 from kformer.training.recipes.recipe import MONITORS
 from kformer.training.run.run_config import read_run_config
@@ -18,14 +19,12 @@ def draw_history(history: dict, monitor: str, path: Path):
         monitor: Which of `MONITORS` chose the best model.
         path: Of the picture.
     """
-    from kformer.plot import plot_history, save_figure  # Slow to import, needed once.
-
     score, mode = MONITORS[monitor]
     best, values = None, history.get(score)
     if values:
         values = np.array(values) * (1 if mode == "min" else -1)
         best = int(np.nanargmin(values)) + 1
-    save_figure(plot_history(history, best), path)
+    plot.save_figure(plot.plot_history(history, best), path)
 
 
 def read_history(folder: Path) -> tuple[dict, str]:
