@@ -9,7 +9,7 @@ import typer
 
 from kformer import plot
 from kformer.cli.common_models import AnyModel, open_able_to
-from kformer.cli.run_flags import WITHOUT_TARGET, Settings, train_as_prepared, with_options_of_run
+from kformer.cli.run_flags import WITHOUT_TARGET, train_on_text, with_options_of_run
 from kformer.cli.terminal.line_streams import (
     Output,
     check_output,
@@ -23,7 +23,7 @@ from kformer.export.loading import saved_form
 from kformer.files import check_writable
 from kformer.kinds import CLASSIFIER
 from kformer.training.kinds.labelled_files import read_labelled
-from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.training.recipes.recipe import recipe_names
 from kformer.training.run.run_options import ClassificationOptions
 
 _Files = list[Path]
@@ -72,17 +72,8 @@ def train(
 
     The same command resumes an unfinished run.
     """
-    flags, options, changes = Settings.among(settings, ClassificationOptions)
-    numbers = Recipe.named(recipe, CLASSIFIER.words, **changes)
-    options["columns"] = _names(columns)
-    from kformer.training.kinds.classification_task import prepare_classifier  # Imports NumPy.
-
-    train_as_prepared(
-        lambda folder: prepare_classifier(numbers, train, folder, valid, **options),
-        output,
-        flags,
-        restart="restart" in options,
-    )
+    settings["columns"] = _names(columns)
+    train_on_text(CLASSIFIER, ClassificationOptions, recipe, (train, valid), output, settings)
 
 
 @app.command()

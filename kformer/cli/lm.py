@@ -16,7 +16,7 @@ from kformer.cli.common_models import (
     open_able_to,
     search_options,
 )
-from kformer.cli.run_flags import WITHOUT_TARGET, Settings, train_as_prepared, with_options_of_run
+from kformer.cli.run_flags import WITHOUT_TARGET, train_on_text, with_options_of_run
 from kformer.cli.score import write_scores
 from kformer.cli.terminal.line_streams import (
     Output,
@@ -31,7 +31,7 @@ from kformer.decoding.search_options import SearchOptions
 from kformer.export.loading import saved_form
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.text.documents import BLANK_LINE, DOCUMENTS, LINE, documents_of, read_documents
-from kformer.training.recipes.recipe import Recipe, recipe_names
+from kformer.training.recipes.recipe import recipe_names
 from kformer.training.run.run_options import LanguageOptions
 
 Documents = StrEnum("Documents", [(name.upper().replace("-", "_"), name) for name in DOCUMENTS])
@@ -71,16 +71,7 @@ def train(
 
     The same command resumes an unfinished run.
     """
-    flags, options, changes = Settings.among(settings, LanguageOptions)
-    numbers = Recipe.named(recipe, LANGUAGE_MODEL.words, **changes)
-    from kformer.training.kinds.language_task import prepare_language_model  # Imports NumPy.
-
-    train_as_prepared(
-        lambda folder: prepare_language_model(numbers, text, folder, valid_text, **options),
-        output,
-        flags,
-        restart="restart" in options,
-    )
+    train_on_text(LANGUAGE_MODEL, LanguageOptions, recipe, (text, valid_text), output, settings)
 
 
 @app.command()

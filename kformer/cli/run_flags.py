@@ -5,7 +5,7 @@ import dataclasses
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -14,6 +14,7 @@ import typer
 from kformer.arguments import check_choice
 from kformer.cli.command_options import with_options_of
 from kformer.cli.terminal.streams import quiet
+from kformer.kinds import Kind
 from kformer.threads import a_core_for_each_operation
 from kformer.training.recipes.recipe import OF_TRANSLATORS, SIZES, Recipe
 from kformer.training.resumption.interruption import Interrupted
@@ -108,6 +109,36 @@ def _of(kind, settings):
     names = {field.name for field in dataclasses.fields(kind)}
     fields = {name: value for name, value in settings.items() if name in names}
     return fields, {name: value for name, value in settings.items() if name not in names}
+
+
+def train_on_text(
+    kind: Kind,
+    options_class: type[RunOptions],
+    recipe: str,
+    files: Sequence,
+    output: Path,
+    settings: dict[str, Any],
+):
+    """Trains a model of a kind that reads one text, or describes its run.
+
+    Args:
+        kind, options_class: The kind, and the class of the options of its runs.
+        recipe: Name of the recipe.
+        files: Paths of the text to train on; paths of the validation text, or None.
+        output: The folder.
+        settings: The options of the command, by name.
+    """
+    flags, options, changes = Settings.among(settings, options_class)
+    numbers, (text, valid) = Recipe.named(recipe, kind.words, **changes), files
+    from kformer.training.run.run_preparation import prepare_text  # Imports NumPy.
+
+    task = kind.part("task")
+    train_as_prepared(
+        lambda folder: prepare_text(task, numbers, text, folder, valid, **options),
+        output,
+        flags,
+        restart="restart" in options,
+    )
 
 
 def train_as_prepared(prepare: Callable, output: Path, flags: Flags, restart: bool = False):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kformer.cli.common_models import AnyModel, open_able_to
-from kformer.cli.run_flags import WITHOUT_TARGET, Settings, train_as_prepared, with_options_of_run
+from kformer.cli.run_flags import WITHOUT_TARGET, train_on_text, with_options_of_run
 from kformer.cli.terminal.line_streams import (
     Output,
     check_output,
@@ -17,7 +17,6 @@ from kformer.cli.terminal.line_streams import (
 )
 from kformer.export.loading import saved_form
 from kformer.kinds import TAGGER
-from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.run_options import TaggingOptions
 
 _TAGGED = "A word, white space and its label on each line, and a blank line after each text"
@@ -41,16 +40,7 @@ def train(
 
     The same command resumes an unfinished run.
     """
-    flags, options, changes = Settings.among(settings, TaggingOptions)
-    numbers = Recipe.named(recipe, TAGGER.words, **changes)
-    from kformer.training.kinds.tagging_task import prepare_tagger  # Imports NumPy.
-
-    train_as_prepared(
-        lambda folder: prepare_tagger(numbers, train, folder, valid, **options),
-        output,
-        flags,
-        restart="restart" in options,
-    )
+    train_on_text(TAGGER, TaggingOptions, recipe, (train, valid), output, settings)
 
 
 @app.command()

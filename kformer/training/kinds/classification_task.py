@@ -1,11 +1,8 @@
 """A training run of a classifier, before TensorFlow loads."""
 
 import functools
-from pathlib import Path
-from typing import Any
 
 from kformer.kinds import CLASSIFIER
-from kformer.text.text_files import as_list
 from kformer.training.kinds.labelled_files import (
     Split,
     check_known,
@@ -15,8 +12,7 @@ from kformer.training.kinds.labelled_files import (
 )
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.run_options import ClassificationOptions
-from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_preparation import prepare as prepare_run
+from kformer.training.run.run_preparation import prepare_text
 from kformer.training.run.run_vocabularies import learn_vocabularies
 from kformer.training.run.training_task import OneTextTask
 
@@ -28,7 +24,9 @@ class ClassificationTask(OneTextTask):
     monitors = ("loss", "accuracy", "f1")
     learning = "kformer.training.kinds.classification_learner"
     counted = "texts"
+    names = "train", "valid"
     options: ClassificationOptions
+    options_class = ClassificationOptions
     split = staticmethod(split)
 
     def check(self, recipe: Recipe):
@@ -50,10 +48,6 @@ class ClassificationTask(OneTextTask):
         """The labels of the training text, in alphabetical order."""
         return tuple(self.training.counts)
 
-    @property
-    def validation_files(self):
-        return self.files["valid"]
-
     def read_examples(self):
         check_several(self.files["train"], self.options.columns)
         if self.validation_files:
@@ -68,13 +62,4 @@ class ClassificationTask(OneTextTask):
         return self.split(files, self.options.columns).texts if files else []
 
 
-def prepare_classifier(
-    recipe: Recipe, train: Any, output: Path, valid: Any = None, **options: Any
-) -> Prepared:
-    """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
-
-    The arguments and errors are as for `kformer.training.train_classifier`; `options` are the
-    fields of `ClassificationOptions`.
-    """
-    files = {"train": as_list(train), "valid": as_list(valid or [])}
-    return prepare_run(ClassificationTask(files, ClassificationOptions(**options)), recipe, output)
+prepare_classifier = functools.partial(prepare_text, ClassificationTask)

@@ -6,7 +6,7 @@ split into two such files, of texts and of labels, which are deleted when the pr
 
 import collections
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,7 +94,15 @@ def read_labelled(file: str | Path, columns: Sequence[str] | None = None) -> Ite
         yield Labelled(label, on_one_line(text), line)
 
 
-def split(files: Any, columns: Sequence[str] | None = None) -> Split:
+def _labelled_rows(file, columns):
+    """Yields each text, its label, and how often it counts for labels."""
+    for label, text, _ in read_labelled(file, columns):
+        yield text, label, {label: int(bool(text.strip()))}
+
+
+def split(
+    files: Any, columns: Sequence[str] | None = None, rows: Callable = _labelled_rows
+) -> Split:
     """Splits files of labelled text into parallel files, a `Split`.
 
     A file that has not changed is split once per process.
@@ -102,6 +110,8 @@ def split(files: Any, columns: Sequence[str] | None = None) -> Split:
     Args:
         files: A path or a list of paths.
         columns: As for `read_labelled`.
+        rows: Function from a path and columns to an iterator of texts, their labels on one line,
+            and what these add to the counts.
 
     Raises:
         As for `read_labelled`.
@@ -112,7 +122,7 @@ def split(files: Any, columns: Sequence[str] | None = None) -> Split:
         check_file(file)
         state = Path(file).stat()
         paths, counts_in_file, in_file = _split(
-            file, names, state.st_ino, state.st_size, state.st_mtime_ns
+            rows, file, names, state.st_ino, state.st_size, state.st_mtime_ns
         )
         texts.append(paths[0])
         labels.append(paths[1])
@@ -184,15 +194,15 @@ def check_known(files: list[str], labels: Collection[str], columns: Sequence[str
 
 
 @functools.lru_cache
-def _split(file, columns, *_state):
+def _split(rows, file, columns, *_state):
     counts, different = collections.Counter(), set()
 
-    def rows():
-        for label, text, _ in read_labelled(file, columns):
-            counts[label] += bool(text.strip())
+    def counted():
+        for text, label, added in rows(file, columns):
+            counts.update(added)
             if len(different) < _MOST_DIFFERENT:
                 different.add(text)
             yield text, label
 
-    paths = write_columns(rows(), ("texts.txt", "labels.txt"))
+    paths = write_columns(counted(), ("texts.txt", "labels.txt"))
     return paths, counts, len(different)

@@ -1,19 +1,16 @@
 """A training run of a language model, before TensorFlow loads."""
 
-from pathlib import Path
-from typing import Any
+import functools
 
 from kformer.files import check_file
 from kformer.kinds import LANGUAGE_MODEL
 from kformer.tasks.keras_file import check_kind
 from kformer.text.documents import LINE, read_documents
-from kformer.text.text_files import as_list
 from kformer.text.vocabulary import check_keeps_lines
 from kformer.training.data.pairs import checksum_of_text, count_lines
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.run_options import LanguageOptions
-from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_preparation import prepare as prepare_run
+from kformer.training.run.run_preparation import prepare_text
 from kformer.training.run.run_vocabularies import learn_vocabularies
 from kformer.training.run.training_task import OneTextTask
 
@@ -24,11 +21,9 @@ class LanguageTask(OneTextTask):
     kind = LANGUAGE_MODEL
     monitors = ("loss",)
     learning = "kformer.training.kinds.language_learner"
+    names = "text", "valid_text"
     options: LanguageOptions
-
-    @property
-    def validation_files(self):
-        return self.files["valid_text"]
+    options_class = LanguageOptions
 
     def read_examples(self):
         for file in self.validation_files:
@@ -63,13 +58,4 @@ class LanguageTask(OneTextTask):
         return checksum_of_text(file)
 
 
-def prepare_language_model(
-    recipe: Recipe, text: Any, output: Path, valid_text: Any = None, **options: Any
-) -> Prepared:
-    """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
-
-    The arguments and errors are as for `kformer.training.train_language_model`; `options` are the
-    fields of `LanguageOptions`.
-    """
-    files = {"text": as_list(text), "valid_text": as_list(valid_text or [])}
-    return prepare_run(LanguageTask(files, LanguageOptions(**options)), recipe, output)
+prepare_language_model = functools.partial(prepare_text, LanguageTask)

@@ -1,20 +1,15 @@
 """A training run of a tagger, before TensorFlow loads, and the text that it reads."""
 
-import collections
 import functools
-from pathlib import Path
+from typing import Any
 
-from kformer.files import check_file
 from kformer.kinds import TAGGER
 from kformer.text.labels import tagger_text
-from kformer.text.tables import write_columns
-from kformer.text.text_files import as_list, read_lines
+from kformer.text.text_files import read_lines
 from kformer.training.kinds.classification_task import ClassificationTask
-from kformer.training.kinds.labelled_files import Split
-from kformer.training.recipes.recipe import Recipe
+from kformer.training.kinds.labelled_files import Split, split
 from kformer.training.run.run_options import TaggingOptions
-from kformer.training.run.run_preparation import Prepared
-from kformer.training.run.run_preparation import prepare as prepare_run
+from kformer.training.run.run_preparation import prepare_text
 
 
 def read_tagged(file):
@@ -45,38 +40,24 @@ def read_tagged(file):
         yield words, labels
 
 
-def split_tagged(files, columns=None) -> Split:
+def split_tagged(files: Any, columns: None = None) -> Split:
     """Splits tagged text into parallel files of texts and of labels, between spaces.
 
-    A file that has not changed is split once per process. `counts` are numbers of words by label.
-
-    Args:
-        files: A path or a list of paths.
-        columns: None; the columns are those of CoNLL.
+    `counts` are numbers of words by label; the rest is as for `labelled_files.split`.
 
     Raises:
         FileNotFoundError, ValueError: As for `read_tagged`; or a file has no words.
     """
-    texts, labels, counts, different = [], [], collections.Counter(), 0
-    for file in as_list(files):
-        check_file(file)
-        state = Path(file).stat()
-        paths, in_file, number = _split(file, state.st_ino, state.st_size, state.st_mtime_ns)
-        texts.append(paths[0])
-        labels.append(paths[1])
-        counts.update(in_file)
-        different += number
-    return Split(texts, labels, dict(sorted(counts.items())), different)
+    return split(files, columns, _tagged_rows)
 
 
-@functools.lru_cache
-def _split(file, *_state):
-    texts = [*read_tagged(file)]
-    if not texts:
+def _tagged_rows(file, _):
+    """Yields each text, its labels, and these once more, to be counted."""
+    words = []
+    for words, labels in read_tagged(file):
+        yield " ".join(words), " ".join(labels), labels
+    if not words:
         raise ValueError(f"Tagged text must have words. Received: {str(file)!r}, without any.")
-    rows = [(" ".join(words), " ".join(labels)) for words, labels in texts]
-    counts = collections.Counter(label for _, labels in texts for label in labels)
-    return write_columns(rows, ("texts.txt", "labels.txt")), counts, len({*rows})
 
 
 class TaggingTask(ClassificationTask):
@@ -86,6 +67,7 @@ class TaggingTask(ClassificationTask):
     learning = "kformer.training.kinds.tagging_learner"
     counted = "tokens"
     options: TaggingOptions
+    options_class = TaggingOptions
     split = staticmethod(split_tagged)
 
     def read_examples(self):
@@ -103,11 +85,4 @@ class TaggingTask(ClassificationTask):
         return {"words": sum(self.training.counts.values()), "labels": list(self.labels)}
 
 
-def prepare_tagger(recipe: Recipe, train, output, valid=None, **options) -> Prepared:
-    """Checks a run and provides its vocabulary, as `kformer.training.run.run_preparation.prepare`.
-
-    The arguments and errors are the same as for `kformer.training.train_tagger`; `options` are the
-    fields of `TaggingOptions`.
-    """
-    files = {"train": as_list(train), "valid": as_list(valid or [])}
-    return prepare_run(TaggingTask(files, TaggingOptions(**options)), recipe, output)
+prepare_tagger = functools.partial(prepare_text, TaggingTask)

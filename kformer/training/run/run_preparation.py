@@ -4,14 +4,16 @@ import dataclasses
 import functools
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from kformer.arguments import check_choice
+from kformer.text.text_files import as_list
 from kformer.training.recipes.recipe import Recipe
 from kformer.training.run.continuation import check_output
 from kformer.training.run.run_config import changed_settings, read_run_config, run_config
 from kformer.training.run.run_folder import CHECKPOINTS
 from kformer.training.run.run_vocabularies import Vocabularies, saved_vocabularies
-from kformer.training.run.training_task import Task, TextOfRun
+from kformer.training.run.training_task import OneTextTask, Task, TextOfRun
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,6 +107,26 @@ def prepare(task: Task, recipe: Recipe, output: str | Path) -> Prepared:
     if not resumes:
         task.check_some_are_left(recipe, vocabularies)
     return Prepared(task, recipe, replaced, output, resumes, changed, config, vocabularies, origin)
+
+
+def prepare_text(
+    task: type[OneTextTask],
+    recipe: Recipe,
+    text: Any,
+    output: str | Path,
+    valid: Any = None,
+    **options: Any,
+) -> Prepared:
+    """Prepares the run of a kind of model that reads one text, as `prepare`.
+
+    Args:
+        task: The class of the kind.
+        recipe, output: As for `prepare`.
+        text, valid: Paths of the text to train on, and to validate on.
+        **options: Fields of the options of the kind.
+    """
+    files = zip(task.names, (as_list(text), as_list(valid or [])), strict=True)
+    return prepare(task(dict(files), task.options_class(**options)), recipe, output)
 
 
 def _with_sizes_to_start_from(recipe, task):

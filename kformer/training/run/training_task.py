@@ -174,7 +174,19 @@ class Task:
 
 
 class OneTextTask(Task):
-    """A kind of model that reads one text and has one stack of layers; base class."""
+    """A kind of model that reads one text and has one stack of layers; base class.
+
+    Attributes:
+        names: Names of the files to train on, and of the validation text.
+        options_class: The class of the options.
+    """
+
+    names: tuple[str, str]
+    options_class: type[RunOptions]
+
+    @property
+    def validation_files(self):
+        return self.files[self.names[1]]
 
     def plain_files(self, name: str) -> list[str]:
         """Returns paths of the text alone, a text on each line, of the files called `name`."""
