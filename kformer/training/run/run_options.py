@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from kformer.arguments import check_choice, check_number
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER
@@ -25,39 +25,19 @@ POOLINGS = ("mean", "first")
 Trainer = TypeVar("Trainer", bound=Callable)
 
 
-def _about(
-    description: str,
-    recorded: Callable | None = None,
-    choices: Sequence[str] | None = None,
-    metavar: str | None = None,
-    option: str | None = None,
-    is_model: bool = False,
-    is_flag: bool = False,
-    in_commands: bool = True,
-):
+def _about(description: str, recorded: Callable | None = None, **settings: Any):
     """Returns the metadata of an option.
 
     Args:
         description: For the help of commands and for docstrings. Other options are in backticks.
         recorded: Function from a value to the one of the run config, in which a `pathlib.Path`
             stands for the hash of a file; None for an option that may change when a run resumes.
-        choices: All values.
-        metavar: Its value in the help of commands.
-        option: Its name in commands, if that is another.
-        is_model: Whether it is a file that holds a model.
-        is_flag: Whether commands can only switch it on.
-        in_commands: Whether it is an option of commands in the same form.
+        **settings: For commands. `choices`, all values; `metavar`, its value in the help; `option`,
+            its name, if that is another; `is_model`, whether it is a file that holds a model;
+            `is_flag`, whether it can only be switched on; and `in_commands`, False for an option
+            that commands do not have in this form.
     """
-    return {
-        "description": description,
-        "recorded": recorded,
-        "choices": choices,
-        "metavar": metavar,
-        "option": option,
-        "is_model": is_model,
-        "is_flag": is_flag,
-        "in_commands": in_commands,
-    }
+    return {"description": description, "recorded": recorded, "in_commands": True, **settings}
 
 
 def _flag(description: str, recorded: Callable | None = None):
