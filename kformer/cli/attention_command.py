@@ -99,8 +99,11 @@ def draw(
     by_kind = {view.kind: view for view in views}
     kind = kind or [*by_kind][-1]
     if kind not in by_kind:
+        recurrent = kind == "decoder" and "cross" in by_kind
         raise ValueError(
-            f"The model has attention of the kind {', '.join(by_kind)}. Received: kind={kind}."
+            f"The model has attention of the kind {', '.join(by_kind)}"
+            + (", and an SSRU instead of the decoder's self-attention" if recurrent else "")
+            + f". Received: kind={kind}."
         )
     _, queries, keys, grid = by_kind[kind]  # (L, H, Q, K)
     for name, number, most in (("layer", layer, grid.shape[0]), ("head", head, grid.shape[1])):

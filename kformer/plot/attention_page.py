@@ -10,6 +10,9 @@ from string import Template
 import numpy as np
 
 KINDS = ("encoder", "decoder", "cross")
+_NO_SELF_ATTENTION = (
+    "<p>The decoder has no self-attention to show: a recurrent unit reads the earlier words.</p>"
+)
 
 
 def attention_page(views: Sequence, title: str) -> str:
@@ -17,7 +20,7 @@ def attention_page(views: Sequence, title: str) -> str:
 
     It has every layer and head, and their means; works with a mouse, by touch and from the
     keyboard, in light and dark, and in any script that the reader's device has fonts for. Weights
-    are rounded to 1 / 255.
+    are rounded to 1 / 255. A note says so where a decoder attends to a source and not to itself.
 
     Args:
         views: The kinds of attention, `kformer.tasks.attention_maps.View` or as many tuples: the
@@ -32,8 +35,10 @@ def attention_page(views: Sequence, title: str) -> str:
         raise ValueError("A page needs attention to show. Received: no views.")
     template = resources.files("kformer.plot") / "attention.html"
     data = json.dumps([_data(*view) for view in views], ensure_ascii=False)
+    kinds = {kind for kind, *_ in views}
     return Template(template.read_text("utf-8")).substitute(
         title=html.escape(title),
+        note=_NO_SELF_ATTENTION if "cross" in kinds and "decoder" not in kinds else "",
         # The only character that could end the element that holds it.
         data=data.replace("<", "\\u003c"),
     )

@@ -6,6 +6,7 @@ import re
 import pytest
 from matplotlib import font_manager
 
+from kformer import Transformer, Translator
 from kformer.cli.attention_command import draw
 
 SENTENCE = "der hund ruft uns ."
@@ -32,6 +33,7 @@ def test_a_page_has_all_attention_of_a_translator(command, toy_keras, tmp_path):
     assert all((view["layers"], view["heads"]) == (1, 2) for view in views)
     assert f"<title>{SENTENCE}</title>" in page.read_text("utf-8")
     assert "http" not in page.read_text("utf-8")  # It fetches nothing.
+    assert "no self-attention" not in page.read_text("utf-8")
 
 
 @pytest.mark.prove
@@ -68,6 +70,16 @@ def test_a_kind_that_the_model_does_not_have_is_refused(refused, tiny_classifier
     path = saved(tiny_classifier, tmp_path)
     line = refused("attention", path, "wir", "--output", tmp_path / "a.png", "--kind", "cross")
     assert "attention of the kind encoder. Received: kind=cross" in line
+
+
+def test_a_recurrent_decoder_has_no_self_attention_to_show(command, refused, tokenizer, tmp_path):
+    network = Transformer(tokenizer.vocab_size, 1, 16, 2, 24, decoder_cell="ssru")
+    path, page = saved(Translator(tokenizer, network), tmp_path), tmp_path / "page.html"
+    assert command("attention", path, "wir", "--html", page).returncode == 0
+    assert [view["kind"] for view in data_of(page)] == ["encoder", "cross"]
+    assert "The decoder has no self-attention to show" in page.read_text("utf-8")
+    line = refused("attention", path, "wir", "--output", tmp_path / "a.png", "--kind", "decoder")
+    assert "an SSRU instead of the decoder's self-attention. Received: kind=decoder" in line
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,14 @@ def test_ctranslate2_says_what_python_says(shape, tables, tokenizer, tmp_path):
     assert len({*expected}) > 2
 
 
+def test_a_recurrent_decoder_is_refused(tokenizer, tmp_path):
+    network = kformer.Transformer(tokenizer.vocab_size, 1, 16, 2, 24, decoder_cell="ssru")
+    translator = kformer.Translator(tokenizer, network)
+    with pytest.raises(ValueError, match=r"CTranslate2 has no SSRU.* decoder_cell='ssru'"):
+        export_ctranslate2(translator, tmp_path / "folder")
+    assert not any(tmp_path.iterdir())
+
+
 @pytest.mark.prove
 @installed
 def test_each_side_may_have_its_own_ids_and_its_own_end(two_vocabularies, tmp_path):

@@ -12,6 +12,7 @@ import kformer
 from kformer import Transformer, Translator
 from kformer.decoding.decoder_step import start_decoding
 from kformer.export import ServedTranslator, Verifier, export_saved_model, export_tflite
+from kformer.model.decoder import DECODER_CELLS
 from kformer.model.dense import HoldsDense, dense_layers
 from kformer.pocket import PocketTranslator
 from kformer.training import AveragedAdam, MaskedCrossEntropy, warm_start
@@ -72,9 +73,13 @@ def numbers(tensor):
 
 @pytest.mark.sample(20)
 @every_form
-@pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
-def test_a_step_computes_what_the_whole_sequence_does(form, norm_first):
-    transformer = new_transformer(form, norm_first=norm_first)
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"norm_first": True}, {"decoder_cell": "ssru"}],
+    ids=["post-norm", "pre-norm", "ssru"],
+)
+def test_a_step_computes_what_the_whole_sequence_does(form, settings):
+    transformer = new_transformer(form, **settings)
     whole = numbers(transformer((SOURCE, TARGET)))
     step, cache = start_decoding(transformer, SOURCE, T)
     for position in range(T):
@@ -166,8 +171,9 @@ def test_the_float32_copy_has_the_values_of_the_quantized_weights(mode):
 
 @pytest.mark.prove
 @every_form
-def test_the_copy_to_export_says_nearly_the_same(form):
-    transformer = new_transformer(form)
+@pytest.mark.parametrize("decoder_cell", DECODER_CELLS)
+def test_the_copy_to_export_says_nearly_the_same(form, decoder_cell):
+    transformer = new_transformer(form, decoder_cell=decoder_cell)
     copied = transformer.copy()
     assert copied.dtype_policy.name == "float32" and "quantized" not in copied.get_config()
     expected = numbers(transformer((SOURCE, TARGET)))

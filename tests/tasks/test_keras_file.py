@@ -12,7 +12,7 @@ import pytest
 
 import kformer
 from kformer import Tokenizer, Transformer, Translator
-from kformer.tasks.keras_file import FORMAT
+from kformer.tasks.keras_file import FORMAT, transformer_config
 from kformer.training import MaskedCrossEntropy
 from support.processes import printed_by
 from support.reference import perturbed
@@ -47,6 +47,15 @@ def with_config(path, change):
         return json.dumps(config).encode()
 
     return forged(path, replace)
+
+
+@pytest.mark.parametrize(("cell", "number"), [("attention", 2), ("ssru", 4)])
+def test_an_older_format_holds_whatever_older_readers_understand(tokenizer, tmp_path, cell, number):
+    transformer = Transformer(400, 1, 16, 2, 24, decoder_cell=cell)
+    Translator(tokenizer, transformer).save(tmp_path / "t.keras")
+    with zipfile.ZipFile(tmp_path / "t.keras") as archive:
+        assert json.loads(archive.read("config.json"))["config"]["format"] == number
+    assert transformer_config(tmp_path / "t.keras")["decoder_cell"] == cell
 
 
 @pytest.mark.prove

@@ -13,7 +13,7 @@ from kformer.tasks.parts import parts_of
 
 NETWORKS = {
     "joint": lambda: Transformer(41, 2, 8, 2, 12, norm_first=True, num_decoder_layers=3),
-    "own target": lambda: Transformer(41, 1, 8, 2, 12, target_vocab_size=53),
+    "own target": lambda: Transformer(41, 1, 8, 2, 12, target_vocab_size=53, decoder_cell="ssru"),
     "classifier": lambda: SequenceClassifier(TransformerEncoder(41, 2, 8, 2, 12), 3),
     "language model": lambda: TransformerDecoder(41, 2, 8, 2, 12),
 }
@@ -49,7 +49,8 @@ def test_a_part_has_the_parameters_of_its_layers():
 
 
 def test_each_kind_has_names_of_its_own():
-    assert {"source embedding", "target embedding"} <= {*counted("own target")[1]}
+    own = {"source embedding", "target embedding", "decoder, SSRU"}
+    assert own <= {*counted("own target")[1]}
     assert counted("classifier")[1]["output"].parameters == 8 * 3 + 3
     assert "decoder, self-attention" in counted("language model")[1]
     assert "encoder, self-attention" in counted("classifier")[1]

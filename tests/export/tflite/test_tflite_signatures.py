@@ -5,12 +5,14 @@ import pytest
 from ai_edge_litert.compiled_model import CompiledModel
 from ai_edge_litert.interpreter import Interpreter
 
+import kformer
 from kformer.decoding.search_ids import search_ids, search_of_options
 from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.export import export_tflite
 from kformer.pocket import PocketTranslator
 from kformer.pocket.metadata import read_metadata
 from support import toy
+from support.reference import perturbed
 
 S = toy.SHORT  # Most ids of a source.
 SIGNATURES = [
@@ -101,25 +103,39 @@ def test_its_parts_make_the_whole(exported, toy_translator):
 
 
 def test_an_app_can_search_by_itself(exported, toy_translator):
-    interpreter = Interpreter(str(exported[1]))
+    assert_searches_by_itself(exported[1], toy_translator, {"cache_keys", "cache_values"})
+
+
+@pytest.mark.prove
+def test_an_app_can_search_by_itself_with_the_state_of_a_recurrent_decoder(
+    toy_translator, tmp_path
+):
+    settings = {**toy_translator.transformer.get_config(), "decoder_cell": "ssru"}
+    network = perturbed(kformer.Transformer.from_config(settings))
+    translator = kformer.Translator(toy_translator.tokenizer, network)
+    path = export_tflite(translator, tmp_path / "toy.tflite", max_source_length=S)
+    assert_searches_by_itself(path, translator, {"state"})
+
+
+def assert_searches_by_itself(path, translator, state):
+    """Translates with `encode` and `decode_step`, whose state has these names."""
+    interpreter = Interpreter(str(path))
     encode, step = (interpreter.get_signature_runner(name) for name in ("encode", "decode_step"))
     shapes = {name: of["shape"] for name, of in step.get_input_details().items()}
     for text in toy.SOURCES[:3]:
-        ids = toy_translator.tokenizer.encode([text]).numpy()
+        ids = translator.tokenizer.encode([text]).numpy()
         memory = encode(source=np.pad(ids, ((0, 0), (0, S - ids.shape[1]))))
-        cache = {
-            name: np.zeros(shapes[name], np.float32) for name in ("cache_keys", "cache_values")
-        }
+        cache = {name: np.zeros(shapes[name], np.float32) for name in state}
         del memory["memory"]
         said = [2]
-        while said[-1] != 3:
+        while said[-1] != 3 and len(said) <= ids.shape[1] + EXTRA_LENGTH:
             now = {"ids": np.array([[said[-1]]], np.int32), "position": [len(said) - 1]}
             now["position"] = np.array(now["position"], np.int32)
             found = step(**now, **memory, **cache)
             cache = {name: found[name] for name in cache}
             said.append(int(found["logits"].argmax()))
-        [expected] = toy_translator.translate([text])
-        assert toy_translator.tokenizer.detokenize([said]).numpy()[0].decode() == expected
+        [expected] = translator.translate([text])
+        assert translator.tokenizer.detokenize([said]).numpy()[0].decode() == expected
 
 
 def test_at_the_edges_are_int32_uint8_and_float32_in_static_shapes(exported):

@@ -31,7 +31,7 @@ print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
     [
         ("tiny", {}),
         ("tiny", {"target_vocab_size": 500}),
-        ("tiny", {"num_decoder_layers": 1}),
+        ("tiny", {"num_decoder_layers": 1, "decoder_cell": "ssru"}),
         ("base", {}),
     ],
 )

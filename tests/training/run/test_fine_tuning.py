@@ -85,13 +85,15 @@ def test_a_model_with_the_same_vocabulary_translates_the_same(toy_translator):
 
 
 @pytest.mark.prove
-def test_positions_and_an_ignored_end_are_kept(toy_translator):
-    tokenizer = toy_translator.tokenizer
-    settings = {"first_position": 2, "max_wavelength": 20_000.0}
+def test_the_cell_positions_and_an_ignored_end_are_kept(toy_translator):
+    tokenizer, cell = toy_translator.tokenizer, {"decoder_cell": "ssru"}
+    settings = {"first_position": 2, "max_wavelength": 20_000.0, **cell}
     old = translator(tokenizer, **settings, ignored_source_id=tokenizer.end_id)
     new = new_translator(Recipe.named("tiny", **sizes(old.transformer)), tokenizer, old)
     assert new.translate(toy.SOURCES) == old.translate(toy.SOURCES)
     with pytest.raises(ValueError, match=r"Received: first_position=0 instead of 2\."):
+        warm_start(translator(tokenizer, **cell), old)
+    with pytest.raises(ValueError, match=r"Received: decoder_cell=attention instead of ssru\."):
         warm_start(translator(tokenizer), old)
 
 
