@@ -134,7 +134,7 @@ class RunOptions:
         return {
             field.name: _recorded(field, getattr(self, field.name))
             for field in dataclasses.fields(self)
-            if field.metadata["recorded"]
+            if field.metadata.get("recorded")
         }
 
     def check(self, recipe: Recipe):
