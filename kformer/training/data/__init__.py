@@ -3,8 +3,8 @@
 - `pairs`: parallel files, tables and Python objects, as the files of a run.
 - `mixture`: several corpora with their weights, and how often each is read.
 - `translation_dataset`: `translation_dataset`, a `tf.data.Dataset` of batches. `windows`,
-  `batching`: windows of text and batches by length, for all such data sets.
+  `batching`: windows of text with their statistics, and batches by length, for all such data sets.
 - `dropped_pairs`: pairs that are dropped, and why.
 - `respelling`: other spellings of the same text, by subword regularization and byte fallback.
-- `preflight`, `text_statistics`, `corpus_report`: a report on a corpus before training.
+- `preflight`, `corpus_report`: a report on a corpus before training.
 """
