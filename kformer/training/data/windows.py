@@ -115,7 +115,10 @@ class Windows:
 
     @functools.cached_property
     def statistics(self) -> Statistics:
-        """The counts of the text and of its batches, which takes a reading of all of it."""
+        """The counts of the text and of its batches, which takes a reading of all of it.
+
+        They are kept until `dataset` needs the number of batches, which saves another reading.
+        """
         total = []
         for *text, places, seed in self._eager_windows(with_places=True):
             total = [sum_of([*total, self._statistics(*text, places, seed)])]
@@ -124,8 +127,9 @@ class Windows:
     @functools.cached_property
     def _batch_counts(self):
         """The number of batches of each bucket, int64 (K,); it is the same for all passes."""
-        if "statistics" in self.__dict__:  # The text was read for them.
-            return self.statistics.batches
+        statistics = self.__dict__.pop("statistics", None)  # Those of a long text are large.
+        if statistics is not None:
+            return statistics.batches
         return sum(self._counts(*text_and_seed) for text_and_seed in self._eager_windows())
 
     def _eager_windows(self, with_places=False):
