@@ -6,7 +6,7 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
-.PHONY: help demo test test-jax prove docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo test test-jax prove runtime-wheel docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ test-jax: venv  ## Run only that sample of the tests that `make test` runs on Ke
 prove: venv lint .venv/arm/downloaded older-runtimes  ## Run all tests, however long they take; ARGS= as above.
 	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile=prove $(ARGS)
 	$(if $(ARGS),,$(ON_JAX))
+
+runtime-wheel: venv  ## Build the wheel kformer-runtime, which needs no TensorFlow, in dist.
+	$(BIN)/python tests/support/runtime_wheel.py dist
 
 docs: venv  ## Build the API reference from the docstrings, in build/docs.
 	PYTHONPATH=tests TF_CPP_MIN_LOG_LEVEL=3 \

@@ -41,11 +41,12 @@ def lazy_names(package: str, file: str):
                     f"`{package}.{name}` needs Apache Beam: pip install 'kformer[beam]'. "
                     f"Received: no module named {missing!r}."
                 ) from error
-            if missing not in ("tensorflow", "tensorflow_text"):
+            if missing not in ("tensorflow", "tensorflow_text", "keras"):
                 raise
             raise ImportError(
-                f"`{package}.{name}` needs TensorFlow, whatever Keras's backend is: install "
-                f"tensorflow and tensorflow-text. Received: no module named {missing!r}."
+                f"`{package}.{name}` needs TensorFlow and Keras, whatever Keras's backend is: "
+                "pip install kformer, with Python 3.11 to 3.13, on Linux or macOS, or in WSL 2 on "
+                f"Windows. Received: no module named {missing!r}."
             ) from error
 
     return get, names, public
@@ -58,5 +59,8 @@ def __getattr__(name):
     if name == "__version__":
         import importlib.metadata  # 20 ms that most commands need not spend.
 
-        return importlib.metadata.version("kformer")
+        try:
+            return importlib.metadata.version("kformer")
+        except importlib.metadata.PackageNotFoundError:
+            return importlib.metadata.version("kformer-runtime")
     return _imported(name)

@@ -52,6 +52,10 @@ def main():
         code = _complain(system_errors.system_error_line(error))
     except (ValueError, FloatingPointError) as error:
         code = _complain(error)
+    except ImportError as error:
+        if (message := system_errors.missing_package_line(error)) is None:
+            raise
+        code = _complain(message)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except _Ended as ended:

@@ -20,6 +20,16 @@ _LIMITS = {
     "less_than_equal": "at most {le}",
     "less_than": "less than {lt}",
 }
+_LEFT_OUT = {  # By how a package is imported.
+    "flatbuffers": "flatbuffers",
+    "google": "protobuf",
+    "keras": "keras",
+    "matplotlib": "matplotlib",
+    "sacrebleu": "sacrebleu",
+    "tensorflow": "tensorflow",
+    "tensorflow_text": "tensorflow-text",
+    "yaml": "pyyaml",
+}
 _CHOICE = re.compile(r"'.*' is not one of (.*)\.", re.DOTALL)
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 
@@ -33,6 +43,24 @@ def usage_error_line(error: typer.TyperException) -> str:
     if extra := _EXTRA.fullmatch(message.strip().removesuffix(".")):
         return _extra_error_line(getattr(error, "ctx", None), extra[1], message)
     return message
+
+
+def missing_package_line(error: ImportError) -> str | None:
+    """Returns the message of an error about a package that kformer-runtime leaves out.
+
+    Of other errors it returns None.
+    """
+    missing = error if isinstance(error, ModuleNotFoundError) else error.__cause__
+    if not isinstance(missing, ModuleNotFoundError):
+        return None
+    name = (missing.name or "").partition(".")[0]
+    if name not in _LEFT_OUT:
+        return None
+    return (
+        f"This command needs the package {_LEFT_OUT[name]}: pip install kformer, with Python 3.11 "
+        "to 3.13, on Linux or macOS, or in WSL 2 on Windows. Files named .tflite need none of it. "
+        f"Received: no module named {name!r}."
+    )
 
 
 def _value_error_line(param, error):
