@@ -24,10 +24,11 @@ from kformer.arguments import check_integer
 from kformer.backend import gather
 from kformer.files import check_file, replacing
 
-_FORMAT = 1
+_FORMAT, _EXACT_FORMAT = 1, 2  # The second only of exact ones, which others read as the first.
 _ARRAYS = ("ends", "entries", "order")
 _FIRST = 64.0  # Points that a source id gives to its first entry.
 _HALF = 2**15  # Half of the numbers that two bytes can hold.
+_EXACT_MULTIPLE = 8  # Marian's matrices of int8 have such a number of columns.
 _ALWAYS = 2.0**22  # More than all other points: sums of integers up to 2^24 are exact in float32.
 
 
@@ -48,6 +49,8 @@ class Shortlist:
         always: The number of ids that are always candidates.
         size: Number of candidates, at least `always` and at most V.
         vocabularies: The digests of the source and target vocabulary, by `digest_of`.
+        exact: Whether the most frequent ids fill places up to a multiple of 8 alone, as in Marian.
+            The padding id takes the others, so the network must never choose it.
 
     Attributes:
         longest: The largest number of entries of a source id.
@@ -65,7 +68,9 @@ class Shortlist:
         always: int,
         size: int,
         vocabularies: tuple[str, str],
+        exact: bool = False,
     ):
+        self.exact = exact
         self.ends, self.entries, self.order = (
             np.ascontiguousarray(array, np.int32) for array in (ends, entries, order)
         )
@@ -95,7 +100,8 @@ class Shortlist:
         """Writes the table as a NumPy `.npz` file of the arrays and numbers named here."""
         content = io.BytesIO()
         arrays = {name: getattr(self, name) for name in (*_ARRAYS, "always", "size")}
-        np.savez_compressed(content, format=_FORMAT, vocabularies=self.vocabularies, **arrays)
+        version = _EXACT_FORMAT if self.exact else _FORMAT
+        np.savez_compressed(content, format=version, vocabularies=self.vocabularies, **arrays)
         with replacing(path) as temporary:
             Path(temporary).write_bytes(content.getbuffer())
 
@@ -111,11 +117,12 @@ class Shortlist:
         try:
             with Archive(path, "A shortlist is an .npz file.") as archive:
                 version = int(archive.array("format"))
-                if version == _FORMAT:
+                if version in (_FORMAT, _EXACT_FORMAT):
                     return cls(
                         *(archive.array(name) for name in _ARRAYS),
                         *(int(archive.array(name)) for name in ("always", "size")),
                         tuple(map(str, archive.array("vocabularies"))),
+                        version == _EXACT_FORMAT,
                     )
         except (ValueError, TypeError) as error:
             raise ValueError(
@@ -175,7 +182,7 @@ class Selection:
         self._before[shortlist.order[: shortlist.always]] += _ALWAYS
 
     def __call__(self, source: Any) -> Any:
-        """Returns the candidates, int32 (B, N), each once in its row.
+        """Returns the candidates, int32 (B, N), each once in its row but for the padding id.
 
         Args:
             source: int32 tensor (B, S).
@@ -193,5 +200,11 @@ class Selection:
         places = ops.reshape(ids + ops.reshape(row, (-1, 1, 1)), (-1, 1))
         sums = ops.scatter(places, ops.reshape(points, (-1,)), (batch * vocab_size,))
         scores = ops.reshape(sums, (-1, vocab_size)) + constant(self._before)
-        _, candidates = ops.top_k(scores, self._shortlist.size)
-        return ops.cast(candidates, "int32")
+        highest, candidates = ops.top_k(scores, self._shortlist.size)
+        candidates = ops.cast(candidates, "int32")
+        if not self._shortlist.exact:
+            return candidates
+        number = ops.sum(ops.cast(highest >= 1, "float32"), axis=-1, keepdims=True)  # (B, 1)
+        number = ops.ceil(number / _EXACT_MULTIPLE) * _EXACT_MULTIPLE
+        place = np.arange(self._shortlist.size, dtype=np.float32)
+        return ops.where(place < number, candidates, self._padding_id)

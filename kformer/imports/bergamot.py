@@ -125,7 +125,8 @@ def _only(folder, patterns, kind):
 def _named(folder, settings):
     """Returns the vocabularies that the settings list and that lie in the folder."""
     values = settings.get("vocabs")
-    names = [Path(item).name for item in values if isinstance(item, str)] if values else []
+    values = values if isinstance(values, list) else []
+    names = [Path(item).name for item in values if isinstance(item, str)]
     paths = [folder / end for item in names if item for end in (item, f"{item}.gz")]
     return [path for path in paths if path.is_file()]
 

@@ -87,8 +87,8 @@ def shortlist_of(table: LexicalTable, translator: Translator, is_shared: bool) -
 
     Marian's candidates are the first ids, the entries of all source ids in a batch, and the source
     ids themselves if both sides have one vocabulary. These are the candidates of a source here,
-    too, as long as they are at most 1,024, filled up with the most frequent ids. Of more, entries
-    that several ids share and rarer ones stay: the file does not contain which are likely.
+    too, as long as they are at most 1,024. Of more, the ids stay that are entries of several source
+    ids or frequent: the file does not contain which are likely.
 
     Args:
         table: `LexicalTable`.
@@ -102,11 +102,11 @@ def shortlist_of(table: LexicalTable, translator: Translator, is_shared: bool) -
         sources = np.concatenate([sources, np.arange(number)])
         entries = np.concatenate([entries, np.arange(number)])
     vocab_size = translator.target_tokenizer.vocab_size
-    links = np.unique(sources * vocab_size - entries + vocab_size - 1)  # Larger ids first.
+    links = np.unique(sources * vocab_size + entries)
     ends = np.full(translator.tokenizer.vocab_size, len(links))
-    sources, entries = links // vocab_size, vocab_size - 1 - links % vocab_size
-    ends[:number] = np.searchsorted(sources, np.arange(number), side="right")
+    ends[:number] = np.searchsorted(links, np.arange(1, number + 1) * vocab_size)
+    entries = links % vocab_size
     first = min(table.first, vocab_size)
     size = min(max(_SIZE, first), vocab_size)
     order = np.arange(vocab_size)
-    return Shortlist(ends, entries, order, first, size, translator.vocabularies)
+    return Shortlist(ends, entries, order, first, size, translator.vocabularies, exact=True)

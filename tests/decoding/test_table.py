@@ -72,8 +72,8 @@ def test_other_files_are_refused(written, shortlist, tmp_path):
 def test_a_newer_format_is_named(shortlist, tmp_path):
     shortlist.save(tmp_path / "table.npz")
     with np.load(tmp_path / "table.npz") as content:
-        np.savez(tmp_path / "newer.npz", **{**content, "format": 2})
-    with pytest.raises(ValueError, match=r"update kformer\..*newer\.npz.*format 2"):
+        np.savez(tmp_path / "newer.npz", **{**content, "format": 3})
+    with pytest.raises(ValueError, match=r"update kformer\..*newer\.npz.*format 3"):
         Shortlist.load(tmp_path / "newer.npz")
 
 
