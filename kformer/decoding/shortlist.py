@@ -177,6 +177,8 @@ class Selection:
         vocab_size = len(shortlist.order)
         fits = vocab_size <= 2 * _HALF  # Then entries take two bytes each.
         self._entries = (shortlist.entries - _HALF).astype(np.int16 if fits else np.int32)
+        if len(self._entries) % 2:  # A `.tflite` file cannot hold an odd number of two bytes each.
+            self._entries = np.append(self._entries, self._entries[-1])
         self._before = np.empty(vocab_size, np.float32)  # Each id's score before any points.
         self._before[shortlist.order] = np.arange(vocab_size, 0, -1) / (vocab_size + 1)
         self._before[shortlist.order[: shortlist.always]] += _ALWAYS

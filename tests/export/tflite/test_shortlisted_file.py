@@ -3,6 +3,7 @@
 import json
 import zipfile
 
+import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
@@ -18,7 +19,9 @@ pytestmark = pytest.mark.prove  # An export for each search.
 @pytest.fixture(scope="module")
 def shortlisted(toy_translator, toy_shortlist):
     """The toy translator with so few candidates that it says something else."""
-    few = [toy_shortlist.ends, toy_shortlist.entries, toy_shortlist.order, toy_shortlist.always, 19]
+    odd = len(toy_shortlist.entries) - 1 | 1  # A number of entries that needs padding in a file.
+    ends, entries = np.minimum(toy_shortlist.ends, odd), toy_shortlist.entries[:odd]
+    few = [ends, entries, toy_shortlist.order, toy_shortlist.always, 19]
     toy_translator.shortlist = Shortlist(*few, vocabularies=toy_shortlist.vocabularies)
     yield toy_translator
     toy_translator.shortlist = None
