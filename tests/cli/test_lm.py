@@ -95,7 +95,7 @@ def test_training_ends_with_a_language_model_and_a_dry_run_with_nothing(
     assert (result.returncode, result.stderr) == (0, "")
     path = output / "language_model.keras"
     assert result.stdout.splitlines()[-1] == f"The language model is {path}"
-    assert "perplexity" in result.stdout and kformer.load(path).max_length == 64
+    assert " ppl " in result.stdout and kformer.load(path).max_length == 64
 
 
 @pytest.mark.prove

@@ -132,6 +132,8 @@ def test_text_and_output_must_be_files(refused, toy_keras, written, given):
 
 
 @pytest.mark.prove
+# The traceback of the interruption holds the open files until the garbage collector finds it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_only_the_same_command_goes_on(command, refused, monkeypatch, toy_keras, written, tmp_path):
     append, content = Unfinished.append, "\n".join(toy.SOURCES[:4])
     text, prefix = written("text", content), written("prefix", "the dog\n\n\n\n")
