@@ -9,16 +9,13 @@ import inspect
 import textwrap
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from kformer.arguments import check_choice, check_number
 from kformer.kinds import CLASSIFIER, LANGUAGE_MODEL, TAGGER
 from kformer.text.bleu_tokenizers import TOKENIZERS
 from kformer.text.documents import DOCUMENTS, LINE
 from kformer.training.recipes.recipe import OF_TRANSLATORS, TRANSLATION_MONITORS, Recipe
-
-if TYPE_CHECKING:  # The command line imports this module, also for --help.
-    import keras
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 POOLINGS = ("mean", "first")
@@ -58,7 +55,7 @@ class RunArguments(TypedDict, total=False):
     max_hours: float | None
     checkpoint_seconds: float
     tensorboard: bool
-    callbacks: "Sequence[keras.callbacks.Callback]"
+    callbacks: Sequence[Any]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -118,7 +115,7 @@ class RunOptions:
         ),
     )
     tensorboard: bool = _flag("Also write logs for TensorBoard.")
-    callbacks: "Sequence[keras.callbacks.Callback]" = dataclasses.field(
+    callbacks: Sequence[Any] = dataclasses.field(
         default=(), metadata=_about("More Keras callbacks.", in_commands=False)
     )
 
