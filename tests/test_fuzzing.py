@@ -117,7 +117,9 @@ def _write_pretrained(form, folder):
     elif form == "marian_npz":
         marian_npz.write_npz_folder(folder, WORDS, marian.transformer(WORDS.pieces))
     elif form == "bergamot":
-        words = marian_npz.spm_vocabulary(["ein haus", "der hund schläft ."] * 9, vocab_size=40)
+        words = marian_npz.spm_vocabulary(
+            ["ein haus", "der hund schläft ."] * 9, hard_vocab_limit=False
+        )
         network = marian.transformer(words.pieces, decoder_cell="ssru")
         lists = [[i] for i in range(len(words.pieces) - 1)]
         bergamot.write_bergamot_folder(folder, words, network, lists=lists)
