@@ -27,6 +27,7 @@ class Kind:
         has_target: Whether it answers in a target language.
         pocket: The class that runs a `.tflite` file.
         served: The class that runs a SavedModel.
+        ctranslate2: The class that runs a folder of CTranslate2.
         saved_model, tflite: What the two exports need of the kind.
         verification: How its exports are compared with Python.
         metadata: Fields that the metadata of its `.tflite` file must have, beside those of all.
@@ -45,6 +46,7 @@ class Kind:
     has_target: bool = False
     pocket: str | None = None
     served: str | None = None
+    ctranslate2: str | None = None
     saved_model: str | None = None
     tflite: str | None = None
     verification: str | None = None
@@ -97,6 +99,7 @@ TRANSLATOR = Kind(
     has_target=True,
     pocket="kformer.pocket:PocketTranslator",
     served="kformer.export:ServedTranslator",
+    ctranslate2="kformer.export:CTranslate2Translator",
     saved_model="kformer.export.saved_model.saved_translator:SavedTranslatorExport",
     tflite="kformer.export.tflite.tflite_translator:TFLiteTranslatorExport",
     verification="kformer.export.verify.translations:Translations",
@@ -185,7 +188,7 @@ def kind_of(model: Any) -> Kind | None:
     classes = model.__mro__ if isinstance(model, type) else type(model).__mro__
     names = {name.__name__ for name in classes if name.__module__.startswith("kformer.")}
     for kind in KINDS:
-        forms = kind.model, kind.served, kind.pocket
+        forms = kind.model, kind.served, kind.pocket, kind.ctranslate2
         if names & {place.rpartition(":")[2] for place in forms if place}:
             return kind
     return None

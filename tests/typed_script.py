@@ -168,6 +168,8 @@ def served_classes(classifier: kformer.TextClassifier, folder: Path, texts: list
 
 
 def hosted(tflite: Path) -> None:
+    folder = export.CTranslate2Translator(tflite.with_name("folder"))
+    any_form(folder, ["a"])
     [model] = assert_type(server.host([tflite]), list[server.HostedModel])
     assert_type(model.target_languages, tuple[str, ...])
     server.create_app([model], server.Limits(characters=100), keys=["secret"])

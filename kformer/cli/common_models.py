@@ -188,7 +188,7 @@ def check_no_options(path: Path, names: Any):
     if names:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in names)
         raise ValueError(
-            "A SavedModel or a .tflite file has the search of its export, and writes text alone. "
+            "An export has the search that was chosen for it, and writes text alone. "
             f"Received: {options} with {str(path)!r}."
         )
 

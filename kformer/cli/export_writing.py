@@ -154,7 +154,7 @@ def _write_saved_model(model, exports, verifier, together, say, say_running):
 
 
 def _write_ctranslate2(model, exports, verifier, together, say, say_running):
-    from kformer.export.ctranslate2_folder import CTranslate2Translator
+    from kformer.export.ctranslate2_translator import CTranslate2Translator
 
     # The folder has no search, and CTranslate2 ranks the sequences of a beam by other rules.
     greedy = verifier

@@ -70,7 +70,12 @@ _MB = 1e6
 
 def inspect(model: AnyModel):
     """Describe a model: sizes, parameters, limits, ids, its training and its exports."""
-    describe = {"keras": _keras, "saved_model": _saved_model, "tflite": _tflite}
+    describe = {
+        "keras": _keras,
+        "saved_model": _saved_model,
+        "tflite": _tflite,
+        "ctranslate2": _ctranslate2,
+    }
     for name, value in describe[saved_form(model)](model):
         typer.echo(f"{name:<12}{value}".rstrip())
 
@@ -232,6 +237,16 @@ def _saved_model(path):
         )
     yield from _written(report)
     yield from _checked(report.get("checked") or {})
+
+
+def _ctranslate2(path):
+    """Yields names and values of the description in a folder of CTranslate2."""
+    about = kformer.load(path).about
+    yield "model", f"{TRANSLATOR.words}, folder of CTranslate2 {path}"
+    yield "size", _megabytes(sum(file.stat().st_size for file in path.iterdir()))
+    yield from _about(about)
+    if "max_source_length" in about:
+        yield "limits", f"{about['max_source_length']:,} ids of a text"
 
 
 def _size(size):

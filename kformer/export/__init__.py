@@ -1,6 +1,7 @@
 """Export: a folder for TF Serving, a file for LiteRT, a web page, and checks that they agree.
 
-- `saved_model`, `tflite`, `web`: the three forms. `ctranslate2_folder`: a folder for CTranslate2.
+- `saved_model`, `tflite`, `web`: the three forms. `ctranslate2_folder`,
+  `ctranslate2_translator`: a folder for CTranslate2, written and run.
 - `byte_codec`: the tokenizer of a `.tflite` file. `tflite_graph`: changes to its graph.
 - `verify`: compares the forms with Python.
 - `loading`: `kformer.load`, for every form, and `SavedTranslator`, the methods that all forms have.

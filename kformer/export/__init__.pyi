@@ -1,4 +1,5 @@
 from .ctranslate2_folder import export_ctranslate2
+from .ctranslate2_translator import CTranslate2Translator
 from .saved_model.saved_model_writer import export_saved_model
 from .saved_model.served_translator import (
     ServedClassifier,
@@ -11,6 +12,7 @@ from .verify.verifier import Report, Verifier
 from .web.page_writer import export_web_page
 
 __all__ = [
+    "CTranslate2Translator",
     "Report",
     "ServedClassifier",
     "ServedLanguageModel",

@@ -1,23 +1,22 @@
-"""A translator as a folder for CTranslate2, with its SentencePiece models, written and run.
+"""Writes a translator as a folder for CTranslate2, with its SentencePiece models.
 
 CTranslate2's linear layers are (outputs, inputs), kformer's (inputs, outputs). Projections of one
 input are one layer there: query, key and value of self-attention, key and value of the attention to
-the memory. Positions are a table there. `CTranslate2Translator` runs a folder by CTranslate2 and
-SentencePiece alone.
+the memory. Positions are a table there.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
-import sentencepiece
 
+import kformer
 from kformer.arguments import check_choice
 from kformer.decoding.search_options import EXTRA_LENGTH
-from kformer.files import Publication, check_writable, part_of
-from kformer.json_files import read_json
+from kformer.export.ctranslate2_translator import DESCRIPTION, SIDES, library
+from kformer.files import Publication, check_writable, part_of, write_json
+from kformer.kinds import TRANSLATOR
 from kformer.model.transformer import Transformer
 from kformer.tasks.translator import Translator
 
@@ -32,18 +31,6 @@ class Vocabulary(NamedTuple):
     unknown: str
     start: str
     end: str
-
-
-def library():
-    """Returns the module `ctranslate2`; raises a ValueError if it is not installed."""
-    try:
-        import ctranslate2
-    except ImportError as error:
-        raise ValueError(
-            "A folder for CTranslate2 needs a package: pip install 'kformer[ctranslate2]'. "
-            "Received: no module named 'ctranslate2'."
-        ) from error
-    return ctranslate2
 
 
 def check_precision(precision: str):
@@ -156,7 +143,6 @@ def _fill_feed_forward(to, layer):
     _fill_norm(to.layer_norm, layer.feed_forward_residual.norm)
 
 
-SIDES = ("source.spm", "target.spm")
 _LONGEST = (
     1024  # CTranslate2 cuts longer sources by default; it must have positions for all others.
 )
@@ -171,10 +157,12 @@ def export_ctranslate2(
 ) -> Path:
     """Writes a folder for `ctranslate2.Translator`; whole, or not at all.
 
-    The folder holds model.bin, config.json, the vocabularies, whose tokens are pieces, and
-    source.spm and target.spm, the SentencePiece models that split sources and join translations.
-    CTranslate2 adds the end of a source itself, if the model reads one, and the piece of a target
-    language that the translator was fixed to. The search is chosen when it translates.
+    The folder holds model.bin, config.json, the vocabularies, whose tokens are pieces, source.spm
+    and target.spm, the SentencePiece models that split sources and join translations, and
+    kformer.json, by which `kformer.load` knows the languages and the longest source. CTranslate2
+    adds the end of a source itself, if the model reads one, and the piece of a target language that
+    the translator was fixed to. The search is chosen when CTranslate2 itself translates;
+    `CTranslate2Translator` searches greedily.
 
     Args:
         translator: The translator.
@@ -209,6 +197,13 @@ def export_ctranslate2(
         )
         for name, tokenizer in zip(SIDES, tokenizers, strict=True):
             (temporary / name).write_bytes(tokenizer.model)
+        description = {
+            "kind": TRANSLATOR.name,
+            "kformer": kformer.__version__,
+            "max_source_length": translator.max_source_length,
+            **translator.about,
+        }
+        write_json(temporary / DESCRIPTION, description)
         if check:
             check(temporary)
     return folder
@@ -237,52 +232,3 @@ def _vocabulary(tokenizer):
     tokens = tokenizer.pieces(range(tokenizer.vocab_size))
     special = (tokenizer.unknown_id, tokenizer.start_id, tokenizer.end_id)
     return Vocabulary(tokens, *(tokens[i] for i in special))
-
-
-_BATCH = 32
-
-
-class _FolderConfig(TypedDict):
-    add_source_bos: bool
-
-
-class CTranslate2Translator:
-    """Translates like `kformer.Translator` by default: greedily, up to 50 ids over the source.
-
-    CTranslate2 has one limit of length for a batch, so sentences of one length make a batch.
-
-    Args:
-        folder: A folder of `export_ctranslate2`.
-    """
-
-    def __init__(self, folder: str | Path):
-        folder = Path(folder)
-        self._translator = library().Translator(str(folder))
-        rule = "A folder of CTranslate2 must have its settings."
-        config = read_json(folder / "config.json", _FolderConfig, rule=rule)
-        self._added = config["add_source_bos"] + 1  # Lengths count the end, also an ignored one.
-        self._source, self._target = (
-            sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in SIDES
-        )
-
-    def translate(self, texts: Sequence[str]) -> list[str]:
-        """Returns a translation for each of `texts`; a blank one for a blank one."""
-        by_length = defaultdict(list)
-        rows = self._source.encode(list(texts))
-        for i, ids in enumerate(rows):
-            by_length[len(ids)].append(i)
-        translations = [""] * len(rows)
-        for length, places in by_length.items():
-            sources = [self._source.id_to_piece(rows[i]) for i in places]
-            results = self._translator.translate_batch(
-                sources,
-                max_batch_size=_BATCH,
-                beam_size=1,
-                max_input_length=0,
-                min_decoding_length=0,
-                max_decoding_length=length + self._added + EXTRA_LENGTH,
-            )
-            for i, result in zip(places, results, strict=True):
-                ids = self._target.piece_to_id(result.hypotheses[0])
-                translations[i] = self._target.decode(ids)
-        return translations

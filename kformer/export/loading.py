@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kformer.arguments import check_choice
+from kformer.export.ctranslate2_translator import holds_ctranslate2
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, any_of, kind_named
 from kformer.pocket import metadata
@@ -99,7 +100,7 @@ class SavedTranslator(Protocol):
 
 
 def load(path: str | Path) -> Any:
-    """Loads any saved form: a `.keras` file, a SavedModel or a `.tflite` file.
+    """Loads any saved form: a `.keras` or `.tflite` file, a SavedModel or a folder of CTranslate2.
 
     Of the folder of a training run it loads the best model, such as `translator.keras`.
 
@@ -110,17 +111,21 @@ def load(path: str | Path) -> Any:
         `kformer.TextTagger`, `kformer.TextEncoder` or `kformer.LanguageModel`. For a SavedModel, a
         folder of one version or of several, and for a `.tflite` file: the class of its kind in
         `kformer.export` and in `kformer.pocket`, such as `ServedTranslator` and `PocketTranslator`.
-        An export has the search that was chosen for it.
+        An export has the search that was chosen for it. For a folder of CTranslate2:
+        `kformer.export.CTranslate2Translator`, which searches greedily.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
-        ImportError: The form needs TensorFlow, which is not installed; a `.tflite` file needs none.
+        ImportError: The form needs TensorFlow, which is not installed; a `.tflite` file and a
+            folder of CTranslate2 need none.
         ValueError: It holds none of these, is damaged, or has a newer format.
     """
     path = model_file(path)
     form = saved_form(path)
     if form == "tflite":
         return metadata.kind_in(metadata.read_metadata(Path(path))).part("pocket")(path)
+    if form == "ctranslate2":
+        return TRANSLATOR.part("ctranslate2")(path)
     if form == "saved_model":
         name = read_report(newest_version(path)).get("kind", TRANSLATOR.name)  # Early ones lack it.
         kind = kind_named(check_choice("kind", name, [kind.name for kind in EXPORTED]))
@@ -131,7 +136,7 @@ def load(path: str | Path) -> Any:
 
 
 def saved_form(path: str | Path) -> str:
-    """Returns "keras", "saved_model" or "tflite", by the content of the file or folder.
+    """Returns "keras", "saved_model", "tflite" or "ctranslate2", by the content at `path`.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
@@ -139,6 +144,8 @@ def saved_form(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
+        if holds_ctranslate2(path):
+            return "ctranslate2"
         if not holds_saved_model(path):
             raise _no_model_folder(path)
         return "saved_model"
@@ -151,7 +158,7 @@ def saved_form(path: str | Path) -> str:
     if head[4:8] == b"TFL3":
         return "tflite"
     raise ValueError(
-        "A translator is a .keras file, a SavedModel folder or a .tflite file. "
+        "A model is a .keras file, a .tflite file, or a folder of a SavedModel or of CTranslate2. "
         f"Received: path={str(path)!r}, which is none of them."
     )
 

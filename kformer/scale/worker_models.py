@@ -80,6 +80,8 @@ def check_is_export(path: str | Path):
     if form == "tflite":
         check_kind(path, read_metadata(Path(path)), TRANSLATOR)
         return
+    if form == "ctranslate2":
+        return
     report = {"kind": form} if form == "keras" else read_report(newest_version(path))
     kind = report.get("kind", TRANSLATOR.name)
     if kind != TRANSLATOR.name:

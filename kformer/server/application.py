@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import IO, Any
 
@@ -159,6 +160,9 @@ class _Server:
             except ValueError as error:  # Of a model, about its texts.
                 status = 400
                 response = _refused(path, Refusal(400, str(error)))
+            except Exception:
+                traceback.print_exc()
+                response = _refused(path, Refusal(_LOST, "The server failed. Its log has more."))
             finally:
                 self._metrics.ended(began, path, status, **facts)
             return response

@@ -27,7 +27,7 @@ class HostedModel:
     Attributes:
         name: Its name in addresses.
         path: The saved form.
-        form: "keras", "saved_model" or "tflite".
+        form: Of `kformer.export.loading.saved_form`.
         kind: Its `Kind`.
         about: Its metadata by name, such as "licence".
         signatures: Its `HostedSignature`s by name.

@@ -1,8 +1,7 @@
 """The functions of a hosted model by the names of TensorFlow Serving: rows of texts to rows.
 
-A SavedModel has them as signatures. Those of a `.keras` and of a `.tflite` file have the same
-outputs, but there are fewer: `serving_default`, the same by the name of the kind's own signature,
-and `encode`.
+A SavedModel has them as signatures. Those of other forms have the same outputs, but there are
+fewer: `serving_default`, the same by the name of the kind's own signature, and `encode`.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +35,7 @@ def signatures_of(model: Any, kind: Kind, form: str) -> dict[str, HostedSignatur
     Args:
         model: Of `kformer.load`.
         kind: Its `Kind`.
-        form: "keras", "saved_model" or "tflite".
+        form: Of `kformer.export.loading.saved_form`.
     """
     if form == "saved_model":
         return {name: _served_signature(name, each) for name, each in model.signatures.items()}
@@ -47,7 +46,7 @@ def signatures_of(model: Any, kind: Kind, form: str) -> dict[str, HostedSignatur
         names, outputs, answer = _OWN[kind]
         own = HostedSignature(inputs, outputs, _by_language(model, answer))
         signatures = dict.fromkeys(names, own)
-    if can_encode(model):
+    if form != "ctranslate2" and can_encode(model):
         vectors = {"vector": ("DT_FLOAT", 2), "flags": ("DT_STRING", 1)}
         signatures["encode"] = HostedSignature(inputs, vectors, _by_language(model, _encoded))
     return signatures
@@ -102,7 +101,8 @@ def _by_language(model, answer):
 
 def _translated(model, texts):
     # Of a Keras model, the log-probabilities of the tokens would take another pass.
-    details = {} if hasattr(model, "manifest") else {"details": False}
+    is_keras = type(model).__name__ == TRANSLATOR.class_name
+    details = {"details": False} if is_keras else {}
     return [
         {"translation": best.text, **_scored(best), "truncated": "source cut" in best.flags}
         for best, *_ in model.translations(texts, **details)

@@ -37,7 +37,7 @@ SHAPES = {
 
 
 def said_by(folder, texts):
-    from kformer.export.ctranslate2_folder import CTranslate2Translator
+    from kformer.export import CTranslate2Translator
 
     return CTranslate2Translator(folder).translate(texts)
 
@@ -77,6 +77,7 @@ def test_each_side_may_have_its_own_ids_and_its_own_end(two_vocabularies, tmp_pa
         "target_vocabulary.json",
         "source.spm",
         "target.spm",
+        "kformer.json",
     }
 
 
@@ -152,7 +153,7 @@ def test_the_command_writes_and_checks_it(command, toy_keras, toy_run, tmp_path)
 def test_nothing_is_written_where_ctranslate2_says_something_else(
     command, toy_keras, tmp_path, monkeypatch
 ):
-    translator = "kformer.export.ctranslate2_folder.CTranslate2Translator.translate"
+    translator = "kformer.export.ctranslate2_translator.CTranslate2Translator.translate"
     monkeypatch.setattr(translator, lambda self, texts: ["no" for text in texts])
     result = command("export", toy_keras, "--ctranslate2", tmp_path / "folder")
     assert result.returncode == 2 and not [*tmp_path.iterdir()]

@@ -116,8 +116,7 @@ def test_the_saved_model_says_what_python_says(folder, tmp_path):
 @pytest.mark.prove
 def test_a_folder_of_ctranslate2_is_the_same_model(folder, tmp_path):
     pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
-    from kformer.export import export_ctranslate2
-    from kformer.export.ctranslate2_folder import CTranslate2Translator
+    from kformer.export import CTranslate2Translator, export_ctranslate2
 
     translator = kformer.from_fairseq(folder)
     exported = export_ctranslate2(translator, tmp_path / "exported")

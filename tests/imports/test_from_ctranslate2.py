@@ -236,8 +236,7 @@ def test_every_form_splits_text_into_characters(speller, tmp_path):
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_the_import_says_what_ctranslate2_says(dtype, translator, tmp_path):
     pytest.importorskip("ctranslate2", reason="Not installed: ctranslate2.")
-    from kformer.export import export_ctranslate2
-    from kformer.export.ctranslate2_folder import CTranslate2Translator
+    from kformer.export import CTranslate2Translator, export_ctranslate2
 
     folder = export_ctranslate2(translator, tmp_path / "folder", dtype)
     ours = written.read(written.write_folder(translator, tmp_path / "ours", dtype))
