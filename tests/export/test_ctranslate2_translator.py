@@ -76,6 +76,15 @@ def test_commands_take_it(command, folder, toy_run, form):
     assert "translator, folder of CTranslate2" in described and "de -> en" in described
 
 
+def test_a_keras_file_is_translated_with_it_on_the_fly(command, refused, toy_keras, form):
+    texts = toy.SOURCES[:5]
+    arguments = ["translate", toy_keras, "--engine", "ctranslate2"]
+    result = command(*arguments, stdin="\n".join(texts).encode())
+    assert result.stdout.splitlines() == form.translate(texts), result.stderr
+    assert "--beam-size" in refused(*arguments, "--beam-size", 4)
+    assert "--resume needs a model that stays" in refused(*arguments, "--resume")
+
+
 @pytest.mark.parametrize("name", ["model.bin", "source.spm", "config.json", "kformer.json"])
 def test_a_damaged_folder_is_refused(name, folder, tmp_path):
     shutil.copytree(folder, tmp_path / "copy")
