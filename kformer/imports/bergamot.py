@@ -92,14 +92,14 @@ def from_bergamot(folder: str | Path) -> Translator:
     for model in files.models:
         _free_reserved(model)
     translator = translator_of(files, network_of(files), read_facts(weights))
-    if _found(folder, (_SHORTLIST,)):
+    if _files_of(folder, (_SHORTLIST,)):
         table = read_lexical_table(_only(folder, (_SHORTLIST,), "shortlist"), files.sizes)
         is_shared = files.tables[0] is files.tables[1]
         translator.shortlist = shortlist_of(table, translator, is_shared)
     return translator
 
 
-def _found(folder: Path, patterns: Iterable[str]):
+def _files_of(folder: Path, patterns: Iterable[str]):
     """Returns the files of the first pattern that has any, unpacked ones before the same packed."""
     for pattern in patterns:
         files = {}
@@ -112,7 +112,7 @@ def _found(folder: Path, patterns: Iterable[str]):
 
 
 def _only(folder, patterns, kind):
-    files = _found(folder, patterns)
+    files = _files_of(folder, patterns)
     if len(files) != 1:
         names = ", ".join(file.name for file in files) or "none"
         raise (ValueError if files else FileNotFoundError)(
@@ -136,7 +136,7 @@ def _vocabularies(folder, settings):
     named = _named(folder, settings)
     if named:
         return [named[0], named[-1]]
-    sides = [_found(folder, (pattern,)) for pattern in _VOCABULARIES]
+    sides = [_files_of(folder, (pattern,)) for pattern in _VOCABULARIES]
     if any(sides):
         return [_only(folder, (pattern,), "vocabulary") for pattern in _VOCABULARIES]
     return [_only(folder, ("*.spm",), "vocabulary")] * 2
