@@ -172,7 +172,7 @@ def hosted(tflite: Path) -> None:
     any_form(folder, ["a"])
     [model] = assert_type(server.host([tflite]), list[server.HostedModel])
     assert_type(model.target_languages, tuple[str, ...])
-    server.create_app([model], server.Limits(characters=100), keys=["secret"])
+    server.create_app([model], server.RequestLimits(characters=100), keys=["secret"])
 
 
 def asked(texts: list[str]) -> None:

@@ -68,7 +68,7 @@ def serve(
     try:
         import uvicorn
 
-        from kformer.server import Limits, create_app
+        from kformer.server import RequestLimits, create_app
         from kformer.server import host as load_models
         from kformer.server.http_protocol import protocol_with_deadline
     except ImportError as error:
@@ -78,7 +78,7 @@ def serve(
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
         hosted = load_models(models)
-        limits = Limits(max_characters, max_texts, max_waiting, seconds)
+        limits = RequestLimits(max_characters, max_texts, max_waiting, seconds)
         log = None if quiet else sys.stderr
         app = create_app(hosted, limits, keys=secrets, origins=origin or (), log=log)
         config = uvicorn.Config(

@@ -1,6 +1,6 @@
 """A server of translators over HTTP, for any saved form: `kformer serve`.
 
-- `application`: `create_app`, the ASGI application, and `Limits` of what a request may ask.
+- `application`: `create_app`, the ASGI application, and `RequestLimits` of what a request may ask.
 - `hosted_models`: the models of a server, by name and by pair of languages.
 - `batcher`: the queue in which sentences of many requests are translated together.
 - `libre_translate`, `openai_style`, `predict_api`: the protocols of LibreTranslate, of OpenAI's

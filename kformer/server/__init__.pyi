@@ -1,4 +1,4 @@
-from .application import Limits, create_app
+from .application import RequestLimits, create_app
 from .hosted_models import HostedModel, host
 
-__all__ = ["HostedModel", "Limits", "create_app", "host"]
+__all__ = ["HostedModel", "RequestLimits", "create_app", "host"]

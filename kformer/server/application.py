@@ -27,7 +27,7 @@ _LOST = 500
 
 
 @dataclasses.dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """What a server takes on.
 
     Attributes:
@@ -62,7 +62,7 @@ class Limits:
 
 def create_app(
     models: Sequence[HostedModel],
-    limits: Limits | None = None,
+    limits: RequestLimits | None = None,
     *,
     keys: Sequence[str] = (),
     origins: Sequence[str] = (),
@@ -86,7 +86,7 @@ def create_app(
         raise ValueError("A server needs one model or more. Received: models=[].")
     if any(not key.strip() for key in keys):
         raise ValueError("A key must not be blank. Received: a blank one.")
-    server = _Server(models, limits or Limits(), [key.encode() for key in keys], log)
+    server = _Server(models, limits or RequestLimits(), [key.encode() for key in keys], log)
     allowed = [
         Middleware(
             CORSMiddleware,
@@ -181,7 +181,7 @@ class _Server:
         return fields
 
     async def _translate(self, request, facts):
-        fields = await self._fields(request, libre_translate.Translate)
+        fields = await self._fields(request, libre_translate.TranslateRequest)
         texts = fields["q"] if isinstance(fields["q"], list) else [fields["q"]]
         self._limits.check(texts)
         facts |= {"texts": len(texts), "characters": sum(map(len, texts))}
@@ -192,7 +192,7 @@ class _Server:
         return _json(body)
 
     async def _translations(self, request, facts):
-        fields = await self._fields(request, openai_style.Translations)
+        fields = await self._fields(request, openai_style.TranslationsRequest)
         texts = fields["input"] if isinstance(fields["input"], list) else [fields["input"]]
         self._limits.check(texts)
         facts |= {"texts": len(texts), "characters": sum(map(len, texts))}
@@ -203,7 +203,7 @@ class _Server:
 
     async def _predict(self, request, facts):
         model = self._model(request)
-        fields = await self._fields(request, predict_api.Predict)
+        fields = await self._fields(request, predict_api.PredictRequest)
         name, columns = predict_api.inputs_of(model, fields)
         texts = [text for column in columns.values() for text in column]
         self._limits.check(texts)
@@ -214,7 +214,7 @@ class _Server:
         return _json(body)
 
     async def _detect(self, request, _facts):
-        fields = await self._fields(request, libre_translate.Detect)
+        fields = await self._fields(request, libre_translate.DetectRequest)
         self._limits.check([fields["q"]])
         return _json(libre_translate.detect(self._models))
 

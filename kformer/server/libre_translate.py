@@ -11,7 +11,7 @@ from kformer.server.hosted_models import HostedModel, for_languages
 from kformer.server.refusals import Refusal
 
 
-class Translate(TypedDict):
+class TranslateRequest(TypedDict):
     """The fields of a request; those of a form are strings."""
 
     q: str | list[str]
@@ -22,7 +22,7 @@ class Translate(TypedDict):
     api_key: NotRequired[str | None]
 
 
-class Detect(TypedDict):
+class DetectRequest(TypedDict):
     """The fields of a request of /detect."""
 
     q: str
@@ -36,7 +36,7 @@ async def translate(
 
     Args:
         models: The models of the server.
-        fields: Checked by `Translate`.
+        fields: Checked by `TranslateRequest`.
 
     Raises:
         Refusal: No model has these languages, or a field is not supported.

@@ -12,7 +12,7 @@ from kformer.server.hosted_models import HostedModel, for_languages
 from kformer.server.refusals import Refusal
 
 
-class Translations(TypedDict):
+class TranslationsRequest(TypedDict):
     """The fields of a request."""
 
     input: str | list[str]
@@ -42,7 +42,7 @@ async def translations(models: Sequence[HostedModel], fields: dict[str, Any]) ->
 
     Args:
         models: The models of the server.
-        fields: Checked by `Translations`. Without a model, the languages choose it.
+        fields: Checked by `TranslationsRequest`. Without a model, the languages choose it.
 
     Raises:
         Refusal: There is no such model or language.

@@ -12,7 +12,7 @@ from kformer.server.hosted_signatures import HostedSignature
 from kformer.server.refusals import Refusal
 
 
-class Predict(TypedDict):
+class PredictRequest(TypedDict):
     """The fields of a request: texts by row, or by the name of an input."""
 
     signature_name: NotRequired[str]
@@ -45,7 +45,7 @@ def inputs_of(model: HostedModel, fields: dict[str, Any]) -> tuple[str, dict[str
 
     Args:
         model: The model.
-        fields: Checked by `Predict`.
+        fields: Checked by `PredictRequest`.
 
     Raises:
         Refusal: The model has no such signature, or the inputs are not its own.

@@ -12,6 +12,9 @@ from kformer.json_files import check_schema, parse_json
 from kformer.server.refusals import ClientGone, Refusal
 
 _FIELDS = 1_000  # Of a form, at most.
+# Bytes of a request that is too large, which are read all the same: a client that is still sending
+# when the connection closes does not see the answer.
+_DISCARDED = 2**24
 
 
 async def read_body(request: Request, most: int, seconds: float) -> bytes:
@@ -26,22 +29,25 @@ async def read_body(request: Request, most: int, seconds: float) -> bytes:
         Refusal: It is too large (413), or comes too slowly (408).
         ClientGone: The client has closed the connection.
     """
-    too_large = Refusal(413, f"A request may have {most:,} bytes. Received: more.", unread=True)
     length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > most:
-        raise too_large
-    body = bytearray()
+    size, body = int(length) if length.isdigit() else 0, bytearray()
     try:
         async with asyncio.timeout(seconds):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
-                    raise too_large
+            if size <= _DISCARDED:
+                size = 0
+                async for chunk in request.stream():
+                    size += len(chunk)
+                    body += chunk if size <= most else b""
+                    if size > _DISCARDED:
+                        break
     except TimeoutError as error:
         late = f"A request must arrive within {seconds:g} seconds. Received: a part of it."
         raise Refusal(408, late, unread=True) from error
     except ClientDisconnect as error:
         raise ClientGone from error
+    if size > most:
+        message = f"A request may have {most:,} bytes. Received: more."
+        raise Refusal(413, message, unread=size > _DISCARDED)
     return bytes(body)
 
 
