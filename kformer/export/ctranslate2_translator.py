@@ -49,11 +49,6 @@ def library():
     return ctranslate2
 
 
-def holds_ctranslate2(folder: Path) -> bool:
-    """Returns whether a folder is one of `export_ctranslate2`."""
-    return all((folder / name).is_file() for name in ("model.bin", "config.json", *SIDES))
-
-
 class CTranslate2Translator:
     """Translates like `kformer.Translator` by default: greedily, up to 50 ids over the source.
 

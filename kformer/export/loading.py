@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from kformer.arguments import check_choice
-from kformer.export.ctranslate2_translator import holds_ctranslate2
 from kformer.export.saved_model.serving_files import holds_saved_model, newest_version, read_report
 from kformer.kinds import EXPORTED, MODEL_FILES, TRANSLATOR, any_of, kind_named
 from kformer.pocket import metadata
@@ -18,6 +17,9 @@ if TYPE_CHECKING:  # The command line imports this module, also for --help.
     import numpy as np
 
     from kformer.text.paragraphs.split_translation import SplitTranslation
+
+
+_CTRANSLATE2 = ("model.bin", "config.json", "source.spm", "target.spm")
 
 
 class SavedTranslation(Protocol):
@@ -144,7 +146,7 @@ def saved_form(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        if holds_ctranslate2(path):
+        if all((path / name).is_file() for name in _CTRANSLATE2):
             return "ctranslate2"
         if not holds_saved_model(path):
             raise _no_model_folder(path)

@@ -16,10 +16,11 @@ LETTER = f"{toy.SOURCES[0]}\n\n  {toy.SOURCES[1]} {toy.SOURCES[2]}\n"
 
 
 @pytest.fixture(scope="module")
-def folder(toy_translator, tmp_path_factory):
+def folder(toy_keras, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ctranslate2") / "folder"
-    toy_translator.about |= {"source_language": "de", "target_language": "en"}
-    return export_ctranslate2(toy_translator, folder)
+    translator = kformer.load(toy_keras)  # A copy of its own, which gets languages.
+    translator.about |= {"source_language": "de", "target_language": "en"}
+    return export_ctranslate2(translator, folder)
 
 
 @pytest.fixture(scope="module")

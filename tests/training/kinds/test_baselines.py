@@ -31,6 +31,6 @@ def test_both_are_scored_on_the_validation_text(written, tokenizer):
     train = written("train.tsv", "gut\tder hund\n" * 3 + "schlecht\tdie katze\n" * 2)
     rows = ["gut\tdie katze", "schlecht\tdie katze", "gut\tder hund", "schlecht\tder hund"]
     valid = written("valid.tsv", "\n".join([*rows, "schlecht\tdie katze", "gut\t"]))
-    found = baselines(split(train), split(valid), tokenizer.model)
+    found = baselines(split(train), [split(valid)], tokenizer.model)
     assert found == Baselines("gut", pytest.approx(2 / 5), pytest.approx(3 / 5))
     assert "40.0 % are 'gut'" in str(found) and "60.0 % right" in str(found)
