@@ -28,7 +28,7 @@ _LOST = 500
 
 @dataclasses.dataclass(frozen=True)
 class RequestLimits:
-    """What a server takes on.
+    """Limits of a request, and of the texts that wait.
 
     Attributes:
         characters: Maximum number of characters of a request.
@@ -72,7 +72,7 @@ def create_app(
 
     Args:
         models: Of `kformer.server.host`.
-        limits: What the server takes on.
+        limits: `RequestLimits`; by default those with its default values.
         keys: Keys of which a request needs one; none is needed if this is empty. The web page,
             /health and /openapi.json never need one.
         origins: Web sites whose pages may ask the server, such as "https://example.org"; "*" for

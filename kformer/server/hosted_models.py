@@ -27,7 +27,7 @@ class HostedModel:
     Attributes:
         name: Its name in addresses.
         path: The saved form.
-        form: Of `kformer.export.loading.saved_form`.
+        form: The saved form, as `kformer.export.loading.saved_form` names it.
         kind: Its `Kind`.
         about: Its metadata by name, such as "licence".
         signatures: Its `HostedSignature`s by name.

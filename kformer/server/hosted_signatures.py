@@ -35,7 +35,7 @@ def signatures_of(model: Any, kind: Kind, form: str) -> dict[str, HostedSignatur
     Args:
         model: Of `kformer.load`.
         kind: Its `Kind`.
-        form: Of `kformer.export.loading.saved_form`.
+        form: The saved form, as `kformer.export.loading.saved_form` names it.
     """
     if form == "saved_model":
         return {name: _served_signature(name, each) for name, each in model.signatures.items()}
