@@ -39,6 +39,14 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
+def sha256_of_folder(folder: str | Path) -> str:
+    """Returns the SHA-256 of the names and checksums of all files in a folder, in hexadecimal."""
+    folder = Path(folder)
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    contents = [f"{file.relative_to(folder)} {sha256(file)}\n" for file in files]
+    return hashlib.sha256("".join(contents).encode()).hexdigest()
+
+
 @contextlib.contextmanager
 def replacing(path: str | Path):
     """Yields a temporary path beside `path`, and renames it to `path` if no error was raised.

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+import kformer
 from kformer.cli.command_options import LanguageOfTarget, with_options_of
 from kformer.cli.common_models import a_file_of, check_is_keras, open_ensemble
 from kformer.cli.run_flags import Flags, Settings, train_as_prepared
@@ -16,6 +17,8 @@ from kformer.cli.terminal.output_format import OutputFormat
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.cli.terminal.streams import quiet
 from kformer.cli.unfinished import settings_of, write_resumably
+from kformer.decoding.search_options import SearchOptions, with_defaults
+from kformer.export.loading import saved_form
 from kformer.text.bleu_tokenizers import bleu_tokenizer, warn_without_words
 from kformer.text.text_files import read_lines
 from kformer.training.distillation import (
@@ -41,7 +44,8 @@ def distill(
     teachers: Annotated[
         _Files,
         a_file_of(
-            ".keras files of one vocabulary; several are an ensemble.",
+            ".keras files of one vocabulary; several are an ensemble. Or one folder of "
+            "CTranslate2, with --distributions 0.",
             typer.Argument,
             metavar="TEACHER",
         ),
@@ -83,11 +87,8 @@ def distill(
     numbers = Recipe.named(recipe, "translator", **changes)
     tokenizer, restart = run_options.get("tokenizer"), "restart" in run_options
     numbers.check_validation(valid_source)
-    for teacher in teachers:
-        check_is_keras(teacher, "can teach")
-    from kformer.tasks.keras_file import target_language_in  # It imports SentencePiece.
-
-    language = target_language or target_language_in(teachers[0])
+    _check_teachers(teachers, options)
+    language = target_language or _language_of(teachers[0])
     options = _with_tokenizer(options, target or [], language)
     folder = output.with_name(f"{output.name}-text") if translations is None else translations
     texts = texts_to_teach(teachers, source, target or [], folder, options)
@@ -97,7 +98,7 @@ def distill(
         _check_vocabulary(tokenizer, teachers[0])
     if missing(texts) and not translate_only:  # A run there would be on other text.
         check_output(output, "overwrite" in run_options, restart=restart)
-    load = functools.cache(lambda: open_ensemble(teachers[0], teachers[1:]))
+    load = functools.cache(lambda: _open(teachers))
     _translate(load, teachers[0], missing(texts), options)
     if shards is not None:
         _ask(load, teachers[0], texts, shards, options.distributions, numbers.max_length)
@@ -107,7 +108,8 @@ def distill(
     from kformer.training.kinds.translation_task import prepare_translation
 
     sides = _sides(texts)
-    training = {**run_options, "tokenizer": tokenizer or teachers[0]}
+    vocabularies = {"tokenizer": tokenizer} if tokenizer else _vocabularies(teachers[0])
+    training = {**run_options, **vocabularies}
     training["target_language"] = language
     if numbers.monitor in TRANSLATION_MONITORS:
         training["tokenize"] = options.tokenize
@@ -121,6 +123,82 @@ def distill(
         Flags(),
         restart,
     )
+
+
+class _FolderTeacher:
+    """A teacher in a folder of CTranslate2, with the method that `Teaching` calls.
+
+    Args:
+        path: The folder.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._own = kformer.load(path).options
+        self._with = functools.cache(self._searching)
+
+    def _searching(self, options):
+        from kformer.export import CTranslate2Translator
+
+        return CTranslate2Translator(self._path, options=options)
+
+    def translations(
+        self, texts: Sequence[str], options: SearchOptions, *, progress: Any, details: bool
+    ):
+        """Returns the translations of each text, best first; it never has `details`."""
+        options = with_defaults(options.given, self._own.changed)
+        return self._with(options).translations(texts, progress)
+
+
+def _is_folder(teacher):
+    return saved_form(teacher) == "ctranslate2"
+
+
+def _check_teachers(teachers, options):
+    """Refuses forms that cannot teach, or not what the options want the student to learn."""
+    if not any(map(_is_folder, teachers)):
+        for teacher in teachers:
+            check_is_keras(teacher, "or a folder of CTranslate2 can teach")
+        return
+    if len(teachers) > 1:
+        raise ValueError(
+            "A folder of CTranslate2 teaches alone: only .keras files are an ensemble. "
+            f"Received: {', '.join(repr(str(teacher)) for teacher in teachers)}."
+        )
+    if options.distributions:
+        raise ValueError(
+            "CTranslate2 does not return how likely a teacher finds other ids: give "
+            f"--distributions 0. Received: distributions={options.distributions} with "
+            f"{str(teachers[0])!r}."
+        )
+
+
+def _open(teachers):
+    """Returns the teachers, with the method `translations` of `kformer.Translator`."""
+    if _is_folder(teachers[0]):
+        return _FolderTeacher(teachers[0])
+    return open_ensemble(teachers[0], teachers[1:])
+
+
+def _language_of(teacher):
+    """Returns the code of the language that a teacher translates into, or None."""
+    if _is_folder(teacher):
+        return kformer.load(teacher).target_language
+    from kformer.tasks.keras_file import target_language_in  # It imports SentencePiece.
+
+    return target_language_in(teacher)
+
+
+def _vocabularies(teacher):
+    """Returns the options of a run that has the vocabularies of a teacher."""
+    if not _is_folder(teacher):
+        return {"tokenizer": teacher}
+    from kformer.export.ctranslate2_translator import SIDES
+
+    source, target = (teacher / side for side in SIDES)
+    if source.read_bytes() == target.read_bytes():
+        return {"tokenizer": source}
+    return {"tokenizer": source, "target_tokenizer": target}
 
 
 def _with_tokenizer(options, references, language):

@@ -51,8 +51,8 @@ class Exports:
     ctranslate2: Annotated[
         Path | None,
         typer.Option(
-            help="New folder for CTranslate2, with the SentencePiece models; the search is chosen "
-            "there. Needs kformer[ctranslate2]."
+            help="New folder for CTranslate2, with the SentencePiece models. Needs "
+            "kformer[ctranslate2]."
         ),
     ] = None
     beam_size: Annotated[int | None, typer.Option(help=_SEARCH["beam_size"])] = None

@@ -11,7 +11,6 @@ import typer
 import kformer
 from kformer import export
 from kformer.cli.terminal.streams import quiet
-from kformer.decoding.search_options import SearchOptions
 from kformer.export.tflite.tflite_report import write_report
 from kformer.files import Publication
 from kformer.kinds import TRANSLATOR, kind_of
@@ -96,7 +95,13 @@ def _check(model, exports):
             exports.signature_names,
         )
     if exports.ctranslate2:
-        check_ctranslate2(model, exports.ctranslate2, str(exports.precision))
+        check_ctranslate2(
+            model,
+            exports.ctranslate2,
+            str(exports.precision),
+            exports.beam_size,
+            exports.length_penalty,
+        )
 
 
 def _write_tflite(model, exports, verifier, together, say, say_running):
@@ -156,33 +161,47 @@ def _write_saved_model(model, exports, verifier, together, say, say_running):
 def _write_ctranslate2(model, exports, verifier, together, say, say_running):
     from kformer.export.ctranslate2_translator import CTranslate2Translator
 
-    # The folder has no search, and CTranslate2 ranks the sequences of a beam by other rules.
+    exact = exports.precision == "float32"
+    form = "CTranslate2" if exact else f"CTranslate2 {exports.precision}"
+    # CTranslate2 ends the search of several beams by a rule of its own, so that a few translations
+    # differ: greedy search shows that the folder holds the model.
     greedy = verifier
-    if verifier.options != SearchOptions():
+    if verifier.options.beam_size > 1:
         say_running("greedily in Python, to compare with")
-        model = model.copy()
-        model.search_defaults = None
+        copied = model.copy()
+        copied.search_defaults = None
         references, tokenize = verifier.references, exports.tokenize
-        greedy = export.Verifier(model, verifier.texts, references, tokenize=tokenize)
+        greedy = export.Verifier(copied, verifier.texts, references, tokenize=tokenize)
 
     def check(path):
         say_running("with CTranslate2")
-        exact = exports.precision == "float32"
-        form = "CTranslate2" if exact else f"CTranslate2 {exports.precision}"
         most = model.max_source_length
-        greedy.verify(form, CTranslate2Translator(path), path, most, exact)
+        folder = CTranslate2Translator(path, options=greedy.options)
+        greedy.verify(form, folder, path, most, exact)
+        if greedy is not verifier:
+            beams = f"{form}, {verifier.options.beam_size} beams"
+            verifier.verify(beams, CTranslate2Translator(path), path, most, exact=False)
 
     say(f"Writing the folder for CTranslate2, {exports.precision} ...")
-    export.export_ctranslate2(model, exports.ctranslate2, str(exports.precision), check, together)
+    export.export_ctranslate2(
+        model,
+        exports.ctranslate2,
+        str(exports.precision),
+        check,
+        together,
+        beam_size=exports.beam_size,
+        length_penalty=exports.length_penalty,
+    )
     if greedy is not verifier:
-        verifier.reports += greedy.reports[1:]
+        verifier.reports[-1:-1] = greedy.reports[1:]
 
 
 def show_reports(reports: Any):
     """Prints the reports as a table."""
     classified = reports[0].accuracy is not None
     measure = "accuracy %" if classified else "BLEU" if reports[0].bleu is not None else ""
-    typer.echo(f"{'form':<19}{'MB':>8}{measure:>12}  as Python")
+    width = max(19, *(len(report.form) + 2 for report in reports))
+    typer.echo(f"{'form':<{width}}{'MB':>8}{measure:>12}  as Python")
     for report in reports:
         size = f"{report.bytes / 1e6:.1f}" if report.bytes else ""
         score = 100 * report.accuracy if classified else report.bleu
@@ -194,6 +213,6 @@ def show_reports(reports: Any):
             agreement += f", {report.tokenizer_ties} at a tie of the tokenizer"
         if report.different:
             agreement += f", {report.different} otherwise"
-        typer.echo(f"{report.form:<19}{size:>8}{score:>12}  {agreement}")
+        typer.echo(f"{report.form:<{width}}{size:>8}{score:>12}  {agreement}")
     if reports[0].signature:
         typer.echo(f"BLEU: {reports[0].signature}")

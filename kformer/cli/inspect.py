@@ -241,12 +241,15 @@ def _saved_model(path):
 
 def _ctranslate2(path):
     """Yields names and values of the description in a folder of CTranslate2."""
-    about = kformer.load(path).about
+    model = kformer.load(path)
+    about, options = model.about, model.options
     yield "model", f"{TRANSLATOR.words}, folder of CTranslate2 {path}"
     yield "size", _megabytes(sum(file.stat().st_size for file in path.iterdir()))
     yield from _about(about)
     if "max_source_length" in about:
         yield "limits", f"{about['max_source_length']:,} ids of a text"
+    search = {"beam_size": options.beam_size, "length_penalty": options.length_penalty}
+    yield from _search({**search, "search": options.changed})
 
 
 def _size(size):

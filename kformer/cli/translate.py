@@ -91,7 +91,7 @@ def translate(
         Engine | None,
         typer.Option(
             help="Library to translate with, for a .keras file: ctranslate2 is faster for a large "
-            "file; it searches greedily, in float32. Needs kformer[ctranslate2]."
+            "file, in float32. Needs kformer[ctranslate2]."
         ),
     ] = None,
     **search: Any,
@@ -110,8 +110,8 @@ def translate(
                 "--resume needs a model that stays where it is: export a folder of CTranslate2. "
                 f"Received: --engine {engine}, --resume."
             )
-        model = context.with_resource(_in_ctranslate2(model, target_language))
-        target_language = None
+        model = context.with_resource(_in_ctranslate2(model, target_language, search))
+        target_language, search = None, {}
     form = saved_form(model)
     if resume:
         check_resumable(input, output)
@@ -154,12 +154,15 @@ def translate(
 
 
 @contextlib.contextmanager
-def _in_ctranslate2(model, target_language):
-    """Yields a temporary folder of CTranslate2 with a translator."""
+def _in_ctranslate2(model, target_language, search):
+    """Yields a temporary folder of CTranslate2 with a translator and the options of its search."""
     check_is_keras(model, "is translated with by another library")
+    if "n_best" in search:
+        check_no_options(model, ["n_best"])
     with quiet(), tempfile.TemporaryDirectory() as folder:
         translator = kformer.load(model)
         TRANSLATOR.check("model", translator)
+        translator.search_defaults = translator.search_options(SearchOptions(**search)).changed
         yield kformer.export.export_ctranslate2(
             translator.into(target_language), Path(folder) / "ctranslate2"
         )

@@ -25,8 +25,9 @@ import kformer
 from kformer.cli.terminal.line_streams import chunks_done
 from kformer.cli.terminal.output_format import OutputFormat, written
 from kformer.cli.terminal.progress_line import ProgressLine
+from kformer.export.loading import saved_form
 from kformer.export.saved_model.serving_files import newest_version
-from kformer.files import check_writable, linked, open_own
+from kformer.files import check_writable, linked, open_own, sha256_of_folder
 from kformer.json_files import parse_json
 
 _FORMAT = 2  # Format 1 had checksums.
@@ -263,10 +264,8 @@ def _differences(now, before):
 def _digest_of_model(path):
     if path.is_file():
         return _digest(path)
-    folder = newest_version(path)
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    contents = [f"{file.relative_to(folder)} {_digest(file)}\n" for file in files]
-    return hashlib.sha256("".join(contents).encode()).hexdigest()
+    in_ctranslate2 = saved_form(path) == "ctranslate2"
+    return sha256_of_folder(path if in_ctranslate2 else newest_version(path))
 
 
 def _digest(path):

@@ -14,10 +14,17 @@ import numpy as np
 import kformer
 from kformer.arguments import check_choice
 from kformer.decoding.search_options import EXTRA_LENGTH
-from kformer.export.ctranslate2_translator import DESCRIPTION, SIDES, library
+from kformer.export.ctranslate2_translator import (
+    DESCRIPTION,
+    LONGEST,
+    SIDES,
+    check_search,
+    library,
+)
 from kformer.files import Publication, check_writable, part_of, write_json
 from kformer.kinds import TRANSLATOR
 from kformer.model.transformer import Transformer
+from kformer.tasks.search_defaults import export_options
 from kformer.tasks.translator import Translator
 
 PRECISIONS = ("float32", "float16", "int8")
@@ -143,26 +150,24 @@ def _fill_feed_forward(to, layer):
     _fill_norm(to.layer_norm, layer.feed_forward_residual.norm)
 
 
-_LONGEST = (
-    1024  # CTranslate2 cuts longer sources by default; it must have positions for all others.
-)
-
-
 def export_ctranslate2(
     translator: Translator,
     folder: str | Path,
     precision: str = "float32",
     check: Callable[[Path], object] | None = None,
     publication: Publication | None = None,
+    *,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
 ) -> Path:
     """Writes a folder for `ctranslate2.Translator`; whole, or not at all.
 
     The folder holds model.bin, config.json, the vocabularies, whose tokens are pieces, source.spm
     and target.spm, the SentencePiece models that split sources and join translations, and
-    kformer.json, by which `kformer.load` knows the languages and the longest source. CTranslate2
-    adds the end of a source itself, if the model reads one, and the piece of a target language that
-    the translator was fixed to. The search is chosen when CTranslate2 itself translates;
-    `CTranslate2Translator` searches greedily.
+    kformer.json, in which `CTranslate2Translator` finds the languages, the longest source and the
+    search. CTranslate2 adds the end of a source itself, if the model reads one, and the piece of a
+    target language that the translator was fixed to. CTranslate2 itself does not read kformer.json:
+    there, the search is chosen by the caller.
 
     Args:
         translator: The translator.
@@ -170,6 +175,7 @@ def export_ctranslate2(
         precision: Of the weights: "float32", "float16" or "int8".
         check: Called with the folder before it gets its name; an error prevents the export.
         publication: `kformer.files.Publication` that the folder is part of; if None, its own.
+        beam_size, length_penalty: As in `kformer.SearchOptions`; by default the translator's own.
 
     Returns:
         `Path` of the folder.
@@ -178,20 +184,23 @@ def export_ctranslate2(
         IsADirectoryError: The folder exists.
         TypeError: `translator` is no `kformer.Translator`.
         ValueError: The decoder has an SSRU, ctranslate2 is not installed, `precision` is another,
-            or the two vocabularies write their unknown or end id differently, for which CTranslate2
-            has one name.
+            the search has an option that CTranslate2 does not have, or the two vocabularies write
+            their unknown or end id differently, for which CTranslate2 has one name.
     """
     folder = Path(folder)
-    check_ctranslate2(translator, folder, precision)
+    check_ctranslate2(translator, folder, precision, beam_size, length_penalty)
+    options = export_options(translator, beam_size, length_penalty)
     tokenizers = translator.tokenizer, translator.target_tokenizer
-    longest = max(_LONGEST, translator.max_source_length + EXTRA_LENGTH)
+    longest = translator.max_source_length
+    # CTranslate2 cuts longer sources by default; it must have positions for all others.
+    positions = max(LONGEST, longest + EXTRA_LENGTH, options.limit(longest))
     with part_of(publication) as together, together.writing(folder) as temporary:
         temporary.mkdir()
         write_model(
             translator.transformer.copy(),
             temporary,
             *map(_vocabulary, tokenizers),
-            longest,
+            positions,
             precision,
             translator.tokenizer.prefix,
         )
@@ -200,7 +209,9 @@ def export_ctranslate2(
         description = {
             "kind": TRANSLATOR.name,
             "kformer": kformer.__version__,
-            "max_source_length": translator.max_source_length,
+            "max_source_length": longest,
+            "max_target_length": positions,
+            "search": options.changed,
             **translator.about,
         }
         write_json(temporary / DESCRIPTION, description)
@@ -209,7 +220,13 @@ def export_ctranslate2(
     return folder
 
 
-def check_ctranslate2(translator: Translator, folder: Path, precision: str):
+def check_ctranslate2(
+    translator: Translator,
+    folder: Path,
+    precision: str,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
+):
     """Raises the errors of `export_ctranslate2` before minutes of work."""
     if not isinstance(translator, Translator):
         raise TypeError(
@@ -217,6 +234,7 @@ def check_ctranslate2(translator: Translator, folder: Path, precision: str):
         )
     check_decoder(translator.transformer)
     check_precision(precision)
+    check_search(export_options(translator, beam_size, length_penalty))
     library()
     check_writable(folder)
     source, target = map(_vocabulary, (translator.tokenizer, translator.target_tokenizer))

@@ -8,6 +8,7 @@ from typing import Any, NotRequired, Self, TypedDict
 import sentencepiece
 
 from kformer.arguments import as_texts, check_target_language
+from kformer.decoding.search_options import EXTRA_LENGTH, SearchOptions
 from kformer.files import check_file
 from kformer.json_files import read_json
 from kformer.serving.answers import ServedTranslation
@@ -22,9 +23,9 @@ from kformer.threads import available_cores
 
 SIDES = ("source.spm", "target.spm")
 DESCRIPTION = "kformer.json"
-_EXTRA_LENGTH = 50  # As `kformer.decoding.search_options.EXTRA_LENGTH`, which needs Keras.
-_LONGEST = 1024  # Ids of a source, in folders that kformer has not described.
-_BATCH = 64
+LONGEST = 1024  # Ids of a source, in folders that kformer has not described.
+_BATCH = 64  # Sentences of one batch, with up to 4 beams.
+_REFUSED = ("sample", "coverage_penalty")
 
 
 class _Config(TypedDict):
@@ -33,6 +34,8 @@ class _Config(TypedDict):
 
 class _Description(TypedDict):
     max_source_length: NotRequired[int]
+    max_target_length: NotRequired[int]
+    search: NotRequired[dict]
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
 
@@ -49,28 +52,49 @@ def library():
     return ctranslate2
 
 
+def check_search(options: SearchOptions):
+    """Raises a ValueError if CTranslate2 cannot search with these options.
+
+    Its random numbers differ from kformer's, and it covers a source with the attention of one head,
+    kformer with the mean over all heads.
+    """
+    changed = options.changed
+    if received := [f"{name}={changed[name]}" for name in _REFUSED if name in changed]:
+        raise ValueError(
+            "A folder of CTranslate2 searches without samples and without a coverage penalty, "
+            f"which CTranslate2 computes otherwise. Received: {', '.join(received)}."
+        )
+
+
 class CTranslate2Translator:
-    """Translates like `kformer.Translator` by default: greedily, up to 50 ids over the source.
+    """Translates like `kformer.Translator`, with the search that was chosen at the export.
 
     It is the fastest form for large files. CTranslate2 has one limit of length for a batch, so
-    sentences of one length make a batch.
+    sentences of one length make a batch. With several beams, CTranslate2 returns as many finished
+    sequences as beams, and the scores of `kformer.Beam` rank them. CTranslate2 stops when there are
+    as many, where `kformer.Beam` may go on, so a few translations differ.
 
     Args:
         path: A folder of `export_ctranslate2`.
         workers: Maximum number of batches translated at the same time, each on one core; by default
             the number of cores.
+        options: `kformer.SearchOptions` to search with instead of those in the folder.
 
     Attributes:
         about: dict, the description of the model: its languages, licence and so on.
+        options: `kformer.SearchOptions` of the search. Older folders have greedy search.
 
     Raises:
         FileNotFoundError: A file is missing.
-        ValueError: A file is damaged, or ctranslate2 is not installed.
+        ValueError: A file is damaged, ctranslate2 is not installed, or an option is one that
+            CTranslate2 does not have.
     """
 
     target_languages: tuple[str, ...] = ()  # A folder has one.
 
-    def __init__(self, path: str | Path, workers: int | None = None):
+    def __init__(
+        self, path: str | Path, workers: int | None = None, options: SearchOptions | None = None
+    ):
         path = Path(path)
         rule = "A folder of CTranslate2 must have its settings."
         config = read_json(path / "config.json", _Config, rule=rule)
@@ -80,6 +104,8 @@ class CTranslate2Translator:
         if (path / DESCRIPTION).exists():
             rule = "The description of a folder of CTranslate2 must be as the export wrote it."
             self.about = read_json(path / DESCRIPTION, _Description, rule=rule)
+        self.options = options or _options_in(path, self.about.pop("search", {}))
+        check_search(self.options)
         self._source, self._target = (_tokenizer(path / name) for name in SIDES)
         threads = {"inter_threads": workers or available_cores(), "intra_threads": 1}
         try:
@@ -90,7 +116,10 @@ class CTranslate2Translator:
                 f"Received: {str(path)!r} ({str(error).splitlines()[0]:.200})."
             ) from error
         self._added = config["add_source_bos"] + 1  # Lengths count the end, also an ignored one.
-        self._longest = self.about.get("max_source_length", _LONGEST) - self._added
+        longest = self.about.get("max_source_length", LONGEST)
+        self._longest = longest - self._added
+        # The number of positions in the folder.
+        self._limit = self.about.get("max_target_length", max(LONGEST, longest + EXTRA_LENGTH))
 
     @property
     def target_language(self) -> str | None:
@@ -111,13 +140,13 @@ class CTranslate2Translator:
         source_language: str | None = None,
         target_language: str | None = None,
     ) -> list[str]:
-        """Translates texts like `kformer.Translator.translate`, greedily."""
+        """Translates texts like `kformer.Translator.translate`."""
         check_split(split, source_language)
         self.into(target_language)
         if split:
             answers = self._split(texts, source_language, progress)
             return [answer.text for answer in answers]
-        return [best.text for [best] in self._translations(texts, progress)]
+        return [best.text for best, *_ in self._translations(texts, progress)]
 
     def translations(
         self,
@@ -125,7 +154,7 @@ class CTranslate2Translator:
         progress: Callable[[int], object] | None = None,
         target_language: str | None = None,
     ) -> list[list[ServedTranslation]]:
-        """As `translate`, but with scores and flags: for each text a list of its best one."""
+        """As `translate`, but with scores and flags: for each text the `n_best` of its options."""
         self.into(target_language)
         return self._translations(texts, progress)
 
@@ -149,24 +178,28 @@ class CTranslate2Translator:
 
     def _translations(self, texts, progress):
         answers = self._answers(as_texts(texts, "texts"), progress)
-        warn_of_cut([best.flags for best in answers], "translated", stacklevel=4)
-        return [[best] for best in answers]
+        warn_of_cut([best.flags for best, *_ in answers], "translated", stacklevel=4)
+        return answers
 
     def _split(self, texts, source_language, progress):
+        def find(sentences, progress):
+            return [best for best, *_ in self._answers(sentences, progress)]
+
         language = source_language or self.about.get("source_language")
-        return translate_split(self._answers, texts, language, progress, stacklevel=4)
+        return translate_split(find, texts, language, progress, stacklevel=4)
 
     def _answers(self, texts, progress):
-        """Returns the translation of each text."""
+        """Returns the translations of each text, best first."""
         rows = self._source.encode(texts)
         by_length = defaultdict(list)
         for i, row in enumerate(rows):
             by_length[min(len(row), self._longest)].append(i)
+        size = max(1, 4 * _BATCH // max(4, self.options.beam_size))
         # The longest first: the last ones to be ready are short.
         batches = [
-            (length, places[start : start + _BATCH])
+            (length, places[start : start + size])
             for length, places in sorted(by_length.items(), reverse=True)
-            for start in range(0, len(places), _BATCH)
+            for start in range(0, len(places), size)
         ]
         waiting = [
             self._begun([rows[i][:length] for i in places], length) for length, places in batches
@@ -181,30 +214,68 @@ class CTranslate2Translator:
 
     def _begun(self, rows, length):
         """Returns the results of a batch, which wait until they are ready."""
+        options, source_length = self.options, length + self._added
+        limit = min(options.limit(source_length), self._limit)
         return self._translator.translate_batch(
             [self._source.id_to_piece(row) for row in rows],
-            max_batch_size=_BATCH,
-            beam_size=1,
-            length_penalty=0,
+            max_batch_size=len(rows),
+            beam_size=options.beam_size,
+            num_hypotheses=options.beam_size,
+            length_penalty=0,  # `_ranked` has kformer's own.
+            repetition_penalty=options.repetition_penalty,
+            no_repeat_ngram_size=options.no_repeat_ngram,
             max_input_length=0,
-            min_decoding_length=0,
-            max_decoding_length=length + self._added + _EXTRA_LENGTH,
+            min_decoding_length=options.minimum(source_length, limit),
+            max_decoding_length=limit,
             return_scores=True,
             return_end_token=True,
             asynchronous=True,
         )
 
     def _answer(self, source, length, result):
-        flags = ("source cut",) if len(source) > length else ()
+        """Returns the best translations of a source, each another text."""
+        cut = ("source cut",) if len(source) > length else ()
         if not source:  # A blank text: CTranslate2 would translate the end alone.
-            return ServedTranslation("", 0.0)
-        ids = self._target.piece_to_id(result.hypotheses[0])
-        if ids and ids[-1] == self._target.eos_id():
-            ids.pop()
-        else:
-            flags += ("length limit",)
-        flags += degenerate_flags(source[:length], ids)
-        return ServedTranslation(self._target.decode(ids), result.scores[0], flags)
+            return [ServedTranslation("", 0.0)]
+        answers: dict[str, Any] = {}
+        for score, pieces in self._ranked(result):
+            flags, ids = cut, self._target.piece_to_id(pieces)
+            if ids and ids[-1] == self._target.eos_id():
+                ids.pop()
+            else:
+                flags += ("length limit",)
+            text = self._target.decode(ids)
+            if text not in answers:
+                flags += degenerate_flags(source[:length], ids)
+                answers[text] = ServedTranslation(text, score, flags)
+            if len(answers) == self.options.n_best:
+                break
+        return [*answers.values()]
+
+    def _ranked(self, result):
+        """Returns pairs of a score and the pieces of a sequence with its end, best first."""
+        options = self.options
+        pairs = zip(result.scores, result.hypotheses, strict=True)
+        if options.beam_size == 1:
+            return [*pairs]
+        offset = options.length_offset
+
+        def score(total, length):
+            return total / ((offset + length) / (offset + 1)) ** options.length_penalty
+
+        scored = [(score(total, len(pieces)), pieces) for total, pieces in pairs]
+        return sorted(scored, key=lambda pair: pair[0], reverse=True)
+
+
+def _options_in(path, search):
+    """Returns the options of the search in the description of a folder."""
+    try:
+        return SearchOptions(**search)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "The description of a folder of CTranslate2 must have options of a search. "
+            f"Received: {str(path / DESCRIPTION)!r} ({error})."
+        ) from error
 
 
 def _tokenizer(path):

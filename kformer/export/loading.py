@@ -113,8 +113,8 @@ def load(path: str | Path) -> Any:
         `kformer.TextTagger`, `kformer.TextEncoder` or `kformer.LanguageModel`. For a SavedModel, a
         folder of one version or of several, and for a `.tflite` file: the class of its kind in
         `kformer.export` and in `kformer.pocket`, such as `ServedTranslator` and `PocketTranslator`.
-        An export has the search that was chosen for it. For a folder of CTranslate2:
-        `kformer.export.CTranslate2Translator`, which searches greedily.
+        For a folder of CTranslate2: `kformer.export.CTranslate2Translator`. An export has the
+        search that was chosen for it.
 
     Raises:
         FileNotFoundError: There is no such file or folder.

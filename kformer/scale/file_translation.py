@@ -33,11 +33,12 @@ class Translate(beam.PTransform):
     "kformer" count translations with a problem, by the names of `kformer.Translation.flags`.
 
     Args:
-        model: Path or address of a `.tflite` file or of a SavedModel, which all workers can read.
+        model: Path or address of a `.tflite` file, a SavedModel or a folder of CTranslate2, which
+            all workers can read.
 
     Raises:
         FileNotFoundError: There is no such file or folder.
-        ValueError: It is neither a `.tflite` file nor a SavedModel.
+        ValueError: It is none of these.
     """
 
     def __init__(self, model: str | os.PathLike):

@@ -22,7 +22,7 @@ _BATCH = 2000  # Texts at once, at most.
 
 
 class TranslatorHandler(ModelHandler[str, str, "_Loaded"]):
-    """Translates batches of texts with a `.tflite` file or a SavedModel.
+    """Translates batches of texts with an export.
 
     Counts translations with a problem, by the names of `kformer.Translation.flags`.
 
@@ -86,6 +86,7 @@ def check_is_export(path: str | Path):
     kind = report.get("kind", TRANSLATOR.name)
     if kind != TRANSLATOR.name:
         raise ValueError(
-            "A .tflite file or a SavedModel of a translator translates on a runner: `kformer "
-            f"export` writes both. Received: {str(path)!r}, a {kind.replace('_', ' ')} file."
+            "A .tflite file, a SavedModel or a folder of CTranslate2 translates on a runner: "
+            f"`kformer export` writes them. Received: {str(path)!r}, a "
+            f"{kind.replace('_', ' ')} file."
         )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kformer.arguments import check_choice, check_integer, check_number
 from kformer.decoding.search_options import SearchOptions
-from kformer.files import sha256
+from kformer.files import sha256, sha256_of_folder
 from kformer.text.bleu_tokenizers import DEFAULT, TOKENIZERS, bleu_tokenizer
 from kformer.text.text_files import read_lines
 from kformer.training.data.pairs import check_parallel, count_lines
@@ -129,7 +129,7 @@ def texts_to_teach(
     """Checks the files, and returns which files their translations are.
 
     Args:
-        teachers: Paths of `.keras` translators.
+        teachers: Paths of `.keras` translators, or of a folder of CTranslate2.
         source: Paths of text to translate.
         target: Paths of references, for the last files of `source`.
         folder: Where the translations are written.
@@ -150,7 +150,8 @@ def texts_to_teach(
         count_lines(file)
     if target:
         check_parallel(source[without:], target)
-    search = [*map(sha256, teachers), options.search()]
+    checksums = [(sha256_of_folder if Path(t).is_dir() else sha256)(t) for t in teachers]
+    search = [*checksums, options.search()]
     texts = []
     for file, reference in zip(source, [*[None] * without, *target], strict=True):
         compared = None if reference is None else sha256(reference)

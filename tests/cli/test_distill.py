@@ -114,7 +114,7 @@ def test_a_finished_student_is_not_replaced_before_hours_of_translating(
 def test_only_what_can_teach_teaches(refused, toy_run, toy_keras, toy_tflite, tmp_path):
     arguments = ("--source", toy_run.files["valid.de"], "--output", tmp_path / "student")
     assert refused("distill", toy_tflite, *arguments).startswith(
-        "kformer: Only a .keras file can teach."
+        "kformer: Only a .keras file or a folder of CTranslate2 can teach."
     )
     message = refused("distill", toy_keras, *arguments, "--metric", "ter")
     assert "Received: metric='ter'" in message

@@ -137,10 +137,10 @@ def test_the_search_is_said_when_ctranslate2_translates(toy_translator, tmp_path
 @installed
 def test_the_command_writes_and_checks_it(command, toy_keras, toy_run, tmp_path):
     folder = tmp_path / "new" / "folder"
-    arguments = ["export", toy_keras, "--ctranslate2", folder, "--beam-size", 2]
+    arguments = ["export", toy_keras, "--ctranslate2", folder]
     result = command(*arguments, "--check-source", toy_run.files["valid.de"])
     assert result.returncode == 0, result.stderr
-    *_, python, exported, written = result.stdout.splitlines()
+    _, python, exported, written = result.stdout.splitlines()
     assert python.startswith("Python  ") and exported.startswith("CTranslate2  ")
     count = len(Path(toy_run.files["valid.de"]).read_text("utf-8").splitlines())
     assert exported.endswith(f" {count} of {count}")

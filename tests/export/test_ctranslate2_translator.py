@@ -82,7 +82,6 @@ def test_a_keras_file_is_translated_with_it_on_the_fly(command, refused, toy_ker
     arguments = ["translate", toy_keras, "--engine", "ctranslate2"]
     result = command(*arguments, stdin="\n".join(texts).encode())
     assert result.stdout.splitlines() == form.translate(texts), result.stderr
-    assert "--beam-size" in refused(*arguments, "--beam-size", 4)
     assert "--resume needs a model that stays" in refused(*arguments, "--resume")
 
 
