@@ -9,7 +9,7 @@ import keras
 import pytest
 
 import kformer
-from kformer.export import export_ctranslate2
+from kformer.export import CTranslate2Translator, Verifier, export_ctranslate2
 from support import toy
 from support.pretrained import marian
 
@@ -37,8 +37,6 @@ SHAPES = {
 
 
 def said_by(folder, texts):
-    from kformer.export import CTranslate2Translator
-
     return CTranslate2Translator(folder).translate(texts)
 
 
@@ -47,14 +45,16 @@ def said_by(folder, texts):
 @pytest.mark.parametrize("tables", ["one table", "two tables"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ctranslate2_says_what_python_says(shape, tables, tokenizer, tmp_path):
+    keras.utils.set_random_seed(3)  # Random networks say little; this one answers most texts.
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
     own = {"target_vocab_size": tokenizer.vocab_size} if tables == "two tables" else {}
     network = marian.transformer(pieces, **SHAPES[shape], **own)
     translator = kformer.Translator(tokenizer, network)
     folder = export_ctranslate2(translator, tmp_path / "new" / "folder")
-    expected = translator.translate(TEXTS)
-    assert said_by(folder, TEXTS) == expected
-    assert len({*expected}) > 2
+    verifier = Verifier(translator, TEXTS)
+    report = verifier.verify("CTranslate2", CTranslate2Translator(folder), folder)
+    assert report.equal + report.ties == len(TEXTS) and report.ties < 2
+    assert len({*verifier.expected}) > 4
 
 
 def test_a_recurrent_decoder_is_refused(tokenizer, tmp_path):
