@@ -116,7 +116,7 @@ class Batcher:
         try:
             answers = await self._call(rows, batch[0][0].key)
         except Exception as error:
-            if len(requests) > 1:  # The fault of one must not be the passed_over'.
+            if len(requests) > 1:  # One must not fail for another.
                 for single in requests:
                     await self._run([pair for pair in batch if pair[0] is single])
                 return
