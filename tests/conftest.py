@@ -24,6 +24,7 @@ from browser.chromium import NotHere, installed_packages
 from kformer.backend import is_tensorflow
 from support.backend import prepare_jax, reason_to_skip
 from support.made_once import MadeOnce
+from support.pairwise import covering
 
 pytest_plugins = [
     f"support.fixtures.{name}"
@@ -49,8 +50,10 @@ def pytest_configure():
 
 
 @pytest.hookimpl(tryfirst=True)  # Before `-m` chooses.
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Marks all but every n-th case of a test with `sample(n)` as a long proof.
+
+    Of a test with `pairs`, only the cases stay that bring each two values together.
 
     On JAX, so are all but the first case of the other tests, because compiling takes long; and the
     tests of TensorFlow itself are skipped, see `reason_to_skip`.
@@ -58,6 +61,9 @@ def pytest_collection_modifyitems(items):
     The tests that need the toy translator come first, so that the process of another half of the
     tests does not wait until it is trained.
     """
+    deselected = set(cases_beside_pairs(items))
+    config.hook.pytest_deselected(items=[item for item in items if item in deselected])
+    items[:] = [item for item in items if item not in deselected]
     toys = {item.path for item in items if "toy_run" in item.fixturenames}
     items.sort(key=lambda item: item.path not in toys)
     cases = collections.Counter()
@@ -69,6 +75,17 @@ def pytest_collection_modifyitems(items):
         if cases[name] % max(sample.args[0] if sample else 1, every):
             item.add_marker("prove")
         cases[name] += 1
+
+
+def cases_beside_pairs(items):
+    """Yields the cases of tests with `pairs` that are not needed for any pair of values."""
+    tests = collections.defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("pairs"):
+            tests[item.path, item.originalname].append(item)
+    for cases in tests.values():
+        needed = covering([case.callspec.params for case in cases])
+        yield from (case for i, case in enumerate(cases) if i not in needed)
 
 
 @pytest.fixture(autouse=True)

@@ -73,11 +73,12 @@ def test_a_command_that_is_killed_goes_on(toy_tflite, text, tmp_path):
 
 
 @pytest.mark.prove
-def test_a_command_that_is_killed_five_times_goes_on(toy_model, tmp_path, text):
+def test_a_command_that_is_killed_again_and_again_goes_on(toy_model, tmp_path, text):
     text.write_text(TEXT * 5)
     numbered = ("--format", "tsv") if toy_model.suffix == ".keras" else ()
     options = ("--input", text, "--resume", *numbered)
-    content = check_killed(5, tmp_path / "out", toy_model, *options)
+    times = 5 if toy_model.suffix == ".tflite" else 2  # The others load TensorFlow each time.
+    content = check_killed(times, tmp_path / "out", toy_model, *options)
     assert content.count("\n") == 5 * TEXT.count("\n")
 
 

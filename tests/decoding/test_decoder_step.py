@@ -79,7 +79,8 @@ def ancestors(parents):
     return np.stack(line[::-1])
 
 
-@pytest.mark.sample(41)
+@pytest.mark.pairs
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("runtime", RUNTIMES.values(), ids=RUNTIMES.keys())

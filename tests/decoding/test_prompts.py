@@ -54,7 +54,8 @@ def until_end(ids):
     return ids[: ids.index(END) + 1] if END in ids else ids
 
 
-@pytest.mark.sample(28)
+@pytest.mark.pairs
+@pytest.mark.sample(8)
 @every_runtime
 @pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 @pytest.mark.parametrize("beams", [1, 3])

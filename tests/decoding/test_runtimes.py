@@ -64,6 +64,7 @@ def expected(models, search, source):
     return [np.array(part) for part in output]
 
 
+@pytest.mark.pairs
 @pytest.mark.prove
 @pytest.mark.parametrize("compact_batch", [None, compact_in_halves], ids=["whole batch", "halves"])
 @pytest.mark.parametrize("cache", CACHES)
@@ -76,7 +77,8 @@ def test_the_translations_are_the_same(models, search, source, expected, cache, 
     np.testing.assert_array_equal(ended, expected[2])
 
 
-@pytest.mark.sample(24)
+@pytest.mark.pairs
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("cache", CACHES)
 def test_a_row_alone_ends_as_it_does_among_others(models, search, source, expected, cache):
     runtime = LITERT._replace(**CACHES[cache])

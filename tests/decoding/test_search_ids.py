@@ -94,6 +94,7 @@ def test_the_score_of_a_beam_is_that_of_the_model_without_a_cache(transformer, s
             assert score == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.pairs
 @pytest.mark.prove
 @searchers
 @runtimes

@@ -16,7 +16,8 @@ VARIANTS = {
 }
 
 
-@pytest.mark.sample(16)
+@pytest.mark.pairs
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("beam_size", [1, 3])
 @pytest.mark.parametrize("form", ["keras", "saved_model", "tflite", "tflite int8"])
 @pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS.keys())

@@ -33,6 +33,7 @@ def test_keras_has_the_private_method_that_the_model_overrides():
     assert [*parameters] == ["self", "iterator", "data_batch"]
 
 
+@pytest.mark.pairs
 @pytest.mark.sample(9)
 @norms
 @dtypes

@@ -43,6 +43,7 @@ def assert_same(found, expected, precision):
     assert different <= (0 if exact else 0.1 * len(expected))
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("runtime", older_runtimes.NEEDS)
 @pytest.mark.parametrize("beam_size", [1, 4], ids=["greedy", "beam"])
 @pytest.mark.parametrize("precision", PRECISIONS)

@@ -87,6 +87,7 @@ def test_every_real_token_gets_the_scores_of_its_id(form, seed, scale):
         np.testing.assert_allclose(np.asarray(value)[real], expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.pairs
 @pytest.mark.sample(15)
 @of_graphs
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
