@@ -36,7 +36,7 @@ bench-train: .venv-bench/installed  ## Measure training against others; SOURCE=,
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.training \
 		$(if $(SOURCE),--source $(SOURCE)) $(if $(TARGET),--target $(TARGET)) $(ARGS)
 
-bench-decode: .venv-bench/installed  ## Measure decoding against CTranslate2; MODEL=, SOURCE=, ARGS=.
+bench-decode: .venv-bench/installed  ## Measure decoding against CTranslate2 and Marian; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.decoding \
 		$(if $(MODEL),--model $(MODEL)) $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
 

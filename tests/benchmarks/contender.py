@@ -1,5 +1,6 @@
 """A contender as a benchmark sees it: a process that does a round of work when told to."""
 
+import contextlib
 import json
 import os
 import re
@@ -34,7 +35,8 @@ class Contender:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**environment(), **KEEP_MEMORY},
+                env={**environment(), **KEEP_MEMORY, "TMPDIR": str(log.parent)},
+                start_new_session=True,
                 text=True,
                 bufsize=1,
             )
@@ -57,8 +59,9 @@ class Contender:
         return reason(self._log.read_text("utf-8", "replace")) or f"ended with exit code {code}"
 
     def close(self):
-        """Ends the process, whatever it is doing."""
-        self._process.kill()
+        """Ends the process and those that it started, whatever they are doing."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()
 
 

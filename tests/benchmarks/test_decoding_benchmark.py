@@ -1,12 +1,17 @@
 """The arithmetic of `make bench-decode`, its sentences and its models; CTranslate2 where it is."""
 
+import contextlib
+from dataclasses import asdict
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from benchmarks.contender import Contender
 from benchmarks.decoding import report, workloads
 from benchmarks.decoding.agreement import Agreement
-from benchmarks.decoding.contenders import FORMS, entries
+from benchmarks.decoding.contenders import FORMS, MARIAN, Entry, entries, traits
 from benchmarks.decoding.process import Settings
 from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import search_of
@@ -15,13 +20,15 @@ from benchmarks.decoding.workloads import END, PADDING, Workload, words_of
 from benchmarks.decoding.write_models import (
     check_ids,
     workload_of_text,
+    write_marian,
     write_rival,
     write_tflite,
 )
-from benchmarks.sizes import MODEL_SIZES, ModelSize
+from benchmarks.sizes import MODEL_SIZES, STUDENT_SIZES, ModelSize
 from kformer import Translator
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.search_options import EXTRA_LENGTH
+from kformer.training import Recipe
 
 SMALL = ModelSize(num_layers=2, d_model=22, d_ff=13, num_heads=11)
 VOCAB_SIZE = 97
@@ -50,6 +57,29 @@ def test_where_there_are_many_batches_some_translate_several_at_once():
         "ctranslate2 float32, 3 x 1 thread",
     ]
     assert all(entry.workers == 1 for entry in entries(FORMS, ["float32"], [1], True))
+
+
+@pytest.mark.parametrize(
+    ("model", "absent"),
+    [
+        ("tiny", set()),
+        ("firefox-tiny", {"ctranslate2"}),
+        ("student-tiny-ssru", {"ctranslate2", "marian"}),
+        ("student-tiny", {"marian"}),
+        ("folder/translator.keras", {"marian"}),
+    ],
+)
+def test_a_form_that_cannot_run_a_model_is_left_out(model, absent):
+    found = entries(FORMS, ["float32"], [1, 2], False, traits(model))
+    assert {entry.form for entry in found} == {*FORMS} - absent
+    assert {entry.threads for entry in found if entry.form == MARIAN} <= {1}
+
+
+@pytest.mark.parametrize("name", ["student-tiny", "student-tiny-ssru", "firefox-tiny"])
+def test_the_sizes_of_students_are_those_of_recipes(name):
+    recipe = Recipe.named(name)
+    for setting, value in asdict(STUDENT_SIZES[name]).items():
+        assert getattr(recipe, setting) == value, setting
 
 
 def test_the_table_says_speed_time_and_memory():
@@ -84,6 +114,19 @@ def test_the_best_number_of_threads_counts_on_both_sides_and_precisions_stay_apa
         "python float32, 1 thread is 1.00 x ctranslate2 float32, 1 thread; by round 1.00 to 1.00",
         "tflite float32, 2 threads is 3.00 x ctranslate2 float32, 1 thread; by round 3.00 to 3.00",
         "tflite int8, 1 thread is 0.50 x ctranslate2 int8, 1 thread; by round 0.50 to 0.50",
+    ]
+
+
+def test_models_that_take_turns_are_compared_with_each_other_and_the_rivals_of_both():
+    measured = {
+        "new tflite int8, 1 thread": rounds_of(1, 1),
+        "new tflite int8, 2 threads": rounds_of(2, 2),
+        "old tflite int8, 1 thread": rounds_of(3, 3),
+        "old ctranslate2 int8, 1 thread": rounds_of(2, 2),
+    }
+    assert report.ratios(measured, ["new", "old"]) == [
+        f"new tflite int8, 1 thread is {ratio} x {other}, 1 thread; by round {ratio} to {ratio}"
+        for ratio, other in (("2.00", "old ctranslate2 int8"), ("3.00", "old tflite int8"))
     ]
 
 
@@ -227,6 +270,26 @@ def test_ctranslate2_says_what_kformer_says(tmp_path, norm_first, beam_size):
     answers = contender.translate([contender.given(batch) for batch in workload.batches])
     expected = expected_rows(transformer, workload.batches, beam_size)
     assert [contender.rows(answer) for answer in answers] == expected
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("decoder_cell", ["attention", "ssru"])
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_marian_says_what_kformer_says(tmp_path, decoder_cell, beam_size):
+    if not find_spec("pymarian"):
+        pytest.skip("Not installed: pymarian.")
+    transformer = random_transformer(SMALL, vocab_size=VOCAB_SIZE, decoder_cell=decoder_cell)
+    workload = Workload([sentences(3, 7), sentences(2, 5)], EXTRA_LENGTH)
+    entry, file = Entry(MARIAN, "float32", threads=1, workers=1), tmp_path / "workload.npz"
+    write_marian(transformer, entry.model(tmp_path), "float32", search_of(beam_size), workload)
+    workloads.save(file, workload)
+    command = entry.command(tmp_path, file, beam_size)
+    with contextlib.closing(Contender(command, tmp_path / "log")) as contender:
+        contender.round()
+        rows = contender.round()["ids"]
+    expected = expected_rows(transformer, workload.batches, beam_size)
+    assert rows == [row for batch in expected for row in batch]
+    assert len({*map(tuple, rows)}) > 1
 
 
 def test_a_text_becomes_the_ids_of_the_trained_models_tokenizer(tmp_path, tokenizer):

@@ -1,7 +1,9 @@
 """The arithmetic of `make bench-train`, and its rounds, with contenders that only pretend."""
 
+import contextlib
 import itertools
 import sys
+from importlib.util import find_spec
 from math import prod
 
 import numpy as np
@@ -16,8 +18,9 @@ from benchmarks.training import batches as batch_files
 from benchmarks.training import report
 from benchmarks.training.__main__ import check_first_loss
 from benchmarks.training.batches import Batch, random_batches, target_tokens
-from benchmarks.training.contenders import PEAK
+from benchmarks.training.contenders import COMMANDS, PEAK, command, trains_in
 from benchmarks.training.keras_fit import dataset
+from benchmarks.training.marian_train import lines_of, update_of
 from benchmarks.training.sizes import SIZES, Size, step_flops
 from kformer import Transformer
 
@@ -192,6 +195,43 @@ def test_random_batches_have_no_padding_and_their_inputs_lag_by_one():
         assert source.min() >= 4 and source.max() < VOCAB_SIZE
         np.testing.assert_array_equal(target_in[:, 1:], target_out[:, :-1])
         assert set(target_in[:, 0]) == {2}
+
+
+def test_marian_gets_lines_without_padding_and_without_the_ends_that_it_adds():
+    source = np.array([[7, 8, 3, 0], [9, 10, 11, 3]], np.int32)
+    target = np.array([[5, 3], [6, 3]], np.int32)
+    assert lines_of([Batch(source, target, target)] * 2) == ["7 8\t5", "9 10 11\t6"] * 2
+
+
+def test_marians_log_has_the_number_of_sentences_and_the_loss():
+    line = "Ep. 1 : Up. 9 : Sen. 1,152 : Cost 9.30338669 : Time 3.28s : 937.60 words/s"
+    assert update_of(f"[2026-01-02 03:04:05] {line}\n") == (1152, 9.30338669)
+    assert update_of(line.replace("9.30338669", "-nan"))[0] == 1152
+    assert update_of("[2026-01-02 03:04:05] [training] Using 1 CPUs\n") is None
+
+
+def test_marian_trains_in_float32_alone():
+    assert all(trains_in(name, "float32") for name in COMMANDS)
+    assert {name for name in COMMANDS if not trains_in(name, "bfloat16")} == {
+        "marian",
+        "marian-1-thread",
+    }
+
+
+@pytest.mark.prove
+def test_marian_learns_the_batches_of_a_round_and_waits_for_the_next(tmp_path):
+    if not find_spec("pymarian"):
+        pytest.skip("Not installed: pymarian.")
+    size = SIZES["tiny"]
+    ids = [np.random.randint(4, VOCAB_SIZE, (size.batch, size.length), np.int32) for _ in range(3)]
+    batch_files.save(tmp_path / "batches", [Batch(*ids)] * 2)
+    process = Contender(
+        command("marian", "tiny", "float32", tmp_path / "batches"), tmp_path / "log"
+    )
+    with contextlib.closing(process) as marian:
+        losses = [marian.round()["loss"] for _ in range(3)]
+    assert abs(losses[0] - np.log(VOCAB_SIZE)) < 1
+    assert losses == sorted(losses, reverse=True)
 
 
 def test_padding_is_no_token():

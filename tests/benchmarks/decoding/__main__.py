@@ -1,8 +1,10 @@
-"""Decoding speed: what kformer saves, in all its forms, against CTranslate2.
+"""Decoding speed: what kformer saves, in all its forms, against CTranslate2 and Marian.
 
     make bench-decode
     make bench-decode ARGS="--sizes tiny --cases one batch --beams 1 --rounds 3"
     make bench-decode ARGS="--sizes opus-mt-tiny opus-mt --cases one --precisions int8"
+    make bench-decode ARGS="--sizes student-tiny-ssru --beside student-tiny --contenders tflite \\
+        ctranslate2 --precisions int8 --beams 1 --cases one batch"
     make bench-decode MODEL=translator.keras SOURCE=test.en
 
 All contenders have the same weights and the same sentences, as ids; each waits in a process of its
@@ -23,7 +25,11 @@ model's translations may differ for that, and the report says how many do.
 Columns: tokens, without ends; `load`, from the file on disk to a blank line translated, with all
 that is traced or compiled at first use, but not the import of the library; the process's peak of
 memory. What each contender is given stands at the top of its file: python_graph, saved_model (for
-`xla`, too, which is the same compiled), tflite_file, ctranslate2_model.
+`xla`, too, which is the same compiled), tflite_file, ctranslate2_model, marian_model. A contender
+that cannot run a model is left out: CTranslate2 where the decoder has an SSRU, Marian where the
+model is trained or has its norms first.
+
+Models beside each other take turns, too, with the same sentences: an SSRU and attention, say.
 """
 
 import contextlib
@@ -34,17 +40,19 @@ from benchmarks.command_line import Parser, show, show_machine
 from benchmarks.contender import Contender, ContenderFailed
 from benchmarks.decoding import report, workloads
 from benchmarks.decoding.agreement import Agreement
-from benchmarks.decoding.contenders import FORMS, PRECISIONS, entries
+from benchmarks.decoding.contenders import FORMS, PRECISIONS, entries, traits
 from benchmarks.decoding.workloads import CASES
 from benchmarks.preparation import prepare
 from benchmarks.round_robin import round_robin
-from benchmarks.sizes import MODEL_SIZES, PRETRAINED_SIZES
+from benchmarks.sizes import MODEL_SIZES, SIZES
+
+WORKLOAD = "workload.npz"
 
 
 def arguments():
     parser = Parser("bench-decode", __doc__)
-    sizes = [*MODEL_SIZES, *PRETRAINED_SIZES]
-    parser.add_argument("--sizes", nargs="+", choices=sizes, default=list(MODEL_SIZES))
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(MODEL_SIZES))
+    parser.add_argument("--beside", choices=SIZES, help="another one, in the same turns")
     parser.add_argument("--model", type=Path, help="a trained one, instead of all sizes")
     parser.add_argument("--source", type=Path, help="text for it to translate")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
@@ -55,6 +63,8 @@ def arguments():
     parser.add_argument("--rounds", type=int, default=5, help="that count, after one to warm up")
     chosen = parser.parse_args()
     parser.check_together(chosen, "model", "source")
+    if chosen.beside and chosen.model:
+        parser.error("`--beside` compares models of `--sizes`. Received: --model, too.")
     return chosen
 
 
@@ -63,10 +73,11 @@ def main():
     show_machine()
     summary = []
     for model in [str(chosen.model)] if chosen.model else chosen.sizes:
+        models = list(dict.fromkeys(filter(None, [model, chosen.beside])))
         for case in chosen.cases:
             for beam_size in chosen.beams:
                 with tempfile.TemporaryDirectory() as folder:
-                    lines = measure(model, case, beam_size, Path(folder), chosen)
+                    lines = measure(models, case, beam_size, Path(folder), chosen)
                 title = f"{Path(model).name}, {case}, {searched(beam_size)}"
                 summary += [f"{title}: {line}" for line in lines]
     print("", *summary, sep="\n")
@@ -76,32 +87,55 @@ def searched(beam_size):
     return "greedy" if beam_size == 1 else f"beam {beam_size}"
 
 
-def measure(model, case, beam_size, folder, chosen):
+def measure(models, case, beam_size, folder, chosen):
     """Lets the contenders take turns; prints what they did and returns the last lines of it."""
-    racing = entries(chosen.contenders, chosen.precisions, chosen.threads, case == "file")
+    contenders, loads, agreements = {}, {}, {}
+    names = models if len(models) > 1 else [""]
+    with contextlib.ExitStack() as running:
+        for model, of in zip(models, names, strict=True):
+            racing = entries(
+                chosen.contenders, chosen.precisions, chosen.threads, case == "file", traits(model)
+            )
+            racing = [entry._replace(of=of) for entry in racing]
+            place = folder / Path(model).name
+            workload = write(model, case, beam_size, place, racing, chosen.source)
+            agreement = Agreement(show)
+            agreements |= {entry.name: agreement for entry in racing}
+            started = start(racing, place, place / WORKLOAD, beam_size, running)
+            contenders |= started[0]
+            loads |= started[1]
+        title = f"{' and '.join(Path(model).name for model in models)}, {case}"
+        print(
+            f"\n{title}, {searched(beam_size)}: {workload.sentences:,} sentences, "
+            f"{workload.largest} at a time, up to {workload.longest} ids, and "
+            f"{workload.extra_length} more in the translation",
+            flush=True,
+        )
+        measured = round_robin(
+            contenders,
+            chosen.rounds,
+            lambda name, report: agreements[name].check(name, report),
+            show,
+        )
+    several = dict.fromkeys(agreements.values())
+    tokens = {name: number for one in several for name, number in one.tokens.items()}
+    lines = report.ratios(measured, names) + [line for one in several for line in one.unfair]
+    table = report.table(measured, loads, tokens, workload.sentences)
+    print("", *table, *lines, sep="\n", flush=True)
+    return lines
+
+
+def write(model, case, beam_size, folder, racing, source):
+    """Writes a model in the forms that race into a new folder, and returns the `Workload`."""
+    folder.mkdir()
     forms = dict.fromkeys(f"{entry.form}/{entry.precision}" for entry in racing)
-    source = ["--source", str(chosen.source.absolute())] if chosen.source else []
+    text = ["--source", str(source.absolute())] if source else []
     prepare(
         "bench-decode",
         "benchmarks.decoding.write_models",
-        [str(folder), case, str(beam_size), model, *forms, *source],
+        [str(folder), case, str(beam_size), model, *forms, *text],
     )
-    file = folder / "workload.npz"
-    workload = workloads.load(file)
-    print(
-        f"\n{Path(model).name}, {case}, {searched(beam_size)}: {workload.sentences:,} sentences, "
-        f"{workload.largest} at a time, up to {workload.longest} ids, and "
-        f"{workload.extra_length} more in the translation",
-        flush=True,
-    )
-    agreement = Agreement(show)
-    with contextlib.ExitStack() as running:
-        contenders, loads = start(racing, folder, file, beam_size, running)
-        measured = round_robin(contenders, chosen.rounds, agreement.check, show)
-    lines = [*report.ratios(measured), *agreement.unfair]
-    table = report.table(measured, loads, agreement.tokens, workload.sentences)
-    print("", *table, *lines, sep="\n", flush=True)
-    return lines
+    return workloads.load(folder / WORKLOAD)
 
 
 def start(racing, folder, workload, beam_size, running):

@@ -17,7 +17,8 @@ def random_transformer(size: ModelSize, **settings) -> Transformer:
 
     The vectors of padding, unknown, start and end are zeros: their logits are 0, and among
     thousands of others never the best. The signs of the last norm are mixed, because the output
-    resembles the word that was read, and the model would repeat it for ever.
+    resembles the word that was read, and the model would repeat it for ever. Positions and norms
+    are those of Marian, which computes no others.
 
     Args:
         size: Of the model.
@@ -25,7 +26,12 @@ def random_transformer(size: ModelSize, **settings) -> Transformer:
     """
     keras.utils.set_random_seed(0)
     random = np.random.default_rng(0)
-    usual = {"vocab_size": VOCAB_SIZE, "dropout": 0.0}
+    usual = {
+        "vocab_size": VOCAB_SIZE,
+        "dropout": 0.0,
+        "max_wavelength": 10_000 ** (size.d_model / (size.d_model - 2)),
+        "norm_epsilon": 1e-6,
+    }
     transformer = Transformer(**{**usual, **asdict(size), **settings})
     for weight in transformer.weights:
         if weight.name == "table":

@@ -1,8 +1,9 @@
 """What the rounds say: speeds, time to load, memory and ratios, as a table."""
 
+from collections.abc import Sequence
 from statistics import median
 
-from benchmarks.decoding.contenders import FORMS, PRECISIONS, RIVAL, prefix
+from benchmarks.decoding.contenders import FORMS, PRECISIONS, RIVALS, prefix
 from benchmarks.medians import best, gibibytes, ratio_line
 
 
@@ -17,28 +18,38 @@ def table(
         tokens: That each wrote in a round.
         sentences: In a round.
     """
+    width = max([34, *(len(name) + 1 for name in measured)])
     lines = [
-        f"{'':34}{'tokens/s':>9}{'slowest':>9}{'fastest':>9}{'ms/sentence':>13}{'load':>9}"
+        f"{'':{width}}{'tokens/s':>9}{'slowest':>9}{'fastest':>9}{'ms/sentence':>13}{'load':>9}"
         f"{'memory':>10}"
     ]
     for name, rounds in measured.items():
         times = [report["seconds"] for report in rounds]
         lines.append(
-            f"{name:34}{tokens[name] / median(times):9,.0f}{tokens[name] / max(times):9,.0f}"
+            f"{name:{width}}{tokens[name] / median(times):9,.0f}{tokens[name] / max(times):9,.0f}"
             f"{tokens[name] / min(times):9,.0f}{1000 * median(times) / sentences:13,.2f}"
             f"{loads[name]:7,.2f} s{gibibytes(rounds):>10}"
         )
     return lines
 
 
-def ratios(measured: dict[str, list[dict]]) -> list[str]:
-    """Returns a line for each form and precision; of all, the best number of threads counts."""
+def ratios(measured: dict[str, list[dict]], models: Sequence[str] = ("",)) -> list[str]:
+    """Returns a line for each form, precision and rival; the best number of threads counts.
+
+    Args:
+        measured: As for `table`.
+        models: Of the entries, as `Entry.of` has them. The forms of the first model are compared
+            with the rivals and with themselves in every other model, too.
+    """
+    first, *others = models
     lines = []
     for precision in PRECISIONS:
-        theirs = best(measured, prefix(RIVAL, precision))
         for form in FORMS:
-            ours = best(measured, prefix(form, precision))
-            if form == RIVAL or not ours or not theirs:
+            ours = best(measured, prefix(form, precision, first))
+            if form in RIVALS or not ours:
                 continue
-            lines.append(ratio_line(measured, ours, theirs))
+            opponents = [prefix(rival, precision, of) for of in models for rival in RIVALS]
+            opponents += [prefix(form, precision, of) for of in others]
+            found = [best(measured, opponent) for opponent in opponents]
+            lines += [ratio_line(measured, ours, theirs) for theirs in found if theirs]
     return lines

@@ -20,7 +20,7 @@ from ai_edge_litert.interpreter import Interpreter
 from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import search_of
 from benchmarks.decoding.workloads import END, FIRST_PIECE, PADDING
-from benchmarks.sizes import MODEL_SIZES, PRETRAINED_SIZES
+from benchmarks.sizes import SIZES
 from kformer import Shortlist
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.shortlist import Selection
@@ -32,7 +32,6 @@ from kformer.export.tflite_graph.stand_ins import StandIns
 
 LENGTH = 16  # Ids of a source, and steps.
 ENTRIES = 22  # Of a source id, as `kformer shortlist` found for Multi30k and 8,000 ids.
-SIZES = MODEL_SIZES | PRETRAINED_SIZES
 
 
 def main():

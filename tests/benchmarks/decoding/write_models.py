@@ -9,15 +9,16 @@ import argparse
 from pathlib import Path
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 import kformer
 from benchmarks.decoding import workloads
-from benchmarks.decoding.contenders import RIVAL, Entry
+from benchmarks.decoding.contenders import MARIAN, MARIAN_WEIGHTS, MARIAN_WORDS, RIVAL, Entry
 from benchmarks.decoding.random_model import random_transformer
 from benchmarks.decoding.search import limited_to, search_of
 from benchmarks.decoding.workloads import END, PADDING, START, UNKNOWN
-from benchmarks.sizes import MODEL_SIZES, PRETRAINED_SIZES
+from benchmarks.sizes import SIZES
 from kformer.decoding.batch_decoder import sequential
 from kformer.decoding.search_ids import search_ids
 from kformer.decoding.search_options import EXTRA_LENGTH
@@ -28,6 +29,7 @@ from kformer.export.tflite.tflite_translator import runtime_for
 from kformer.export.tflite.tflite_writer import convert_to
 from kformer.export.tflite_graph.flatbuffer import write_model
 from kformer.export.tflite_graph.stand_ins import StandIns
+from support.pretrained.marian_npz import arrays_of_ids
 
 MAX_SOURCE_LENGTH = 256  # As `kformer.Translator` has it by default.
 
@@ -47,7 +49,7 @@ def main():
         transformer = translator.transformer.copy()
         workload = workload_of_text(translator, chosen.source, chosen.case)
     else:
-        transformer = random_transformer((MODEL_SIZES | PRETRAINED_SIZES)[chosen.model])
+        transformer = random_transformer(SIZES[chosen.model])
         vocab_size = transformer.source_embedding.vocab_size
         workload = workloads.random_workload(chosen.case, vocab_size)
     workloads.save(chosen.folder / "workload.npz", workload)
@@ -150,12 +152,23 @@ def write_rival(transformer, path, precision, search, workload):
     rival.write_model(transformer, path, source, target, longest, precision)
 
 
+def write_marian(transformer, path, precision, search, workload):
+    """As Marian writes a model itself; the words of its vocabulary are the ids."""
+    path.mkdir()
+    vocab_size = transformer.target_embedding.vocab_size
+    np.savez(path / MARIAN_WEIGHTS, **arrays_of_ids(vocab_size, transformer))
+    words = {UNKNOWN: "<unk>", END: "</s>"}
+    lines = (f'"{words.get(i, i)}": {i}\n' for i in range(vocab_size))
+    (path / MARIAN_WORDS).write_text("".join(lines), "utf-8")
+
+
 WRITERS = {
     "python": write_keras,
     "savedmodel": write_saved_model,
     "xla": write_compiled,
     "tflite": write_tflite,
     RIVAL: write_rival,
+    MARIAN: write_marian,
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Training speed: kformer's `model.fit` against PyTorch's nn.Transformer and KerasHub.
+"""Training speed: kformer's `model.fit` against PyTorch's nn.Transformer, KerasHub and Marian.
 
     make bench-train
     make bench-train SOURCE=train.en TARGET=train.de
@@ -10,7 +10,8 @@ shown, and the ratios of neighbouring rounds. Padding is no token. The machine m
 else to do: PyTorch's threads wait for each other, and one core that is shared slows them several
 times over.
 
-What each is given stands at the top of its file: kformer_fit, torch_loop, kerashub_fit. All have
+What each is given stands at the top of its file: kformer_fit, torch_loop, kerashub_fit,
+marian_train, which trains in float32 alone. All have
 the paper's post-norm model with one shared table, dropout 0.1, Adam 0.9/0.98, and, for bfloat16,
 their library's mixed precision. Those called -jax run on Keras's JAX backend. kformer also counts
 accuracy and perplexity, as in `kformer train`; the others only learn.
@@ -28,7 +29,7 @@ from benchmarks.round_robin import round_robin
 from benchmarks.sizes import VOCAB_SIZE
 from benchmarks.training import batches as batch_files
 from benchmarks.training import report
-from benchmarks.training.contenders import COMMANDS, PEAK, command
+from benchmarks.training.contenders import COMMANDS, PEAK, command, trains_in
 from benchmarks.training.sizes import DTYPES, SIZES, step_flops
 
 
@@ -93,7 +94,8 @@ def measure(title, size, dtype, file, chosen):
     )
     with contextlib.ExitStack() as running:
         contenders = {}
-        for name in (*chosen.contenders, PEAK):
+        able = [name for name in chosen.contenders if trains_in(name, dtype)]
+        for name in (*able, PEAK):
             log = file.with_name(f"{name}.log")
             contender = Contender(command(name, size, dtype, file), log)
             contenders[name] = running.enter_context(contextlib.closing(contender))

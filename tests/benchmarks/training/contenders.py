@@ -13,8 +13,15 @@ COMMANDS = {  # The file beside this one, and its options.
     "kerashub-xla": ("kerashub_fit", "xla"),
     "kformer-jax": ("kformer_fit",),
     "kerashub-jax": ("kerashub_fit", "xla"),
+    "marian": ("marian_train",),
+    "marian-1-thread": ("marian_train", "1"),
 }
 PEAK = "matmul-peak"  # Runs with the contenders, for the machine may be slower at times.
+
+
+def trains_in(name: str, dtype: str) -> bool:
+    """Returns whether a contender can train in `dtype`: Marian has float32 alone."""
+    return dtype == "float32" or not name.startswith("marian")
 
 
 def command(name: str, size: str, dtype: str, batches: Path) -> list[str]:

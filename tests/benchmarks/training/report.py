@@ -5,7 +5,8 @@ from statistics import median
 from benchmarks.medians import best, gibibytes, ratio, seconds
 from benchmarks.training.contenders import PEAK
 
-RIVALS = {"PyTorch": "torch", "KerasHub": "kerashub"}  # Their contenders' names begin with this.
+# What the names of their contenders begin with.
+RIVALS = {"PyTorch": "torch", "KerasHub": "kerashub", "Marian": "marian"}
 
 
 def table(measured: dict[str, list[dict]], tokens: int, flops: int) -> list[str]:

@@ -76,14 +76,30 @@ def arrays_of(words: marian.Vocabulary, network, changes=None):
     Args:
         words, network, changes: As for `write_npz_folder`.
     """
+    return arrays_of_ids(len(words.pieces) - 1, network, changes)
+
+
+def arrays_of_ids(ids, network, changes=None):
+    """As `arrays_of`, of the first ids alone.
+
+    Args:
+        ids: Their number.
+        network: `Transformer`; one without an output bias gets a bias of zeros.
+        changes: As for `write_npz_folder`.
+    """
     settings = network.get_config() | {"num_decoder_layers": network.decoder.num_layers}
     shared = str(network.target_vocab_size is None).lower()
     reads_back = "rnn" if settings["decoder_cell"] == "ssru" else "self-attention"
-    sizes = {"ids": len(words.pieces) - 1, "shared": shared, "reads_back": reads_back}
+    sizes = {"ids": ids, "shared": shared, "reads_back": reads_back}
     config = CONFIG.format(**sizes, **settings)
     for name, value in (changes or {}).items():
         config = config.replace(f"\n{name}: ", f"\n{name}: {value} #")
-    arrays = dict(map(_of_marian, *zip(*marian.state_dict_of(network).items(), strict=True)))
+    arrays = {"decoder_ff_logit_out_b": np.zeros((1, ids), np.float32)}
+    arrays |= map(_of_marian, *zip(*marian.state_dict_of(network).items(), strict=True))
+    for name, array in arrays.items():
+        array = array[:ids] if name.endswith("Wemb") else array
+        array = array[:, :ids] if name == "decoder_ff_logit_out_b" else array
+        arrays[name] = np.ascontiguousarray(array)  # Marian reads no other order.
     arrays["special:model.yml"] = np.frombuffer(config.encode() + b"\0", np.int8)
     return arrays
 
@@ -92,9 +108,9 @@ def _of_marian(name, array):
     """Returns Marian's name for a weight of MarianMTModel, and the weight as Marian has it."""
     tables = {"shared": "Wemb", "encoder": "encoder_Wemb", "decoder": "decoder_Wemb"}
     if name == "final_logits_bias":
-        return "decoder_ff_logit_out_b", array[:, :-1]
+        return "decoder_ff_logit_out_b", array
     if name.endswith(("shared.weight", "embed_tokens.weight")):
-        return tables[name.split(".")[1]], array[:-1]
+        return tables[name.split(".")[1]], array
     _, stack, _, number, *module, kind = name.split(".")
     layer = f"{stack}_l{int(number) + 1}"
     kind = {"weight": "W", "bias": "b"}[kind]
