@@ -4,15 +4,39 @@
 const KEPT = 10_000; // Maximum number of cached translations.
 const remembered = new Map();
 let model = null;
+let key = ""; // Of the server, if it needs one.
 let wanted = null; // The newest text, {id, sentences}; null when it is done.
 let working = false;
 
+class KeyNeeded extends Error {}
+
 self.onmessage = ({ data }) => {
+  if ("key" in data) {
+    key = data.key;
+    begin();
+    return;
+  }
   wanted = data;
   if (!working) work();
 };
 
-start().catch((error) => postMessage({ type: "failed", id: null, message: error.message }));
+begin();
+
+/** Starts; goes on with a text that was refused for want of a key. */
+async function begin() {
+  try {
+    await start();
+  } catch (error) {
+    failed(error, null);
+    return;
+  }
+  if (wanted && !working) work();
+}
+
+function failed(error, id) {
+  if (error instanceof KeyNeeded) postMessage({ type: "key", refused: key !== "" });
+  else postMessage({ type: "failed", id, message: error.message });
+}
 
 async function start() {
   const { data } = await ask("v1/models");
@@ -29,9 +53,12 @@ async function work() {
   working = true;
   while (wanted) {
     const text = wanted;
-    await translate(text).catch(({ message }) =>
-      postMessage({ type: "failed", id: text.id, message }),
-    );
+    try {
+      await translate(text);
+    } catch (error) {
+      failed(error, text.id);
+      if (error instanceof KeyNeeded) break;
+    }
     if (wanted === text) wanted = null;
   }
   working = false;
@@ -57,12 +84,15 @@ async function translate(text) {
 }
 
 async function ask(path, body) {
-  const options = body && {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  };
+  if (!/^[!-~]*$/.test(key)) throw new KeyNeeded(); // No header can hold it.
+  const options = { headers: key ? { Authorization: `Bearer ${key}` } : {} };
+  if (body) {
+    options.method = "POST";
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
   const response = await fetch(path, options);
+  if (response.status === 401 || response.status === 403) throw new KeyNeeded();
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error?.message ?? answer.error ?? response.statusText);
   return answer;

@@ -27,6 +27,19 @@ function factsOf({ licence, citation }) {
   return [licence && `Licence: ${licence}`, citation].filter(Boolean);
 }
 """
+_KEY_FORM = """<form id="key-form" class="head" hidden>
+    <label for="key">Key of this server</label>
+    <input id="key" type="password" autocomplete="off" required>
+    <button type="submit">Use this key</button>
+  </form>
+  """
+_KEY_STYLE = """
+#key-form {
+  justify-content: flex-start;
+  gap: 0.75rem;
+}
+"""
+_SIDES = '<div class="sides">'
 _POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 
@@ -35,13 +48,16 @@ def page_file(name: str) -> Response | None:
     page = resources.files("kformer.export.web")
     if name == "":
         html = (page / "index.html").read_text("utf-8")
-        return _response(html.replace(_MANIFEST, "").replace(_STAYS, _IS_SENT), "text/html")
+        html = html.replace(_MANIFEST, "").replace(_STAYS, _IS_SENT)
+        return _response(html.replace(_SIDES, _KEY_FORM + _SIDES), "text/html")
+    own = resources.files("kformer.server")
     if name in _FILES:
-        content = (page / name).read_bytes()
-        return _response(content + _FACTS.encode() * (name == "facts.js"), _FILES[name])
+        added = {"facts.js": _FACTS.encode(), "page.css": _KEY_STYLE.encode()}
+        if name == "page.js":
+            added[name] = (own / "server-key.js").read_bytes()
+        return _response((page / name).read_bytes() + added.get(name, b""), _FILES[name])
     if name == "worker.js":
-        worker = resources.files("kformer.server") / "server-worker.js"
-        return _response(worker.read_bytes(), "text/javascript")
+        return _response((own / "server-worker.js").read_bytes(), "text/javascript")
     if name == "offline.js":  # The page needs its server.
         return _response("const keepForOffline = async () => false;\n", "text/javascript")
     if name == "languages.js":

@@ -65,6 +65,21 @@ const commands = {
     return attention();
   },
 
+  /** Gives the page of a server a key, and waits for what comes of it. */
+  async enterKey(key) {
+    await page.fill("#key", key);
+    await page.press("#key", "Enter");
+    return settled();
+  },
+
+  /** The names of the fields that are shown, and the keys that the browser keeps for longer than a tab. */
+  async fields() {
+    return page.evaluate(() => ({
+      shown: [...document.querySelectorAll("input")].filter((field) => field.checkVisibility()).map((field) => field.id),
+      kept: [...Object.values({ ...localStorage }), document.cookie, location.href].join(" "),
+    }));
+  },
+
   async reload() {
     await page.reload();
     return settled();
