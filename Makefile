@@ -6,7 +6,7 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
-.PHONY: help demo test test-jax prove runtime-wheel docs bench-train bench-decode bench-translate bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo test test-jax prove runtime-wheel docs bench-train bench-decode bench-translate bench-serve bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,10 @@ bench-decode: .venv-bench/installed  ## Measure decoding against CTranslate2 and
 
 bench-translate: .venv-bench/installed  ## Measure the translation of a file, start-up included; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.commands \
+		--model $(MODEL) --source $(SOURCE) $(ARGS)
+
+bench-serve: .venv-bench/installed  ## Measure kformer serve under load, beside CTranslate2; MODEL=, SOURCE=, ARGS=.
+	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.server \
 		--model $(MODEL) --source $(SOURCE) $(ARGS)
 
 bench-input: venv  ## Measure the input pipeline on 1 GB of random words; ARGS=.
@@ -85,7 +89,7 @@ older-runtimes: venv
 .venv-bench/installed: pyproject.toml tests/benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
-		--editable . --requirement tests/benchmarks/requirements.txt
+		--editable ".[serve]" --requirement tests/benchmarks/requirements.txt
 	touch $@
 
 clean:  ## Remove everything that was made.

@@ -1,13 +1,35 @@
 """A server in operation: many clients at once, metrics, and its end."""
 
+import asyncio
 import concurrent.futures
+import socket
 from pathlib import Path
 
 import pytest
 
 import kformer
+from kformer.cli.serve import _listening
 from support import toy
 from support.serving.served_api import served_api
+
+
+def test_answers_are_sent_at_once():
+    async def connected():
+        delays = []
+
+        def connect(reader, writer):
+            connection = writer.get_extra_info("socket")
+            delays.append(not connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with _listening("127.0.0.1", 0) as listener:
+            async with await asyncio.start_server(connect, sock=listener):
+                reader, writer = await asyncio.open_connection(*listener.getsockname())
+                await reader.read()
+                writer.close()
+        return delays
+
+    assert asyncio.run(connected()) == [False]
 
 
 @pytest.mark.parametrize("requests", [200, pytest.param(10_000, marks=pytest.mark.prove)])

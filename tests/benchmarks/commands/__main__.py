@@ -5,7 +5,8 @@
 
 The rival is a short Python script for CTranslate2, `ctranslate2_translate.py`, with the same
 weights and the same SentencePiece model; all of its ways to use the cores run, and the best of them
-counts. `kformer translate` finds its own. Each form of the model was exported before. The length
+counts. `kformer translate` finds its own; "folder" is a folder of CTranslate2, and "--engine" makes
+one of the `.keras` file. Each form of the model was exported before. The length
 penalty is 0, for any other means different things in the two.
 
 Commands take turns of two runs; the second counts. Medians are shown, the ratios of neighbouring

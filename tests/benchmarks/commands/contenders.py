@@ -27,8 +27,11 @@ def commands(folder: Path, beam_size: int, precisions) -> dict[str, list[str]]:
     found = {}
     for precision in precisions:
         if precision == "float32":
-            found["float32 .keras"] = [*kformer, "model.keras", *files, *search]
+            keras = [*kformer, "model.keras", *files, *search]
+            found["float32 .keras"] = keras
+            found["float32 .keras by --engine"] = [*keras, "--engine", RIVAL]
             found["float32 SavedModel"] = [*kformer, "saved", *files]
+        found[f"{precision} folder"] = [*kformer, f"{RIVAL}-{precision}", *files]
         for batched in (False, True):
             name = f"{precision} .tflite{' of batches' if batched else ''}"
             found[name] = [*kformer, tflite(precision, batched), *files]

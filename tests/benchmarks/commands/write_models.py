@@ -31,7 +31,10 @@ def main():
     if "float32" in chosen.precisions:
         export_saved_model(translator, folder / "saved", *search)
     for precision in chosen.precisions:
-        export_ctranslate2(translator, folder / f"{RIVAL}-{precision}", precision)
+        ctranslate2 = folder / f"{RIVAL}-{precision}"
+        export_ctranslate2(
+            translator, ctranslate2, precision, beam_size=search[0], length_penalty=search[1]
+        )
         for batch_size in (1, chosen.batch_size):
             path = folder / tflite(precision, batched=batch_size > 1)
             export_tflite(translator, path, *search, precision=precision, batch_size=batch_size)

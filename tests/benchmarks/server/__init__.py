@@ -1,0 +1,1 @@
+"""`make bench-serve`: see `__main__.py`."""

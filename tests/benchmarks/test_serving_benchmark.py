@@ -1,0 +1,49 @@
+"""The load of `make bench-serve`, against a server whose answers are known."""
+
+import asyncio
+import contextlib
+import json
+
+import pytest
+
+from benchmarks.server.load import Load, percentile
+
+
+@contextlib.asynccontextmanager
+async def serving(received):
+    """Yields the port of a server, which refuses the text "no"."""
+
+    async def answer(reader, writer):
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+                [text] = json.loads(await reader.readexactly(length))["instances"]
+                received.append(text)
+                status = b"400 Bad Request" if text == "no" else b"200 OK"
+                writer.write(b"HTTP/1.1 " + status + b"\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+def test_each_line_is_sent_in_turn_and_what_is_refused_is_counted():
+    received = []
+
+    async def run():
+        async with serving(received) as port:
+            return await Load(port, ["a", "no", "ü"], connections=4).run(requests=30)
+
+    result = asyncio.run(run())
+    assert sorted(received) == sorted(["a", "no", "ü"] * 10)
+    assert (len(result.latencies), result.failed) == (20, 10)
+    assert 0 < max(result.latencies) <= result.seconds
+    assert result.speed == pytest.approx(20 / result.seconds)
+
+
+def test_percentiles_are_values_that_occurred():
+    values = [float(value) for value in range(100, 0, -1)]
+    assert [percentile(values, share) for share in (1, 50, 95, 100)] == [1, 50, 95, 100]
+    assert percentile([7.0], 95) == 7
