@@ -89,7 +89,7 @@ older-runtimes: venv
 .venv-bench/installed: pyproject.toml tests/benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
-		--editable ".[serve]" --requirement tests/benchmarks/requirements.txt
+		--editable . --requirement tests/benchmarks/requirements.txt
 	touch $@
 
 clean:  ## Remove everything that was made.
