@@ -38,7 +38,7 @@ same_for_all = {"deadline": None, "derandomize": True, "database": None}
 # On JAX, an example may take a second: its shapes are compiled.
 examples, every = (10, 1) if is_tensorflow() else (2, 1000)
 hypothesis.settings.register_profile("kformer", max_examples=examples, **same_for_all)
-hypothesis.settings.register_profile("prove", max_examples=1000, **same_for_all)  # `make prove`
+hypothesis.settings.register_profile("prove", max_examples=100, **same_for_all)  # `make prove`
 hypothesis.settings.load_profile("kformer")
 
 
