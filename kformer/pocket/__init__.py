@@ -2,7 +2,8 @@
 
 - `pocket_translator`, `pocket_classifier`, `pocket_language_model`: a class for
   each kind of model. `pocket_model`: their base class.
-- `pocket_text`: strings to the bytes of a file's inputs, and back.
+- `pocket_text`: strings to the bytes of a file's inputs, and back. `bulk_text`: many texts, outside
+  of the graph.
 - `worker_team`, `workers`, `worker_process`: interpreters in threads and in processes of their own.
 - `metadata`: the JSON metadata of a file.
 """

@@ -10,6 +10,7 @@ from kformer.archives import Archive
 from kformer.files import check_file
 from kformer.json_files import check_schema, parse_json
 from kformer.kinds import TRANSLATOR, Kind, kind_named
+from kformer.pocket.bulk_text import TablePlaces
 
 FORMAT = 2  # Readers refuse newer formats. Files of format 1 have their metadata beside them.
 METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
@@ -53,6 +54,9 @@ class _Format2(TypedDict):
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
     target_languages: NotRequired[dict[str, int]]
+    source_vocab_size: NotRequired[int]
+    unknown_id: NotRequired[int]
+    tables: NotRequired[TablePlaces]
 
 
 def read_metadata(path: Path) -> dict:

@@ -19,6 +19,8 @@ from kformer.threads import available_cores, batches_by_length, longest_first
 
 SOURCE_CUT = 1  # A bit of the output `truncated`.
 ENCODE = "encode_text"
+# Texts from which the tokenizer outside of the graph pays for itself: 0.1 s to read its tables.
+_MANY = 256
 
 
 class PocketModel:
@@ -34,6 +36,7 @@ class PocketModel:
     kind: Kind
     signature = ""  # The first, from the bytes of a text.
     output = "translation"  # Name of the text that `detokenize` returns.
+    bulk_signature: str | None = None  # From one row of ids, for many texts; None for never.
 
     def __init__(self, path: str | Path, workers: int | None = None):
         path = Path(path)
@@ -45,7 +48,7 @@ class PocketModel:
         beside = TextBeside(path, metadata) if metadata["format"] == 1 else None
         signature = metadata["signature"] if beside else self.signature
         self._team = Team(path, signature, workers or available_cores())
-        self._text = beside or TextInFile(metadata, self.output)
+        self._text = beside or TextInFile(path, metadata, self.output)
         shapes = metadata.get("batches", {})
         if beside:
             whole = (1, metadata["max_source_length"])
@@ -96,8 +99,8 @@ class PocketModel:
                 for no warning.
         """
         texts = as_texts(texts, "texts")
-        if self._shapes:
-            run, jobs = self._by_rows(texts)
+        if shapes := self._shapes or self._bulk_shapes(len(texts)):
+            run, jobs = self._by_rows(texts, shapes)
         else:
             run, jobs = self._by_texts(self.signature, texts, self._read_text)
         check = self._check_answers
@@ -159,8 +162,22 @@ class PocketModel:
 
         return run, longest_first([len(text) for text in texts])
 
-    def _by_rows(self, texts):
+    def _bulk_shapes(self, count):
+        """Returns the shape of `bulk_signature` if it is the fastest for so many texts."""
+        known = self.bulk_signature in self.manifest.get("signatures", ())
+        if not known or not self._prepares_bulk(count):
+            return {}
+        return {(1, self.manifest["max_source_length"]): self.bulk_signature}
+
+    def _prepares_bulk(self, count):
+        """Prepares for so many texts; returns whether they are tokenized outside of the graph."""
+        if count < _MANY or self.bulk_signature is None or self.manifest["format"] == 1:
+            return False
+        return self._text.prepare_bulk()
+
+    def _by_rows(self, texts, shapes):
         """Returns a function and its jobs: rows of ids, with rows of similar length together."""
+        self._prepares_bulk(len(texts))
         encoded = list(self._team.map(self._text.encode, texts, len(texts)))
 
         def run(worker, job):
@@ -170,7 +187,7 @@ class PocketModel:
             for place, i in enumerate(chosen):
                 row, _ = encoded[i]
                 source[place, : len(row)] = row
-            batch_outputs = worker(self._shapes[shape], source=source)
+            batch_outputs = worker(shapes[shape], source=source)
             results = []
             for place, i in enumerate(chosen):
                 row, cut = encoded[i]
@@ -179,22 +196,22 @@ class PocketModel:
                 results.append((i, answer, cut or end_missing))
             return results
 
-        return run, list(self._jobs([len(row) for row, _ in encoded]))
+        return run, list(self._jobs(shapes, [len(row) for row, _ in encoded]))
 
-    def _jobs(self, lengths):
+    def _jobs(self, shapes, lengths):
         """Yields shapes and the texts to compute in them, longest first.
 
         A batch takes equally long however full it is, so texts that fill less than half of one are
         computed singly.
         """
-        largest = max(batch for batch, _ in self._shapes)
+        largest = max(batch for batch, _ in shapes)
         for chosen in batches_by_length(lengths, largest):
             groups = [chosen] if 2 * len(chosen) > largest else [[i] for i in chosen]
             for group in groups:
                 batch = largest if len(group) > 1 else 1
                 fitting = [
                     length
-                    for size, length in self._shapes
+                    for size, length in shapes
                     if size == batch and length >= lengths[group[0]]
                 ]
                 yield (batch, min(fitting)), group

@@ -1,5 +1,6 @@
 """Tokenizes texts for a `.tflite` file: in the file, or with models beside it."""
 
+import contextlib
 import copy
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kformer.arguments import check_target_language, replace_lone_surrogates
+from kformer.pocket.bulk_text import BulkText
 
 
 class TextInFile:
@@ -16,16 +18,27 @@ class TextInFile:
     Its methods take an idle worker, callable (signature, **inputs) -> outputs.
 
     Args:
-        metadata: dict, the metadata of the file.
+        path: The file.
+        metadata: dict, its metadata.
         output: Name of the text that the signature `detokenize` returns.
     """
 
-    def __init__(self, metadata: Mapping[str, Any], output: str):
+    def __init__(self, path: Path, metadata: Mapping[str, Any], output: str):
+        self._path, self._metadata = path, metadata
+        self._end_id, self._most_bytes = metadata["end_id"], metadata.get("max_target_bytes")
+        self._bulk: BulkText | None = None
         self._output, self._padding_id = output, metadata["padding_id"]
         self._most, self._room = metadata["max_source_length"], metadata["max_source_bytes"]
         self._longest = metadata.get("max_target_length")  # A classifier has none.
         self._languages = metadata.get("target_languages", {})
         self._language_input: dict = {}
+
+    def prepare_bulk(self) -> bool:
+        """Prepares for many texts; returns whether that is possible."""
+        if self._bulk is None and "tables" in self._metadata and not self._languages:
+            with contextlib.suppress(ImportError):
+                self._bulk = BulkText(self._path, self._metadata)
+        return self._bulk is not None
 
     def into(self, target_language: str) -> "TextInFile":
         """Returns a copy that tokenizes for one of the file's target languages."""
@@ -59,6 +72,10 @@ class TextInFile:
 
     def encode(self, worker: Callable, text: str):
         """Returns the ids of a text, the end id last, and whether it was cut."""
+        if self._bulk and not self.too_long(text):
+            ids = self._bulk.encode(text)
+            if ids is not None and len(ids) < self._most:
+                return [*ids, self._end_id], False
         result = worker("tokenize", **self.inputs_of(text))
         count = min(int(result["count"][0]), self._most)
         cut = bool(result["truncated"][0]) or self.too_long(text)
@@ -66,6 +83,10 @@ class TextInFile:
 
     def decode(self, worker: Callable, ids: np.ndarray):
         """Returns the text of at most T `ids`, and whether it was cut."""
+        if self._bulk:
+            text = self._bulk.decode(ids.tolist())
+            if text is not None and len(text) <= self._most_bytes:
+                return text.decode("utf-8", "replace"), False
         filled = np.full((1, self._longest), self._padding_id, np.int32)
         filled[0, : len(ids)] = ids
         result = worker("detokenize", ids=filled)

@@ -57,6 +57,7 @@ class PocketTranslator(PocketModel):
 
     kind = TRANSLATOR
     signature = "translate"
+    bulk_signature = "translate_ids"
 
     def __init__(self, path: str | Path, workers: int | None = None):
         super().__init__(path, workers)

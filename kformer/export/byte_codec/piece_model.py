@@ -8,7 +8,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # Types of pieces.
 SPACE = "\u2581"  # How a space is written in pieces.
-_UNKNOWN_PENALTY = np.float32(10)  # Extra cost of an unknown character over the worst piece.
+UNKNOWN_PENALTY = np.float32(10)  # Extra cost of an unknown character over the worst piece.
 _UNIGRAM = 1
 
 
@@ -30,7 +30,7 @@ class PieceModel(NamedTuple):
 
     @property
     def unknown_score(self) -> np.float32:
-        return self.scores[np.array(self.types) == NORMAL].min() - _UNKNOWN_PENALTY
+        return self.scores[np.array(self.types) == NORMAL].min() - UNKNOWN_PENALTY
 
 
 def read_piece_model(model: bytes) -> PieceModel:

@@ -16,6 +16,7 @@ import kformer
 from kformer.arguments import check_choice, check_integer
 from kformer.export.byte_codec.codec_tables import tables_of
 from kformer.export.tflite.rounded_weights import store_as_float16, store_as_int4
+from kformer.export.tflite.table_places import table_places
 from kformer.export.tflite.tflite_signatures import Limits, limits_of
 from kformer.export.tflite_graph.beginnings import share_beginnings
 from kformer.export.tflite_graph.conversion import convert
@@ -167,6 +168,8 @@ def _metadata(export, limits, precision, about, graph):
 def _append_archive(path, metadata, export, examples):
     """Appends an archive of the metadata, with the model's size and checksum, and test vectors."""
     metadata |= {"model_bytes": path.stat().st_size, "sha256": checksum_of(path)}
+    if export.pocket.bulk_signature:
+        metadata |= table_places(path, export.tokenizers)
     _append(path, METADATA, metadata)
     vectors = _test_vectors(export, path, examples, [*metadata.get("target_languages", ())])
     _append(path, VECTORS, list(itertools.islice(vectors, EXAMPLES)))
