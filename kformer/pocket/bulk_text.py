@@ -8,11 +8,18 @@ the graph, and so is everything else in which the two might differ.
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, Self, TypedDict
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-_ARRAY = tuple[int, int, str]  # First byte in the file, number of elements, type.
+from kformer.pocket.metadata import (
+    ArrayPlace,
+    KeyPlaces,
+    SourcePlaces,
+    TablePlaces,
+    TargetPlaces,
+)
+
 _HALF = 2**15  # int16 elements are numbers under 2^16, less this.
 _TYPES = ("uint8", "int16", "int32")
 _END, _NO_BYTE, _DEAD = 0, 255, 0  # As in `kformer.export.byte_codec.double_array`.
@@ -24,38 +31,6 @@ _SCORE = struct.Struct("<Bf")
 _KEY = -1  # Instead of a state: a key has ended.
 _SMALL = [bytes([number]) for number in range(2**7)]
 _RULE = "The places of tables in the metadata of a .tflite file must be as the export wrote them."
-
-
-class _Keys(TypedDict):
-    label: _ARRAY
-    follow: _ARRAY
-    start: int
-    ends: int
-
-
-class _Source(TypedDict):
-    replacements: _Keys
-    pieces: _Keys
-    scores: _ARRAY
-    scale: float
-    dummy_prefix: bool
-    remove_extra: bool
-    byte_ids: NotRequired[list[int]]
-
-
-class _Target(TypedDict):
-    strings: _ARRAY
-    start: _ARRAY
-    length: _ARRAY
-    kind: _ARRAY
-    strip_all: bool
-
-
-class TablePlaces(TypedDict):
-    """The field `tables` of the metadata."""
-
-    source: _Source
-    target: _Target
 
 
 class BulkText:
@@ -105,7 +80,7 @@ class _Reader:
     def __init__(self, content: np.ndarray):
         self._content = content
 
-    def __call__(self, place: _ARRAY) -> np.ndarray:
+    def __call__(self, place: ArrayPlace) -> np.ndarray:
         """Returns an array of uint8 or int32 numbers."""
         start, count, dtype = place
         if dtype not in _TYPES:
@@ -128,7 +103,7 @@ class _Automaton(NamedTuple):
     ends: int
 
     @classmethod
-    def read(cls, read: _Reader, keys: _Keys) -> Self:
+    def read(cls, read: _Reader, keys: KeyPlaces) -> Self:
         return cls(read(keys["label"]), read(keys["follow"]), keys["start"], keys["ends"])
 
 
@@ -166,15 +141,15 @@ class _Replacements:
             reached = self._follow[slot] if self._label[slot] == byte else _DEAD
             if reached == _DEAD or reached >= self._ends:
                 break
-        found = _KEY if reached >= self._ends else reached
-        self._after[state, character] = found
-        return found
+        outcome = _KEY if reached >= self._ends else reached
+        self._after[state, character] = outcome
+        return outcome
 
 
 class _Spellings:
     """The texts of the ids of the target."""
 
-    def __init__(self, read: _Reader, target: _Target):
+    def __init__(self, read: _Reader, target: TargetPlaces):
         strings = read(target["strings"]).tobytes()
         starts, lengths, kinds = (
             read(target[name]).tolist() for name in ("start", "length", "kind")
@@ -199,7 +174,7 @@ class _Spellings:
         return b"".join(parts)
 
 
-def _model(read: _Reader, source: _Source, vocab_size: int, unknown_id: int) -> bytes:
+def _model(read: _Reader, source: SourcePlaces, vocab_size: int, unknown_id: int) -> bytes:
     """Returns a SentencePiece model of the pieces, without replacements: a serialized ModelProto.
 
     Args:

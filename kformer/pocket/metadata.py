@@ -10,7 +10,6 @@ from kformer.archives import Archive
 from kformer.files import check_file
 from kformer.json_files import check_schema, parse_json
 from kformer.kinds import TRANSLATOR, Kind, kind_named
-from kformer.pocket.bulk_text import TablePlaces
 
 FORMAT = 2  # Readers refuse newer formats. Files of format 1 have their metadata beside them.
 METADATA, VECTORS = "kformer.json", "test_vectors.json"  # In the archive.
@@ -36,6 +35,41 @@ class _Format1(TypedDict):
     end_id: int
     max_source_length: int
     signatures: NotRequired[dict[str, tuple[int, int]]]
+
+
+ArrayPlace = tuple[int, int, str]  # First byte in the file, number of elements, type.
+
+
+class KeyPlaces(TypedDict):
+    label: ArrayPlace
+    follow: ArrayPlace
+    start: int
+    ends: int
+
+
+class SourcePlaces(TypedDict):
+    replacements: KeyPlaces
+    pieces: KeyPlaces
+    scores: ArrayPlace
+    scale: float
+    dummy_prefix: bool
+    remove_extra: bool
+    byte_ids: NotRequired[list[int]]
+
+
+class TargetPlaces(TypedDict):
+    strings: ArrayPlace
+    start: ArrayPlace
+    length: ArrayPlace
+    kind: ArrayPlace
+    strip_all: bool
+
+
+class TablePlaces(TypedDict):
+    """The field `tables` of the metadata."""
+
+    source: SourcePlaces
+    target: TargetPlaces
 
 
 class _Format2(TypedDict):
