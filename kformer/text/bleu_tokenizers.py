@@ -46,12 +46,13 @@ _LANGUAGES = {  # By their codes of two and of three letters.
 }
 _BY_LANGUAGE = {code: name for name, codes in _LANGUAGES.items() for code in codes.split()}
 
-_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
-_HAN_OR_KANA = re.compile(
+# Strings, as every command imports this module: few need them, and compiling takes 14 ms.
+_KANA = "[\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]"
+_HAN_OR_KANA = (
     "[\u2e80-\u2fdf\u3005-\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
-_SOUTH_EAST_ASIAN = re.compile(  # Thai to Burmese; Khmer; Tai Le to Tai Tham; Balinese; and so on.
+_SOUTH_EAST_ASIAN = (  # Thai to Burmese; Khmer; Tai Le to Tai Tham; Balinese; and so on.
     "[\u0e00-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u1b00-\u1b7f\ua980-\ua9ff\uaa60-\uaadf]"
 )
 # Scripts that have no spaces between words, and the mean number of letters between two spaces that
@@ -122,11 +123,11 @@ def _fitting_without_spaces(lines):
     words = ["".join(filter(_is_letter, chunk)) for line in lines for chunk in line.split()]
     letters = sum(map(len, words))
     for script, longest in _UNSPACED.items():
-        lengths = [n for n in (len(script.findall(word)) for word in words) if n]
+        lengths = [n for n in (len(re.findall(script, word)) for word in words) if n]
         if lengths and sum(lengths) >= max(_SHARE * letters, longest * len(lengths)):
             if script is _SOUTH_EAST_ASIAN:
                 return "char"
-            japanese = sum(len(_KANA.findall(word)) for word in words) >= _SHARE * sum(lengths)
+            japanese = sum(len(re.findall(_KANA, word)) for word in words) >= _SHARE * sum(lengths)
             return "ja-mecab or char" if japanese else "zh or char"
     return None
 
