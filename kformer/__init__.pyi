@@ -4,6 +4,12 @@ from .decoding.search.greedy import Greedy
 from .decoding.search.sampling import Sample
 from .decoding.search_options import SearchOptions
 from .decoding.shortlist import Shortlist
+from .documents.document_translation import (
+    DocumentTranslation,
+    Unplaced,
+    document_segments,
+    translate_document,
+)
 from .export.loading import SavedTranslator, load
 from .imports.bergamot import from_bergamot
 from .imports.ctranslate2 import from_ctranslate2
@@ -44,6 +50,7 @@ __all__ = [
     "Beam",
     "Decoder",
     "DecoderLayer",
+    "DocumentTranslation",
     "Encoder",
     "EncoderLayer",
     "Ensemble",
@@ -76,12 +83,14 @@ __all__ = [
     "TransformerEncoder",
     "Translation",
     "Translator",
+    "Unplaced",
     "WordAlignment",
     "alignment_error_rate",
     "attention_page",
     "bleu",
     "causal_mask",
     "chrf",
+    "document_segments",
     "from_bergamot",
     "from_ctranslate2",
     "from_fairseq",
@@ -97,6 +106,7 @@ __all__ = [
     "plot_positions",
     "plot_schedules",
     "scaled_dot_product_attention",
+    "translate_document",
 ]
 
 __version__: str

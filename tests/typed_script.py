@@ -42,6 +42,12 @@ def continued(path: str, address: str) -> list[str]:
     ]
 
 
+def pages(path: Path, translator: kformer.Translator) -> tuple[kformer.Unplaced, ...]:
+    assert_type([*kformer.document_segments(path, keep=["url"])], list[tuple[int, str]])
+    report: kformer.DocumentTranslation = kformer.translate_document(path, translator, "page.html")
+    return report.unplaced
+
+
 def layers(ids: np.ndarray, vectors: np.ndarray) -> kformer.Transformer:
     embedded = kformer.PositionalEncoding()(kformer.TokenEmbedding(400, d_model=16)(ids))
     memory = kformer.Encoder(2, 16, 2, 24)(embedded, kformer.padding_mask(ids, padding_id=0))

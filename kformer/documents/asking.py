@@ -1,0 +1,123 @@
+"""The translator's answers to the texts of a document: each distinct text is asked for once.
+
+A text is first translated with its placeholders, which a model may copy. If an answer does not have
+each of them exactly as often, the text is translated again without them.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from kformer.documents.placement import TakenText
+from kformer.documents.word_places import SentencePair
+from kformer.text.paragraphs.split_translation import SplitTranslation, translate_split
+
+
+class Answer(NamedTuple):
+    """The translation of a segment's text.
+
+    Attributes:
+        taken: The text that was translated, with the codes that must be put back.
+        text: The translation.
+        sentences: Its sentences.
+        flags: Faults of the translation.
+    """
+
+    taken: TakenText
+    text: str
+    sentences: tuple[SentencePair, ...]
+    flags: tuple[str, ...]
+
+
+class _Plain(NamedTuple):
+    """A translation by a function."""
+
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+class Answers:
+    """Asks a translator, and remembers its answers.
+
+    Args:
+        translator: A `kformer.SavedTranslator`, or a function from texts to translations.
+        source_language, target_language: Passed on to the translator if they are not None.
+    """
+
+    def __init__(self, translator: Any, source_language: str | None, target_language: str | None):
+        self._split = _splitter(translator, source_language, target_language)
+        self._align = getattr(translator, "align", None)
+        self._known: dict[str, SplitTranslation] = {}
+        self._links: dict[tuple[str, str], SentencePair] = {}
+        self.asked = 0
+
+    def ask(self, texts: Iterable[TakenText]):
+        """Translates the texts that are not known yet, in one call or two."""
+        texts = [*texts]
+        first = self._translate(taken.text for taken in texts)
+        self.asked += first
+        failed = [taken for taken in texts if self._fails(taken)]
+        self._translate(taken.without_shown().text for taken in failed)
+        if self._align:
+            self._align_all(texts)
+
+    def answer(self, taken: TakenText) -> Answer:
+        """Returns the answer to a text that was asked for."""
+        if self._fails(taken):
+            taken = taken.without_shown()
+        translation = self._known[taken.text]
+        text = taken.without_placeholders(translation.text)
+        pairs = (
+            self._links.get((sentence.source, sentence.text))
+            or SentencePair(sentence.source, sentence.text)
+            for sentence in translation.sentences
+        )
+        return Answer(taken, text, tuple(pairs), translation.flags)
+
+    def _fails(self, taken):
+        return taken.has_shown and taken.copies(self._known[taken.text].text) is None
+
+    def _translate(self, texts):
+        """Translates unknown texts; returns their number."""
+        unknown = [*dict.fromkeys(text for text in texts if text not in self._known)]
+        if unknown:
+            self._known |= zip(unknown, self._split(unknown), strict=True)
+        return len(unknown)
+
+    def _align_all(self, texts):
+        """Aligns the words of sentences in texts with codes."""
+        pairs = {}
+        for taken in texts:
+            chosen = taken.without_shown() if self._fails(taken) else taken
+            if chosen.codes:
+                for sentence in self._known[chosen.text].sentences:
+                    pairs[sentence.source, sentence.text] = None
+        unknown = [pair for pair in pairs if pair not in self._links and all(pair)]
+        if unknown:
+            sources, targets = zip(*unknown, strict=True)
+            for pair, alignment in zip(unknown, self._align(sources, targets), strict=True):
+                self._links[pair] = SentencePair(*pair, alignment.links)
+
+
+def _splitter(translator, source_language, target_language) -> Callable:
+    """Returns a function from texts to their `SplitTranslation`s."""
+    languages = {"source_language": source_language, "target_language": target_language}
+    languages = {name: value for name, value in languages.items() if value is not None}
+    if hasattr(translator, "split_translations"):
+        return lambda texts: translator.split_translations(texts, **languages)
+    translate = getattr(translator, "translate", translator)
+    if not callable(translate):
+        raise TypeError(
+            "`translator` must have a method `translate`, or be a function from texts to their "
+            f"translations. Received: translator={translator!r:.99}."
+        )
+
+    def find(sentences, _progress):
+        translations = translate(sentences)
+        if len(translations) != len(sentences):
+            raise ValueError(
+                "`translator` must return as many translations as it gets texts. "
+                f"Received: {len(translations)} for {len(sentences)} texts."
+            )
+        return map(_Plain, translations)
+
+    return lambda texts: translate_split(find, texts, source_language)

@@ -1,0 +1,91 @@
+"""The kinds of documents: a name, suffixes of files, and the module that reads each.
+
+A module of a text has two functions, and a module of an archive a third one:
+
+- `declared_encoding(content)`: the encoding that the first bytes declare, or None.
+- `read(text, options)`: yields strings and `Segment`s, as `kformer.documents.segments` describes.
+- `has_text(name)`: whether the member of an archive has text.
+
+`ENCODING_ERRORS` of a module, as for `str.encode`, is for characters that the encoding lacks.
+"""
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from kformer.arguments import check_choice
+
+
+class ReadOptions(NamedTuple):
+    """What the readers of some kinds must know.
+
+    Attributes:
+        name: Name of the document, for messages.
+        source_language, target_language: Such as "en" and "de"; None if they are not known.
+    """
+
+    name: str
+    source_language: str | None = None
+    target_language: str | None = None
+
+
+class DocumentKind(NamedTuple):
+    """A kind of documents.
+
+    Attributes:
+        name: Its name, for the argument `kind`.
+        suffixes: Suffixes of its files.
+        place: The module that reads it.
+        is_archive: Whether it is a ZIP archive with texts.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    place: str
+    is_archive: bool = False
+
+    @property
+    def reader(self) -> ModuleType:
+        """The module that reads it, which is imported when it is needed."""
+        return importlib.import_module(f"kformer.documents.{self.place}")
+
+    @property
+    def encoding_errors(self) -> str:
+        """The handler of characters that the document's encoding does not have."""
+        return getattr(self.reader, "ENCODING_ERRORS", "strict")
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        DocumentKind("text", (".txt", ".text"), "plain_text"),
+        DocumentKind("html", (".html", ".htm", ".xhtml"), "html_text"),
+        DocumentKind("subrip", (".srt",), "subtitles"),
+        DocumentKind("webvtt", (".vtt",), "subtitles"),
+    )
+}
+
+
+def document_kind(path: str | Path, name: str | None = None) -> DocumentKind:
+    """Returns the kind of a document: the named one, or else by the suffix of its file.
+
+    Raises:
+        ValueError: There is no such kind, or the suffix is of none.
+    """
+    if name is not None:
+        return KINDS[check_choice("kind", name, KINDS)]
+    kind = kind_by_suffix(path)
+    if kind is None:
+        known = ", ".join(suffix for kind in KINDS.values() for suffix in kind.suffixes)
+        raise ValueError(
+            f"A document must have one of the suffixes {known}, or its `kind` must be given. "
+            f"Received: {str(path)!r}."
+        )
+    return kind
+
+
+def kind_by_suffix(path: str | Path) -> DocumentKind | None:
+    """Returns the kind of documents with the suffix of a file, or None."""
+    suffix = Path(path).suffix.lower()
+    return next((kind for kind in KINDS.values() if suffix in kind.suffixes), None)

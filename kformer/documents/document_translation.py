@@ -1,0 +1,279 @@
+"""Translates a document: only its text changes, and all else comes out as it went in."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kformer.documents.asking import Answer, Answers
+from kformer.documents.character_sets import decode_document, encodable, read_document
+from kformer.documents.document_kinds import ReadOptions, document_kind
+from kformer.documents.placeholders import keep_pattern, with_placeholders
+from kformer.documents.placement import TakenText
+from kformer.documents.segments import Chunk, Code, Piece, Segment
+from kformer.files import replacing
+from kformer.text.paragraphs.marks import has_letter
+
+_BATCH = 2000  # Segments that are translated at once, and in memory,
+_BATCH_CHARACTERS = 500_000  # or fewer, if they have so many characters.
+
+
+class Unplaced(NamedTuple):
+    """A text of a document that stays as it was.
+
+    Attributes:
+        line: Number of its line; of its paragraph, in a file without lines.
+        text: The text.
+        reason: Why its translation could not be placed.
+    """
+
+    line: int
+    text: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class DocumentTranslation:
+    """A report on the translation of a document.
+
+    Attributes:
+        kind: Kind of the document, such as "html".
+        segments: Number of texts that were translated.
+        distinct: Number of texts that differ, which is what the translator was asked for.
+        characters: Number of characters of all texts.
+        unplaced: Texts that stay as they were, because their translation could not be placed.
+        flags: Lines with faults of their translations, each with the flags that
+            `kformer.Translation` explains.
+    """
+
+    kind: str
+    segments: int
+    distinct: int
+    characters: int
+    unplaced: tuple[Unplaced, ...]
+    flags: tuple[tuple[int, tuple[str, ...]], ...]
+
+
+def translate_document(
+    path: str | Path,
+    translator: Any,
+    output: str | Path,
+    *,
+    kind: str | None = None,
+    keep: Iterable[str] | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> DocumentTranslation:
+    """Translates a document into a file of the same kind.
+
+    Structure, tags, keys, times, comments, escapes and line ends stay; only text is translated. A
+    text that occurs several times is translated once. The output appears whole or not at all.
+
+    Args:
+        path: The document. It has at most 64 MiB.
+        translator: What `kformer.load` returns for a translator of any form; or a function from a
+            list of texts to a list of their translations.
+        output: The file to write; an old one is replaced.
+        kind: A kind of `kformer.documents.document_kinds`; by default by the suffix of `path`.
+        keep: What stays in a text exactly as it is: names of `kformer.documents.placeholders.KINDS`
+            and regular expressions. By default all of these kinds.
+        source_language, target_language: As for `kformer.SavedTranslator.split_translations`.
+        progress: Called with the number of segments done, after each batch.
+
+    Returns:
+        What was translated, and what could not be placed.
+
+    Raises:
+        FileNotFoundError, IsADirectoryError: There is no such document.
+        OSError: The output cannot be written.
+        ValueError: The document is malformed, or larger than it may be.
+    """
+    kind = document_kind(path, kind)
+    content = read_document(path)
+    work = _Work(
+        keep_pattern(keep),
+        Answers(translator, source_language, target_language),
+        progress or (lambda number: None),
+    )
+    options = _options(path, translator, source_language, target_language)
+    with replacing(output) as temporary, temporary.open("wb") as file:
+        if kind.is_archive:
+            _write_archive(content, kind, options, work, file)
+        else:
+            for encoded in _translated_text(content, kind, options, work):
+                file.write(encoded)
+    return work.report(kind.name)
+
+
+def document_segments(
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    keep: Iterable[str] | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> Iterator[tuple[int, str]]:
+    """Yields the line and the text of each segment of a document that would be translated.
+
+    Arguments and errors are as for `translate_document`.
+    """
+    kind = document_kind(path, kind)
+    pattern = keep_pattern(keep)
+    options = _options(path, None, source_language, target_language)
+    content = read_document(path)
+    for pieces, _ in _members(content, kind, options):
+        for segment in _segments(pieces):
+            taken = TakenText(with_placeholders(segment.parts, pattern))
+            if has_words(taken):
+                yield segment.line, taken.text
+
+
+def _options(path, translator, source_language, target_language):
+    target = target_language or getattr(translator, "target_language", None)
+    return ReadOptions(repr(str(path)), source_language, target)
+
+
+def _members(content, kind, options):
+    """Yields the pieces of each text of a document, with its encoding."""
+    if not kind.is_archive:
+        text, encoding = decode_document(
+            content, kind.reader.declared_encoding(content), options.name
+        )
+        yield kind.reader.read(text, options), encoding
+        return
+    from kformer.documents.office_archives import text_members
+
+    for name, member in text_members(content, kind.reader, options.name):
+        text, encoding = decode_document(member, kind.reader.declared_encoding(member), name)
+        yield kind.reader.read(text, options._replace(name=name)), encoding
+
+
+def _write_archive(content, kind, options, work, file):
+    from kformer.documents.office_archives import write_archive
+
+    def translated(member, name):
+        return b"".join(_translated_text(member, kind, options._replace(name=name), work))
+
+    write_archive(content, kind.reader, options.name, translated, file)
+
+
+def _translated_text(content, kind, options, work) -> Iterator[bytes]:
+    text, encoding = decode_document(content, kind.reader.declared_encoding(content), options.name)
+    work.encoding = encoding, kind.encoding_errors
+    for characters in work.translated(kind.reader.read(text, options)):
+        yield characters.encode(*work.encoding)
+
+
+def _segments(pieces: Iterable[Piece]) -> Iterator[Segment]:
+    """Yields the segments among pieces, with those in the codes of a segment behind it."""
+    for piece in pieces:
+        if isinstance(piece, Segment):
+            yield piece
+            for part in piece.parts:
+                if isinstance(part, Code):
+                    yield from _segments(part.pieces)
+
+
+def has_words(taken: TakenText) -> bool:
+    """Returns whether there is a letter beside the placeholders."""
+    return any(isinstance(part, str) and has_letter(part) for part in taken.parts)
+
+
+class _Work:
+    """Translates pieces batch by batch, and counts."""
+
+    def __init__(self, pattern: re.Pattern, answers: Answers, progress: Callable[[int], object]):
+        self._pattern, self._answers, self._progress = pattern, answers, progress
+        self._segments = self._characters = 0
+        self._unplaced: list[Unplaced] = []
+        self._flags: list[tuple[int, tuple[str, ...]]] = []
+        self.encoding = "utf-8", "strict"
+        self._taken: dict[int, TakenText] = {}  # By the identity of a segment of the batch.
+
+    def report(self, kind: str) -> DocumentTranslation:
+        return DocumentTranslation(
+            kind,
+            self._segments,
+            self._answers.asked,
+            self._characters,
+            tuple(self._unplaced),
+            tuple(self._flags),
+        )
+
+    def translated(self, pieces: Iterable[Piece]) -> Iterator[str]:
+        """Yields the characters of a document with its translated segments."""
+        for batch in _batches(pieces):
+            segments = [*_segments(batch)]
+            self._taken = {}
+            for segment in segments:
+                taken = TakenText(with_placeholders(segment.parts, self._pattern))
+                if has_words(taken):
+                    self._taken[id(segment)] = taken
+            self._answers.ask(self._taken.values())
+            for piece in batch:
+                yield self._characters_of(piece)
+            self._segments += len(self._taken)
+            self._progress(len(self._taken))
+
+    def _characters_of(self, piece: Piece) -> str:
+        if isinstance(piece, str):
+            return piece
+        taken = self._taken.get(id(piece))
+        if taken is None:
+            return self._as_it_was(piece, piece.parts)
+        self._characters += len(taken.text)
+        answer = self._answers.answer(taken)
+        if answer.flags:
+            self._flags.append((piece.line, answer.flags))
+        reason = _reason(answer)
+        if not reason and answer.text != taken.text:
+            parts = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
+            written = piece.write(self._chunks(parts))
+            if encodable(written, *self.encoding):
+                return written
+            reason = f"{self.encoding[0]} does not have all characters of its translation"
+        if reason:
+            self._unplaced.append(Unplaced(piece.line, taken.text, reason))
+        return self._as_it_was(piece, piece.parts)
+
+    def _as_it_was(self, segment, parts):
+        """Returns the characters of a segment whose own text stays; its attributes may change."""
+        if segment.inserted:
+            return segment.write(self._chunks(parts))
+        codes = [part for part in parts if isinstance(part, Code)]
+        if not any(isinstance(piece, Segment) for code in codes for piece in code.pieces):
+            return segment.raw
+        done, result = 0, []
+        for code in codes:
+            raw = code.raw
+            place = segment.raw.index(raw, done)
+            result += [segment.raw[done:place], self._written(code)]
+            done = place + len(raw)
+        return "".join([*result, segment.raw[done:]])
+
+    def _chunks(self, parts: Sequence[str | Code]) -> list[Chunk]:
+        return [
+            Chunk(part) if isinstance(part, str) else Chunk(self._written(part), not part.is_text)
+            for part in parts
+        ]
+
+    def _written(self, code: Code):
+        return "".join(self._characters_of(piece) for piece in code.pieces)
+
+
+def _reason(answer: Answer) -> str:
+    return "" if answer.text.strip() else "its translation is empty"
+
+
+def _batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    batch, characters = [], 0
+    for piece in pieces:
+        batch.append(piece)
+        characters += len(piece if isinstance(piece, str) else piece.raw)
+        if len(batch) >= 2 * _BATCH or characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch

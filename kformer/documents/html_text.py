@@ -1,0 +1,290 @@
+"""HTML: the text of blocks, with the tags inside them as codes, and some attributes.
+
+Up to version 3.13.5, Python's `html.parser` takes quadratic time on unfinished tags, and versions
+read broken markup differently. So the tags are found here, in linear time and by the rules of
+[HTML](https://html.spec.whatwg.org/multipage/parsing.html), and the tests compare both.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kformer.documents.document_kinds import ReadOptions
+from kformer.documents.segments import Chunk, Piece, Role, Segment, SegmentBuilder, escaping
+
+ENCODING_ERRORS = "xmlcharrefreplace"  # What the encoding does not have is a reference.
+MOST_LEVELS = 1000  # Of open elements; browsers have 512.
+_CHARSET = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_XML = re.compile(rb"<\?xml[^>]+?encoding\s*=\s*[\"']([\w.:-]+)")
+_TAG = re.compile(r"<(/?)([A-Za-z][^\s/<>]*+)((?:[^<>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?)*+)>")
+_ATTRIBUTE = re.compile(
+    r"([^\s\"'<>/=]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'=<>`]++)))?"
+)
+
+
+def _names(text):
+    return frozenset(text.split())
+
+
+_RAW = _names("script style textarea title xmp iframe noembed noframes plaintext")
+_VOID = _names("area base br col embed hr img input link meta param source track wbr")
+_INLINE = _names(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark "
+    "math nobr q rb rp rt ruby s samp small span strike strong sub sup svg time tt u var "
+    "wbr"
+)
+_CODE = _names(
+    "code kbd samp var pre script style textarea svg math object embed xmp iframe noembed noframes "
+    "plaintext tt listing"
+)
+# Elements that end where the tag of another one begins.
+_P_ENDS = _names(
+    "address article aside blockquote details dialog div dl fieldset figure footer form h1 h2 h3 "
+    "h4 "
+    "h5 h6 header hr main menu nav ol p pre section table ul"
+)
+_ENDED_BY = {
+    "p": _P_ENDS,
+    "li": {"li"},
+    "dt": {"dt", "dd"},
+    "dd": {"dt", "dd"},
+    "option": {"option", "optgroup"},
+    "td": {"td", "th", "tr", "tbody"},
+    "th": {"td", "th", "tr", "tbody"},
+    "tr": {"tr", "tbody"},
+}
+_TRANSLATED = {"alt", "title", "placeholder", "aria-label"}
+_NAMES = {"description", "og:title", "og:description", "twitter:title", "twitter:description"}
+
+
+def declared_encoding(content: bytes) -> str | None:
+    """Returns the encoding of a `<meta>` tag or of an XML declaration at the beginning."""
+    declared = _XML.match(content) or _CHARSET.search(content[:2048])
+    if declared is None:
+        return None
+    name = declared[1].decode("ascii", "replace").lower()
+    if name.startswith("utf-16"):
+        return "utf-8"  # The declaration itself is readable.
+    if name in ("iso-8859-1", "latin1", "us-ascii", "ascii", "windows-1252", "cp1252"):
+        try:
+            content.decode("cp1252")
+        except UnicodeDecodeError:
+            return "latin-1"
+        return "cp1252"  # As browsers read these.
+    return name
+
+
+class Token(NamedTuple):
+    """Text, a tag or something else of a document, and its place.
+
+    Attributes:
+        kind: "text", "start", "end" or "other"; "raw" for the content of a script, for instance.
+        start, end: Its place.
+        name: Name of a tag, in lower case.
+        attributes: Place of a tag's attributes.
+    """
+
+    kind: str
+    start: int
+    end: int
+    name: str = ""
+    attributes: int = 0
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Yields the tokens of HTML; joined, they are the text."""
+    done = place = 0
+    while (place := text.find("<", place)) >= 0:
+        token = _token_at(text, place)
+        if token is None:
+            place += 1
+            continue
+        if done < place:
+            yield Token("text", done, place)
+        yield token
+        done = place = token.end
+        if token.kind == "start" and token.name in _RAW:
+            end = re.compile(rf"</{re.escape(token.name)}(?=[\s/>])", re.IGNORECASE)
+            match = end.search(text, place)
+            done = place = match.start() if match else len(text)
+            if token.end < place:
+                yield Token("raw", token.end, place, token.name)
+    if done < len(text):
+        yield Token("text", done, len(text))
+
+
+def _token_at(text, place):
+    match = _TAG.match(text, place)
+    if match:
+        kind = "end" if match[1] else "start"
+        return Token(kind, place, match.end(), match[2].lower(), match.start(3))
+    if text.startswith("<!--", place):
+        end = text.find("-->", place + 4)
+        return Token("other", place, len(text) if end < 0 else end + 3)
+    if text.startswith(("<!", "<?", "</"), place):
+        end = text.find(">", place)
+        return Token("other", place, len(text) if end < 0 else end + 1)
+    return None
+
+
+def attributes_in(text: str, token: Token) -> dict[str, tuple[str, int, int]]:
+    """Returns the value of each attribute of a tag, unescaped, and its place with its quotes."""
+    values: dict[str, tuple[str, int, int]] = {}
+    for match in _ATTRIBUTE.finditer(text, token.attributes, token.end - 1):
+        number = next((n for n in (2, 3, 4) if match[n] is not None), 0)
+        value = html.unescape(match[number]) if number else ""
+        quotes = number in (2, 3)
+        span = match.span(number) if number else (match.end(), match.end())
+        values.setdefault(match[1].lower(), (value, span[0] - quotes, span[1] + quotes))
+    return values
+
+
+class _Element(NamedTuple):
+    name: str
+    is_translated: bool
+
+
+class _Reader:
+    """Turns the tokens of a document into segments, element by element."""
+
+    def __init__(self, text: str, options: ReadOptions):
+        self._text, self._options = text, options
+        self._builder = SegmentBuilder(text, html.unescape, writer, collapse=True)
+        self._open: list[_Element] = []
+        self._counts: dict[str, int] = {}
+
+    def pieces(self) -> Iterator[Piece]:
+        for token in tokens(self._text):
+            self._take(token)
+            yield from self._builder.take()
+        yield from self._builder.finish()
+
+    @property
+    def _is_translated(self):
+        return not self._open or self._open[-1].is_translated
+
+    def _take(self, token):
+        if token.kind in ("text", "raw"):
+            self._take_text(token)
+        elif token.kind == "other":
+            self._builder.hidden(token.start, token.end)
+        elif token.kind == "start":
+            self._take_start(token)
+        else:
+            was_translated = self._is_translated
+            self._close(token.name)
+            role = Role.CLOSE if was_translated and self._is_translated else None
+            self._take_tag(token, role, ())
+
+    def _take_text(self, token):
+        if self._is_translated:
+            self._builder.text(token.start, token.end)
+        else:
+            shown = html.unescape(self._text[token.start : token.end])
+            self._builder.hidden(token.start, token.end, shown if token.kind == "text" else "")
+
+    def _take_start(self, token):
+        self._end_implied(token.name)
+        values = attributes_in(self._text, token)
+        was_translated = self._is_translated
+        is_translated = self._translates(token.name, values)
+        is_alone = token.name in _VOID or self._text.endswith("/>", token.start, token.end)
+        if not is_alone:
+            self._push(_Element(token.name, is_translated))
+        segments = self._attribute_segments(token, values) if is_translated else []
+        role = None
+        if was_translated and is_translated:
+            role = Role.ALONE if is_alone else Role.OPEN
+        self._take_tag(token, role, segments)
+
+    def _take_tag(self, token, role, segments):
+        """Adds a tag: as a code in a line of text, or between two segments."""
+        if token.name not in _INLINE:
+            self._builder.end_segment()
+            self._builder.emit(segments)
+        elif role is None:
+            self._builder.hidden(token.start, token.end)
+        else:
+            self._builder.code(token.start, token.end, role, token.name, segments=segments)
+
+    def _translates(self, name, values):
+        """Returns whether the content of an element is translated."""
+        if name in _CODE or "notranslate" in values.get("class", ("",))[0].split():
+            return False
+        translate = values.get("translate", (None,))[0]
+        if translate is None:
+            return self._is_translated
+        return translate.strip().lower() != "no"
+
+    def _attribute_segments(self, token, values):
+        names = _TRANSLATED & values.keys()
+        if token.name == "meta" and values.keys() & {"name", "property"}:
+            name = values.get("name", values.get("property", ("",)))[0]
+            names |= {"content"} if name.strip().lower() in _NAMES else set()
+        elif token.name == "input":
+            kind = values.get("type", ("",))[0].strip().lower()
+            names |= {"value"} & values.keys() if kind in ("submit", "button", "reset") else set()
+        for name in sorted(names & values.keys(), key=lambda name: values[name][1]):
+            value, start, end = values[name]
+            if any(character.isalpha() for character in value):
+                raw = self._text[start:end]
+                line = self._builder.line(start)
+                yield Segment(start, line, raw, (value,), attribute_writer(raw))
+
+    def _push(self, element):
+        if len(self._open) >= MOST_LEVELS:
+            raise ValueError(
+                f"A document must have at most {MOST_LEVELS:,} elements inside each other. "
+                f"Received: {self._options.name}."
+            )
+        self._open.append(element)
+        self._counts[element.name] = self._counts.get(element.name, 0) + 1
+
+    def _pop(self):
+        element = self._open.pop()
+        self._counts[element.name] -= 1
+        return element
+
+    def _close(self, name):
+        if self._counts.get(name):
+            while self._pop().name != name:
+                pass
+
+    def _end_implied(self, name):
+        while self._open and name in _ENDED_BY.get(self._open[-1].name, ()):
+            self._pop()
+
+
+_REFERENCE = re.compile(r"&(?:#\w+|\w+);")
+
+
+def writer(raw: str):
+    """Returns the `Write` of a segment, which writes characters as references if `raw` does."""
+    references = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u00a0": "&nbsp;"}
+    if ">" in re.sub("<[^<>]*>", "", raw):
+        del references[">"]
+    for match in _REFERENCE.finditer(raw):
+        character = html.unescape(match[0])
+        if len(character) == 1:
+            references.setdefault(character, match[0])
+    table = str.maketrans(references)
+    return escaping(lambda text: text.translate(table))
+
+
+def attribute_writer(raw: str):
+    """Returns the `Write` of an attribute's value: in its quotes, or in new ones."""
+    quote = raw[0] if raw[:1] in ("'", '"') else '"'
+    name = "&quot;" if quote == '"' else "&#39;"
+    inner = writer(raw)
+
+    def write(chunks: list[Chunk]):
+        escaped = (Chunk(inner([chunk]).replace(quote, name), True) for chunk in chunks)
+        return quote + "".join(chunk.content for chunk in escaped) + quote
+
+    return write
+
+
+def read(text: str, options: ReadOptions) -> Iterator[Piece]:
+    """Yields the segments of an HTML page."""
+    return _Reader(text, options).pieces()

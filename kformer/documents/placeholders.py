@@ -1,0 +1,99 @@
+"""Placeholders: what must be in a translation exactly as in its source, by kind.
+
+`KINDS` has a regular expression for each kind. They are searched together, the longest kinds first,
+so that the braces of `{{name}}` are not those of `{name}`.
+"""
+
+import re
+from collections.abc import Iterable
+
+from kformer.documents.segments import Code, Role
+
+_BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"  # Four levels of ICU.
+_PRINTF = (
+    r"%(?:\d{1,3}\$)?(?:\(\w+\))?[-+#0,]{0,5}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
+    r"(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGcrsaAp@n%]"
+)
+# Every repetition has a bound or ends at a character that begins another match: linear time.
+KINDS = {
+    "tag": r"</?[A-Za-z][\w:.-]*+(?:\s[^<>]*+)?/?>|<!--.{0,999}?-->"
+    r"|&(?:#\w{1,8}|[A-Za-z]\w{1,31});",
+    "url": r"(?:https?|ftp|file)://[^\s<>\"'{}|\\^`]{0,1999}[\w/]"
+    r"|www\.[\w.-]{1,253}\.\w{2,63}(?:/[^\s<>\"']{0,1999}[\w/])?",
+    "email": r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
+    "nesting": r"\$t\([^()]*+\)",  # i18next.
+    "double-brace": r"\{\{[^{}]*+\}\}",
+    "template": r"[$#%]\{[^{}]*+\}",  # JavaScript, Ruby.
+    "brace": _BRACES,
+    # Not the percent sign of "100 %" or "100%ig".
+    "printf": rf"%#@\w{{1,99}}@|(?<!\d){_PRINTF}|{_PRINTF}(?![^\W\d_])",
+    "emoji": r"[\u2190-\u21ff\u2600-\u27bf\U0001f000-\U0001faff][\u200d\ufe0f\u2640\u2642"
+    r"\U0001f3fb-\U0001f3ff\U0001f000-\U0001faff]*+",
+}
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+)[^<>]*?(/?)>")
+_ALONE = {"br", "hr", "img", "input", "wbr"}  # Tags of HTML without an end.
+
+
+def keep_pattern(keep: Iterable[str] | None = None) -> re.Pattern:
+    """Returns the regular expression of the placeholders that are kept.
+
+    Args:
+        keep: Names of `KINDS`, and further regular expressions. By default, all kinds.
+
+    Raises:
+        TypeError: `keep` is a string, or holds something else than strings.
+        ValueError: A regular expression is malformed, or matches an empty text.
+    """
+    if isinstance(keep, str):
+        raise TypeError(f"`keep` must be a list of strings. Received: keep={keep!r:.99}.")
+    chosen = [*KINDS] if keep is None else [*keep]
+    for pattern in chosen:
+        _check(pattern)
+    own = [f"(?:{pattern})" for pattern in chosen if pattern not in KINDS]
+    known = [f"(?:{pattern})" for name, pattern in KINDS.items() if name in chosen]
+    return re.compile("|".join([*own, *known]) or r"(?!)", re.DOTALL)
+
+
+def _check(pattern):
+    if not isinstance(pattern, str):
+        raise TypeError(f"`keep` must be a list of strings. Received: {pattern!r:.99} in it.")
+    rule = f"`keep` must have names of {', '.join(KINDS)}, or regular expressions of text."
+    try:
+        matches_nothing = pattern not in KINDS and re.compile(pattern).match("")
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"{rule} Received: keep={pattern!r:.60} ({error}).") from error
+    if matches_nothing:
+        raise ValueError(f"{rule} Received: keep={pattern!r:.60}, which matches an empty text.")
+
+
+def with_placeholders(parts: Iterable[str | Code], pattern: re.Pattern) -> tuple[str | Code, ...]:
+    """Returns the parts of a segment with the placeholders of its texts as codes.
+
+    Tags in a text, such as those in JSON, are the ends of spans.
+
+    Args:
+        parts: Texts and codes.
+        pattern: The regular expression of `keep_pattern`.
+    """
+    result: list[str | Code] = []
+    for part in parts:
+        if isinstance(part, Code):
+            result.append(part)
+            continue
+        done = 0
+        for match in pattern.finditer(part):
+            if match[0]:
+                result += [part[done : match.start()], _code(match[0])]
+                done = match.end()
+        result.append(part[done:])
+    return tuple(part for part in result if part)
+
+
+def _code(text):
+    tag = _TAG.fullmatch(text)
+    if tag is None:
+        return Code((text,), shown=text, is_text=True)
+    if tag[3] or tag[2].lower() in _ALONE:
+        return Code((text,), is_text=True)
+    role = Role.CLOSE if tag[1] else Role.OPEN
+    return Code((text,), role, f"<{tag[2].lower()}", is_text=True)

@@ -1,0 +1,304 @@
+"""Takes the codes out of a segment, and puts them back into its translation.
+
+Each code is in the result exactly once, and spans are well nested, whatever the translation is.
+Only their places depend on it: a placeholder that the translation has stays there, and other codes
+are where `WordPlaces` finds the words around them.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kformer.documents.segments import Code, Role, partners
+from kformer.documents.word_places import SentencePair, WordPlaces
+
+_CLOSING = tuple(".,;:!?…)]}»”")
+
+
+class _Taken(NamedTuple):
+    """A code, and its place in the text that was taken out of the segment.
+
+    Attributes:
+        code: `Code`.
+        start, end: The place of its shown text.
+        spaced: Whether there is white space, or nothing, before it and behind it.
+    """
+
+    code: Code
+    start: int
+    end: int
+    spaced: tuple[bool, bool]
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the translation should have the shown text as it is."""
+        return self.end > self.start and self.code.share is None
+
+
+@dataclasses.dataclass(slots=True)
+class _Span:
+    """A code, or two ends of a span with what is between them, and its place in a translation.
+
+    Attributes:
+        opening, closing: The codes; `closing` is None for a code that stands alone.
+        start, end: Its place in the translation without the shown texts.
+        children: The spans within it.
+        spaced: The `_Taken.spaced` of a code that the translation does not have.
+    """
+
+    opening: Code
+    closing: Code | None
+    start: int
+    end: int
+    children: list["_Span"]
+    spaced: tuple[bool, bool] = (False, False)
+
+
+class TakenText:
+    """The text of a segment without its codes.
+
+    Args:
+        parts: Texts and codes of the segment.
+        with_shown: Whether the text has the shown texts of the codes, which a translator may copy.
+    """
+
+    def __init__(self, parts: Sequence[str | Code], with_shown: bool = True):
+        self.parts = parts
+        self._shown = with_shown
+        self.codes: list[_Taken] = []
+        self.text = self._take_out()
+
+    @property
+    def has_shown(self) -> bool:
+        """Whether the text has the shown text of a code."""
+        return any(taken.is_copy for taken in self.codes)
+
+    def without_shown(self) -> "TakenText":
+        """Returns the text without the shown texts of codes."""
+        return TakenText(self.parts, with_shown=False)
+
+    def without_placeholders(self, translation: str) -> str:
+        """Returns a translation without placeholders that would be there twice with the codes."""
+        if self._shown:
+            return translation
+        for shown in {taken.code.shown for taken in self.codes if taken.code.is_text} - {""}:
+            while shown in translation:
+                translation = translation.replace(shown, "")
+        return translation
+
+    def _take_out(self):
+        text, is_gap = "", False
+        for place, part in enumerate(self.parts):
+            if isinstance(part, str):
+                if is_gap and (not text or text[-1].isspace()) and part[0].isspace():
+                    part = part[1:]
+                if is_gap and part.startswith(_CLOSING) and text.endswith(" "):
+                    text = text[:-1]
+                    self._end_codes_at(len(text))
+                text, is_gap = text + part, is_gap and not part
+                continue
+            shown = part.shown if self._shown or part.share is not None else ""
+            spaced = self._is_spaced(place, -1), self._is_spaced(place, 1)
+            self.codes.append(_Taken(part, len(text), len(text) + len(shown), spaced))
+            text += shown
+            is_gap = is_gap or (part.role is Role.ALONE and not shown)
+        if is_gap and text.endswith(" "):
+            text = text[:-1]
+            self._end_codes_at(len(text))
+        return text
+
+    def _end_codes_at(self, most):
+        self.codes = [
+            taken._replace(start=min(taken.start, most), end=min(taken.end, most))
+            for taken in self.codes
+        ]
+
+    def _is_spaced(self, place, step):
+        """Returns whether white space or an end of the segment is beside a code."""
+        place += step
+        while 0 <= place < len(self.parts):
+            part = self.parts[place]
+            text = part if isinstance(part, str) else part.shown
+            if text:
+                return text[-1 if step < 0 else 0].isspace()
+            place += step
+        return False
+
+    def copies(self, translation: str) -> dict[int, tuple[int, int]] | None:
+        """Returns where the translation has the shown text of each code, by the code's place.
+
+        None if it has one of them more or less often than the text, or two overlap.
+        """
+        places: dict[int, tuple[int, int]] = {}
+        for shown in {taken.code.shown for taken in self.codes if taken.is_copy}:
+            sources, targets = _occurrences(self.text, shown), _occurrences(translation, shown)
+            if len(sources) != len(targets):
+                return None
+            for number, taken in enumerate(self.codes):
+                if taken.code.shown == shown and taken.is_copy:
+                    if taken.start not in sources:
+                        return None
+                    start = targets[sources.index(taken.start)]
+                    places[number] = start, start + len(shown)
+        ends = sorted(places.values())
+        overlap = any(after[0] < before[1] for before, after in itertools.pairwise(ends))
+        return None if overlap else places
+
+    def put_back(
+        self,
+        translation: str,
+        sentences: Sequence[SentencePair] = (),
+        ordered: bool = False,
+    ) -> list[str | Code]:
+        """Returns the translation with all codes.
+
+        Args:
+            translation: Any text.
+            sentences: The sentences of the text with their translations.
+            ordered: Whether the codes must keep their order.
+        """
+        copies = self.copies(translation) or {}
+        places = WordPlaces(self.text, translation, sentences)
+        left = _Left(translation, copies.values())
+        pairs, is_nested = partners([taken.code for taken in self.codes])
+        if ordered or not is_nested:
+            return _in_order(self.codes, copies, places, left)
+        spans = _spans(self.codes, pairs, copies, places, left)
+        _resolve(spans, len(left.text))
+        return _written(spans, left.text)
+
+
+class _Left:
+    """The characters of a translation that are no copies of shown texts.
+
+    Attributes:
+        text: These characters.
+    """
+
+    def __init__(self, translation: str, copies):
+        self._copies = sorted(copies)
+        pieces, done = [], 0
+        for start, end in self._copies:
+            pieces.append(translation[done:start])
+            done = end
+        self.text = "".join([*pieces, translation[done:]])
+
+    def place(self, place: int) -> int:
+        """Returns the place in `text` for a place in the translation."""
+        return place - sum(min(end, place) - start for start, end in self._copies if start < place)
+
+
+def _occurrences(text, shown):
+    places, place = [], text.find(shown)
+    while place >= 0:
+        places.append(place)
+        place = text.find(shown, place + len(shown))
+    return places
+
+
+def _spans(codes, pairs, copies, places, left):
+    """Returns the spans of codes, nested as in the source, where each should be by itself."""
+    roots: list[_Span] = []
+    above = [roots]
+    for number, taken in enumerate(codes):
+        if taken.code.role is Role.CLOSE:
+            above.pop()
+            continue
+        closing, spaced = None, (False, False)
+        if taken.code.role is Role.OPEN:
+            closing = codes[pairs[number]].code
+            start, end = places.span(taken.start, codes[pairs[number]].start)
+        elif number in copies:
+            start = end = copies[number][0]
+        else:
+            start = end = places.point(taken.start)
+            spaced = taken.spaced
+        span = _Span(taken.code, closing, left.place(start), left.place(end), [], spaced)
+        above[-1].append(span)
+        if closing:
+            above.append(span.children)
+    return roots
+
+
+def _resolve(roots: list[_Span], length: int):
+    """Moves spans so that none overlaps a neighbour or an end of the span around it."""
+    waiting = [(roots, 0, length)]
+    while waiting:
+        spans, first, last = waiting.pop()
+        for span in spans:
+            span.start = min(max(span.start, first), last)
+            span.end = min(max(span.end, span.start), last)
+        spans.sort(key=lambda span: span.start)
+        done = first
+        for span, following in itertools.zip_longest(spans, spans[1:]):
+            span.start = max(span.start, done)
+            span.end = max(span.end, span.start)
+            if following and following.start > span.start:
+                span.end = min(span.end, following.start)
+            done = span.end
+            waiting.append((span.children, span.start, span.end))
+
+
+def _written(roots, text):
+    """Returns the text with the codes of resolved spans."""
+    result: list[str | Code] = []
+    done = 0
+    waiting: list = [*reversed(roots)]
+    while waiting:
+        span = waiting.pop()
+        if isinstance(span, tuple):  # The end of a span.
+            place, code, spaced = *span, (False, False)
+        else:
+            place, code, spaced = span.start, span.opening, span.spaced
+            if span.closing:
+                waiting.append((span.end, span.closing))
+            waiting += reversed(span.children)
+        result += [text[done:place]] if done < place else []
+        done = place
+        if spaced[0] and result and not _ends_in_space(result[-1]):
+            result.append(" ")
+        result.append(code)
+        if spaced[1] and text[done:] and not text[done].isspace() and text[done] not in _CLOSING:
+            result.append(" ")
+    return [part for part in [*result, text[done:]] if part]
+
+
+def _ends_in_space(part):
+    return isinstance(part, str) and part[-1].isspace()
+
+
+def _in_order(codes, copies, places, left):
+    """Returns the translation with the codes in the order of the source, at rising places."""
+    dividing = [number for number, taken in enumerate(codes) if taken.code.share is not None]
+    shares = [codes[number].code.share for number in dividing]
+    divisions = dict(zip(dividing, _divisions(left.text, shares), strict=True))
+    result, done = [], 0
+    for number, taken in enumerate(codes):
+        if number in divisions:
+            place = divisions[number]
+        else:
+            start = copies[number][0] if number in copies else places.point(taken.start)
+            place = left.place(start)
+        place = max(place, done)
+        result += [left.text[done:place], taken.code]
+        done = place
+    return [part for part in [*result, left.text[done:]] if part]
+
+
+def _divisions(text, shares):
+    """Returns rising places that divide a text between words, near to the given shares of it."""
+    ends = [place for place in range(1, len(text)) if text[place].isspace()]
+    if not ends:
+        ends = [*range(1, len(text))]
+    divisions, first = [], 0
+    for number, share in enumerate(shares):
+        rest = len(shares) - number - 1
+        among = ends[first : max(len(ends) - rest, first + 1)]
+        if not among:
+            divisions.append(len(text))
+            continue
+        place = min(range(len(among)), key=lambda index: abs(among[index] - share * len(text)))
+        divisions.append(among[place])
+        first += place + 1
+    return divisions

@@ -1,0 +1,316 @@
+"""Segments: the translatable texts of a document, with the markup that stands inside them.
+
+A reader of a document yields strings and segments in the order of the document. With the `raw`
+characters of each segment in its place, they are the document: whatever is not translated comes out
+as it went in.
+"""
+
+import dataclasses
+import enum
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kformer.text.paragraphs.marks import has_letter
+
+
+class Role(enum.Enum):
+    """The role of a code in the text: the two ends of a span, or a code that stands alone."""
+
+    OPEN = enum.auto()
+    CLOSE = enum.auto()
+    ALONE = enum.auto()
+
+
+class Chunk(NamedTuple):
+    """A part of a translated segment: text that must still be escaped, or markup."""
+
+    content: str
+    is_code: bool = False
+
+
+Write = Callable[[list[Chunk]], str]
+"""Returns the characters of the document for the chunks of a translated segment."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Code:
+    """Markup, or a placeholder, inside a segment. It is in the translation exactly once.
+
+    Attributes:
+        pieces: Its characters in the document; segments among them are its attributes.
+        role: `Role`.
+        name: Opening and closing codes of one name belong together.
+        shown: The text that the translator reads in its place.
+        share: For a code that divides a translation: the share of the text before it, from 0 to 1.
+        is_text: Whether it is a placeholder in the text, which is escaped like text.
+    """
+
+    pieces: tuple["str | Segment", ...]
+    role: Role = Role.ALONE
+    name: str = ""
+    shown: str = ""
+    share: float | None = None
+    is_text: bool = False
+
+    @property
+    def raw(self) -> str:
+        """Its characters in the document."""
+        return "".join(raw_of(self.pieces))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Segment:
+    """A text of a document that is translated as a whole.
+
+    Attributes:
+        place: The place in the document of its first character.
+        line: Number of the line where it begins; of the paragraph, in a file without lines.
+        raw: The characters of the document that the translation replaces.
+        parts: Its text, unescaped, and the codes inside it.
+        write: `Write`.
+        ordered: Whether the codes must keep their order.
+        inserted: Whether the translation is written even if it is equal to the text, because the
+            text stands elsewhere in the document.
+    """
+
+    place: int
+    line: int
+    raw: str
+    parts: tuple[str | Code, ...]
+    write: Write
+    ordered: bool = False
+    inserted: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text as a translator reads it."""
+        return "".join(part if isinstance(part, str) else part.shown for part in self.parts)
+
+
+Piece = str | Segment
+_HIDDEN = "hidden"  # Name of the codes that `SegmentBuilder.hidden` adds.
+_SPACES = re.compile("[ \t\r\n\f]+")
+
+
+def raw_of(pieces: Iterable[Piece]) -> Iterator[str]:
+    """Yields the characters of the document for each piece."""
+    return (piece if isinstance(piece, str) else piece.raw for piece in pieces)
+
+
+def escaping(escape: Callable[[str], str]) -> Write:
+    """Returns a `Write` that escapes the text and joins it with the codes."""
+
+    def write(chunks):
+        return "".join(
+            chunk.content if chunk.is_code else escape(chunk.content) for chunk in chunks
+        )
+
+    return write
+
+
+@dataclasses.dataclass(slots=True)
+class _Item:
+    """Text or a code between two places of the document."""
+
+    start: int
+    end: int
+    part: str | Code
+    segments: tuple[Segment, ...] = ()  # Of attributes.
+
+
+class SegmentBuilder:
+    """Collects the tokens of a document, in their order, into segments.
+
+    Args:
+        document: The characters of the document.
+        unescape: Returns the text for characters of the document.
+        writer: Returns the `Write` of a segment for its raw characters.
+        collapse: Whether white space of any length is a space.
+        ordered: Whether the codes of a segment must keep their order.
+    """
+
+    def __init__(
+        self,
+        document: str,
+        unescape: Callable[[str], str],
+        writer: Callable[[str], Write],
+        collapse: bool = False,
+        ordered: bool = False,
+    ):
+        self._document, self._unescape, self._writer = document, unescape, writer
+        self._collapse, self._ordered = collapse, ordered
+        self._items: list[_Item] = []
+        self._output: list[Piece] = []
+        self._done = 0  # Characters that are in the output, or were.
+        self._line, self._counted = 1, 0
+
+    def line(self, place: int) -> int:
+        """Returns the number of the line of a place, which must not be before an earlier one."""
+        if place > self._counted:
+            self._line += self._document.count("\n", self._counted, place)
+            self._counted = place
+        return self._line
+
+    def text(self, start: int, end: int):
+        """Adds text; white space at its ends is apart, so that it stays if a segment ends there."""
+        raw = self._document[start:end]
+        first = start + len(raw) - len(raw.lstrip())
+        last = max(first, end - (len(raw) - len(raw.rstrip())))
+        for begin, stop in ((start, first), (first, last), (last, end)):
+            if begin < stop:
+                text = self._unescape(self._document[begin:stop])
+                text = collapsed(text) if self._collapse else text
+                self._items.append(_Item(begin, stop, text))
+
+    def code(
+        self,
+        start: int,
+        end: int,
+        role: Role = Role.ALONE,
+        name: str = "",
+        shown: str = "",
+        segments: Iterable[Segment] = (),
+        share: float | None = None,
+    ):
+        """Adds a code; `segments` are its attributes that are translated."""
+        segments = tuple(segments)
+        pieces = self._pieces(start, end, segments)
+        self._items.append(_Item(start, end, Code(pieces, role, name, shown, share), segments))
+
+    def hidden(self, start: int, end: int, shown: str = ""):
+        """Adds what is not translated; with a hidden neighbour, it is one code."""
+        last = self._items[-1] if self._items else None
+        if last and isinstance(last.part, Code) and last.part.name == _HIDDEN:
+            start, shown = last.start, last.part.shown + shown
+            self._items.pop()
+        self.code(start, end, name=_HIDDEN, shown=shown)
+
+    def end_segment(self):
+        """Ends the segment: a tag of a block, or a line break, follows."""
+        items, self._items = self._items, []
+        first, last = _bounds(items)
+        inside = items[first:last]
+        if not any(isinstance(item.part, str) and has_letter(item.part) for item in inside):
+            first = last = len(items)
+        for item in items[:first]:
+            self._emit_all(item.segments)
+        if first < last:
+            start, end = inside[0].start, inside[-1].end
+            raw = self._document[start:end]
+            parts = tuple(_merged(item.part for item in inside))
+            line = self.line(start)
+            write = self._writer(raw)
+            self._emit_all([Segment(start, line, raw, parts, write, self._ordered)])
+        for item in items[last:]:
+            self._emit_all(item.segments)
+
+    def emit(self, segments: Iterable[Segment]):
+        """Emits segments that were made elsewhere, such as the attributes of a block's tag."""
+        self._emit_all(segments)
+
+    def take(self) -> list[Piece]:
+        """Returns the strings and segments that are complete, each once."""
+        output, self._output = self._output, []
+        return output
+
+    def finish(self) -> list[Piece]:
+        """Ends the last segment; returns the rest of the document."""
+        self.end_segment()
+        rest = self._document[self._done :]
+        self._done = len(self._document)
+        return [*self.take(), rest]
+
+    def _emit_all(self, segments):
+        for segment in segments:
+            self._output += [self._document[self._done : segment.place], segment]
+            self._done = segment.place + len(segment.raw)
+
+    def _pieces(self, start, end, segments):
+        pieces = []
+        for segment in segments:
+            pieces += [self._document[start : segment.place], segment]
+            start = segment.place + len(segment.raw)
+        return (*pieces, self._document[start:end])
+
+
+def collapsed(text: str) -> str:
+    """Returns the text with a space for each run of white space, but for no-break spaces."""
+    return _SPACES.sub(" ", text)
+
+
+def _merged(parts):
+    """Yields parts, neighbouring texts as one."""
+    text = ""
+    for part in parts:
+        if isinstance(part, str):
+            text += part
+            continue
+        if text:
+            yield text
+        text = ""
+        yield part
+    if text:
+        yield text
+
+
+def partners(parts: Sequence[Code | str]) -> tuple[dict[int, int], bool]:
+    """Pairs opening and closing codes of one name.
+
+    Returns:
+        pairs: A dict from the place of each opening code to that of its closing one, and back.
+        is_nested: Whether each code has its partner, and all pairs are well nested.
+    """
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    is_nested = True
+    for place, part in enumerate(parts):
+        if isinstance(part, str) or part.role is Role.ALONE:
+            continue
+        if part.role is Role.OPEN:
+            opened.append(place)
+        elif opened and parts[opened[-1]].name == part.name:
+            start = opened.pop()
+            pairs |= {start: place, place: start}
+        else:
+            is_nested = False
+    return pairs, is_nested and not opened
+
+
+def _bounds(items):
+    """Returns the first item of a segment, and the place after its last one.
+
+    White space and codes at its ends are no part of it, so that a translation cannot move them.
+    """
+    parts = [item.part for item in items]
+    pairs, _ = partners(parts)
+    first, last = 0, len(parts)
+    while first < last:
+        if _is_outside(parts[first]) or (_is_end(parts[first]) and first not in pairs):
+            first += 1
+        elif _is_outside(parts[last - 1]) or (_is_end(parts[last - 1]) and last - 1 not in pairs):
+            last -= 1
+        elif pairs.get(first) == last - 1:
+            first, last = first + 1, last - 1
+        elif (end := pairs.get(first, first)) > first and all(
+            map(_is_outside, parts[first + 1 : end])
+        ):
+            first = end + 1
+        elif (start := pairs.get(last - 1, last)) < last - 1 and all(
+            map(_is_outside, parts[start + 1 : last - 1])
+        ):
+            last = start
+        else:
+            break
+    return first, last
+
+
+def _is_outside(part):
+    """Returns whether a part is white space, or a code without text, between the others."""
+    if isinstance(part, str):
+        return part.isspace()
+    return part.role is Role.ALONE and not part.shown and part.share is None
+
+
+def _is_end(part):
+    return isinstance(part, Code) and part.role is not Role.ALONE

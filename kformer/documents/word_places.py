@@ -1,0 +1,197 @@
+"""Places in a translation for places in its source: by word alignment, or else in proportion.
+
+The texts are compared sentence by sentence, so that a place in one sentence is never in another.
+"""
+
+import bisect
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+_HAN_AND_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_HAN_AND_KANA}]|[^\W_{_HAN_AND_KANA}]+(?:['’.\-][^\W_{_HAN_AND_KANA}]+)*")
+
+
+class SentencePair(NamedTuple):
+    """A sentence and its translation, with what is known of their words.
+
+    Attributes:
+        source, target: Texts.
+        links: Pairs of places of words, counted between spaces; None if they are not known.
+    """
+
+    source: str
+    target: str
+    links: Sequence[tuple[int, int]] | None = None
+
+
+class _Words(NamedTuple):
+    """The words of a sentence and of its translation, as pairs of their start and end."""
+
+    source: list[tuple[int, int]]
+    target: list[tuple[int, int]]
+    links: Mapping[int, list[int]]
+
+
+class WordPlaces:
+    """Finds places in a translation.
+
+    Args:
+        source: The source text.
+        target: Its translation.
+        sentences: The sentences of `source` in their order, as `SentencePair`.
+    """
+
+    def __init__(self, source: str, target: str, sentences: Sequence[SentencePair]):
+        self._source, self._target = source, target
+        self._sentences = _located(source, target, sentences) or [
+            _words(SentencePair(source, target), 0, 0)
+        ]
+        self._words = [
+            (start, end, number, index)
+            for number, words in enumerate(self._sentences)
+            for index, (start, end) in enumerate(words.source)
+        ]
+        self._starts = [word[0] for word in self._words]
+        self._ends = [word[1] for word in self._words]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Returns the place in the translation of the source's characters from start to end."""
+        first = bisect.bisect_right(self._ends, start)
+        last = bisect.bisect_left(self._starts, end)
+        if first >= last:
+            point = self.point(start)
+            return point, point
+        if (copied := self._copied(start, end)) is not None:
+            return copied
+        begin, stop = len(self._target), 0
+        for number, indices in _grouped(self._words[first:last]):
+            one_begin, one_stop = self._targets(number, indices[0], indices[-1])
+            begin, stop = min(begin, one_begin), max(stop, one_stop)
+        if self._source[start : self._starts[first]].strip():  # A bracket or a quotation mark.
+            begin = _before_marks(self._target, begin)
+        if self._source[self._ends[last - 1] : end].strip():
+            stop = _behind_marks(self._target, stop)
+        return begin, stop
+
+    def point(self, place: int) -> int:
+        """Returns the place in the translation of a place between two characters of the source."""
+        if not self._source[:place].strip():
+            return len(self._target) - len(self._target.lstrip())
+        if not self._source[place:].strip():
+            return len(self._target.rstrip())
+        behind = bisect.bisect_right(self._ends, place) - 1  # The last word that ends before it.
+        ahead = bisect.bisect_left(self._starts, place)  # The first word that begins after it.
+        if behind + 1 < ahead:  # It is within a word.
+            start, end = self._span_of(behind + 1)
+            middle = sum(self._words[behind + 1][:2]) / 2
+            return start if place < middle else end
+        follows = behind >= 0 and not self._source[self._ends[behind] : place].strip(_MARKS)
+        if follows or ahead == len(self._words):
+            end = self._span_of(behind)[1] if behind >= 0 else 0
+            return _behind_marks(self._target, end) if self._ends[behind] < place else end
+        start = self._span_of(ahead)[0]
+        if self._source[place : self._starts[ahead]].strip():  # A dash, for instance.
+            return _before_dashes(self._target, start)
+        return start
+
+    def _span_of(self, word):
+        _, _, number, index = self._words[word]
+        return self._targets(number, index, index)
+
+    def _targets(self, number, first, last):
+        """Returns the start and end of the target words for words of a sentence."""
+        words = self._sentences[number]
+        linked = [j for i in range(first, last + 1) for j in words.links.get(i, ())]
+        if not words.target:
+            return 0, 0
+        if linked:
+            begin, stop = min(linked), max(linked)
+        else:
+            ratio = len(words.target) / len(words.source)
+            begin = min(math.floor(first * ratio), len(words.target) - 1)
+            stop = max(begin, math.ceil((last + 1) * ratio) - 1)
+        return words.target[begin][0], words.target[stop][1]
+
+    def _copied(self, start, end):
+        """Returns the place of characters that source and translation both have once."""
+        text = self._source[start:end].strip()
+        if self._source.count(text) == 1 == self._target.count(text):
+            begin = self._target.index(text)
+            return begin, begin + len(text)
+        return None
+
+
+_MARKS = ".,;:!?…)]}»”’\"'%"
+
+
+def _before_marks(text, place):
+    while place and not text[place - 1].isspace() and not text[place - 1].isalnum():
+        place -= 1
+    return place
+
+
+def _before_dashes(text, place):
+    """Returns the place of the marks before a word that are not those behind the last word."""
+    start = place
+    while start and not text[start - 1].isalnum():
+        start -= 1
+    while start < place and (text[start].isspace() or text[start] in _MARKS):
+        start += 1
+    return start
+
+
+def _behind_marks(text, place):
+    while place < len(text) and not text[place].isspace() and not text[place].isalnum():
+        place += 1
+    return place
+
+
+def _grouped(words):
+    """Yields the number of each sentence, and the places of its words."""
+    indices: dict[int, list[int]] = {}
+    for _, _, number, index in words:
+        indices.setdefault(number, []).append(index)
+    return indices.items()
+
+
+def _located(source, target, sentences):
+    """Returns the words of each sentence that is in both texts, behind the one before it."""
+    located, source_end, target_end = [], 0, 0
+    for pair in sentences:
+        source_start = source.find(pair.source, source_end)
+        target_start = target.find(pair.target, target_end)
+        if source_start < 0 or target_start < 0:
+            continue
+        located.append(_words(pair, source_start, target_start))
+        source_end = source_start + len(pair.source)
+        target_end = target_start + len(pair.target)
+    return [words for words in located if words.source]
+
+
+def _words(pair, source_start, target_start):
+    if pair.links is not None:
+        links: dict[int, list[int]] = {}
+        for i, j in pair.links:
+            links.setdefault(i, []).append(j)
+        words = _between_spaces(pair.source), _between_spaces(pair.target)
+        if all(i < len(words[0]) and j < len(words[1]) for i, j in pair.links):
+            return _Words(_moved(words[0], source_start), _moved(words[1], target_start), links)
+    words = ([match.span() for match in _WORD.finditer(text)] for text in pair[:2])
+    source, target = words
+    return _Words(_moved(source, source_start), _moved(target, target_start), {})
+
+
+def _between_spaces(text):
+    """Returns the start and end of each word, without the punctuation at its ends."""
+    spans = []
+    for match in re.finditer(r"\S+", text):
+        inner = re.search(r"[^\W_](?:.*[^\W_])?", match[0])
+        start, end = inner.span() if inner else (0, len(match[0]))
+        spans.append((match.start() + start, match.start() + end))
+    return spans
+
+
+def _moved(spans, by):
+    return [(start + by, end + by) for start, end in spans]
