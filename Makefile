@@ -6,7 +6,7 @@ ON_JAX := KERAS_BACKEND=jax $(BIN)/pytest -n 2 --dist worksteal tests/model \
 SLOW_ON_JAX := dense.py from_torch.py sequence_classifier.py torch_file.py transformer.py transformer_decoder.py
 SAMPLE_ON_JAX := $(ON_JAX) -m "not prove" $(addprefix --ignore tests/model/test_,$(SLOW_ON_JAX))
 
-.PHONY: help demo test test-jax prove runtime-wheel docs bench-train bench-decode bench-translate bench-serve bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
+.PHONY: help demo test test-jax prove runtime-wheel docs bench-train bench-decode bench-translate bench-serve bench-page bench-input bench-pairs bench-shards bench-scaling lint older-runtimes venv clean
 
 help:  ## List the targets.
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "%-17s%s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,10 @@ bench-translate: .venv-bench/installed  ## Measure the translation of a file, st
 bench-serve: .venv-bench/installed  ## Measure kformer serve under load, beside CTranslate2; MODEL=, SOURCE=, ARGS=.
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks.server \
 		--model $(MODEL) --source $(SOURCE) $(ARGS)
+
+bench-page: venv  ## Measure the web page against Firefox's engine in Chromium; MODEL=, SOURCE=, ARGS=.
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.page \
+		$(if $(MODEL),--model $(MODEL)) $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
 
 bench-input: venv  ## Measure the input pipeline on 1 GB of random words; ARGS=.
 	$(BIN)/python tests/benchmarks/input_pipeline.py $(ARGS)

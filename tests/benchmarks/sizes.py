@@ -45,6 +45,7 @@ STUDENT_SIZES = {  # Those of recipes; Firefox's with attention, too.
     "student-tiny": StudentSize(6, 128, 256, 4, 1, norm_first=True),
     "student-tiny-ssru": StudentSize(6, 128, 256, 4, 1, norm_first=True, decoder_cell="ssru"),
     "firefox-tiny": StudentSize(6, 256, 1536, 8, 2, decoder_cell="ssru", vocab_size=32000),
+    "firefox-base-memory": StudentSize(6, 384, 1536, 8, 4, decoder_cell="ssru", vocab_size=32000),
     "firefox-tiny-attention": StudentSize(6, 256, 1536, 8, 2, vocab_size=32000),
 }
 SIZES = MODEL_SIZES | PRETRAINED_SIZES | STUDENT_SIZES

@@ -75,7 +75,7 @@ def test_a_form_that_cannot_run_a_model_is_left_out(model, absent):
     assert {entry.threads for entry in found if entry.form == MARIAN} <= {1}
 
 
-@pytest.mark.parametrize("name", ["student-tiny", "student-tiny-ssru", "firefox-tiny"])
+@pytest.mark.parametrize("name", sorted({*STUDENT_SIZES} - {"firefox-tiny-attention"}))
 def test_the_sizes_of_students_are_those_of_recipes(name):
     recipe = Recipe.named(name)
     for setting, value in asdict(STUDENT_SIZES[name]).items():

@@ -29,6 +29,16 @@ const commands = {
     return attention();
   },
 
+  /** Opens a page that has nothing to wait for. */
+  async visit(url) {
+    await visit(url, {});
+  },
+
+  /** What a function of the page resolves to. */
+  async resolve(name, ...parameters) {
+    return page.evaluate(([name, parameters]) => self[name](...parameters), [name, parameters]);
+  },
+
   async attention() {
     return attention();
   },

@@ -1,0 +1,1 @@
+"""`make bench-page`: see `__main__.py`."""
