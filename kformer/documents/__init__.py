@@ -6,5 +6,10 @@
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text.
 - `asking`: a translator's answers, each distinct text once.
 - `placement`, `word_places`: markup back into a translation.
-- `plain_text`, `html_text`, `subtitles`: the kinds.
+- `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where
+  markup stands in a paragraph of Markdown.
+- `word_documents`, `open_documents`: docx and odt, in `office_archives`.
+- `gettext_catalogs`, `xliff`, `json_strings`, `android_strings`, `apple_strings`,
+  `string_catalogs`: texts of programs. `xml_tokens`: the tokens of XML.
+- `translation_memories`: the pairs of a document as TMX.
 """

@@ -61,8 +61,17 @@ KINDS = {
     for kind in (
         DocumentKind("text", (".txt", ".text"), "plain_text"),
         DocumentKind("html", (".html", ".htm", ".xhtml"), "html_text"),
+        DocumentKind("markdown", (".md", ".markdown"), "markdown_text"),
+        DocumentKind("docx", (".docx",), "word_documents", is_archive=True),
+        DocumentKind("odt", (".odt",), "open_documents", is_archive=True),
         DocumentKind("subrip", (".srt",), "subtitles"),
         DocumentKind("webvtt", (".vtt",), "subtitles"),
+        DocumentKind("gettext", (".po", ".pot"), "gettext_catalogs"),
+        DocumentKind("xliff", (".xlf", ".xliff"), "xliff"),
+        DocumentKind("json", (".json", ".arb"), "json_strings"),
+        DocumentKind("android", (".xml",), "android_strings"),
+        DocumentKind("strings", (".strings",), "apple_strings"),
+        DocumentKind("xcstrings", (".xcstrings",), "string_catalogs"),
     )
 }
 

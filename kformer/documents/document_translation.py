@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kformer.documents.asking import Answer, Answers
+from kformer.documents.asking import Answers
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.placeholders import keep_pattern, with_placeholders
@@ -227,7 +227,7 @@ class _Work:
         answer = self._answers.answer(taken)
         if answer.flags:
             self._flags.append((piece.line, answer.flags))
-        reason = _reason(answer)
+        reason = piece.reason or ("" if answer.text.strip() else "its translation is empty")
         if not reason and answer.text != taken.text:
             parts = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
             written = piece.write(self._chunks(parts))
@@ -261,10 +261,6 @@ class _Work:
 
     def _written(self, code: Code):
         return "".join(self._characters_of(piece) for piece in code.pieces)
-
-
-def _reason(answer: Answer) -> str:
-    return "" if answer.text.strip() else "its translation is empty"
 
 
 def _batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:

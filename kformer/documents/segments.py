@@ -72,6 +72,7 @@ class Segment:
         ordered: Whether the codes must keep their order.
         inserted: Whether the translation is written even if it is equal to the text, because the
             text stands elsewhere in the document.
+        reason: Why it must stay as it is, although it is text; usually empty.
     """
 
     place: int
@@ -81,6 +82,7 @@ class Segment:
     write: Write
     ordered: bool = False
     inserted: bool = False
+    reason: str = ""
 
     @property
     def text(self) -> str:
@@ -152,16 +154,26 @@ class SegmentBuilder:
             self._counted = place
         return self._line
 
-    def text(self, start: int, end: int):
+    def text(self, start: int, end: int, unescape: Callable[[str], str] | None = None):
         """Adds text; white space at its ends is apart, so that it stays if a segment ends there."""
+        unescape = unescape or self._unescape
         raw = self._document[start:end]
         first = start + len(raw) - len(raw.lstrip())
         last = max(first, end - (len(raw) - len(raw.rstrip())))
         for begin, stop in ((start, first), (first, last), (last, end)):
             if begin < stop:
-                text = self._unescape(self._document[begin:stop])
+                text = unescape(self._document[begin:stop])
                 text = collapsed(text) if self._collapse else text
                 self._items.append(_Item(begin, stop, text))
+
+    def switch(self, unescape: Callable[[str], str], writer: Callable[[str], Write]):
+        """Ends the segment; those that follow are escaped in another way."""
+        self.end_segment()
+        self._unescape, self._writer = unescape, writer
+
+    def gap(self, start: int, end: int):
+        """Adds what is between two lines of a text, such as a line break, as a space."""
+        self._items.append(_Item(start, end, " "))
 
     def code(
         self,
@@ -204,6 +216,11 @@ class SegmentBuilder:
             self._emit_all([Segment(start, line, raw, parts, write, self._ordered)])
         for item in items[last:]:
             self._emit_all(item.segments)
+
+    def collect(self) -> tuple[str | Code, ...]:
+        """Returns the parts that were added, for a segment elsewhere, instead of ending one."""
+        items, self._items = self._items, []
+        return tuple(_merged(item.part for item in items))
 
     def emit(self, segments: Iterable[Segment]):
         """Emits segments that were made elsewhere, such as the attributes of a block's tag."""

@@ -87,14 +87,18 @@ class WordPlaces:
             start, end = self._span_of(behind + 1)
             middle = sum(self._words[behind + 1][:2]) / 2
             return start if place < middle else end
-        follows = behind >= 0 and not self._source[self._ends[behind] : place].strip(_MARKS)
-        if follows or ahead == len(self._words):
-            end = self._span_of(behind)[1] if behind >= 0 else 0
-            return _behind_marks(self._target, end) if self._ends[behind] < place else end
-        start = self._span_of(ahead)[0]
-        if self._source[place : self._starts[ahead]].strip():  # A dash, for instance.
-            return _before_dashes(self._target, start)
-        return start
+        gap = self._source[self._ends[behind] if behind >= 0 else 0 : place]
+        if behind >= 0 and (ahead == len(self._words) or not gap.strip(_MARKS)):
+            end = self._span_of(behind)[1]
+            if self._target.startswith(gap, end):
+                return end + len(gap)
+            return _behind_marks(self._target, end) if gap else end
+        if ahead == len(self._words):
+            return 0
+        start, gap = self._span_of(ahead)[0], self._source[place : self._starts[ahead]]
+        if self._target.endswith(gap, 0, start):
+            return start - len(gap)
+        return _before_dashes(self._target, start) if gap.strip() else start
 
     def _span_of(self, word):
         _, _, number, index = self._words[word]

@@ -1,7 +1,9 @@
 """Damaged and hostile documents are refused in one line, in little time, with nothing written."""
 
+import io
 import re
 import time
+import zipfile
 
 import pytest
 
@@ -75,3 +77,82 @@ def test_a_translator_that_fails_leaves_the_old_output(tmp_path):
         kformer.translate_document(path, None, output)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.txt", "b.txt"]
     assert output.read_text() == "old"
+
+
+XML = '<?xml version="1.0"?>{}<resources><string name="a">{}</string></resources>'
+
+
+def test_entities_are_refused(tmp_path):
+    lol = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 9))
+    bomb = XML.format(f'<!DOCTYPE r [<!ENTITY l0 "lol">{lol}]>', "&l8;")
+    assert "which declares 'l0'" in refusal(tmp_path, "a.xml", bomb)
+    external = XML.format('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>', "&x;")
+    assert "must not declare entities" in refusal(tmp_path, "b.xml", external)
+
+
+def test_a_document_type_is_not_fetched(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text(XML.format('<!DOCTYPE r SYSTEM "http://127.0.0.1:9/a.dtd">', "Hello"))
+    kformer.translate_document(path, list, tmp_path / "b.xml")
+    assert (tmp_path / "b.xml").read_text() == path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.xml", "<resources><string>a", "must be well-formed.*no element found"),
+        ("a.xml", "<plist></plist>", "must have the root <resources>.*<plist>"),
+        ("a.xml", "<resources>" + "<b>" * 100_000, "at most 1,000 elements"),
+        ("a.xml", '<?xml version="1.0" encoding="ascii"?><resources>é</resources>', "byte 49"),
+        ("a.xlf", "<tmx/>", "must have the root <xliff>"),
+        ("a.json", '{"a": ', "must be JSON.*not JSON"),
+        ("a.json", "[" * 100_000, "nested too deeply"),
+        ("a.xcstrings", "{}", 'with "sourceLanguage" and "strings"'),
+        ("a.xcstrings", '{"sourceLanguage": "en", "strings": {}}', "needs `target_language`"),
+        ("a.po", 'msgid "a"\nmsgstr b\n', "'msgstr b' in '.*a.po', line 2"),
+        ("a.po", '"a"\n', "line 1"),
+        ("a.strings", '"a" = "b"', "line 1"),
+        ("a.strings", '"a" = "b";\n<plist>', "'<plist>' in .*, line 2"),
+        ("a.docx", "text", "must be a ZIP archive"),
+    ],
+)
+def test_a_damaged_document_is_refused_with_the_reason(tmp_path, name, content, reason):
+    assert re.search(reason, refusal(tmp_path, name, content))
+
+
+def zipped(*names, text="<w/>"):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in names:
+            file.writestr(name, text)
+    return content.getvalue()
+
+
+def test_hostile_archives_are_refused(tmp_path):
+    for name in ("../evil", "/evil", "a/../../evil", "C:\\evil"):
+        content = zipped("word/document.xml", name)
+        assert "must be inside of it" in refusal(tmp_path, "a.docx", content)
+    assert "has no text of this kind" in refusal(tmp_path, "a.docx", zipped("a.xml"))
+    content = zipped("word/document.xml")
+    assert "ZIP archive" in refusal(tmp_path, "a.docx", content[: len(content) // 2])
+    bomb = zipped("word/document.xml", text=bytes(2**26 + 1))
+    assert "more than 20 times" in refusal(tmp_path, "a.docx", bomb)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("a.md", "> "),
+        ("a.md", "["),
+        ("a.md", "*a **b "),
+        ("a.md", "- "),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\na b\n\n"),
+    ],
+)
+def test_long_documents_take_linear_time(tmp_path, name, part):
+    path = tmp_path / name
+    path.write_text(part * (20_000 // len(part)))
+    begun = time.process_time()
+    kformer.translate_document(path, list, tmp_path / f"output-{name}")
+    assert time.process_time() - begun < 5
+    assert (tmp_path / f"output-{name}").read_text() == path.read_text()
