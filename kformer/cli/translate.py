@@ -25,6 +25,14 @@ from kformer.cli.common_models import (
     open_translator,
     search_options,
 )
+from kformer.cli.documents_command import (
+    DocumentKind,
+    DryRun,
+    Keep,
+    MemoryFile,
+    document_kind_of,
+    translate_document,
+)
 from kformer.cli.on_runner import Runner, translate_on_runner
 from kformer.cli.terminal.line_streams import (
     Input,
@@ -94,14 +102,20 @@ def translate(
             "file, in float32. Needs kformer[ctranslate2]."
         ),
     ] = None,
+    kind: DocumentKind = None,
+    keep: Keep = None,
+    tmx: MemoryFile = None,
+    dry_run: DryRun = False,
     **search: Any,
 ):
-    """Translate text line by line."""
+    """Translate text line by line, or a document as a whole."""
+    document = document_kind_of(input, kind, keep=keep, tmx=tmx, dry_run=dry_run)
     if runner is not None:
         refused = {"format": format != OutputFormat.text, "prefix": prefix, "resume": resume}
         refused |= {"ensemble": ensemble, "shortlist": shortlist, "paragraphs": paragraphs}
         refused |= {"target_language": target_language, "engine": engine}
         refused |= {"source_language": source_language, **search}
+        refused |= {"kind": kind, "keep": keep, "tmx": tmx, "dry_run": dry_run}
         translate_on_runner(model, input, output, runner, context.args, refused)
         return
     if engine is not None:
@@ -113,7 +127,7 @@ def translate(
         model = context.with_resource(_in_ctranslate2(model, target_language, search))
         target_language, search = None, {}
     form = saved_form(model)
-    if resume:
+    if resume and not document:
         check_resumable(input, output)
     check_output(output)
     conflicting = {"format": format != OutputFormat.text, "prefix": prefix}
@@ -122,12 +136,28 @@ def translate(
         check_no_options(model, [*search, *(name for name, value in keras_only.items() if value)])
     options = search_options(model, search)
     conflicting |= {"n_best": options.n_best > 1, "resume": resume}
-    check_paragraphs(paragraphs, source_language, **conflicting)
+    if not document:
+        check_paragraphs(paragraphs, source_language, **conflicting)
     check_format(format, options.n_best)
     if form == "keras":
         load = functools.partial(open_ensemble, model, ensemble or (), target_language, shortlist)
     else:
         load = functools.partial(open_translator, model, target_language)
+    if document:
+        translate_document(
+            load,
+            input,
+            output,
+            document,
+            {"options": options} if form == "keras" else {},
+            dry_run,
+            conflicting | {"paragraphs": paragraphs},
+            keep=keep,
+            tmx=tmx,
+            source_language=source_language,
+            target_language=None,  # The translator is loaded with it.
+        )
+        return
     if paragraphs:
         split = functools.partial(_load_for_paragraphs, load, form, options)
         translate_paragraphs(split, input, output, source_language)

@@ -4,6 +4,7 @@ A text is first translated with its placeholders, which a model may copy. If an 
 each of them exactly as often, the text is translated again without them.
 """
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -80,7 +81,9 @@ class Answers:
         """Translates unknown texts; returns their number."""
         unknown = [*dict.fromkeys(text for text in texts if text not in self._known)]
         if unknown:
-            self._known |= zip(unknown, self._split(unknown), strict=True)
+            with warnings.catch_warnings():  # The numbers in it are of texts, not of lines.
+                warnings.filterwarnings("ignore", r"Text \d+ has a sentence that is too long")
+                self._known |= zip(unknown, self._split(unknown), strict=True)
         return len(unknown)
 
     def _align_all(self, texts):

@@ -1,5 +1,6 @@
 """Translates a document: only its text changes, and all else comes out as it went in."""
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +13,8 @@ from kformer.documents.document_kinds import ReadOptions, document_kind
 from kformer.documents.placeholders import keep_pattern, with_placeholders
 from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, Piece, Segment
-from kformer.files import replacing
+from kformer.documents.translation_memories import MemoryWriter
+from kformer.files import Publication
 from kformer.text.paragraphs.marks import has_letter
 
 _BATCH = 2000  # Segments that are translated at once, and in memory,
@@ -62,6 +64,7 @@ def translate_document(
     *,
     kind: str | None = None,
     keep: Iterable[str] | None = None,
+    tmx: str | Path | None = None,
     source_language: str | None = None,
     target_language: str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -79,6 +82,8 @@ def translate_document(
         kind: A kind of `kformer.documents.document_kinds`; by default by the suffix of `path`.
         keep: What stays in a text exactly as it is: names of `kformer.documents.placeholders.KINDS`
             and regular expressions. By default all of these kinds.
+        tmx: A file to write the texts with their translations to, as a translation memory. It needs
+            both languages.
         source_language, target_language: As for `kformer.SavedTranslator.split_translations`.
         progress: Called with the number of segments done, after each batch.
 
@@ -98,7 +103,11 @@ def translate_document(
         progress or (lambda number: None),
     )
     options = _options(path, translator, source_language, target_language)
-    with replacing(output) as temporary, temporary.open("wb") as file:
+    with Publication() as publication, contextlib.ExitStack() as files:
+        if tmx is not None:
+            memory = _opened(publication, tmx, files)
+            work.memory = files.enter_context(MemoryWriter(memory, *_languages(options)))
+        file = _opened(publication, output, files)
         if kind.is_archive:
             _write_archive(content, kind, options, work, file)
         else:
@@ -130,9 +139,27 @@ def document_segments(
                 yield segment.line, taken.text
 
 
+def _opened(publication, path, files):
+    """Returns a file that appears at a path when the publication ends without an error."""
+    temporary = files.enter_context(publication.writing(path))
+    return files.enter_context(temporary.open("wb"))
+
+
+def _languages(options):
+    languages = options.source_language, options.target_language
+    if None in languages:
+        raise ValueError(
+            "A translation memory needs `source_language` and `target_language`, unless the "
+            "translator has them. Received: "
+            f"source_language={languages[0]!r}, target_language={languages[1]!r}."
+        )
+    return languages
+
+
 def _options(path, translator, source_language, target_language):
+    source = source_language or getattr(translator, "source_language", None)
     target = target_language or getattr(translator, "target_language", None)
-    return ReadOptions(repr(str(path)), source_language, target)
+    return ReadOptions(repr(str(path)), source, target)
 
 
 def _members(content, kind, options):
@@ -190,6 +217,7 @@ class _Work:
         self._unplaced: list[Unplaced] = []
         self._flags: list[tuple[int, tuple[str, ...]]] = []
         self.encoding = "utf-8", "strict"
+        self.memory: MemoryWriter | None = None
         self._taken: dict[int, TakenText] = {}  # By the identity of a segment of the batch.
 
     def report(self, kind: str) -> DocumentTranslation:
@@ -228,6 +256,8 @@ class _Work:
         if answer.flags:
             self._flags.append((piece.line, answer.flags))
         reason = piece.reason or ("" if answer.text.strip() else "its translation is empty")
+        if self.memory and not reason:
+            self.memory.add(taken.text, answer.text)
         if not reason and answer.text != taken.text:
             parts = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
             written = piece.write(self._chunks(parts))

@@ -148,10 +148,11 @@ class SegmentBuilder:
         self._line, self._counted = 1, 0
 
     def line(self, place: int) -> int:
-        """Returns the number of the line of a place, which must not be before an earlier one."""
-        if place > self._counted:
-            self._line += self._document.count("\n", self._counted, place)
-            self._counted = place
+        """Returns the number of the line of a place."""
+        if place < self._counted:
+            return self._line - self._document.count("\n", place, self._counted)
+        self._line += self._document.count("\n", self._counted, place)
+        self._counted = place
         return self._line
 
     def text(self, start: int, end: int, unescape: Callable[[str], str] | None = None):

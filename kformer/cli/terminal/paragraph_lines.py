@@ -23,8 +23,8 @@ Paragraphs = Annotated[
 SourceLanguage = Annotated[
     str | None,
     typer.Option(
-        help="With --paragraphs: the language of the text, such as de, by whose rules sentences "
-        "end; by default the model's, if it is recorded, or en.",
+        help="With --paragraphs or a document: the language of the text, such as de, by whose "
+        "rules sentences end; by default the model's, if it is recorded, or en.",
         rich_help_panel=_PANEL,
     ),
 ]

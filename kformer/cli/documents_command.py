@@ -1,0 +1,182 @@
+"""`kformer translate` of a document: a file of another kind than lines of text."""
+
+import enum
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import kformer
+from kformer.cli.terminal.line_streams import one_line
+from kformer.cli.terminal.output_format import warn_of_flags
+from kformer.cli.terminal.progress_line import ProgressLine
+from kformer.documents.document_kinds import KINDS, kind_by_suffix
+from kformer.documents.placeholders import keep_pattern
+from kformer.files import check_file, check_writable
+from kformer.serving.errors import printable
+
+PANEL = "Documents, such as page.html"
+_LINES = "lines"
+_SHOWN = 3  # Texts that could not be placed, in the message.
+Kind = enum.StrEnum("Kind", [_LINES, *KINDS])
+DocumentKind = Annotated[
+    Kind | None,
+    typer.Option(
+        help="Kind of the input; by default by its suffix. lines: translate it line by line.",
+        rich_help_panel=PANEL,
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND",
+        help="What stays in a text exactly as it is: tag, url, email, nesting, double-brace, "
+        "template, brace, printf, emoji, or a regular expression. May be repeated; by default "
+        "all of these kinds.",
+        rich_help_panel=PANEL,
+    ),
+]
+MemoryFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also write the texts with their translations to FILE, a translation memory.",
+        rich_help_panel=PANEL,
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="List the lines and texts that would be translated, and their number.",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
+def document_kind_of(input: Path | None, kind: Any, **options: Any) -> str | None:
+    """Returns the kind of the document that `input` is, or None for lines of text.
+
+    Args:
+        input: Path of the input, None for stdin.
+        kind: `Kind`, or None.
+        options: Options for documents alone, by name; the set ones are true.
+
+    Raises:
+        ValueError: Options are set that go with documents alone.
+    """
+    by_suffix = kind_by_suffix(input) if input and kind is None else None
+    if by_suffix and by_suffix.name != "text":  # Text is lines, unless the option says otherwise.
+        return by_suffix.name
+    if kind is not None and kind != _LINES:
+        return str(kind)
+    if any(options.values()):
+        names = ", ".join(f"--{name.replace('_', '-')}" for name, value in options.items() if value)
+        raise ValueError(
+            f"These options are for documents; --kind gives the kind of another file. "
+            f"Received: {names} with lines of text."
+        )
+    return None
+
+
+class _Searching:
+    """A translator with the options of its search."""
+
+    def __init__(self, translator: Any, options: dict[str, Any]):
+        self._translator, self._options = translator, options
+        self.align = getattr(translator, "align", None)
+        self.target_language = getattr(translator, "target_language", None)
+        self.source_language = getattr(translator, "source_language", None)
+
+    def split_translations(self, texts: Any, **settings: Any):
+        return self._translator.split_translations(texts, **settings, **self._options)
+
+
+def translate_document(
+    load: Callable[[], Any],
+    input: Path | None,
+    output: Path | None,
+    kind: str,
+    options: dict[str, Any],
+    dry_run: bool,
+    refused: dict[str, Any],
+    **settings: Any,
+):
+    """Translates a document, or lists its texts.
+
+    Args:
+        load: Returns the translator.
+        input, output: Paths.
+        kind: Name of a kind of documents.
+        options: Further arguments of `split_translations`.
+        dry_run: Whether the texts are listed.
+        refused: Options that do not go with a document, by name; the set ones are true.
+        settings: Further arguments of `kformer.translate_document`.
+    """
+    if any(refused.values()):
+        names = ", ".join(f"--{name.replace('_', '-')}" for name, value in refused.items() if value)
+        raise ValueError(
+            "A document is written as a whole, with the best translation of each text; "
+            f"--kind lines translates its lines instead. Received: {names}."
+        )
+    if input is None or (output is None and not dry_run):
+        raise ValueError(
+            "A document needs --input and --output, which are files. "
+            f"Received: input={_shown(input)}, output={_shown(output)}."
+        )
+    check_file(input)
+    keep_pattern(settings["keep"])
+    if dry_run:
+        _list(input, kind, settings)
+        return
+    for path in filter(None, (output, settings["tmx"])):
+        check_writable(path)
+    translator = _Searching(load(), options)
+    with ProgressLine("Translating", None) as progress:
+        report = kformer.translate_document(
+            input, translator, output, kind=kind, progress=progress.update, **settings
+        )
+    for line, flags in report.flags:
+        warn_of_flags(line, _Flagged(flags))
+    if report.unplaced:
+        _complain(report)
+
+
+class _Flagged:
+    """A translation with flags, for a warning."""
+
+    def __init__(self, flags: tuple[str, ...]):
+        self.flags = flags
+
+
+def _list(input, kind, settings):
+    texts = []
+    names = ("keep", "source_language", "target_language")
+    chosen = {name: settings[name] for name in names}
+    for line, text in kformer.document_segments(input, kind=kind, **chosen):
+        texts.append(text)
+        typer.echo(f"{line}\t{printable(one_line(text))}")
+    characters = sum(map(len, texts))
+    typer.echo(
+        f"kformer: {len(texts):,} texts, {len({*texts}):,} of them different, "
+        f"with {characters:,} characters.",
+        err=True,
+    )
+
+
+def _complain(report):
+    shown = "; ".join(f"line {text.line}: {text.reason}" for text in report.unplaced[:_SHOWN])
+    more = "" if len(report.unplaced) <= _SHOWN else "; …"
+    number = len(report.unplaced)
+    what = "texts could not be placed, and stay as they were"
+    what = "text could not be placed, and stays as it was" if number == 1 else what
+    typer.echo(
+        f"kformer: {number:,} {what}: {printable(shown)}{more}.",
+        err=True,
+    )
+    raise typer.Exit(1)
+
+
+def _shown(path):
+    return None if path is None else repr(str(path))

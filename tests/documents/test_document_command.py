@@ -1,0 +1,76 @@
+"""`kformer translate` of a document, with a translator that needs no model."""
+
+import pytest
+
+import kformer.cli.translate
+from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
+from kformer.text.tmx import read_tmx
+
+PAGE = '<h1>Hello</h1>\n<p>A <b>dog</b> ran {away}.<p>Hello\n<img alt="{x}">'
+
+
+class Capitals:
+    """A translator that writes capitals; of a text with "lost" nothing is left."""
+
+    source_language, target_language = "en", "xx"
+
+    def split_translations(self, texts, **languages):
+        assert {*languages} <= {"source_language"}
+        answers = ["" if "lost" in text else text.upper() for text in texts]
+        return [
+            SplitTranslation(answer, ("loop",) * ("Loop" in text), (pair,))
+            for text, answer in zip(texts, answers, strict=True)
+            for pair in [SentenceTranslation(text, answer, ())]
+        ]
+
+
+@pytest.fixture
+def model(written, monkeypatch):
+    monkeypatch.setattr(kformer.cli.translate, "open_translator", lambda *_: Capitals())
+    return written("model.tflite", b"\0\0\0\0TFL3")
+
+
+def test_the_suffix_makes_a_file_a_document(command, model, written, tmp_path):
+    page, output, memory = written("a.html", PAGE), tmp_path / "b.html", tmp_path / "a.tmx"
+    options = ("--input", page, "--output", output, "--tmx", memory)
+    result = command("translate", model, *options)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    expected = PAGE.replace("Hello", "HELLO").replace("<b>dog", "<b>DOG").replace("ran", "RAN")
+    assert output.read_text() == expected
+    assert [*read_tmx(memory)] == [("Hello", "HELLO"), ("A dog ran {away}.", "A DOG RAN.")]
+    command("translate", model, *options[:4], "--keep", "email")
+    assert "RAN {AWAY}" in output.read_text()
+
+
+def test_a_dry_run_lists_lines_and_texts(command, model, written, tmp_path):
+    before = [written("a.html", PAGE), model]
+    result = command("translate", model, "--input", before[0], "--dry-run")
+    assert result.stdout == "1\tHello\n2\tA dog ran {away}.\n2\tHello\n"
+    assert result.stderr == "kformer: 3 texts, 2 of them different, with 27 characters.\n"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_cannot_be_placed_is_on_stderr_and_in_the_exit_code(command, model, written, tmp_path):
+    page, output = written("a.md", "Loop a\n\nb lost\n"), tmp_path / "b.md"
+    result = command("translate", model, "--input", page, "--output", output)
+    assert result.returncode == 1
+    assert result.stderr == (
+        "kformer: Line 1: its translation repeats itself.\n"
+        "kformer: 1 text could not be placed, and stays as it was: "
+        "line 3: its translation is empty.\n"
+    )
+    assert output.read_text() == "LOOP A\n\nb lost\n"
+
+
+def test_options_that_do_not_go_with_a_document_are_refused(refused, model, written):
+    page = written("a.json", "[1]")
+    line = refused("translate", model, "--input", page, "--output", "b.json", "--paragraphs")
+    assert line.endswith("--kind lines translates its lines instead. Received: --paragraphs.")
+    line = refused("translate", model, "--input", page)
+    assert line.startswith("kformer: A document needs --input and --output")
+    line = refused("translate", model, "--dry-run", stdin=b"a\n")
+    assert line.endswith("Received: --dry-run with lines of text.")
+    line = refused("translate", model, "--input", page, "--keep", "(", "--dry-run")
+    assert "regular expressions" in line
+    line = refused("translate", model, "--input", written("b.json", "{"), "--output", "c.json")
+    assert line.startswith("kformer: A document must be JSON. Received: ")
