@@ -129,9 +129,9 @@ def open_ensemble(
     return kformer.Ensemble([first, *more]) if more else first
 
 
-def open_translator(path: Path, target_language: str | None = None):
+def open_translator(path: Path, target_language: str | None = None, if_any: bool = False):
     """Returns the translator at `path`, opened by `open_able_to`."""
-    return open_able_to("translate", path, target_language)
+    return open_able_to("translate", path, target_language, if_any)
 
 
 def open_able_to(do: str, path: Path, target_language: str | None = None, if_any: bool = False):

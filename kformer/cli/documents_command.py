@@ -81,7 +81,9 @@ def document_kind_of(input: Path | None, kind: Any, **options: Any) -> str | Non
 
 
 class _Searching:
-    """A translator with the options of its search."""
+    """A translator with the options of its search, which is loaded with its target language."""
+
+    target_languages = ()
 
     def __init__(self, translator: Any, options: dict[str, Any]):
         self._translator, self._options = translator, options

@@ -139,10 +139,13 @@ def translate(
     if not document:
         check_paragraphs(paragraphs, source_language, **conflicting)
     check_format(format, options.n_best)
+    names = document is not None  # A document may only need the name of the language.
     if form == "keras":
-        load = functools.partial(open_ensemble, model, ensemble or (), target_language, shortlist)
+        load = functools.partial(
+            open_ensemble, model, ensemble or (), target_language, shortlist, names
+        )
     else:
-        load = functools.partial(open_translator, model, target_language)
+        load = functools.partial(open_translator, model, target_language, names)
     if document:
         translate_document(
             load,
@@ -155,7 +158,7 @@ def translate(
             keep=keep,
             tmx=tmx,
             source_language=source_language,
-            target_language=None,  # The translator is loaded with it.
+            target_language=target_language,
         )
         return
     if paragraphs:

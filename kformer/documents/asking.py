@@ -103,6 +103,8 @@ class Answers:
 
 def _splitter(translator, source_language, target_language) -> Callable:
     """Returns a function from texts to their `SplitTranslation`s."""
+    if not getattr(translator, "target_languages", True):
+        target_language = None  # It has no choice, so it is only the name of its language.
     languages = {"source_language": source_language, "target_language": target_language}
     languages = {name: value for name, value in languages.items() if value is not None}
     if hasattr(translator, "split_translations"):

@@ -84,7 +84,8 @@ def translate_document(
             and regular expressions. By default all of these kinds.
         tmx: A file to write the texts with their translations to, as a translation memory. It needs
             both languages.
-        source_language, target_language: As for `kformer.SavedTranslator.split_translations`.
+        source_language, target_language: As for `kformer.SavedTranslator.split_translations`. For a
+            translator without a choice of languages, the second is only the name of its language.
         progress: Called with the number of segments done, after each batch.
 
     Returns:
