@@ -31,7 +31,8 @@ def read_again(translator, folder):
         "max_position_embeddings": translator.max_source_length,
     }
     marian.write_folder(folder / "marian", words, translator.transformer, **config)
-    return kformer.from_marian(folder / "marian")
+    # A kformer model has the positions of transformers, not of Marian.
+    return kformer.from_marian(folder / "marian", as_transformers=True)
 
 
 def sentences(count):
