@@ -28,6 +28,12 @@ class Answer(NamedTuple):
     sentences: tuple[SentencePair, ...]
     flags: tuple[str, ...]
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the translation is the text, sentence by sentence."""
+        pairs = self.sentences
+        return self.text == self.taken.text or all(pair.source == pair.target for pair in pairs)
+
 
 class _Plain(NamedTuple):
     """A translation by a function."""

@@ -259,7 +259,7 @@ class _Work:
         reason = piece.reason or ("" if answer.text.strip() else "its translation is empty")
         if self.memory and not reason:
             self.memory.add(taken.text, answer.text)
-        if not reason and answer.text != taken.text:
+        if not reason and not answer.is_unchanged:
             parts = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
             written = piece.write(self._chunks(parts))
             if encodable(written, *self.encoding):

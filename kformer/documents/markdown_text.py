@@ -44,8 +44,9 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
             places = _places(token, lines, used)
             builder.end_segment()
             if places is None:
-                first = lines[token.map[0]]
-                builder.emit([_unplaced(first, token)])
+                number = token.map[0]
+                place = lines[number].start + used.get(number, 0)
+                builder.emit([_unplaced(place, builder.line(place), token)])
             else:
                 _add(builder, token, places)
             builder.end_segment()
@@ -92,10 +93,10 @@ def _places(token, lines, used):
     return places
 
 
-def _unplaced(line, token):
-    raw = line.text
-    reason = "its place in the line was not found"
-    return Segment(line.start, 0, raw, (token.content,), escaping(str), reason=reason)
+def _unplaced(place, line, token):
+    """Returns a segment that only reports a text, such as a cell with an escaped bar."""
+    reason = "its characters were not found in the line"
+    return Segment(place, line, "", (token.content,), escaping(str), reason=reason)
 
 
 class _Paragraph:

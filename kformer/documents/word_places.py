@@ -60,7 +60,7 @@ class WordPlaces:
         """Returns the place in the translation of the source's characters from start to end."""
         first = bisect.bisect_right(self._ends, start)
         last = bisect.bisect_left(self._starts, end)
-        if first >= last:
+        if first >= last or not self._source[start:end].strip():
             point = self.point(start)
             return point, point
         if (copied := self._copied(start, end)) is not None:

@@ -271,6 +271,13 @@ def test_markdown_keeps_code_links_and_blocks(folder):
     assert output == expected
 
 
+def test_a_cell_of_markdown_that_is_not_found_is_reported(folder):
+    table = "| a | b |\n|-|-|\n| c\\|d | e |\n"
+    output, report = translated(folder, "a.md", table, upper)
+    assert output.decode() == table.replace("a", "A").replace("b", "B").replace("e", "E")
+    assert [(text.line, text.text) for text in report.unplaced] == [(3, "c|d")]
+
+
 BLOCKS = st.sampled_from(
     [
         *(

@@ -132,6 +132,9 @@ class Reference(HTMLParser):
         translated = {"alt", "title", "value"}
         self.tags.append((tag, [pair for pair in attrs if pair[0] not in translated]))
 
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+
     def handle_endtag(self, tag):
         self.tags.append(tag)
 
