@@ -12,7 +12,6 @@ from kformer.cli.terminal.line_streams import one_line
 from kformer.cli.terminal.output_format import warn_of_flags
 from kformer.cli.terminal.progress_line import ProgressLine
 from kformer.documents.document_kinds import KINDS, kind_by_suffix
-from kformer.documents.placeholders import keep_pattern
 from kformer.files import check_file, check_writable
 from kformer.serving.errors import printable
 
@@ -127,6 +126,8 @@ def translate_document(
             "A document needs --input and --output, which are files. "
             f"Received: input={_shown(input)}, output={_shown(output)}."
         )
+    from kformer.documents.placeholders import keep_pattern  # 10 ms that lines need not spend.
+
     check_file(input)
     keep_pattern(settings["keep"])
     if dry_run:
