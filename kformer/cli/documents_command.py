@@ -126,7 +126,7 @@ def translate_document(
             "A document needs --input and --output, which are files. "
             f"Received: input={_shown(input)}, output={_shown(output)}."
         )
-    from kformer.documents.placeholders import keep_pattern  # 10 ms that lines need not spend.
+    from kformer.documents.placeholders import keep_pattern  # Lines do without it.
 
     check_file(input)
     keep_pattern(settings["keep"])
