@@ -18,7 +18,7 @@ from kformer.arguments import check_choice
 
 
 class ReadOptions(NamedTuple):
-    """What the readers of some kinds must know.
+    """Facts that the readers of some kinds need.
 
     Attributes:
         name: Name of the document, for messages.

@@ -145,7 +145,7 @@ class _Element(NamedTuple):
     is_translated: bool
 
 
-class _Reader:
+class _HtmlReader:
     """Turns the tokens of a document into segments, element by element."""
 
     def __init__(self, text: str, options: ReadOptions):
@@ -287,4 +287,4 @@ def attribute_writer(raw: str):
 
 def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     """Yields the segments of an HTML page."""
-    return _Reader(text, options).pieces()
+    return _HtmlReader(text, options).pieces()

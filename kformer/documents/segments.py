@@ -112,7 +112,7 @@ def escaping(escape: Callable[[str], str]) -> Write:
 
 
 @dataclasses.dataclass(slots=True)
-class _Item:
+class _SegmentPart:
     """Text or a code between two places of the document."""
 
     start: int
@@ -142,7 +142,7 @@ class SegmentBuilder:
     ):
         self._document, self._unescape, self._writer = document, unescape, writer
         self._collapse, self._ordered = collapse, ordered
-        self._items: list[_Item] = []
+        self._items: list[_SegmentPart] = []
         self._output: list[Piece] = []
         self._done = 0  # Characters that are in the output, or were.
         self._line, self._counted = 1, 0
@@ -165,7 +165,7 @@ class SegmentBuilder:
             if begin < stop:
                 text = unescape(self._document[begin:stop])
                 text = collapsed(text) if self._collapse else text
-                self._items.append(_Item(begin, stop, text))
+                self._items.append(_SegmentPart(begin, stop, text))
 
     def switch(self, unescape: Callable[[str], str], writer: Callable[[str], Write]):
         """Ends the segment; those that follow are escaped in another way."""
@@ -174,7 +174,7 @@ class SegmentBuilder:
 
     def gap(self, start: int, end: int):
         """Adds what is between two lines of a text, such as a line break, as a space."""
-        self._items.append(_Item(start, end, " "))
+        self._items.append(_SegmentPart(start, end, " "))
 
     def code(
         self,
@@ -189,7 +189,9 @@ class SegmentBuilder:
         """Adds a code; `segments` are its attributes that are translated."""
         segments = tuple(segments)
         pieces = self._pieces(start, end, segments)
-        self._items.append(_Item(start, end, Code(pieces, role, name, shown, share), segments))
+        self._items.append(
+            _SegmentPart(start, end, Code(pieces, role, name, shown, share), segments)
+        )
 
     def hidden(self, start: int, end: int, shown: str = ""):
         """Adds what is not translated; with a hidden neighbour, it is one code."""

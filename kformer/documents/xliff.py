@@ -30,7 +30,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     Raises:
         ValueError: It is not well-formed, or no XLIFF.
     """
-    reader = _Reader(text)
+    reader = _XliffReader(text)
     for token in xml_tokens(text, options.name):
         if not reader.names and token.kind == "start" and token.name != "xliff":
             raise ValueError(
@@ -42,7 +42,7 @@ def read(text: str, options: ReadOptions) -> Iterator[Piece]:
     yield from reader.builder.finish()
 
 
-class _Reader:
+class _XliffReader:
     """Collects the source and the target of each unit.
 
     Attributes:

@@ -49,7 +49,7 @@ class BulkText:
         import sentencepiece  # Only large files of text need it.
 
         places: TablePlaces = metadata["tables"]
-        read = _Reader(np.memmap(path, np.uint8, "r"))
+        read = _TableReader(np.memmap(path, np.uint8, "r"))
         source, target = places["source"], places["target"]
         try:
             self._replacements = _Replacements(_Automaton.read(read, source["replacements"]))
@@ -74,7 +74,7 @@ class BulkText:
         return self._spellings.joined(ids)
 
 
-class _Reader:
+class _TableReader:
     """Reads the arrays of a file."""
 
     def __init__(self, content: np.ndarray):
@@ -103,7 +103,7 @@ class _Automaton(NamedTuple):
     ends: int
 
     @classmethod
-    def read(cls, read: _Reader, keys: KeyPlaces) -> Self:
+    def read(cls, read: _TableReader, keys: KeyPlaces) -> Self:
         return cls(read(keys["label"]), read(keys["follow"]), keys["start"], keys["ends"])
 
 
@@ -149,7 +149,7 @@ class _Replacements:
 class _Spellings:
     """The texts of the ids of the target."""
 
-    def __init__(self, read: _Reader, target: TargetPlaces):
+    def __init__(self, read: _TableReader, target: TargetPlaces):
         strings = read(target["strings"]).tobytes()
         starts, lengths, kinds = (
             read(target[name]).tolist() for name in ("start", "length", "kind")
@@ -174,7 +174,7 @@ class _Spellings:
         return b"".join(parts)
 
 
-def _model(read: _Reader, source: SourcePlaces, vocab_size: int, unknown_id: int) -> bytes:
+def _model(read: _TableReader, source: SourcePlaces, vocab_size: int, unknown_id: int) -> bytes:
     """Returns a SentencePiece model of the pieces, without replacements: a serialized ModelProto.
 
     Args:
