@@ -253,7 +253,8 @@ def test_what_a_guide_says_to_type_works_as_it_stands(guide, folder, addressed, 
                 if "demo" in words
                 else []
             )
-            extra = [*extra, *FEWER_IDS] if {"lm", "train"} <= {*words} else extra
+            one_side = "train" in words and {"lm", "tag"} & {*words}
+            extra = [*extra, *FEWER_IDS] if one_side else extra
             extra = AS_SMALL if "prepare" in words and "--tokenizer" not in words else extra
             run("bash", "-euo", "pipefail", "-c", f"{addressed(line)} {shlex.join(extra)}")
 
