@@ -201,7 +201,7 @@ def test_what_a_guide_says_to_type_works(guide, folder, command, addressed):
             if "train" in words[:2]:
                 words += [
                     *SMALL_RUN,
-                    *(FEWER_IDS if words[0] == "lm" else ()),
+                    *(FEWER_IDS if words[0] in ("lm", "tag") else ()),
                     "--dry-run",
                     "--restart",
                 ]
