@@ -1,4 +1,4 @@
-"""HTML: the text of blocks, with the tags inside them as codes, and some attributes.
+"""HTML: reads the texts of blocks, whose inner tags become codes, and of some attributes.
 
 Up to version 3.13.5, Python's `html.parser` takes quadratic time on unfinished tags, and versions
 read broken markup differently. So the tags are found here, in linear time and by the rules of

@@ -1,4 +1,4 @@
-"""What the rounds say: medians, and the ratios of rounds that were neighbours."""
+"""The results of the rounds: medians, and the ratios of rounds that were neighbours."""
 
 from statistics import median
 from typing import NamedTuple

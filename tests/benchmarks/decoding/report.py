@@ -1,4 +1,4 @@
-"""What the rounds say: speeds, time to load, memory and ratios, as a table."""
+"""The results of the rounds: speeds, time to load, memory and ratios, as a table."""
 
 from collections.abc import Sequence
 from statistics import median

@@ -13,7 +13,7 @@ INDEX = "race.html"
 
 
 class Sentences(NamedTuple):
-    """What a round translates; all of them differ, because pages remember translations.
+    """The sentences of a round; all of them differ, because pages remember translations.
 
     Attributes:
         first: The first one, which a page waits for while it loads.

@@ -66,8 +66,8 @@ def write_random_folder(folder: Path, size: StudentSize, words: marian.Vocabular
         words: From `vocabulary`.
     """
     ids = len(words.pieces) - 1
-    of_ids = {"vocab_size": ids + 1, "padding_id": ids, "output_bias": True}
-    network = random_transformer(replace(size, vocab_size=ids + 1), **of_ids)
+    id_settings = {"vocab_size": ids + 1, "padding_id": ids, "output_bias": True}
+    network = random_transformer(replace(size, vocab_size=ids + 1), **id_settings)
     reference = MarianReference(arrays_of(words, network), size.num_heads)
     chance = np.random.default_rng(0)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""What the rounds say: words a second, the first answer and bytes, as a table."""
+"""The results of the rounds: words a second, the first answer and bytes, as a table."""
 
 from statistics import median
 

@@ -1,4 +1,4 @@
-"""What the rounds say: speeds, shares of the peak, ratios, as a table."""
+"""The results of the rounds: speeds, shares of the peak, ratios, as a table."""
 
 from statistics import median
 
