@@ -371,6 +371,8 @@ def test_the_flags_that_a_guide_names_exist(guide):
         for parameter in command.params
         for option in (*parameter.opts, *parameter.secondary_opts)
     }
+    for benchmark in (REPOSITORY / "tests" / "benchmarks").rglob("*.py"):
+        known.update(re.findall(r'"(--[\w-]+)"', benchmark.read_text("utf-8")))
     prose = re.sub(r"^```.*?^```$", "", GUIDES[guide], flags=re.DOTALL | re.MULTILINE)
     named = {
         flag for code in re.findall("`([^`]+)`", prose) for flag in re.findall(r"--[\w-]+", code)
