@@ -23,7 +23,7 @@ KINDS = {
     "email": r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
     "nesting": r"\$t\([^()]*+\)",  # i18next.
     "double-brace": r"\{\{[^{}]*+\}\}",
-    "template": r"[$#%]\{[^{}]*+\}",  # JavaScript, Ruby.
+    "template": r"[$#%]\{[^{}]*+\}|\{%[^{}]*+%\}|\{#[^{}]*+#\}",  # JavaScript, Ruby, Jinja.
     "brace": _BRACES,
     # Not the percent sign of "100 %" or "100%ig".
     "printf": rf"%#@\w{{1,99}}@|(?<!\d){_PRINTF}|{_PRINTF}(?![^\W\d_])",

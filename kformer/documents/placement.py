@@ -240,50 +240,143 @@ def _resolve(roots: list[_Span], length: int):
             waiting.append((span.children, span.start, span.end))
 
 
+class _Assembly:
+    """The translation with its codes, which are added from its beginning to its end.
+
+    Attributes:
+        parts: Texts and codes.
+    """
+
+    def __init__(self, text: str):
+        self.parts: list[str | Code] = []
+        self._text, self._done = text, 0
+        self._needs_space = False  # Before the next text.
+
+    def add(self, place: int, code: Code, spaced: tuple[bool, bool] = (False, False)):
+        """Adds a code at a place of the text, with the spaces that it had around it."""
+        self._add_text(place)
+        if spaced[0] or (self._needs_space and code.role is Role.ALONE):
+            self._add_space()
+        self.parts.append(code)
+        self._needs_space = self._needs_space or spaced[1]
+
+    def finish(self) -> list[str | Code]:
+        """Adds the rest of the text; returns all parts."""
+        self._add_text(len(self._text))
+        return self.parts
+
+    def _add_text(self, place):
+        if self._done >= place:
+            return
+        text, self._done = self._text[self._done : place], place
+        if self._needs_space and text[0] not in _CLOSING and not text[0].isspace():
+            self.parts.append(" ")
+        self._needs_space = False
+        self.parts.append(text)
+
+    def _add_space(self):
+        """Adds a space, unless there is one, before the spans that begin here."""
+        self._needs_space = False
+        last = next((part for part in reversed(self.parts) if not _is_markup(part)), None)
+        if last is None or (isinstance(last, str) and last[-1].isspace()):
+            return
+        place = len(self.parts)
+        while _is_markup(part := self.parts[place - 1]) and part.role is not Role.CLOSE:
+            place -= 1
+        self.parts.insert(place, " ")
+
+
+def _is_markup(part):
+    """Returns whether a part is a code that is no text for a reader."""
+    return isinstance(part, Code) and not part.shown
+
+
 def _written(roots, text):
     """Returns the text with the codes of resolved spans."""
-    result: list[str | Code] = []
-    done = 0
+    assembly = _Assembly(text)
     waiting: list = [*reversed(roots)]
     while waiting:
         span = waiting.pop()
         if isinstance(span, tuple):  # The end of a span.
-            place, code, spaced = *span, (False, False)
-        else:
-            place, code, spaced = span.start, span.opening, span.spaced
-            if span.closing:
-                waiting.append((span.end, span.closing))
-            waiting += reversed(span.children)
-        result += [text[done:place]] if done < place else []
-        done = place
-        if spaced[0] and result and not _ends_in_space(result[-1]):
-            result.append(" ")
-        result.append(code)
-        if spaced[1] and text[done:] and not text[done].isspace() and text[done] not in _CLOSING:
-            result.append(" ")
-    return [part for part in [*result, text[done:]] if part]
-
-
-def _ends_in_space(part):
-    return isinstance(part, str) and part[-1].isspace()
+            assembly.add(*span)
+            continue
+        assembly.add(span.start, span.opening, span.spaced)
+        if span.closing:
+            waiting.append((span.end, span.closing))
+        waiting += reversed(span.children)
+    return assembly.finish()
 
 
 def _in_order(codes, copies, places, left):
     """Returns the translation with the codes in the order of the source, at rising places."""
-    dividing = [number for number, taken in enumerate(codes) if taken.code.share is not None]
-    shares = [codes[number].code.share for number in dividing]
-    divisions = dict(zip(dividing, _divisions(left.text, shares), strict=True))
-    result, done = [], 0
-    for number, taken in enumerate(codes):
-        if number in divisions:
-            place = divisions[number]
+    divided = _divided(codes, left.text)
+    assembly, done = _Assembly(left.text), 0
+    ranges = _ranges(codes, divided, len(left.text))
+    for number, (taken, within) in enumerate(zip(codes, ranges, strict=True)):
+        spaced = (False, False)
+        if number in divided:
+            place = divided[number]
         else:
             start = copies[number][0] if number in copies else places.point(taken.start)
-            place = left.place(start)
-        place = max(place, done)
-        result += [left.text[done:place], taken.code]
-        done = place
-    return [part for part in [*result, left.text[done:]] if part]
+            place = within.fitted(left.place(start), taken.start, left.text)
+            if number not in copies and taken.code.is_text:
+                spaced = taken.spaced
+        done = max(place, done)
+        assembly.add(done, taken.code, spaced)
+    return assembly.finish()
+
+
+class _Range(NamedTuple):
+    """The part of a text between two divisions, and the same part of its translation."""
+
+    source_start: int
+    source_end: int
+    start: int
+    end: int
+
+    def fitted(self, place: int, source_place: int, text: str) -> int:
+        """Returns a place of the translation, moved between two words if it is outside."""
+        if self.start <= place <= self.end:
+            return place
+        length = self.source_end - self.source_start
+        share = (source_place - self.source_start) / length if length else 0
+        wanted = self.start + share * (self.end - self.start)
+        gaps = (i for i in range(self.start + 1, self.end) if text[i].isspace())
+        return min([self.start, *gaps, self.end], key=lambda gap: abs(gap - wanted))
+
+
+def _ranges(codes, divided, length):
+    """Yields the `_Range` of each code."""
+    bounds = [(0, 0)]
+    bounds += [
+        (taken.end, divided[number])
+        for number, taken in enumerate(codes)
+        if taken.code.share is not None
+    ]
+    bounds.append((max((taken.end for taken in codes), default=0), length))
+    division = 0
+    for taken in codes:
+        division += taken.code.share is not None
+        (source_start, start), (source_end, end) = bounds[division : division + 2]
+        yield _Range(source_start, source_end, start, max(start, end))
+
+
+def _divided(codes, text):
+    """Returns the places of the codes that divide a translation, and of those beside them."""
+    dividing = [number for number, taken in enumerate(codes) if taken.code.share is not None]
+    places = _divisions(text, [codes[number].code.share for number in dividing])
+    divided = dict(zip(dividing, places, strict=True))
+    for number, place in [*divided.items()]:
+        behind = place + (text[place : place + 1].isspace())
+        for step, beside in ((-1, place), (1, behind)):
+            other = number + step
+            while 0 <= other < len(codes) and other not in divided:
+                first, last = sorted((other, other - step))
+                if codes[first].end != codes[last].start or codes[other].is_copy:
+                    break
+                divided[other] = beside
+                other += step
+    return divided
 
 
 def _divisions(text, shares):

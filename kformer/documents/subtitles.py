@@ -17,6 +17,7 @@ _TIMES = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\Z")
 _BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t].*)?\Z")  # Of WebVTT.
 _CODE = re.compile(r"</?[A-Za-z\d][^<>]*>|\{\\[^{}]*\}")
 _SPEAKER = re.compile(r"\s*(?:<[^<>]*>|\{[^{}]*\})*\s*[-–—♪♫#\[(>]")
+_VOICE = re.compile(r"\s*<v(?:\.[\w.-]+)?\s+([^<>]+)>")
 _SENTENCE_END = re.compile(r"[.!?…:。！？♪♫\])][\"'”’»)\]]*\s*\Z")
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _MOST_CUES, _MOST_CHARACTERS = 6, 600  # Of one segment.
@@ -126,13 +127,22 @@ def _goes_on(text, group, cue, is_punctuated):
         return False
     if not -_LONGEST_PAUSE <= cue.begin - group[-1].finish <= _LONGEST_PAUSE:
         return False
-    if not last or not following or _starts_anew(text, cue.lines[0]) or _UNSPACED.search(last):
+    before = [line for member in group for line in member.lines]
+    if not last or not following or _UNSPACED.search(last):
+        return False
+    if _starts_anew(text, cue.lines[0], before):
         return False
     return is_punctuated or following[0].islower() or last[-1] in ",;-–—"
 
 
-def _starts_anew(text, line):
-    return bool(_SPEAKER.match(text, line.start, line.end))
+def _starts_anew(text, line, before):
+    """Returns whether a line is another speaker's than the lines before it."""
+    if _SPEAKER.match(text, line.start, line.end):
+        return True
+    voice = _VOICE.match(text, line.start, line.end)
+    voices = (_VOICE.match(text, last.start, last.end) for last in reversed(before))
+    last_voice = next(filter(None, voices), None)
+    return bool(voice and (last_voice is None or voice[1] != last_voice[1]))
 
 
 def _add(builder, text, group):
@@ -154,7 +164,7 @@ def _add(builder, text, group):
 def _by_speaker(text, lines):
     part: list = []
     for line, number in lines:
-        if part and _starts_anew(text, line):
+        if part and _starts_anew(text, line, [before for before, _ in part]):
             yield part
             part = []
         part.append((line, number))

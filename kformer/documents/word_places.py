@@ -78,9 +78,10 @@ class WordPlaces:
     def point(self, place: int) -> int:
         """Returns the place in the translation of a place between two characters of the source."""
         if not self._source[:place].strip():
-            return len(self._target) - len(self._target.lstrip())
+            return min(place, len(self._target) - len(self._target.lstrip()))
         if not self._source[place:].strip():
-            return len(self._target.rstrip())
+            behind = len(self._source) - place
+            return max(len(self._target) - behind, len(self._target.rstrip()))
         behind = bisect.bisect_right(self._ends, place) - 1  # The last word that ends before it.
         ahead = bisect.bisect_left(self._starts, place)  # The first word that begins after it.
         if behind + 1 < ahead:  # It is within a word.
