@@ -31,7 +31,7 @@ Keep = Annotated[
     typer.Option(
         metavar="KIND",
         help="What stays in a text exactly as it is: tag, url, email, nesting, double-brace, "
-        "template, brace, printf, emoji, or a regular expression. May be repeated; by default "
+        "template, brace, printf, quantity, emoji, or a regular expression. May be repeated; by default "
         "all of these kinds.",
         rich_help_panel=PANEL,
     ),

@@ -1,9 +1,10 @@
 """The translator's answers to the texts of a document: each distinct text is asked for once.
 
 A text is first translated with its placeholders, which a model may copy. If an answer does not have
-each of them exactly as often, the text is translated again without them.
+each of them exactly as often, or has one more, the text is translated again without them.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -48,9 +49,18 @@ class Answers:
     Args:
         translator: A `kformer.SavedTranslator`, or a function from texts to translations.
         source_language, target_language: Passed on to the translator if they are not None.
+        syntax: The regular expression of `syntax_pattern`: what no translation may add.
     """
 
-    def __init__(self, translator: Any, source_language: str | None, target_language: str | None):
+    def __init__(
+        self,
+        translator: Any,
+        source_language: str | None,
+        target_language: str | None,
+        syntax: re.Pattern,
+    ):
+        self._syntax = syntax
+        self._spaced_syntax = re.compile(rf" (?:{syntax.pattern})(?=[ .,;:!?…)]|$)", syntax.flags)
         self._split = _splitter(translator, source_language, target_language)
         self._align = getattr(translator, "align", None)
         self._known: dict[str, SplitTranslation] = {}
@@ -72,7 +82,10 @@ class Answers:
         if self._fails(taken):
             taken = taken.without_shown()
         translation = self._known[taken.text]
-        text = taken.without_placeholders(translation.text)
+        text = translation.text
+        if self._adds(taken, text):
+            text = self._syntax.sub("", self._spaced_syntax.sub("", text))
+        text = taken.without_placeholders(text)
         pairs = (
             self._links.get((sentence.source, sentence.text))
             or SentencePair(sentence.source, sentence.text)
@@ -81,7 +94,12 @@ class Answers:
         return Answer(taken, text, tuple(pairs), translation.flags)
 
     def _fails(self, taken):
-        return taken.has_shown and taken.copies(self._known[taken.text].text) is None
+        text = self._known[taken.text].text
+        return taken.has_shown and (taken.copies(text) is None or self._adds(taken, text))
+
+    def _adds(self, taken, translation):
+        """Returns whether a translation has more placeholders of a program than its text."""
+        return len(self._syntax.findall(translation)) > len(self._syntax.findall(taken.text))
 
     def _translate(self, texts):
         """Translates unknown texts; returns their number."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from kformer.documents.asking import Answers
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
-from kformer.documents.placeholders import keep_pattern, with_placeholders
+from kformer.documents.placeholders import expanded, keep_pattern, syntax_pattern
 from kformer.documents.placement import TakenText
 from kformer.documents.segments import Chunk, Code, Piece, Segment
 from kformer.documents.translation_memories import MemoryWriter
@@ -98,9 +98,10 @@ def translate_document(
     """
     kind = document_kind(path, kind)
     content = read_document(path)
+    keep = keep if keep is None or isinstance(keep, str) else [*keep]
     work = _Work(
         keep_pattern(keep),
-        Answers(translator, source_language, target_language),
+        Answers(translator, source_language, target_language, syntax_pattern(keep)),
         progress or (lambda number: None),
     )
     options = _options(path, translator, source_language, target_language)
@@ -134,8 +135,8 @@ def document_segments(
     options = _options(path, None, source_language, target_language)
     content = read_document(path)
     for pieces, _ in _members(content, kind, options):
-        for segment in _segments(pieces):
-            taken = TakenText(with_placeholders(segment.parts, pattern))
+        for segment, parts in expanded(pieces, pattern):
+            taken = TakenText(parts)
             if has_words(taken):
                 yield segment.line, taken.text
 
@@ -194,19 +195,14 @@ def _translated_text(content, kind, options, work) -> Iterator[bytes]:
         yield characters.encode(*work.encoding)
 
 
-def _segments(pieces: Iterable[Piece]) -> Iterator[Segment]:
-    """Yields the segments among pieces, with those in the codes of a segment behind it."""
-    for piece in pieces:
-        if isinstance(piece, Segment):
-            yield piece
-            for part in piece.parts:
-                if isinstance(part, Code):
-                    yield from _segments(part.pieces)
-
-
 def has_words(taken: TakenText) -> bool:
     """Returns whether there is a letter beside the placeholders."""
     return any(isinstance(part, str) and has_letter(part) for part in taken.parts)
+
+
+def has_segments(code: Code) -> bool:
+    """Returns whether a part of a code is translated: an attribute, or a form of a plural."""
+    return any(isinstance(piece, Segment) for piece in code.pieces)
 
 
 class _Work:
@@ -219,7 +215,9 @@ class _Work:
         self._flags: list[tuple[int, tuple[str, ...]]] = []
         self.encoding = "utf-8", "strict"
         self.memory: MemoryWriter | None = None
-        self._taken: dict[int, TakenText] = {}  # By the identity of a segment of the batch.
+        # By the identity of a segment of the batch: its parts, and its text if it has words.
+        self._parts: dict[int, tuple[str | Code, ...]] = {}
+        self._taken: dict[int, TakenText] = {}
 
     def report(self, kind: str) -> DocumentTranslation:
         return DocumentTranslation(
@@ -234,10 +232,10 @@ class _Work:
     def translated(self, pieces: Iterable[Piece]) -> Iterator[str]:
         """Yields the characters of a document with its translated segments."""
         for batch in _batches(pieces):
-            segments = [*_segments(batch)]
-            self._taken = {}
-            for segment in segments:
-                taken = TakenText(with_placeholders(segment.parts, self._pattern))
+            self._parts, self._taken = {}, {}
+            for segment, parts in expanded(batch, self._pattern):
+                self._parts[id(segment)] = parts
+                taken = TakenText(parts)
                 if has_words(taken):
                     self._taken[id(segment)] = taken
             self._answers.ask(self._taken.values())
@@ -250,8 +248,9 @@ class _Work:
         if isinstance(piece, str):
             return piece
         taken = self._taken.get(id(piece))
+        parts = self._parts[id(piece)]
         if taken is None:
-            return self._as_it_was(piece, piece.parts)
+            return self._as_it_was(piece, parts)
         self._characters += len(taken.text)
         answer = self._answers.answer(taken)
         if answer.flags:
@@ -260,22 +259,28 @@ class _Work:
         if self.memory and not reason:
             self.memory.add(taken.text, answer.text)
         if not reason and not answer.is_unchanged:
-            parts = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
-            written = piece.write(self._chunks(parts))
+            placed = answer.taken.put_back(answer.text, answer.sentences, piece.ordered)
+            written = piece.write(self._chunks(placed))
             if encodable(written, *self.encoding):
                 return written
             reason = f"{self.encoding[0]} does not have all characters of its translation"
         if reason:
             self._unplaced.append(Unplaced(piece.line, taken.text, reason))
-        return self._as_it_was(piece, piece.parts)
+        return self._as_it_was(piece, parts)
 
     def _as_it_was(self, segment, parts):
-        """Returns the characters of a segment whose own text stays; its attributes may change."""
+        """Returns the characters of a segment whose own text stays.
+
+        Its attributes, and the forms of its plurals, may change.
+        """
         if segment.inserted:
             return segment.write(self._chunks(parts))
-        codes = [part for part in parts if isinstance(part, Code)]
-        if not any(isinstance(piece, Segment) for code in codes for piece in code.pieces):
+        codes = [part for part in parts if isinstance(part, Code) and has_segments(part)]
+        if not codes:
             return segment.raw
+        if any(code.is_text for code in codes):
+            is_same = all(self._written(code) == code.raw for code in codes)
+            return segment.raw if is_same else segment.write(self._chunks(parts))
         done, result = 0, []
         for code in codes:
             raw = code.raw

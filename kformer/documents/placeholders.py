@@ -2,14 +2,23 @@
 
 `KINDS` has a regular expression for each kind. They are searched together, the longest kinds first,
 so that the braces of `{{name}}` are not those of `{name}`.
+
+Of a quantity, a number with its unit, the value must be there: a translation may write its marks in
+another way, "2,5 km" for "2.5 km".
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from kformer.documents.segments import Code, Role
+from kformer.documents.icu_messages import icu_code
+from kformer.documents.segments import Code, Piece, Role, Segment
 
 _BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"  # Four levels of ICU.
+_UNITS = (
+    "°[CF]?|[%‰€£¥$]|[kcmµn]?m[²³2]?|km/h|mph|[kmµ]?g|t|[cm]?[lL]|hl|ha|[kMG]?[WVJN]|[kMG]?Wh|[kMG]?Hz"
+    "|[kKMGT]i?[Bb]|[kMG]?bit/s|[kMG]?Pa|k?cal|dB|px|pt|dpi|ms|min|EUR|USD|GBP|CHF|JPY"
+)
+_NUMBER = r"\d(?:[\d.,']{0,20}\d)?"
 _PRINTF = (
     r"%(?:\d{1,3}\$)?(?:\(\w+\))?[-+#0,]{0,5}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?"
     r"(?:hh?|ll?|[Lqjzt])?[diouxXeEfFgGcrsaAp@n%]"
@@ -26,10 +35,13 @@ KINDS = {
     "template": r"[$#%]\{[^{}]*+\}|\{%[^{}]*+%\}|\{#[^{}]*+#\}",  # JavaScript, Ruby, Jinja.
     "brace": _BRACES,
     # Not the percent sign of "100 %" or "100%ig".
-    "printf": rf"%#@\w{{1,99}}@|(?<!\d){_PRINTF}|{_PRINTF}(?![^\W\d_])",
+    "printf": rf"%#@\w{{1,99}}@|(?<!\d)(?<!\d[ \u00a0\u202f]){_PRINTF}|{_PRINTF}(?![^\W\d_])",
+    "quantity": rf"(?<![\w.,])(?:[$€£¥]{_NUMBER}|{_NUMBER}[ \u00a0\u202f]?(?:{_UNITS}))(?!\w)",
     "emoji": r"[\u2190-\u21ff\u2600-\u27bf\U0001f000-\U0001faff][\u200d\ufe0f\u2640\u2642"
     r"\U0001f3fb-\U0001f3ff\U0001f000-\U0001faff]*+",
 }
+_SYNTAX = {"tag", "nesting", "double-brace", "template", "brace", "printf"}  # Of programs.
+_QUANTITY = re.compile(KINDS["quantity"])
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+)[^<>]*?(/?)>")
 _ALONE = {"br", "hr", "img", "input", "wbr"}  # Tags of HTML without an end.
 
@@ -66,14 +78,26 @@ def _check(pattern):
         raise ValueError(f"{rule} Received: keep={pattern!r:.60}, which matches an empty text.")
 
 
-def with_placeholders(parts: Iterable[str | Code], pattern: re.Pattern) -> tuple[str | Code, ...]:
+def syntax_pattern(keep: Iterable[str] | None = None) -> re.Pattern:
+    """Returns the regular expression of the kept kinds that a program reads, such as `{name}`.
+
+    A translation without them in its source must have none: a program would fail there.
+    """
+    return keep_pattern([name for name in (KINDS if keep is None else keep) if name in _SYNTAX])
+
+
+def with_placeholders(
+    parts: Iterable[str | Code], pattern: re.Pattern, line: int = 1
+) -> tuple[str | Code, ...]:
     """Returns the parts of a segment with the placeholders of its texts as codes.
 
-    Tags in a text, such as those in JSON, are the ends of spans.
+    Tags in a text, such as those in JSON, are the ends of spans. The forms of a plural in ICU's
+    syntax are segments of their own.
 
     Args:
         parts: Texts and codes.
         pattern: The regular expression of `keep_pattern`.
+        line: Number of the segment's line.
     """
     result: list[str | Code] = []
     for part in parts:
@@ -83,17 +107,47 @@ def with_placeholders(parts: Iterable[str | Code], pattern: re.Pattern) -> tuple
         done = 0
         for match in pattern.finditer(part):
             if match[0]:
-                result += [part[done : match.start()], _code(match[0])]
+                result += [part[done : match.start()], _code(match[0], line)]
                 done = match.end()
         result.append(part[done:])
     return tuple(part for part in result if part)
 
 
-def _code(text):
+Expanded = Iterator[tuple[Segment, tuple[str | Code, ...]]]
+
+
+def expanded(pieces: Iterable[Piece], pattern: re.Pattern) -> Expanded:
+    """Yields the segments among pieces with their parts, and those in their codes behind them.
+
+    Args:
+        pieces: Strings and segments.
+        pattern: The regular expression of `keep_pattern`.
+    """
+    for piece in pieces:
+        if isinstance(piece, Segment):
+            parts = with_placeholders(piece.parts, pattern, piece.line)
+            yield piece, parts
+            for part in parts:
+                if isinstance(part, Code):
+                    yield from expanded(part.pieces, pattern)
+
+
+def _code(text, line):
+    if icu := icu_code(text, line):
+        return icu
     tag = _TAG.fullmatch(text)
     if tag is None:
-        return Code((text,), shown=text, is_text=True)
+        value = _marked(text) if _QUANTITY.fullmatch(text) else None
+        return Code((text,), shown=text, is_text=True, copies=value)
     if tag[3] or tag[2].lower() in _ALONE:
         return Code((text,), is_text=True)
     role = Role.CLOSE if tag[1] else Role.OPEN
     return Code((text,), role, f"<{tag[2].lower()}", is_text=True)
+
+
+def _marked(quantity):
+    """Returns the regular expression of a quantity whose marks and space may be others."""
+    currency, number, unit = re.fullmatch(rf"(\D?)({_NUMBER})\s?(.*)", quantity).groups()
+    digits = re.sub("[.,']", "[.,'\u00a0\u202f]?", number)
+    space = "[ \u00a0\u202f]?" if unit else ""
+    return re.compile(rf"(?<![\w.,]){re.escape(currency)}{digits}{space}{re.escape(unit)}(?!\w)")

@@ -7,6 +7,7 @@ are where `WordPlaces` finds the words around them.
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -82,9 +83,11 @@ class TakenText:
         """Returns a translation without placeholders that would be there twice with the codes."""
         if self._shown:
             return translation
-        for shown in {taken.code.shown for taken in self.codes if taken.code.is_text} - {""}:
-            while shown in translation:
-                translation = translation.replace(shown, "")
+        for taken in self.codes:
+            if taken.code.is_text and taken.code.shown:
+                while copies := _occurrences(translation, taken.code):
+                    start, end = copies[0]
+                    translation = translation[:start] + translation[end:]
         return translation
 
     def _take_out(self):
@@ -131,16 +134,18 @@ class TakenText:
         None if it has one of them more or less often than the text, or two overlap.
         """
         places: dict[int, tuple[int, int]] = {}
-        for shown in {taken.code.shown for taken in self.codes if taken.is_copy}:
-            sources, targets = _occurrences(self.text, shown), _occurrences(translation, shown)
+        for code in {
+            taken.code.shown: taken.code for taken in self.codes if taken.is_copy
+        }.values():
+            sources, targets = _occurrences(self.text, code), _occurrences(translation, code)
             if len(sources) != len(targets):
                 return None
+            starts = [start for start, _ in sources]
             for number, taken in enumerate(self.codes):
-                if taken.code.shown == shown and taken.is_copy:
-                    if taken.start not in sources:
+                if taken.code.shown == code.shown and taken.is_copy:
+                    if taken.start not in starts:
                         return None
-                    start = targets[sources.index(taken.start)]
-                    places[number] = start, start + len(shown)
+                    places[number] = targets[starts.index(taken.start)]
         ends = sorted(places.values())
         overlap = any(after[0] < before[1] for before, after in itertools.pairwise(ends))
         return None if overlap else places
@@ -161,10 +166,16 @@ class TakenText:
         copies = self.copies(translation) or {}
         places = WordPlaces(self.text, translation, sentences)
         left = _Left(translation, copies.values())
-        pairs, is_nested = partners([taken.code for taken in self.codes])
+        codes = [
+            taken._replace(code=_copied(taken.code, translation[slice(*copies[number])]))
+            if number in copies
+            else taken
+            for number, taken in enumerate(self.codes)
+        ]
+        pairs, is_nested = partners([taken.code for taken in codes])
         if ordered or not is_nested:
-            return _in_order(self.codes, copies, places, left)
-        spans = _spans(self.codes, pairs, copies, places, left)
+            return _in_order(codes, copies, places, left)
+        spans = _spans(codes, pairs, copies, places, left)
         _resolve(spans, len(left.text))
         return _written(spans, left.text)
 
@@ -189,12 +200,15 @@ class _Left:
         return place - sum(min(end, place) - start for start, end in self._copies if start < place)
 
 
-def _occurrences(text, shown):
-    places, place = [], text.find(shown)
-    while place >= 0:
-        places.append(place)
-        place = text.find(shown, place + len(shown))
-    return places
+def _occurrences(text, code):
+    """Returns the start and end of each copy of a code in a text."""
+    pattern = code.copies or re.compile(re.escape(code.shown))
+    return [match.span() for match in pattern.finditer(text)]
+
+
+def _copied(code, text):
+    """Returns a code as a translation has it: with its own marks in a number."""
+    return dataclasses.replace(code, pieces=(text,)) if code.copies else code
 
 
 def _spans(codes, pairs, copies, places, left):
@@ -369,13 +383,13 @@ def _divided(codes, text):
     for number, place in [*divided.items()]:
         behind = place + (text[place : place + 1].isspace())
         for step, beside in ((-1, place), (1, behind)):
-            other = number + step
-            while 0 <= other < len(codes) and other not in divided:
-                first, last = sorted((other, other - step))
-                if codes[first].end != codes[last].start or codes[other].is_copy:
+            neighbour = number + step
+            while 0 <= neighbour < len(codes) and neighbour not in divided:
+                first, last = sorted((neighbour, neighbour - step))
+                if codes[first].end != codes[last].start or codes[neighbour].is_copy:
                     break
-                divided[other] = beside
-                other += step
+                divided[neighbour] = beside
+                neighbour += step
     return divided
 
 

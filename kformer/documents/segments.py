@@ -44,6 +44,8 @@ class Code:
         shown: The text that the translator reads in its place.
         share: For a code that divides a translation: the share of the text before it, from 0 to 1.
         is_text: Whether it is a placeholder in the text, which is escaped like text.
+        copies: The regular expression of what a translation may have in its place, for its shown
+            text alone None.
     """
 
     pieces: tuple["str | Segment", ...]
@@ -52,6 +54,7 @@ class Code:
     shown: str = ""
     share: float | None = None
     is_text: bool = False
+    copies: re.Pattern | None = None
 
     @property
     def raw(self) -> str:

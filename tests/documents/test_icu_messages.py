@@ -1,0 +1,88 @@
+"""Plurals in ICU's syntax: their forms are translated, and their syntax stays."""
+
+import json
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from documents.test_round_trips import translated
+
+WORDS = st.sampled_from(["dog", "the cat", "it's", "# files", "{name} is here", "", " x "])
+FORMS = st.lists(st.tuples(st.sampled_from(["one", "other", "=0", "few"]), WORDS), min_size=1)
+MESSAGES = st.tuples(st.sampled_from(["plural", "selectordinal", "select"]), FORMS)
+
+
+def message(kind, forms):
+    return f"{{n, {kind}, {' '.join(f'{name} {{{text}}}' for name, text in forms)}}}"
+
+
+def upper_words(texts):
+    """Upper case for words, not for placeholders."""
+    return [
+        " ".join(word if "{" in word else word.upper() for word in text.split(" "))
+        for text in texts
+    ]
+
+
+@given(MESSAGES, st.sampled_from(["", "You have "]), st.sampled_from(["", " left."]))
+def test_each_form_is_translated_and_the_syntax_stays(tmp_path_factory, parts, before, after):
+    kind, forms = parts
+    folder = tmp_path_factory.getbasetemp()
+    text = json.dumps({"key": before + message(kind, forms) + after})
+    assert translated(folder, "a.json", text)[0] == text.encode()
+    output = json.loads(translated(folder, "a.json", text, upper_words)[0])["key"]
+    translations = upper_words(form for _, form in forms)
+    names = (name for name, _ in forms)
+    expected = message(kind, [*zip(names, translations, strict=True)])
+    expected = expected.replace("it's".upper(), "IT'S")
+    assert output == before.upper() + expected + after.upper()
+
+
+@pytest.mark.parametrize("broken", ["{n, plural, one {a}", "{n, plural, one}", "{n, plural,}"])
+def test_a_broken_message_stays(tmp_path, broken):
+    text = json.dumps([broken])
+    assert translated(tmp_path, "a.json", text, lambda texts: [*texts])[0] == text.encode()
+
+
+def test_an_apostrophe_never_begins_a_quotation(tmp_path):
+    text = json.dumps(["{n, plural, other {the {name}}}", "{n, plural, other {it''s}}"])
+    answers = {"the {name}": "l'{name}", "it's": "c'est l'x"}
+    output = translated(tmp_path, "a.json", text, lambda texts: [answers[text] for text in texts])
+    assert json.loads(output[0]) == [
+        "{n, plural, other {l''{name}}}",
+        "{n, plural, other {c''est l''x}}",
+    ]
+
+
+def test_a_form_with_quoted_braces_stays_and_is_reported(tmp_path):
+    text = json.dumps(["{n, plural, other {a '{'b'}' c}}"])
+    output, report = translated(tmp_path, "a.json", text, upper_words)
+    assert output == text.encode()
+    assert [text.reason for text in report.unplaced] == ["it has a quotation of ICU, '{"]
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "expected"),
+    [
+        ("Run 2.5 km.", "Laufe 2,5 km.", "Laufe 2,5 km."),
+        ("It is 50% off.", "Es ist 50 % billiger.", "Es ist 50 % billiger."),
+        ("Open it.", "Öffne {name} es.", "Öffne es."),
+        ("Open {a}.", "Öffne {a} %s.", "Öffne {a}."),
+    ],
+)
+def test_marks_of_numbers_may_change_and_no_placeholder_is_added(
+    tmp_path, source, answer, expected
+):
+    def translate(texts):
+        return [answer if text == source else answer.replace("{a} ", "") for text in texts]
+
+    output = translated(tmp_path, "a.json", json.dumps([source]), translate)[0]
+    assert json.loads(output) == [expected]
+
+
+def test_a_number_that_is_lost_comes_back(tmp_path):
+    output = translated(
+        tmp_path, "a.txt", "Run 5 km now.", lambda texts: ["Lauf jetzt."] * len(texts)
+    )
+    assert output[0].count(b"5 km") == 1
