@@ -1,5 +1,6 @@
 """`kformer translate` of a document: a file of another kind than lines of text."""
 
+import contextlib
 import enum
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import kformer
+from kformer.cli.answered_before import AnsweredBefore, unfinished_answers
 from kformer.cli.terminal.line_streams import one_line
 from kformer.cli.terminal.output_format import warn_of_flags
 from kformer.cli.terminal.progress_line import ProgressLine
@@ -31,8 +33,8 @@ Keep = Annotated[
     typer.Option(
         metavar="KIND",
         help="What stays in a text exactly as it is: tag, url, email, nesting, double-brace, "
-        "template, brace, printf, quantity, emoji, or a regular expression. May be repeated; by default "
-        "all of these kinds.",
+        "template, brace, printf, quantity, emoji, or a regular expression. May be repeated; by "
+        "default all of these kinds.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -102,6 +104,7 @@ def translate_document(
     options: dict[str, Any],
     dry_run: bool,
     refused: dict[str, Any],
+    resume_settings: dict | None,
     **settings: Any,
 ):
     """Translates a document, or lists its texts.
@@ -113,6 +116,8 @@ def translate_document(
         options: Further arguments of `split_translations`.
         dry_run: Whether the texts are listed.
         refused: Options that do not go with a document, by name; the set ones are true.
+        resume_settings: The settings of `kformer.cli.unfinished`, to go on where an earlier command
+            was killed; None to keep nothing.
         settings: Further arguments of `kformer.translate_document`.
     """
     if any(refused.values()):
@@ -135,8 +140,12 @@ def translate_document(
         return
     for path in filter(None, (output, settings["tmx"])):
         check_writable(path)
-    translator = _Searching(load(), options)
-    with ProgressLine("Translating", None) as progress:
+    with contextlib.ExitStack() as stack:
+        translator = _Searching(load(), options)
+        if resume_settings is not None:
+            part = stack.enter_context(unfinished_answers(output, resume_settings))
+            translator = AnsweredBefore(translator, part)
+        progress = stack.enter_context(ProgressLine("Translating", None))
         report = kformer.translate_document(
             input, translator, output, kind=kind, progress=progress.update, **settings
         )

@@ -127,7 +127,7 @@ def translate(
         model = context.with_resource(_in_ctranslate2(model, target_language, search))
         target_language, search = None, {}
     form = saved_form(model)
-    if resume and not document:
+    if resume:
         check_resumable(input, output)
     check_output(output)
     conflicting = {"format": format != OutputFormat.text, "prefix": prefix}
@@ -135,9 +135,9 @@ def translate(
         keras_only = {**conflicting, "ensemble": ensemble, "shortlist": shortlist}
         check_no_options(model, [*search, *(name for name, value in keras_only.items() if value)])
     options = search_options(model, search)
-    conflicting |= {"n_best": options.n_best > 1, "resume": resume}
+    conflicting |= {"n_best": options.n_best > 1}
     if not document:
-        check_paragraphs(paragraphs, source_language, **conflicting)
+        check_paragraphs(paragraphs, source_language, **conflicting, resume=resume)
     check_format(format, options.n_best)
     names = document is not None  # A document may only need the name of the language.
     if form == "keras":
@@ -146,6 +146,17 @@ def translate(
         )
     else:
         load = functools.partial(open_translator, model, target_language, names)
+    settings = None
+    if resume and not dry_run:
+        models = {
+            f"ensemble {number}": model_path
+            for number, model_path in enumerate(ensemble or (), start=1)
+        }
+        files = {"input": input, "prefix": prefix, "shortlist": shortlist, **models}
+        choices = {"format": format, "target_language": target_language}
+        choices |= {"source_language": source_language}
+        choices |= dataclasses.asdict(options) if form == "keras" else {}
+        settings = settings_of(model, files, choices)
     if document:
         translate_document(
             load,
@@ -155,6 +166,7 @@ def translate(
             {"options": options} if form == "keras" else {},
             dry_run,
             conflicting | {"paragraphs": paragraphs},
+            settings,
             keep=keep,
             tmx=tmx,
             source_language=source_language,
@@ -172,14 +184,6 @@ def translate(
     else:
         start = functools.partial(_start_export, load)
     if resume:
-        search_settings = dataclasses.asdict(options) if form == "keras" else {}
-        models = {
-            f"ensemble {number}": model_path
-            for number, model_path in enumerate(ensemble or (), start=1)
-        }
-        files = {"input": input, "prefix": prefix, "shortlist": shortlist, **models}
-        choices = {"format": format, "target_language": target_language}
-        settings = settings_of(model, files, {**choices, **search_settings})
         write_resumably(start, items, total, format, output, settings)
     else:
         work, chunk = start()

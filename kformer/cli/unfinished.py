@@ -48,8 +48,10 @@ class _Chunk(NamedTuple):
 
 
 @contextlib.contextmanager
-def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished"]:
+def unfinished(output: Path, settings: dict, total: int | None = None) -> Iterator["Unfinished"]:
     """Yields the `Unfinished` output of a text; publishes it if the block ends without an error.
+
+    Without a total, the block itself writes the output, from what the part has in the end.
 
     After an error or a kill, `OUTPUT.kformer-part` and `OUTPUT.kformer-journal` stay, and a later
     call goes on there. If nothing was done yet, an error leaves no file.
@@ -57,7 +59,7 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
     Args:
         output: The path that the whole output gets.
         settings: The result of `settings_of`.
-        total: Number of lines of the text.
+        total: Number of lines of the text, or None.
 
     Raises:
         BlockingIOError: Another process works on it.
@@ -81,13 +83,17 @@ def unfinished(output: Path, settings: dict, total: int) -> Iterator["Unfinished
                 raise
             except BaseException:  # A signal.
                 if part.lines:
+                    where = (
+                        f"{part.lines} texts" if total is None else f"line {part.lines} of {total}"
+                    )
                     typer.echo(
-                        f"kformer: Stopped after line {part.lines} of {total}. The same command "
-                        "goes on there.",
-                        err=True,
+                        f"kformer: Stopped after {where}. The same command goes on there.", err=True
                     )
                 raise
-            part.publish()
+            if total is None:
+                part.discard()
+            else:
+                part.publish()
     finally:
         with contextlib.suppress(OSError):  # They are not empty.
             for folder in folders:
@@ -101,7 +107,7 @@ class Unfinished:
         lines: Number of lines of the text that are done.
     """
 
-    def __init__(self, output: Path, settings: dict, total: int):
+    def __init__(self, output: Path, settings: dict, total: int | None):
         self._output = output
         self._part = output.with_name(f"{output.name}.kformer-part")
         self._journal_path = output.with_name(f"{output.name}.kformer-journal")
@@ -161,6 +167,16 @@ class Unfinished:
     def _record(self, line):
         self._journal.write(f"{line}\n".encode())
         self._journal.flush()
+
+    def content(self) -> bytes:
+        """Returns the bytes of the part."""
+        return self._part.read_bytes()
+
+    def discard(self):
+        """Deletes the part and the journal, whose content the output has in another way."""
+        self._part.unlink()
+        self._journal_path.unlink()
+        self._published = True
 
     def publish(self):
         """Gives the part its name, and deletes the journal."""

@@ -53,7 +53,7 @@ def check_killed(times, output, *arguments):
     process = start(*arguments, "--output", output)
     _, errors = process.communicate()
     assert process.returncode == 0
-    assert errors.startswith("kformer: Resuming after line ")
+    assert errors.startswith("kformer: Resuming after ")
     assert {path.name for path in output.parent.iterdir()} == {output.name}
     run_python("-c", COMMAND, "translate", *arguments, "--output", output.with_name("undisturbed"))
     assert output.read_bytes() == output.with_name("undisturbed").read_bytes()
@@ -80,6 +80,15 @@ def test_a_command_that_is_killed_again_and_again_goes_on(toy_model, tmp_path, t
     times = 5 if toy_model.suffix == ".tflite" else 2  # The others load TensorFlow each time.
     content = check_killed(times, tmp_path / "out", toy_model, *options)
     assert content.count("\n") == 5 * TEXT.count("\n")
+
+
+@pytest.mark.prove
+def test_a_document_that_is_killed_goes_on(toy_tflite, tmp_path_factory, tmp_path):
+    page = tmp_path_factory.mktemp("page") / "a.md"
+    texts = [f"{first} {second}" for first in toy.SOURCES for second in toy.SOURCES[:40]]
+    page.write_text("\n\n".join(texts))
+    content = check_killed(2, tmp_path / "out.md", toy_tflite, "--input", page, "--resume")
+    assert content.count("\n\n") == len(texts) - 1
 
 
 @pytest.mark.prove

@@ -2,6 +2,7 @@
 
 import pytest
 
+import kformer.cli.answered_before
 import kformer.cli.translate
 from kformer.text.paragraphs.split_translation import SentenceTranslation, SplitTranslation
 from kformer.text.tmx import read_tmx
@@ -60,6 +61,32 @@ def test_what_cannot_be_placed_is_on_stderr_and_in_the_exit_code(command, model,
         "line 3: its translation is empty.\n"
     )
     assert output.read_text() == "LOOP A\n\nb lost\n"
+
+
+def test_an_interrupted_document_goes_on_and_comes_out_the_same(
+    command, model, written, tmp_path, monkeypatch
+):
+    page, output = written("a.md", "one\n\ntwo\n\nthree\n\none\n"), tmp_path / "b.md"
+    monkeypatch.setattr(kformer.cli.answered_before, "_TEXTS", 1)
+    asked = []
+
+    class Interrupted(Capitals):
+        def split_translations(self, texts, **languages):
+            asked.extend(texts)
+            if len(asked) == 3:
+                raise KeyboardInterrupt
+            return super().split_translations(texts, **languages)
+
+    monkeypatch.setattr(kformer.cli.translate, "open_translator", lambda *_: Interrupted())
+    options = ("translate", model, "--input", page, "--output", output, "--resume")
+    result = command(*options)
+    assert "kformer: Stopped after 2 texts. The same command goes on there.\n" in result.stderr
+    assert not output.exists()
+    result = command(*options)
+    assert (result.returncode, result.stderr) == (0, "kformer: Resuming after 2 texts.\n")
+    assert asked == ["one", "two", "three", "three"]
+    assert output.read_text() == "ONE\n\nTWO\n\nTHREE\n\nONE\n"
+    assert {*tmp_path.iterdir()} == {page, model, output}
 
 
 def test_options_that_do_not_go_with_a_document_are_refused(refused, model, written):
