@@ -53,6 +53,12 @@ def serve(
     seconds: Annotated[
         float, typer.Option(help="Maximum seconds in which a client sends a request.", min=0.1)
     ] = 20.0,
+    max_file_bytes: Annotated[
+        int,
+        typer.Option(
+            help="Maximum number of bytes of a file, and of characters in it.", min=1, max=2**26
+        ),
+    ] = 10_000_000,
     connections: Annotated[
         int, typer.Option(help="Maximum number of open connections.", min=1)
     ] = 1_000,
@@ -78,7 +84,7 @@ def serve(
     with _listening(host, port) as listener:
         warnings.filterwarnings("ignore", category=UserWarning)  # Answers have flags.
         hosted = load_models(models)
-        limits = RequestLimits(max_characters, max_texts, max_waiting, seconds)
+        limits = RequestLimits(max_characters, max_texts, max_waiting, seconds, max_file_bytes)
         log = None if quiet else sys.stderr
         app = create_app(hosted, limits, keys=secrets, origins=origin or (), log=log)
         config = uvicorn.Config(

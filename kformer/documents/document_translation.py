@@ -2,11 +2,14 @@
 
 import contextlib
 import dataclasses
+import io
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kformer.arguments import as_texts
 from kformer.documents.asking import Answers
 from kformer.documents.character_sets import decode_document, encodable, read_document
 from kformer.documents.document_kinds import ReadOptions, document_kind
@@ -98,24 +101,81 @@ def translate_document(
     """
     kind = document_kind(path, kind)
     content = read_document(path)
-    keep = keep if keep is None or isinstance(keep, str) else [*keep]
-    work = _Work(
-        keep_pattern(keep),
-        Answers(translator, source_language, target_language, syntax_pattern(keep)),
-        progress or (lambda number: None),
-    )
+    work = _work(keep, translator, source_language, target_language, progress)
     options = _options(path, translator, source_language, target_language)
     with Publication() as publication, contextlib.ExitStack() as files:
         if tmx is not None:
             memory = _opened(publication, tmx, files)
             work.memory = files.enter_context(MemoryWriter(memory, *_languages(options)))
-        file = _opened(publication, output, files)
-        if kind.is_archive:
-            _write_archive(content, kind, options, work, file)
-        else:
-            for encoded in _translated_text(content, kind, options, work):
-                file.write(encoded)
+        _write(content, kind, options, work, _opened(publication, output, files))
     return work.report(kind.name)
+
+
+def translate_content(
+    content: bytes,
+    name: str,
+    translator: Any,
+    *,
+    kind: str | None = None,
+    keep: Iterable[str] | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> tuple[bytes, DocumentTranslation]:
+    """Translates a document that is in memory, and returns it with the report.
+
+    Args:
+        content: The bytes of the document.
+        name: Name of the document, for messages; by default its suffix is that of the kind.
+        translator, kind, keep, source_language, target_language: As for `translate_document`.
+
+    Raises:
+        ValueError: The document is malformed.
+    """
+    kind = document_kind(name, kind)
+    work = _work(keep, translator, source_language, target_language)
+    options = _options(name, translator, source_language, target_language)
+    file = io.BytesIO()
+    _write(content, kind, options, work, file)
+    return file.getvalue(), work.report(kind.name)
+
+
+def translate_markup(
+    texts: Iterable[str],
+    translator: Any,
+    *,
+    kind: str = "html",
+    keep: Iterable[str] | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> list[tuple[str, DocumentTranslation]]:
+    """Translates texts with markup, such as fragments of HTML, in one call of the translator.
+
+    Args:
+        texts: Each is read as a document of its own. Those of the kind "text" have no markup, but
+            placeholders.
+        translator, keep, source_language, target_language: As for `translate_document`.
+        kind: A kind of documents that is no archive.
+
+    Returns:
+        Each text with only its words translated, and its report.
+
+    Raises:
+        ValueError: A text is malformed, or the kind is that of an archive.
+    """
+    kind = document_kind("", kind)
+    if kind.is_archive:
+        raise ValueError(f"`kind` must not be of an archive. Received: kind={kind.name!r}.")
+    options = _options("the text", translator, source_language, target_language)
+    pieces = [[*kind.reader.read(text, options)] for text in as_texts(texts, "texts")]
+    work = _work(keep, translator, source_language, target_language)
+    for batch in _batches(itertools.chain.from_iterable(pieces)):
+        work.ask(batch)
+    results = []
+    for each in pieces:
+        text = "".join(work.translated(each))
+        results.append((text, work.report(kind.name)))
+        work = work.another()
+    return results
 
 
 def document_segments(
@@ -139,6 +199,13 @@ def document_segments(
             taken = TakenText(parts)
             if has_words(taken):
                 yield segment.line, taken.text
+
+
+def _work(keep, translator, source_language, target_language, progress=None):
+    keep = keep if keep is None or isinstance(keep, str) else [*keep]
+    pattern = keep_pattern(keep)
+    answers = Answers(translator, source_language, target_language, syntax_pattern(keep))
+    return _Work(pattern, answers, progress)
 
 
 def _opened(publication, path, files):
@@ -179,7 +246,12 @@ def _members(content, kind, options):
         yield kind.reader.read(text, options._replace(name=name)), encoding
 
 
-def _write_archive(content, kind, options, work, file):
+def _write(content, kind, options, work, file):
+    """Writes the translated document to an open file."""
+    if not kind.is_archive:
+        for encoded in _translated_text(content, kind, options, work):
+            file.write(encoded)
+        return
     from kformer.documents.office_archives import write_archive
 
     def translated(member, name):
@@ -208,8 +280,14 @@ def has_segments(code: Code) -> bool:
 class _Work:
     """Translates pieces batch by batch, and counts."""
 
-    def __init__(self, pattern: re.Pattern, answers: Answers, progress: Callable[[int], object]):
-        self._pattern, self._answers, self._progress = pattern, answers, progress
+    def __init__(
+        self,
+        pattern: re.Pattern,
+        answers: Answers,
+        progress: Callable[[int], object] | None = None,
+    ):
+        self._pattern, self._answers = pattern, answers
+        self._progress = progress or (lambda number: None)
         self._segments = self._characters = 0
         self._unplaced: list[Unplaced] = []
         self._flags: list[tuple[int, tuple[str, ...]]] = []
@@ -232,17 +310,22 @@ class _Work:
     def translated(self, pieces: Iterable[Piece]) -> Iterator[str]:
         """Yields the characters of a document with its translated segments."""
         for batch in _batches(pieces):
-            self._parts, self._taken = {}, {}
-            for segment, parts in expanded(batch, self._pattern):
-                self._parts[id(segment)] = parts
-                taken = TakenText(parts)
-                if has_words(taken):
-                    self._taken[id(segment)] = taken
-            self._answers.ask(self._taken.values())
+            self.ask(batch)
             for piece in batch:
                 yield self._characters_of(piece)
             self._segments += len(self._taken)
             self._progress(len(self._taken))
+
+    def ask(self, pieces: Iterable[Piece]):
+        """Asks for the translations of the pieces' texts that are not known."""
+        self._parts = {id(segment): each for segment, each in expanded(pieces, self._pattern)}
+        texts = {key: TakenText(each) for key, each in self._parts.items()}
+        self._taken = {key: taken for key, taken in texts.items() if has_words(taken)}
+        self._answers.ask(self._taken.values())
+
+    def another(self) -> "_Work":
+        """Returns the same for another document, with the translations that are known."""
+        return _Work(self._pattern, self._answers)
 
     def _characters_of(self, piece: Piece) -> str:
         if isinstance(piece, str):

@@ -3,6 +3,8 @@
 - `application`: `create_app`, the ASGI application, and `RequestLimits` of what a request may ask.
 - `hosted_models`: the models of a server, by name and by pair of languages.
 - `batcher`: the queue in which sentences of many requests are translated together.
+- `hosted_documents`: files and texts with markup, by these models. `translated_files`: files that
+  wait for their clients.
 - `libre_translate`, `openai_style`, `predict_api`: the protocols of LibreTranslate, of OpenAI's
   style, and of TensorFlow Serving. `hosted_signatures`: a model's answers in the last one.
 - `http_protocol`, `request_bodies`: bounded reading of requests. `refusals`: errors of a request.

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from typing import IO, Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -15,15 +16,28 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from kformer.server import libre_translate, openai_style, predict_api
+from kformer.server.hosted_documents import HostedDocuments
 from kformer.server.hosted_models import HostedModel
 from kformer.server.openapi import openapi_document
 from kformer.server.refusals import ClientGone, Refusal
-from kformer.server.request_bodies import check_key, fields_of, read_body, unless_gone
+from kformer.server.request_bodies import (
+    check_key,
+    declared_size,
+    fields_of,
+    form_with_file,
+    read_body,
+    unless_gone,
+)
 from kformer.server.server_metrics import ServerMetrics
 from kformer.server.server_page import page_file
+from kformer.server.translated_files import MINUTES, ArrivingFiles, TranslatedFiles
 
 _GONE = 499  # In the log and the metrics, as of nginx; nobody reads the response.
 _LOST = 500
+_FILES_ARRIVING = 4  # Times the largest file: the files that arrive or are translated,
+_FILES_WAITING = 10  # and the translated ones that wait for their clients.
+_FORM_BYTES = 20_000  # Of a form, beside its file.
+_BYTES_PER_SECOND = 100_000  # Of a file that arrives.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,13 +48,16 @@ class RequestLimits:
         characters: Maximum number of characters of a request.
         texts: Maximum number of texts of a request.
         waiting: Maximum number of characters of all requests that wait, by model.
-        seconds: Time that a client has to send a request.
+        seconds: Time that a client has to send a request; with a file, a second more for each
+            100,000 bytes.
+        file_bytes: Maximum number of bytes of a file, and of characters of its texts.
     """
 
     characters: int = 50_000
     texts: int = 1_000
     waiting: int = 500_000
     seconds: float = 20.0
+    file_bytes: int = 10_000_000
 
     @property
     def body_bytes(self) -> int:
@@ -105,6 +122,9 @@ class _Server:
 
     def __init__(self, models, limits, keys, log):
         self._models, self._limits, self._keys = list(models), limits, keys
+        self._documents = HostedDocuments(limits.characters, limits.file_bytes)
+        self._arriving = ArrivingFiles(_FILES_ARRIVING * limits.file_bytes)
+        self._translated = TranslatedFiles(_FILES_WAITING * limits.file_bytes)
         self._metrics = ServerMetrics(lambda: sum(model.waiting for model in self._models), log)
 
     @contextlib.asynccontextmanager
@@ -113,6 +133,7 @@ class _Server:
         for model in self._models:
             model.start(self._limits.waiting)
         yield
+        self._documents.close()
         await asyncio.gather(*(model.stop() for model in self._models))
 
     def routes(self):
@@ -127,6 +148,9 @@ class _Server:
             self._route("GET", "/frontend/settings", self._settings, needs_key=False),
             self._route("POST", "/detect", self._detect),
             self._route("POST", "/translate", self._translate),
+            self._route("POST", "/translate_file", self._translate_file),
+            # LibreTranslate's clients fetch it without a key: its name is one.
+            self._route("GET", "/download_file/{name}", self._download, needs_key=False),
             self._route("POST", "/v1/translations", self._translations),
             self._route("GET", "/v1/models", self._list),
             *(
@@ -184,20 +208,61 @@ class _Server:
         fields = await self._fields(request, libre_translate.TranslateRequest)
         texts = fields["q"] if isinstance(fields["q"], list) else [fields["q"]]
         self._limits.check(texts)
-        facts |= {"texts": len(texts), "characters": sum(map(len, texts))}
-        answer = libre_translate.translate(self._models, fields)
+        facts |= _amount(texts)
+        answer = libre_translate.translate(self._models, self._documents, fields)
         model, body = await unless_gone(request, answer)
-        self._metrics.answered(model.name, texts)
+        self._metrics.answered(model.name, **facts)
         facts["model"] = model.name
         return _json(body)
+
+    async def _translate_file(self, request, facts):
+        most = self._limits.file_bytes + _FORM_BYTES
+        size = min(declared_size(request, most), most)
+        with self._arriving.place(size):
+            seconds = self._limits.seconds + size / _BYTES_PER_SECOND
+            body = await read_body(request, most, seconds)
+            content_type = request.headers.get("content-type", "")
+            schema = libre_translate.TranslateFileRequest
+            fields, file = await form_with_file(body, content_type, schema)
+            check_key(self._keys, request, fields.get("api_key"))
+            del body
+            answer = libre_translate.translate_file(self._models, self._documents, fields, file)
+            model, file, report = await unless_gone(request, answer)
+        facts |= {"texts": report.segments, "characters": report.characters}
+        self._metrics.answered(model.name, **facts)
+        facts["model"] = model.name
+        name = f"{self._translated.put(file)}.{quote(file.name)}"
+        url = f"{request.base_url}download_file/{name}"
+        return await asyncio.to_thread(_json, libre_translate.file_answer(url, report))
+
+    async def _download(self, request, _facts):
+        token = request.path_params["name"].partition(".")[0]
+        file = self._translated.take(token)
+        if file is None:
+            raise Refusal(
+                404,
+                f"A translated file can be fetched once, within {MINUTES} minutes. "
+                "Received: the name of no file.",
+            )
+        return Response(
+            file.content,
+            media_type="application/octet-stream",
+            headers={
+                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
+                "Content-Security-Policy": "sandbox; default-src 'none'",
+                "X-Content-Type-Options": "nosniff",
+                "Cache-Control": "no-store",
+            },
+        )
 
     async def _translations(self, request, facts):
         fields = await self._fields(request, openai_style.TranslationsRequest)
         texts = fields["input"] if isinstance(fields["input"], list) else [fields["input"]]
         self._limits.check(texts)
-        facts |= {"texts": len(texts), "characters": sum(map(len, texts))}
-        body = await unless_gone(request, openai_style.translations(self._models, fields))
-        self._metrics.answered(body["model"], texts, body["usage"]["sentences"])
+        facts |= _amount(texts)
+        answer = openai_style.translations(self._models, self._documents, fields)
+        body = await unless_gone(request, answer)
+        self._metrics.answered(body["model"], **facts, sentences=body["usage"]["sentences"])
         facts["model"] = body["model"]
         return _json(body)
 
@@ -207,10 +272,11 @@ class _Server:
         name, columns = predict_api.inputs_of(model, fields)
         texts = [text for column in columns.values() for text in column]
         self._limits.check(texts)
-        facts |= {"model": model.name, "texts": len(texts), "characters": sum(map(len, texts))}
+        amount = _amount(texts)
+        facts |= {"model": model.name, **amount}
         answer = predict_api.predict(model, name, columns, by_row="instances" in fields)
         body = await unless_gone(request, answer)
-        self._metrics.answered(model.name, texts)
+        self._metrics.answered(model.name, **amount)
         return _json(body)
 
     async def _detect(self, request, _facts):
@@ -255,6 +321,11 @@ class _Server:
         model = openai_style.model_named(self._models, path["model"])
         predict_api.check_version(model, path.get("version"), path.get("label"))
         return model
+
+
+def _amount(texts: Sequence[str]) -> dict[str, int]:
+    """Returns the numbers of texts and of their characters, for the log and the metrics."""
+    return {"texts": len(texts), "characters": sum(map(len, texts))}
 
 
 def _json(content: Any) -> JSONResponse:

@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from kformer.text.paragraphs.split_translation import SplitTranslation, split_st
 from kformer.threads import available_cores
 
 _BATCH = 32  # Rows of a call of TensorFlow.
+_ALIGNMENT = object()  # Stands in the queue for a signature, of which none is public.
 _LONG = 2_000  # Characters that are split into sentences in a thread of their own.
 
 
@@ -34,6 +35,8 @@ class HostedModel:
         choice: The target languages of which a request chooses one; usually none.
         target_language: Code of the language of its translations; None if it is not known.
         batch_size, calls: Numbers of rows of a call, and of calls at the same time.
+        aligner: Function from texts and translations to their `WordAlignment`s; None if the form
+            has no alignment.
     """
 
     name: str
@@ -46,6 +49,7 @@ class HostedModel:
     target_language: str | None
     batch_size: int
     calls: int
+    aligner: Callable[..., list] | None = None
     _queue: Batcher | None = None
 
     @property
@@ -71,8 +75,10 @@ class HostedModel:
         """
 
         def answer(rows, signature):
-            inputs = self.signatures[signature].inputs
             columns = [list(column) for column in zip(*rows, strict=True)]
+            if signature is _ALIGNMENT:
+                return self.aligner(*columns) if self.aligner else []
+            inputs = self.signatures[signature].inputs
             return self.signatures[signature].answer(dict(zip(inputs, columns, strict=True)))
 
         self._queue = Batcher(answer, self.batch_size, self.calls, capacity)
@@ -96,6 +102,15 @@ class HostedModel:
         assert self._queue is not None  # `start` has been called.
         rows = zip(*(columns[name] for name in self.signatures[signature].inputs), strict=True)
         return await self._queue.submit([*rows], signature)
+
+    async def align(self, sources: Sequence[str], translations: Sequence[str]) -> list:
+        """Returns the `WordAlignment` of each text and its translation.
+
+        Raises:
+            Refusal: Too many characters wait.
+        """
+        assert self._queue is not None  # `start` has been called.
+        return await self._queue.submit([*zip(sources, translations, strict=True)], _ALIGNMENT)
 
     async def paragraphs(
         self,
@@ -200,6 +215,7 @@ def _loaded(name, path):
         getattr(model, "target_language", None),
         batch_size,
         calls,
+        getattr(model, "align", None),
     )
     if not name:
         pair = hosted.source_language, *hosted.target_languages

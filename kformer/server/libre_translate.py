@@ -1,14 +1,25 @@
-"""The protocol of LibreTranslate: /translate, /languages, /detect, /health, /frontend/settings.
+"""The protocol of LibreTranslate: /translate, /translate_file, /languages, /detect and others.
 
 Field names and answers are those of https://docs.libretranslate.com/api. Texts are paragraphs: they
-are split into sentences, and lines stay lines.
+are split into sentences, and lines stay lines. Of HTML and of files, only the words are translated.
 """
 
+import importlib.util
+import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Any, NotRequired, TypedDict
 
+from kformer.documents.document_kinds import KINDS, document_kind
+from kformer.documents.document_translation import DocumentTranslation
+from kformer.documents.placeholders import KINDS as PLACEHOLDERS
+from kformer.server.hosted_documents import HostedDocuments, Languages
 from kformer.server.hosted_models import HostedModel, for_languages
 from kformer.server.refusals import Refusal
+from kformer.server.request_bodies import NamedFile
+
+FORMATS = ("text", "html")
+_NAME_CHARACTERS = 80  # Of a translated file, before its suffix.
 
 
 class TranslateRequest(TypedDict):
@@ -18,7 +29,16 @@ class TranslateRequest(TypedDict):
     source: str
     target: str
     format: NotRequired[str]
+    protected: NotRequired[list[str] | str | None]
     alternatives: NotRequired[int | str]
+    api_key: NotRequired[str | None]
+
+
+class TranslateFileRequest(TypedDict):
+    """The fields of a request of /translate_file, beside the file."""
+
+    source: str
+    target: str
     api_key: NotRequired[str | None]
 
 
@@ -30,28 +50,108 @@ class DetectRequest(TypedDict):
 
 
 async def translate(
-    models: Sequence[HostedModel], fields: dict[str, Any]
+    models: Sequence[HostedModel], documents: HostedDocuments, fields: dict[str, Any]
 ) -> tuple[HostedModel, dict[str, Any]]:
     """Returns the model that answers a request of /translate, and its answer.
 
     Args:
         models: The models of the server.
+        documents: `HostedDocuments`.
         fields: Checked by `TranslateRequest`.
 
     Raises:
         Refusal: No model has these languages, or a field is not supported.
     """
-    if fields.get("format", "text") != "text":
-        raise Refusal(400, f"The format must be 'text'. Received: format={fields['format']!r:.40}.")
+    form, keep = check_format(fields), _protected(fields.get("protected"))
     if str(fields.get("alternatives", 0)) != "0":
         raise Refusal(400, "This server has no alternatives. Received: alternatives other than 0.")
-    source, target, texts = fields["source"], fields["target"], fields["q"]
-    model = for_languages(models, source, target)
+    texts = fields["q"]
+    model, languages = _chosen(models, fields)
     several = [texts] if isinstance(texts, str) else texts
-    language = None if source == "auto" else source
-    translations = await model.paragraphs(several, language, target)
-    answers = [translation.text for translation in translations]
+    if form == "html" or keep is not None:
+        translations = await documents.markup(model, several, languages, kind=form, keep=keep)
+        answers = [text for text, _ in translations]
+    else:
+        answers = [each.text for each in await model.paragraphs(several, *languages)]
     return model, {"translatedText": answers[0] if isinstance(texts, str) else answers}
+
+
+def check_format(fields: dict[str, Any]) -> str:
+    """Returns the field `format`, "text" by default.
+
+    Raises:
+        Refusal: It is not among `FORMATS`.
+    """
+    form = fields.get("format", FORMATS[0])
+    if form not in FORMATS:
+        known = " or ".join(map(repr, FORMATS))
+        raise Refusal(400, f"The format must be {known}. Received: format={form!r:.40}.")
+    return form
+
+
+def _protected(names):
+    """Returns the kinds of placeholders of the field `protected`, None if there is no such field.
+
+    A regular expression is refused: Python's may take exponential time, during which the whole
+    server stands still.
+    """
+    if isinstance(names, str):  # Of a form.
+        names = [name.strip() for name in names.split(",") if name.strip()]
+    unknown = [name for name in names or () if name not in PLACEHOLDERS]
+    if unknown:
+        raise Refusal(
+            400,
+            f"'protected' must name kinds of placeholders: {', '.join(PLACEHOLDERS)}. In HTML, "
+            f'translate="no" protects any text. Received: {unknown[0]!r:.40}.',
+        )
+    return names
+
+
+def _chosen(models, fields):
+    """Returns the model for the languages of a request, and the languages."""
+    source, target = fields["source"], fields["target"]
+    model = for_languages(models, source, target)
+    return model, Languages(None if source == "auto" else source, target)
+
+
+async def translate_file(
+    models: Sequence[HostedModel],
+    documents: HostedDocuments,
+    fields: dict[str, Any],
+    file: NamedFile,
+) -> tuple[HostedModel, NamedFile, DocumentTranslation]:
+    """Returns the model that answers a request of /translate_file, the new file and its report.
+
+    Args:
+        models, documents: The models of the server, and `HostedDocuments`.
+        fields: Checked by `TranslateFileRequest`.
+        file: The file of the request, whose suffix is that of its kind.
+
+    Raises:
+        Refusal: No model has these languages.
+        ValueError: The file is malformed, or its suffix is of no kind.
+    """
+    model, languages = _chosen(models, fields)
+    path = PurePosixPath(file.name.replace("\\", "/"))
+    document_kind(path.name)
+    content, report = await documents.document(model, file.content, path.name, languages)
+    stem = re.sub(r"[^\w. -]", "_", path.stem)[:_NAME_CHARACTERS]
+    return model, NamedFile(f"{stem}.{languages.target}{path.suffix}", content), report
+
+
+def file_answer(url: str, report: DocumentTranslation) -> dict[str, Any]:
+    """Returns the answer of /translate_file: LibreTranslate's field, and the report.
+
+    Args:
+        url: Where the translated file can be fetched.
+        report: Of the translation.
+    """
+    return {
+        "translatedFileUrl": url,
+        "segments": report.segments,
+        "unplaced": [text._asdict() for text in report.unplaced],
+        "flags": [{"line": line, "flags": [*flags]} for line, flags in report.flags],
+    }
 
 
 def languages(models: Sequence[HostedModel]) -> list[dict[str, Any]]:
@@ -82,7 +182,7 @@ def settings(characters: int, needs_key: bool) -> dict[str, Any]:
     return {
         "apiKeys": needs_key,
         "charLimit": characters,
-        "filesTranslation": False,
+        "filesTranslation": True,
         "frontendTimeout": 500,
         "keyRequired": needs_key,
         "language": {
@@ -90,5 +190,12 @@ def settings(characters: int, needs_key: bool) -> dict[str, Any]:
             "target": {"code": "", "name": ""},
         },
         "suggestions": False,
-        "supportedFilesFormat": [],
+        "supportedFilesFormat": file_suffixes(),
     }
+
+
+def file_suffixes() -> list[str]:
+    """Returns the suffixes of the files that can be translated with the installed libraries."""
+    has_markdown = importlib.util.find_spec("markdown_it")
+    kinds = [kind for kind in KINDS.values() if kind.name != "markdown" or has_markdown]
+    return [suffix for kind in kinds for suffix in kind.suffixes]

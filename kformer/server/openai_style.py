@@ -4,11 +4,14 @@ OpenAI has no endpoint for the translation of text. This one has the form of its
 embeddings: a model, an input or a list of them, and an answer with `object`, `data` and `usage`.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
 from kformer.kinds import TRANSLATOR
+from kformer.server.hosted_documents import HostedDocuments, Languages
 from kformer.server.hosted_models import HostedModel, for_languages
+from kformer.server.libre_translate import check_format
 from kformer.server.refusals import Refusal
 
 
@@ -19,6 +22,7 @@ class TranslationsRequest(TypedDict):
     model: NotRequired[str]
     source_language: NotRequired[str | None]
     target_language: NotRequired[str | None]
+    format: NotRequired[str]
 
 
 def model_named(models: Sequence[HostedModel], name: str) -> HostedModel:
@@ -37,16 +41,20 @@ def model_named(models: Sequence[HostedModel], name: str) -> HostedModel:
     raise Refusal(404, f"This server has the models {names}. Received: {name!r:.80}.")
 
 
-async def translations(models: Sequence[HostedModel], fields: dict[str, Any]) -> dict[str, Any]:
+async def translations(
+    models: Sequence[HostedModel], documents: HostedDocuments, fields: dict[str, Any]
+) -> dict[str, Any]:
     """Returns the answer of /v1/translations, with the sentences and flags of each text.
 
     Args:
         models: The models of the server.
+        documents: `HostedDocuments`.
         fields: Checked by `TranslationsRequest`. Without a model, the languages choose it.
 
     Raises:
-        Refusal: There is no such model or language.
+        Refusal: There is no such model, language or format.
     """
+    form = check_format(fields)
     source, target = fields.get("source_language"), fields.get("target_language")
     if "model" in fields:
         model = model_named(models, fields["model"])
@@ -61,30 +69,39 @@ async def translations(models: Sequence[HostedModel], fields: dict[str, Any]) ->
         raise Refusal(400, "A request names a model or a target language. Received: neither.")
     texts = fields["input"]
     texts = [texts] if isinstance(texts, str) else texts
-    answers = await model.paragraphs(texts, source, target)
-    data = [
-        {
-            "object": "translation",
-            "index": index,
-            "text": answer.text,
-            "flags": [*answer.flags],
-            "sentences": [
-                {"source": sentence.source, "text": sentence.text, "flags": [*sentence.flags]}
-                for sentence in answer.sentences
-            ],
-        }
-        for index, answer in enumerate(answers)
-    ]
-    characters = sum(map(len, texts))
+    if form == "text":
+        answers = await model.paragraphs(texts, source, target)
+        data = [*map(_translation, itertools.count(), answers)]
+        sentences = sum(len(answer.sentences) for answer in answers)
+    else:
+        model.check_target(target)
+        translated = await documents.markup(model, texts, Languages(source, target), kind=form)
+        data = [*map(_markup, itertools.count(), translated)]
+        sentences = sum(report.segments for _, report in translated)
     return {
         "object": "list",
         "model": model.name,
         "data": data,
-        "usage": {
-            "characters": characters,
-            "sentences": sum(len(each["sentences"]) for each in data),
-        },
+        "usage": {"characters": sum(map(len, texts)), "sentences": sentences},
     }
+
+
+def _translation(index, answer):
+    sentences = [
+        {"source": sentence.source, "text": sentence.text, "flags": [*sentence.flags]}
+        for sentence in answer.sentences
+    ]
+    return {**_item(index, answer.text, answer.flags), "sentences": sentences}
+
+
+def _markup(index, translated):
+    """Returns the answer to a text with markup, which has no list of sentences."""
+    text, report = translated
+    return _item(index, text, dict.fromkeys(flag for _, flags in report.flags for flag in flags))
+
+
+def _item(index, text, flags):
+    return {"object": "translation", "index": index, "text": text, "flags": [*flags]}
 
 
 def models_listed(models: Sequence[HostedModel]) -> dict[str, Any]:

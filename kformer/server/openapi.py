@@ -3,6 +3,8 @@
 from typing import Any
 
 import kformer
+from kformer.documents.placeholders import KINDS as PLACEHOLDERS
+from kformer.server.libre_translate import FORMATS
 
 _TEXTS = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _LANGUAGE = {"type": "string", "example": "de"}
@@ -17,12 +19,17 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
         needs_key: Whether requests need a key.
     """
     model = {"type": "string", "enum": names}
-    libre = {"q": _TEXTS, "source": _LANGUAGE, "target": _LANGUAGE, "format": {"enum": ["text"]}}
+    form = {"enum": [*FORMATS], "default": FORMATS[0]}
+    languages = {"source": _LANGUAGE, "target": _LANGUAGE}
+    protected = {"type": "array", "items": {"type": "string", "enum": [*PLACEHOLDERS]}}
+    libre = {"q": _TEXTS, **languages, "format": form, "protected": protected}
+    file = {"file": {"type": "string", "format": "binary"}, **languages}
     openai = {
         "model": model,
         "input": _TEXTS,
         "source_language": _LANGUAGE,
         "target_language": _LANGUAGE,
+        "format": form,
     }
     predict = {
         "signature_name": {"type": "string", "default": "serving_default"},
@@ -30,9 +37,17 @@ def openapi_document(names: list[str], needs_key: bool) -> dict[str, Any]:
         "inputs": _OBJECT,
     }
     name = {"name": "model", "in": "path", "required": True, "schema": model}
+    downloaded = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     models = "/v1/models/{model}"
     paths = {
         "/translate": _post("Translate texts, as LibreTranslate", libre, ["q", "source", "target"]),
+        "/translate_file": _post(
+            "Translate a file, as LibreTranslate",
+            file,
+            [*file],
+            media_type="multipart/form-data",
+        ),
+        "/download_file/{name}": _get("Fetch a translated file, once", downloaded),
         "/languages": _get("List languages, as LibreTranslate"),
         "/detect": _post("Detect a language, as LibreTranslate", {"q": _TEXTS}, ["q"]),
         "/frontend/settings": _get("Show limits, as LibreTranslate"),
@@ -61,6 +76,7 @@ _RESPONSES = {
     "401": {"description": "A key is needed"},
     "403": {"description": "The key is not valid"},
     "408": {"description": "The request came too slowly"},
+    "404": {"description": "There is no such model or file"},
     "413": {"description": "The request is too large"},
     "429": {"description": "Too many texts wait; `Retry-After` has the seconds to wait"},
 }
@@ -71,12 +87,12 @@ def _get(summary, *parameters):
     return {"get": operation}
 
 
-def _post(summary, properties, required, *parameters):
+def _post(summary, properties, required, *parameters, media_type="application/json"):
     schema = {"type": "object", "properties": properties, "required": required}
     operation = {
         "summary": summary,
         "parameters": [*parameters],
-        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "requestBody": {"required": True, "content": {media_type: {"schema": schema}}},
         "responses": _RESPONSES,
     }
     return {"post": operation}

@@ -15,7 +15,7 @@ class Refusal(Exception):
         self, status: int, message: str, retry_after: int | None = None, unread: bool = False
     ):
         super().__init__(message)
-        self.status, self.message = status, message
+        self.status, self.message, self.retry_after = status, message, retry_after
         self.headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         if unread:
             self.headers["Connection"] = "close"

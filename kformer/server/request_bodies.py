@@ -3,18 +3,29 @@
 import asyncio
 import hmac
 from collections.abc import Coroutine, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from kformer.json_files import check_schema, parse_json
 from kformer.server.refusals import ClientGone, Refusal
 
-_FIELDS = 1_000  # Of a form, at most.
+_FIELDS = 1_000  # Of a form, at most;
+_FILE_FIELDS = 20  # of one with a file, whose fields may be larger.
+_CHUNK = 2**16  # Bytes of a form with a file that are read at once.
 # Bytes of a request that is too large, which are read all the same: a client that is still sending
 # when the connection closes does not see the answer.
 _DISCARDED = 2**24
+
+
+class NamedFile(NamedTuple):
+    """The content of a file, and its name without a folder, as its client knows it."""
+
+    name: str
+    content: bytes
 
 
 async def read_body(request: Request, most: int, seconds: float) -> bytes:
@@ -29,16 +40,15 @@ async def read_body(request: Request, most: int, seconds: float) -> bytes:
         Refusal: It is too large (413), or comes too slowly (408).
         ClientGone: The client has closed the connection.
     """
-    length = request.headers.get("content-length", "0")
-    size, body = int(length) if length.isdigit() else 0, bytearray()
+    size, body, readable = declared_size(request), bytearray(), max(most, _DISCARDED)
     try:
         async with asyncio.timeout(seconds):
-            if size <= _DISCARDED:
+            if size <= readable:
                 size = 0
                 async for chunk in request.stream():
                     size += len(chunk)
                     body += chunk if size <= most else b""
-                    if size > _DISCARDED:
+                    if size > readable:
                         break
     except TimeoutError as error:
         late = f"A request must arrive within {seconds:g} seconds. Received: a part of it."
@@ -47,8 +57,14 @@ async def read_body(request: Request, most: int, seconds: float) -> bytes:
         raise ClientGone from error
     if size > most:
         message = f"A request may have {most:,} bytes. Received: more."
-        raise Refusal(413, message, unread=size > _DISCARDED)
+        raise Refusal(413, message, unread=size > readable)
     return bytes(body)
+
+
+def declared_size(request: Request, default: int = 0) -> int:
+    """Returns the number of bytes that the head of a request declares, or the default."""
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() else default
 
 
 def fields_of(body: bytes, content_type: str, schema: Any) -> dict:
@@ -73,6 +89,52 @@ def fields_of(body: bytes, content_type: str, schema: Any) -> dict:
         raise Refusal(400, f"A form must be UTF-8. Received: {error.reason}.") from error
     except ValueError as error:
         raise Refusal(400, f"A request must be JSON of the documented form: {error}.") from error
+
+
+async def form_with_file(
+    body: bytes, content_type: str, schema: Any
+) -> tuple[dict[str, Any], NamedFile]:
+    """Returns the fields of a body of type multipart/form-data by name, and its file.
+
+    Args:
+        body: The body.
+        content_type: Its type in the request, with the boundary of its parts.
+        schema: Types of the fields, which are strings, beside that of the name "file".
+
+    Raises:
+        Refusal: It is malformed, or has no file.
+    """
+    rule = "A request must be a form of type multipart/form-data with a file named 'file'."
+    if content_type.partition(";")[0].strip().lower() != "multipart/form-data":
+        raise Refusal(400, f"{rule} Received: {content_type!r:.80}.")
+    headers = Headers({"content-type": content_type})
+    parser = _InMemoryParser(headers, _chunks(body), max_files=1, max_fields=_FILE_FIELDS)
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise Refusal(400, f"{rule} Received: {error.message}") from error
+    upload = form.get("file")
+    if not isinstance(upload, UploadFile) or not upload.filename:
+        raise Refusal(400, f"{rule} Received: no file of this name.")
+    fields = {name: value for name, value in form.items() if name != "file"}
+    try:
+        check_schema(fields, schema)
+    except ValueError as error:
+        raise Refusal(400, f"{rule} Received: {error}.") from error
+    return fields, NamedFile(upload.filename, await upload.read())
+
+
+class _InMemoryParser(MultiPartParser):
+    """A parser that writes no file to the disk."""
+
+    spool_max_size = 2**31
+
+
+async def _chunks(body):
+    """Yields the body piece by piece, between which other requests have their turn."""
+    for start in range(0, len(body), _CHUNK):
+        yield body[start : start + _CHUNK]
+        await asyncio.sleep(0)
 
 
 def check_key(keys: Sequence[bytes], request: Request, key: str | None = None):

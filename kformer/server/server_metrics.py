@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import IO, Any
 
@@ -65,12 +65,11 @@ class ServerMetrics:
         self._open.inc()
         return time.monotonic()
 
-    def answered(self, model: str, texts: Iterable[str], sentences: int | None = None):
+    def answered(self, model: str, texts: int, characters: int, sentences: int | None = None):
         """Counts texts that a model answered."""
-        lengths = [*map(len, texts)]
-        self._texts.labels(model).inc(len(lengths))
-        self._characters.labels(model).inc(sum(lengths))
-        self._sentences.labels(model).inc(len(lengths) if sentences is None else sentences)
+        self._texts.labels(model).inc(texts)
+        self._characters.labels(model).inc(characters)
+        self._sentences.labels(model).inc(texts if sentences is None else sentences)
 
     def ended(self, began: float, route: str, status: int, **facts: Any):
         """Counts the end of a request, and logs it with some facts, never with a text or a key."""

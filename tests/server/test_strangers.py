@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from server.test_files_and_html import fetched, posted
 from support.serving.served_api import served_api
 
 TEXT = {"q": "wir sucht uns .", "source": "de", "target": "en"}
@@ -15,7 +16,7 @@ TEXT = {"q": "wir sucht uns .", "source": "de", "target": "en"}
 @pytest.fixture(scope="module")
 def guarded(toy_tflite):
     """A server with keys and small limits."""
-    options = ["--max-characters", 200, "--max-texts", 5]
+    options = ["--max-characters", 200, "--max-texts", 5, "--max-file-bytes", 1000]
     with served_api(toy_tflite, *options, variables={"KFORMER_API_KEYS": "tea coffee"}) as api:
         yield api
 
@@ -29,7 +30,11 @@ def guarded(toy_tflite):
         ("/translate", {"q": 1, "source": "de", "target": "en"}, 400, "must be a string or an"),
         ("/translate", {"q": "a", "source": "de"}, 400, "must have 'target'"),
         ("/translate", {**TEXT, "target": "fr"}, 400, "translates de to en. Received: source='de'"),
-        ("/translate", {**TEXT, "format": "html"}, 400, "format must be 'text'"),
+        ("/translate", {**TEXT, "format": "xml"}, 400, "format must be 'text' or 'html'"),
+        ("/translate", {**TEXT, "protected": ["(a+)+$"]}, 400, "kinds of placeholders: tag, url"),
+        ("/translate", {**TEXT, "format": "html", "target": "fr"}, 400, "translates de to en"),
+        ("/translate", {**TEXT, "format": "html", "q": "<b>" * 2000}, 400, "1,000 elements"),
+        ("/v1/translations", {"input": "a", "target_language": "en", "format": 1}, 400, "a string"),
         ("/translate", {**TEXT, "alternatives": 3}, 400, "no alternatives"),
         ("/translate", {**TEXT, "q": ["a"] * 1001}, 413, "1,000 texts. Received: 1,001"),
         ("/translate", {**TEXT, "q": "a" * 50_001}, 413, "50,000 characters. Received: 50,001"),
@@ -67,6 +72,14 @@ def test_a_request_needs_one_of_the_keys(guarded):
         assert guarded.ask("/translate", TEXT, **way).status == 200
         assert guarded.ask("/v1/models", **way).status == 200
     assert guarded.translate(TEXT["q"], api_key="tea")["translatedText"]
+
+
+def test_files_have_a_limit_and_need_a_key_that_their_addresses_do_not(guarded):
+    assert posted(guarded, "a.txt", "wir").status == 401
+    assert posted(guarded, "a.txt", "wir", api_key="te").status == 403
+    assert posted(guarded, "a.txt", "w" * 100_000, api_key="tea").status == 413
+    assert posted(guarded, "a.txt", "wir ." * 200, api_key="tea").status == 200
+    assert fetched(guarded, posted(guarded, "a.txt", "wir .", api_key="tea")).status == 200
 
 
 def test_pages_of_other_sites_may_not_ask(api):
@@ -115,9 +128,10 @@ def test_the_log_has_no_texts_and_no_keys(toy_tflite):
     with served_api(toy_tflite, variables={"KFORMER_API_KEYS": "secret"}) as api:
         assert api.translate("wir sucht uns .", api_key="secret")["translatedText"]
         assert api.ask("/translate?api_key=secret", TEXT).status == 401
+        assert fetched(api, posted(api, "sucht.txt", "sucht", api_key="secret")).status == 200
         code, log = api.end()
     assert code == 0
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
-    assert [line["status"] for line in lines] == [200, 401]
+    assert [line["status"] for line in lines] == [200, 401, 200, 200]
     assert lines[0]["characters"] == len("wir sucht uns .")
     assert "secret" not in log and "sucht" not in log

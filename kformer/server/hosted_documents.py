@@ -1,0 +1,172 @@
+"""Documents and texts with markup, translated by a hosted model in batches with other requests.
+
+The functions of `kformer.documents` wait for their translator, so they run in threads. Their texts
+join the queue of the model like those of other requests.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from kformer.documents.document_translation import (
+    DocumentTranslation,
+    translate_content,
+    translate_markup,
+)
+from kformer.server.hosted_models import HostedModel
+from kformer.server.refusals import Refusal
+from kformer.text.paragraphs.split_translation import SplitTranslation
+
+_MARKUP_THREADS = 32  # Requests with markup at once, which are as many as a batch has rows.
+_DOCUMENT_THREADS = 4  # Documents at once: one needs many times the memory of its file.
+
+
+class Languages(NamedTuple):
+    """The languages of a request; None for the only one that the model has."""
+
+    source: str | None = None
+    target: str | None = None
+
+
+class HostedDocuments:
+    """Threads that translate documents, and texts with markup.
+
+    It belongs to one event loop.
+
+    Args:
+        portion: Maximum number of characters, or one text, that a document has in the queue of a
+            model at a time.
+        characters: Maximum number of characters of the texts of a document.
+    """
+
+    def __init__(self, portion: int, characters: int):
+        self._portion, self._characters = portion, characters
+        self._markup_threads = ThreadPoolExecutor(_MARKUP_THREADS, "kformer-markup")
+        self._document_threads = ThreadPoolExecutor(_DOCUMENT_THREADS, "kformer-document")
+
+    def close(self):
+        """Ends the threads that have nothing to do."""
+        self._markup_threads.shutdown(wait=False, cancel_futures=True)
+        self._document_threads.shutdown(wait=False, cancel_futures=True)
+
+    async def markup(
+        self,
+        model: HostedModel,
+        texts: Sequence[str],
+        languages: Languages,
+        *,
+        kind: str = "html",
+        keep: Iterable[str] | None = None,
+    ) -> list[tuple[str, DocumentTranslation]]:
+        """Translates texts with markup, as `translate_markup` does.
+
+        Raises:
+            ValueError, Refusal: A text is malformed, or too many characters wait.
+        """
+
+        def translate(translator):
+            return translate_markup(texts, translator, kind=kind, keep=keep)
+
+        return await self._in_thread(self._markup_threads, translate, model, languages)
+
+    async def document(
+        self, model: HostedModel, content: bytes, name: str, languages: Languages
+    ) -> tuple[bytes, DocumentTranslation]:
+        """Translates a document, as `translate_content` does.
+
+        Raises:
+            ValueError, Refusal: It is malformed, or too many characters wait when it begins.
+        """
+
+        def translate(translator):
+            return translate_content(content, name, translator)
+
+        return await self._in_thread(self._document_threads, translate, model, languages)
+
+    async def _in_thread(self, threads, function, model, languages):
+        translator = WaitingTranslator(model, languages, self._portion, self._characters)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(threads, function, translator)
+        finally:
+            translator.close()
+
+
+class WaitingTranslator:
+    """A hosted model as a translator for another thread, which waits for its answers.
+
+    If too many characters wait when a document has begun, it is not refused, but goes on later.
+
+    Args:
+        model, languages: The model, and the languages.
+        portion, characters: As for `HostedDocuments`.
+    """
+
+    target_languages = ()  # They are chosen.
+
+    def __init__(self, model: HostedModel, languages: Languages, portion: int, characters: int):
+        self._model, self._languages = model, languages
+        self._portion, self._left, self._most = portion, characters, characters
+        self._loop = asyncio.get_running_loop()
+        self._answer: Future | None = None
+        self._has_begun = self._is_closed = False
+        self.source_language = languages.source or model.source_language
+        self.target_language = languages.target or model.target_language
+        self.align = self._align if model.aligner else None
+
+    def split_translations(self, texts: Sequence[str], **_languages: Any) -> list[SplitTranslation]:
+        """Returns the translations of texts of many sentences.
+
+        Raises:
+            Refusal: The texts have too many characters, or too many wait.
+        """
+        self._left -= sum(map(len, texts))
+        if self._left < 0:
+            raise Refusal(
+                413, f"The texts of a file may have {self._most:,} characters. Received: more."
+            )
+        results: list[SplitTranslation] = []
+        for portion in _portions(texts, self._portion):
+            results += self._wait(self._model.paragraphs, portion, *self._languages)
+            self._has_begun = True
+        return results
+
+    def _align(self, sources, targets):
+        return self._wait(self._model.align, sources, targets)
+
+    def close(self):
+        """Ends the wait of the other thread with an error, if it still waits."""
+        self._is_closed = True
+        if self._answer:
+            self._answer.cancel()
+
+    def _wait(self, ask, *arguments):
+        self._answer = asyncio.run_coroutine_threadsafe(
+            self._patiently(ask, *arguments), self._loop
+        )
+        if self._is_closed:
+            self._answer.cancel()
+        return self._answer.result()
+
+    async def _patiently(self, ask: Callable[..., Coroutine], *arguments):
+        while True:
+            try:
+                return await ask(*arguments)
+            except Refusal as refusal:
+                if not self._has_begun or refusal.retry_after is None:
+                    raise
+                await asyncio.sleep(refusal.retry_after)
+
+
+def _portions(texts: Sequence[str], most: int) -> Iterator[list[str]]:
+    """Yields texts in lists with at most so many characters, or one text."""
+    portion: list[str] = []
+    characters = 0
+    for text in texts:
+        if portion and characters + len(text) > most:
+            yield portion
+            portion, characters = [], 0
+        portion.append(text)
+        characters += len(text)
+    if portion:
+        yield portion

@@ -1,0 +1,81 @@
+"""The files of a server: those that arrive, and translated ones until they are fetched.
+
+All are in memory alone, within bounds of bytes, number and time.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Iterator
+
+from kformer.server.refusals import Refusal
+from kformer.server.request_bodies import NamedFile
+
+MINUTES = 10  # That a translated file waits for its client.
+_MOST_FILES = 1_000  # Translated ones, at most.
+_TOKEN_BYTES = 16
+
+
+class TranslatedFiles:
+    """Translated files under names that nobody can guess.
+
+    A file is deleted when it is fetched, after some minutes, or when newer ones need its place.
+
+    Args:
+        most: Maximum number of bytes of all files.
+        seconds: Time after which a file is deleted.
+    """
+
+    def __init__(self, most: int, seconds: float = 60.0 * MINUTES):
+        self._most, self._seconds = most, seconds
+        self._files: dict[str, NamedFile] = {}  # The oldest first.
+        self._bytes = 0
+
+    def put(self, file: NamedFile) -> str:
+        """Stores a file, and returns its unguessable name."""
+        while self._files and (
+            self._bytes + len(file.content) > self._most or len(self._files) >= _MOST_FILES
+        ):
+            self.take(next(iter(self._files)))
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self._files[token] = file
+        self._bytes += len(file.content)
+        asyncio.get_running_loop().call_later(self._seconds, self.take, token)
+        return token
+
+    def take(self, token: str) -> NamedFile | None:
+        """Deletes the file of a name and returns it; None if there is none."""
+        file = self._files.pop(token, None)
+        if file:
+            self._bytes -= len(file.content)
+        return file
+
+    def __contains__(self, token: str) -> bool:
+        return token in self._files
+
+
+class ArrivingFiles:
+    """Bounds the bytes of the files that arrive, or are translated, at the same time.
+
+    Args:
+        most: Maximum number of bytes.
+    """
+
+    def __init__(self, most: int):
+        self._most, self._bytes = most, 0
+
+    @contextlib.contextmanager
+    def place(self, size: int) -> Iterator[None]:
+        """Keeps a place for a file in a `with` statement.
+
+        Raises:
+            Refusal: There is none at the moment.
+        """
+        if self._bytes and self._bytes + size > self._most:
+            message = "The server has as many files as it can hold. Received: another one."
+            raise Refusal(429, message, retry_after=10, unread=True)
+        self._bytes += size
+        try:
+            yield
+        finally:
+            self._bytes -= size
