@@ -94,6 +94,7 @@ class Segment:
 
 
 Piece = str | Segment
+MOST_PARTS = 50_000  # Of a segment, each of which takes a kilobyte while it is translated.
 _HIDDEN = "hidden"  # Name of the codes that `SegmentBuilder.hidden` adds.
 _SPACES = re.compile("[ \t\r\n\f]+")
 
@@ -190,6 +191,11 @@ class SegmentBuilder:
         share: float | None = None,
     ):
         """Adds a code; `segments` are its attributes that are translated."""
+        if len(self._items) >= MOST_PARTS:
+            raise ValueError(
+                f"A paragraph must have at most {MOST_PARTS:,} texts and tags. "
+                f"Received: one with more, up to line {self.line(start):,}."
+            )
         segments = tuple(segments)
         pieces = self._pieces(start, end, segments)
         self._items.append(

@@ -43,6 +43,11 @@ def test_a_million_nested_tags_are_refused(tmp_path):
     assert "at most 1,000 elements inside" in refusal(tmp_path, "a.html", "<div>" * 1_000_000)
 
 
+def test_a_paragraph_of_too_many_tags_is_refused(tmp_path):
+    message = refusal(tmp_path, "a.html", "<p>\n" + "<b>a</b>" * 20_000)
+    assert "at most 50,000 texts and tags. Received: one with more, up to line 2." in message
+
+
 def test_a_document_that_is_too_large_is_refused(tmp_path):
     path = tmp_path / "film.srt"
     with path.open("wb") as file:
