@@ -5,7 +5,7 @@ const KEPT = 10_000; // Maximum number of cached translations.
 const remembered = new Map();
 let model = null;
 let key = ""; // Of the server, if it needs one.
-let wanted = null; // The newest text, {id, sentences}; null when it is done.
+let wanted = null; // The newest text, {id, sentences, markups}; null when it is done.
 let working = false;
 
 class KeyNeeded extends Error {}
@@ -67,20 +67,31 @@ async function work() {
 /** Posts the translation of each sentence of a text, unless a newer text arrives. */
 async function translate(text) {
   const began = performance.now();
-  const missing = [...new Set(text.sentences)].filter((sentence) => !remembered.has(sentence));
-  if (missing.length) {
-    const request = { model: model.id, input: missing };
-    if (model.target_languages.length > 1) request.target_language = model.target_languages[0];
-    const { data } = await ask("v1/translations", request);
-    if (remembered.size > KEPT) remembered.clear();
-    data.forEach((found, i) => remembered.set(missing[i], { text: found.text, flags: found.flags }));
-  }
+  if (remembered.size > KEPT) remembered.clear();
+  // Of those with marks their HTML is translated, which may look like the text of another one.
+  const keys = text.sentences.map((sentence, i) => JSON.stringify([sentence, text.markups[i]]));
+  const missing = new Set(keys.filter((key) => !remembered.has(key)));
+  await Promise.all([remember(missing, "text"), remember(missing, "html")]);
   if (wanted !== text) return;
-  for (const [index, sentence] of text.sentences.entries()) {
-    postMessage({ type: "sentence", id: text.id, index, found: remembered.get(sentence) });
+  for (const [index, key] of keys.entries()) {
+    postMessage({ type: "sentence", id: text.id, index, found: remembered.get(key) });
   }
   const milliseconds = performance.now() - began;
-  postMessage({ type: "translated", id: text.id, milliseconds, runs: missing.length });
+  postMessage({ type: "translated", id: text.id, milliseconds, runs: missing.size });
+}
+
+/** Asks for the sentences of a format, and remembers the answers. */
+async function remember(keys, format) {
+  const chosen = [...keys].map((key) => [key, ...JSON.parse(key)]);
+  const asked = chosen.filter(([, , markup]) => (markup === null) === (format === "text"));
+  if (!asked.length) return;
+  const input = asked.map(([, sentence, markup]) => markup ?? sentence);
+  const request = { model: model.id, input, format };
+  if (model.target_languages.length > 1) request.target_language = model.target_languages[0];
+  const { data } = await ask("v1/translations", request);
+  data.forEach(({ text, flags }, i) => {
+    remembered.set(asked[i][0], format === "html" ? { markup: text, flags } : { text, flags });
+  });
 }
 
 async function ask(path, body) {

@@ -13,6 +13,8 @@ _FILES = {  # Files of the page of the export that serve here unchanged, with th
     "facts.js": "text/javascript",
     "sentences.js": "text/javascript",
     "joining.js": "text/javascript",
+    "rich-text.js": "text/javascript",
+    "placing.js": "text/javascript",
     "lines.js": "text/javascript",
     "abbreviations.js": "text/javascript",
     "marks.js": "text/javascript",

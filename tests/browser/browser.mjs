@@ -182,6 +182,55 @@ const commands = {
     }, text);
   },
 
+  /** Pastes HTML at the end of the text, and waits for what comes of it. */
+  async pasteHtml(html) {
+    await page.evaluate((html) => {
+      const field = document.getElementById("source");
+      field.focus();
+      field.setSelectionRange(field.value.length, field.value.length);
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/html", html);
+      const options = { clipboardData, bubbles: true, cancelable: true };
+      self.pasted = !field.dispatchEvent(new ClipboardEvent("paste", options));
+    }, html);
+    await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
+    return rich();
+  },
+
+  /** Types keys at the beginning of the text, and waits for what comes of it. */
+  async typeBefore(text) {
+    await page.focus("#source");
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type(text);
+    await page.waitForSelector("#translation[aria-busy=false]", { ...PATIENCE, state: "attached" });
+    return rich();
+  },
+
+  /** Copies the translation; what the clipboard then has, by type. */
+  async copied() {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    await page.getByRole("button", { name: "Copied", exact: true }).waitFor(PATIENCE);
+    return page.evaluate(async () => {
+      const [item] = await navigator.clipboard.read();
+      const texts = item.types.map(async (type) => [type, await (await item.getType(type)).text()]);
+      return Object.fromEntries(await Promise.all(texts));
+    });
+  },
+
+  /** What a function of the page returns for rows of arguments, whose nodes are written as HTML. */
+  async nodes(name, rows) {
+    return page.evaluate(
+      ([name, rows]) =>
+        rows.map((row) => {
+          const holder = document.createElement("div");
+          holder.append(...self[name](...row));
+          return holder.innerHTML;
+        }),
+      [name, rows],
+    );
+  },
+
   /** Where the two panes are, in pixels, and whether their content scrolls inside. */
   async panes() {
     return page.evaluate(() =>
@@ -342,6 +391,16 @@ async function state() {
       ),
     };
   });
+}
+
+/** The state, and the translation as HTML. */
+async function rich() {
+  const html = await page.evaluate(() => ({
+    pasted: self.pasted,
+    html: document.getElementById("translation").innerHTML,
+    ran: self.ran ?? null, // What hostile HTML of the tests sets.
+  }));
+  return { ...(await state()), ...html };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

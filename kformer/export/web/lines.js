@@ -21,21 +21,23 @@ class Lines {
 
   /**
    * Begins a text: sentences of the previous text are reused; the others are pending.
-   * @param {object[][]} lines The pieces {before, source, after} of each line.
+   * @param {object[][]} lines The pieces {before, source, after} of each line; with `marks` and
+   *     `markup` those that have any.
+   * @param {string[]} blocks The name of the block of each line, such as "p" or "ul".
    */
-  begin(lines) {
+  begin(lines, blocks) {
     const before = this.known;
     const shown = this.sentences.map(({ span }) => span.textContent);
     this.known = new Map();
     this.sentences = [];
-    this.element.replaceChildren(...lines.map((line) => this.#line(line)));
+    this.element.replaceChildren(...lines.map((line, i) => this.#line(line, blocks[i])));
     for (const { piece } of this.sentences) {
-      const found = before.get(piece.source);
-      if (found) this.known.set(piece.source, found);
+      const found = before.get(keyOf(piece));
+      if (found) this.known.set(keyOf(piece), found);
     }
-    const awaited = this.sentences.filter(({ piece }) => !this.known.has(piece.source)).length;
+    const awaited = this.sentences.filter(({ piece }) => !this.known.has(keyOf(piece))).length;
     this.sentences.forEach((sentence, i) => {
-      const found = this.known.get(sentence.piece.source);
+      const found = this.known.get(keyOf(sentence.piece));
       // While one sentence is typed, its last translation stays dimmed, which avoids flicker.
       if (found) fill(sentence, found);
       else sentence.span.textContent = awaited === 1 ? (shown[i] ?? "") : "";
@@ -48,9 +50,19 @@ class Lines {
     return this.sentences.map(({ piece }) => piece.source);
   }
 
-  /** Puts the translation {text, flags} of sentence `index` into its place. */
+  /** The HTML of each of them, null for those without marks. */
+  get markups() {
+    return this.sentences.map(({ piece }) => piece.markup ?? null);
+  }
+
+  /** Whether the translation has marks or blocks. */
+  get isRich() {
+    return Boolean(this.element.querySelector(":not(p, span)"));
+  }
+
+  /** Puts the translation {text, flags, markup} of sentence `index` into its place. */
   put(index, found) {
-    this.known.set(this.sentences[index].piece.source, found);
+    this.known.set(keyOf(this.sentences[index].piece), found);
     fill(this.sentences[index], found);
     this.#separate(index);
     if (index + 1 < this.sentences.length) this.#separate(index + 1);
@@ -71,7 +83,7 @@ class Lines {
   get notices() {
     const flags = new Map([...this.element.children].map((line) => [line, new Set()]));
     for (const { piece, line } of this.sentences) {
-      for (const flag of this.known.get(piece.source)?.flags ?? []) flags.get(line).add(flag);
+      for (const flag of this.known.get(keyOf(piece))?.flags ?? []) flags.get(line).add(flag);
     }
     return [...flags.values()].flatMap((ofLine, i) => {
       const whose =
@@ -83,8 +95,9 @@ class Lines {
   }
 
   /** Returns the paragraph of a line, with a place for each sentence. */
-  #line(pieces) {
-    const line = document.createElement("p");
+  #line(pieces, block) {
+    const line = document.createElement(block === "ul" || block === "ol" ? "li" : block);
+    line.dataset.block = block;
     line.dir = "auto";
     for (const piece of pieces) {
       const gap = document.createTextNode(piece.before);
@@ -109,8 +122,16 @@ class Lines {
   }
 }
 
-function fill({ span }, { text, flags }) {
-  span.textContent = text;
+/** Returns what tells sentences apart: one may stand in a text with marks and without. */
+function keyOf({ source, markup }) {
+  return markup === undefined ? source : `\0${markup}`;
+}
+
+/** Shows a translation; marks are in its HTML, or else placed here. */
+function fill({ piece, span }, { text, flags, markup }) {
+  if (!piece.marks) span.textContent = text;
+  else if (markup !== undefined) span.replaceChildren(...nodesOfMarkup(markup));
+  else span.replaceChildren(...nodesOf(text, placedMarks(piece.source, piece.marks, text)));
   span.classList.remove("pending");
   span.classList.toggle("flagged", flags.length > 0);
 }

@@ -14,9 +14,11 @@ const NEEDS_A_SERVER =
 
 let worker = null;
 let ready = false;
-let asked = { id: 0, text: "" }; // The text whose translation is shown or pending.
+let asked = { id: 0, text: "", marks: "[]" }; // Its translation is shown or pending.
+let current = { text: "", marks: [] }; // The text, with the marks of what was pasted.
 
-source.addEventListener("input", update);
+source.addEventListener("input", edited);
+source.addEventListener("paste", paste);
 element("clear").addEventListener("click", () => {
   write("");
   source.focus();
@@ -55,7 +57,7 @@ const answers = {
     introduce(metadata, size);
     piecesOf = sentenceSplitter(metadata.source_language);
     offer(examples);
-    update();
+    edited();
     keep();
   },
   sentence({ id, index, found }) {
@@ -76,19 +78,67 @@ const answers = {
   },
 };
 
+/** Moves the marks with the text, and has it translated. */
+function edited() {
+  const text = source.value;
+  const { start, end, length } = difference(current.text, text);
+  current = { text, marks: marksAfterEdit(current.marks, start, end, length) };
+  update();
+}
+
+/** Pastes rich text: the text into the field, and its marks beside it. */
+function paste(event) {
+  const html = event.clipboardData.getData("text/html");
+  const pasted = html && richText(html);
+  if (!pasted?.marks.length) return; // The browser pastes plain text.
+  event.preventDefault();
+  const { selectionStart: start, selectionEnd: end } = source;
+  const { text, marks } = pasted;
+  const moved = marks.map((mark) => ({ ...mark, start: mark.start + start, end: mark.end + start }));
+  const whole = source.value.slice(0, start) + text + source.value.slice(end);
+  const others = marksAfterEdit(current.marks, start, end, text.length);
+  current = { text: whole, marks: [...others, ...moved].sort(byNesting) };
+  // As typed text, it can be undone.
+  if (!document.execCommand("insertText", false, text) || source.value !== whole) {
+    source.value = whole;
+    update();
+  }
+}
+
 /** Requests a translation of the current text, even if the worker is busy. */
 function update() {
-  const text = source.value;
+  const { text, marks } = current;
+  const written = JSON.stringify(marks);
   element("clear").hidden = !text;
-  if (!ready || text === asked.text) return;
-  asked = { id: asked.id + 1, text };
-  lines.begin(text.split("\n").map(piecesOf));
+  if (!ready || (text === asked.text && written === asked.marks)) return;
+  asked = { id: asked.id + 1, text, marks: written };
+  const starts = lineStarts(text);
+  const ends = starts.map((start) => (text.indexOf("\n", start) + 1 || text.length + 1) - 1);
+  lines.begin(
+    starts.map((start, i) => withMarks(piecesOf(text.slice(start, ends[i])), start)),
+    starts.map((start, i) => blockOf(marks, start, ends[i])),
+  );
   translation.setAttribute("aria-busy", "true");
   element("copy").disabled = true;
   element("failure").hidden = true;
   notice([]);
   say("translating", "Translating");
-  worker.postMessage({ id: asked.id, sentences: lines.sources });
+  worker.postMessage({ id: asked.id, sentences: lines.sources, markups: lines.markups });
+}
+
+function lineStarts(text) {
+  return [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+}
+
+/** Returns the pieces of a line with their marks and HTML; the line begins at `start`. */
+function withMarks(pieces, start) {
+  return pieces.map((piece) => {
+    const begin = start + piece.before.length;
+    const end = begin + piece.source.length;
+    start = end + piece.after.length;
+    const marks = marksWithin(current.marks, begin, end);
+    return marks.length ? { ...piece, marks, markup: markupOf(piece.source, marks) } : piece;
+  });
 }
 
 function finish() {
@@ -146,18 +196,25 @@ function offer(examples) {
 
 function write(text) {
   source.value = text;
+  current = { text, marks: [] };
   update();
 }
 
 async function copy() {
   const button = element("copy");
   try {
-    await navigator.clipboard.writeText(lines.text);
+    await (lines.isRich && self.ClipboardItem ? copyRich() : navigator.clipboard.writeText(lines.text));
     button.textContent = "Copied";
   } catch {
     button.textContent = "Not allowed";
   }
   setTimeout(() => (button.textContent = "Copy"), 1500);
+}
+
+function copyRich() {
+  const forms = { "text/plain": lines.text, "text/html": markupOfLines(lines.element.children) };
+  const blobs = Object.entries(forms).map(([type, text]) => [type, new Blob([text], { type })]);
+  return navigator.clipboard.write([new ClipboardItem(Object.fromEntries(blobs))]);
 }
 
 function say(state, text) {

@@ -80,6 +80,8 @@ PAGE = (
     "facts.js",
     "sentences.js",
     "joining.js",
+    "rich-text.js",
+    "placing.js",
     "lines.js",
     "offline.js",
     "abbreviations.js",

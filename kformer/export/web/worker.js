@@ -6,7 +6,8 @@
 //                {type: "sentence", id, index, found: {text, flags}}, for each sentence,
 //                {type: "translated", id, milliseconds, runs} after the last,
 //                {type: "failed", message, id}: id is null if the translator did not start.
-// From the page: {id, sentences}. A newer text replaces the one before, between two sentences.
+// From the page: {id, sentences, markups}; the HTML of sentences is for workers that translate
+// it as a whole, so not for this one. A newer text replaces the one before, between two sentences.
 //
 // This is a classic worker: LiteRT.js loads its builds with importScripts, which modules lack.
 

@@ -1,0 +1,181 @@
+"""Rich text that is pasted into the page keeps its links and emphasis, and runs no script."""
+
+import random
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from kformer.documents.document_translation import translate_markup
+from kformer.pocket import PocketTranslator
+from support import toy
+from support.serving.served_api import served_api
+
+ALLOWED = re.compile("a|b|strong|i|em|u|s|code|p|ul|ol|li|h[1-6]|span")
+PASTED = """<html><body><!--StartFragment--><h2>der hund sucht das haus .</h2>
+<ul><li>wir <a href="https://example.org/?a=1&amp;b=2">ruft</a> uns .</li><li>mein bruder</li></ul>
+<p><b>die katze malt ein bild .</b> ein kind
+ <span style="font-weight: 700; color: red">sieht <i>den baum</i></span> .<br>wir malt uns .</p>"""
+TEXT = """der hund sucht das haus .
+
+wir ruft uns .
+mein bruder
+
+die katze malt ein bild . ein kind sieht den baum .
+wir malt uns ."""
+
+
+class Shown(HTMLParser):
+    """The tags of HTML with their attributes, without the spans of sentences; and its text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.links, self.attributes, self.text = [], [], set(), ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value for name, value in attrs if name == "href"]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def rich_page(browser, address):
+    """Opens a page, and returns it with PASTED in it."""
+    opened = browser("open", address)
+    assert opened["state"] == "ready", opened
+    return browser("pasteHtml", PASTED)
+
+
+def check_shown(shown, translations):
+    """Checks the translation of PASTED."""
+    assert shown["pasted"] and shown["source"] == TEXT
+    assert shown["lines"] == translations
+    parts = Shown(shown["html"])
+    assert parts.links == ["https://example.org/?a=1&b=2"]
+    tags = [tag for tag in parts.tags if tag != "span"]
+    assert tags == ["h2", "p", "li", "a", "li", "p", "p", "b", "b", "i", "p"]
+    assert re.search(r"<a [^>]*>calls</a>", shown["html"])
+    assert "<b>sees <i>the tree</i></b>" in shown["html"]
+
+
+@pytest.mark.prove
+def test_the_page_of_an_export_keeps_links_and_emphasis(browser, address, toy_tflite):
+    shown = rich_page(browser, address)
+    answers = PocketTranslator(toy_tflite).split_translations(TEXT.split("\n"))
+    check_shown(shown, [answer.text for answer in answers])
+    copied = browser("copied")
+    assert copied["text/plain"].split("\n") == shown["lines"]
+    html = Shown(copied["text/html"])
+    assert html.links == ["https://example.org/?a=1&b=2"]
+    assert [tag for tag in html.tags if tag not in ("meta", "span")] == (
+        ["h2", "ul", "li", "a", "li", "p", "b", "b", "i", "p"]
+    )
+    changed = browser("typeBefore", "wir .")["html"]
+    assert len(Shown(changed).links) == 1 and "<h2" in changed
+    assert Shown(browser("pasteHtml", "<b>wir</b>")["html"]).tags.count("b") == 3
+    assert browser("click", "Clear")["lines"] == [""]
+
+
+@pytest.mark.prove
+def test_the_page_of_a_server_keeps_links_and_emphasis(browser, toy_tflite):
+    with served_api(toy_tflite) as api:
+        shown = rich_page(browser, f"{api.url}/")
+        sentence = "wir xyz <b>xyz</b> {name} ."
+        browser("translate", "")
+        alone = browser("pasteHtml", f"<p>{sentence}</p>")
+    translator = PocketTranslator(toy_tflite)
+    answers = translator.split_translations(TEXT.split("\n"))
+    check_shown(shown, [answer.text for answer in answers])
+    [(expected, report)] = translate_markup([sentence], translator)
+    assert f">{expected}</span>" in alone["html"]
+    assert bool(alone["flagged"]) == bool(report.flags)
+
+
+HOSTILE = [
+    "<img src=x onerror='ran=1'>",
+    "<script>ran=1</script>",
+    "<svg onload='ran=1'><a xlink:href='javascript:ran=1'>a</a></svg>",
+    "<a href='javascript:ran=1'>a</a>",
+    "<a href=' java\tscript:ran=1'>a</a>",
+    "<a href='data:text/html,<script>ran=1</script>'>a</a>",
+    "<b onmouseover='ran=1' style='background:url(x)'>b</b>",
+    "<iframe srcdoc='<script>parent.ran=1</script>'></iframe>",
+    "<math><mtext><b onclick='ran=1'>m</b></mtext></math>",
+    "<style>*{display:none}</style>",
+    "<template><b>t</b></template>",
+    "<p onclick='ran=1'>" * 300,
+    "<base href='https://example.org/'>",
+]
+
+
+@pytest.mark.prove
+def test_pasted_scripts_never_run(browser, address):
+    browser("open", address)
+    before = browser("requests")
+    for hostile in HOSTILE:
+        browser("translate", "")
+        shown = browser("pasteHtml", f"<i>wir</i> {hostile} <u>uns</u>")
+        parts = Shown(shown["html"])
+        assert all(map(ALLOWED.fullmatch, parts.tags)), hostile
+        assert parts.attributes <= {"data-block", "dir", "class"}, hostile
+        assert shown["ran"] is None and shown["pasted"], hostile
+    assert browser("requests") == before
+
+
+def random_markup(chance, words, tags):
+    """Returns words between spaces, some of them in elements that are well nested."""
+    if len(words) < 2 or chance.random() < 0.3:
+        return " ".join(words)
+    place, tag = chance.randint(0, len(words)), chance.choice(tags)
+    parts = [random_markup(chance, part, tags) for part in (words[:place], words[place:])]
+    chosen = chance.randint(0, 1)
+    parts[chosen] = parts[chosen] and f"<{tag}>{parts[chosen]}</{tag}>"
+    return " ".join(part for part in parts if part)
+
+
+@pytest.mark.prove
+def test_text_and_marks_become_the_same_html_again(page):
+    chance = random.Random(3)
+    words = [*" ".join(toy.SOURCES).split(), "&amp;", "&lt;b&gt;", "\u05e9", "{x}"]
+    tags = ["b", "i", "em", "strong", "u", "s", "code"]
+    fragments = [random_markup(chance, chance.choices(words, k=9), tags) for _ in range(300)]
+    found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
+    rows = [[each["text"], each["marks"]] for each in found]
+    again = page("nodes", "nodesOf", rows)
+    # Elements around the same words have no order of their own, but for that of their tags.
+    assert again == fragments
+    assert page("call", "rich-text.js", "markupOf", rows) == fragments
+    assert sum(len(marks) > 1 for _, marks in rows) > 100
+
+
+@pytest.mark.prove
+def test_marks_are_placed_as_in_python(page):
+    """By a translator of other words, as many, half of them, or twice as many."""
+    chance = random.Random(4)
+    numbers = iter(range(10_000))
+    translations = {}
+
+    def translate(texts):
+        for text in texts:
+            count = max(1, int(len(text.split()) * chance.choice([0.5, 1, 1, 2])))
+            translations[text] = " ".join(f"w{next(numbers)}" for _ in range(count))
+        return [translations[text] for text in texts]
+
+    fragments = [
+        random_markup(chance, [f"v{next(numbers)}" for _ in range(9)], ["b", "i", "u"])
+        for _ in range(300)
+    ]
+    answers = [text for text, _ in translate_markup(fragments, translate)]
+    found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
+    rows = [[each["text"], each["marks"], translations[each["text"]]] for each in found]
+    placed = page("call", "placing.js", "placedMarks", rows)
+    again = page(
+        "nodes", "nodesOf", [[row[2], marks] for row, marks in zip(rows, placed, strict=True)]
+    )
+    shown = [re.sub(r"<(\w+)></\1>", "", re.sub(r"<(\w+)></\1>", "", text)) for text in answers]
+    assert again == shown
+    assert len({*again}) == 300
