@@ -11,7 +11,8 @@
 - `demos`: `kformer demo`, the whole way on the built-in text.
 - `commands`: the table of subcommands. `command_options`, `common_models`: options and models that
   several subcommands share. `on_runner`: subcommands on Apache Beam.
-- `unfinished`: a translation of a large file that continues after its process was killed.
+- `unfinished`: a translation of a large file that continues after its process was killed;
+  `answered_before`: that of a document.
 - `terminal`: standard input, output and errors.
 
 The subcommands check their arguments before they import anything heavy.

@@ -4,6 +4,7 @@
 - `document_kinds`: the kinds, by name and by suffix.
 - `character_sets`: bytes to characters and back, exactly.
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text.
+- `icu_messages`: the forms of plurals in placeholders.
 - `asking`: a translator's answers, each distinct text once.
 - `placement`, `word_places`: markup back into a translation.
 - `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where
