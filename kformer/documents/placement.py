@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kformer.documents.segments import Code, Role, partners
-from kformer.documents.word_places import SentencePair, WordPlaces
+from kformer.documents.word_places import SentencePair, WordPlaces, divisions
 
 _CLOSING = tuple(".,;:!?…)]}»”")
 
@@ -378,7 +378,7 @@ def _ranges(codes, divided, length):
 def _divided(codes, text):
     """Returns the places of the codes that divide a translation, and of those beside them."""
     dividing = [number for number, taken in enumerate(codes) if taken.code.share is not None]
-    places = _divisions(text, [codes[number].code.share for number in dividing])
+    places = divisions(text, [codes[number].code.share for number in dividing])
     divided = dict(zip(dividing, places, strict=True))
     for number, place in [*divided.items()]:
         behind = place + (text[place : place + 1].isspace())
@@ -391,21 +391,3 @@ def _divided(codes, text):
                 divided[neighbour] = beside
                 neighbour += step
     return divided
-
-
-def _divisions(text, shares):
-    """Returns rising places that divide a text between words, near to the given shares of it."""
-    ends = [place for place in range(1, len(text)) if text[place].isspace()]
-    if not ends:
-        ends = [*range(1, len(text))]
-    divisions, first = [], 0
-    for number, share in enumerate(shares):
-        rest = len(shares) - number - 1
-        among = ends[first : max(len(ends) - rest, first + 1)]
-        if not among:
-            divisions.append(len(text))
-            continue
-        place = min(range(len(among)), key=lambda index: abs(among[index] - share * len(text)))
-        divisions.append(among[place])
-        first += place + 1
-    return divisions

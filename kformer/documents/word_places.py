@@ -200,3 +200,21 @@ def _between_spaces(text):
 
 def _moved(spans, by):
     return [(start + by, end + by) for start, end in spans]
+
+
+def divisions(text: str, shares: Sequence[float]) -> list[int]:
+    """Returns rising places that divide a text between words, near to the given shares of it."""
+    ends = [place for place in range(1, len(text)) if text[place].isspace()]
+    if not ends:
+        ends = [*range(1, len(text))]
+    places, first = [], 0
+    for number, share in enumerate(shares):
+        rest = len(shares) - number - 1
+        among = ends[first : max(len(ends) - rest, first + 1)]
+        if not among:
+            places.append(len(text))
+            continue
+        place = min(range(len(among)), key=lambda index: abs(among[index] - share * len(text)))
+        places.append(among[place])
+        first += place + 1
+    return places
