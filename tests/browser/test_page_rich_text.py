@@ -15,14 +15,18 @@ ALLOWED = re.compile("a|b|strong|i|em|u|s|code|p|ul|ol|li|h[1-6]|span")
 PASTED = """<html><body><!--StartFragment--><h2>der hund sucht das haus .</h2>
 <ul><li>wir <a href="https://example.org/?a=1&amp;b=2">ruft</a> uns .</li><li>mein bruder</li></ul>
 <p><b>die katze malt ein bild .</b> ein kind
- <span style="font-weight: 700; color: red">sieht <i>den baum</i></span> .<br>wir malt uns .</p>"""
+ <span style="font-weight: 700; color: red">sieht <i>den baum</i></span> .<br>wir malt uns .</p>
+<ol><li>ein kind</li><li>uns</li></ol>"""
 TEXT = """der hund sucht das haus .
 
 wir ruft uns .
 mein bruder
 
 die katze malt ein bild . ein kind sieht den baum .
-wir malt uns ."""
+wir malt uns .
+
+ein kind
+uns"""
 
 
 class Shown(HTMLParser):
@@ -57,8 +61,9 @@ def check_shown(shown, translations):
     parts = Shown(shown["html"])
     assert parts.links == ["https://example.org/?a=1&b=2"]
     tags = [tag for tag in parts.tags if tag != "span"]
-    assert tags == ["h2", "p", "li", "a", "li", "p", "p", "b", "b", "i", "p"]
+    assert tags == ["h2", "p", "li", "a", "li", "p", "p", "b", "b", "i", "p", "p", "li", "li"]
     assert re.search(r"<a [^>]*>calls</a>", shown["html"])
+    assert re.findall('value="(.)"', shown["html"]) == ["1", "2"]
     assert "<b>sees <i>the tree</i></b>" in shown["html"]
 
 
@@ -72,7 +77,7 @@ def test_the_page_of_an_export_keeps_links_and_emphasis(browser, address, toy_tf
     html = Shown(copied["text/html"])
     assert html.links == ["https://example.org/?a=1&b=2"]
     assert [tag for tag in html.tags if tag not in ("meta", "span")] == (
-        ["h2", "ul", "li", "a", "li", "p", "b", "b", "i", "p"]
+        ["h2", "ul", "li", "a", "li", "p", "b", "b", "i", "p", "ol", "li", "li"]
     )
     changed = browser("typeBefore", "wir .")["html"]
     assert len(Shown(changed).links) == 1 and "<h2" in changed

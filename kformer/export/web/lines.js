@@ -30,7 +30,12 @@ class Lines {
     const shown = this.sentences.map(({ span }) => span.textContent);
     this.known = new Map();
     this.sentences = [];
-    this.element.replaceChildren(...lines.map((line, i) => this.#line(line, blocks[i])));
+    let number = 0; // In a numbered list.
+    const shownLines = lines.map((line, i) => {
+      number = blocks[i] === "ol" ? number + 1 : 0;
+      return this.#line(line, blocks[i], number);
+    });
+    this.element.replaceChildren(...shownLines);
     for (const { piece } of this.sentences) {
       const found = before.get(keyOf(piece));
       if (found) this.known.set(keyOf(piece), found);
@@ -94,10 +99,11 @@ class Lines {
     });
   }
 
-  /** Returns the paragraph of a line, with a place for each sentence. */
-  #line(pieces, block) {
+  /** Returns the paragraph of a line, or the item of a list, with a place for each sentence. */
+  #line(pieces, block, number) {
     const line = document.createElement(block === "ul" || block === "ol" ? "li" : block);
     line.dataset.block = block;
+    if (block === "ol") line.value = number;
     line.dir = "auto";
     for (const piece of pieces) {
       const gap = document.createTextNode(piece.before);
