@@ -23,6 +23,7 @@ from kformer.server.refusals import ClientGone, Refusal
 from kformer.server.request_bodies import (
     check_key,
     declared_size,
+    discard_body,
     fields_of,
     form_with_file,
     read_body,
@@ -34,8 +35,7 @@ from kformer.server.translated_files import MINUTES, ArrivingFiles, TranslatedFi
 
 _GONE = 499  # In the log and the metrics, as of nginx; nobody reads the response.
 _LOST = 500
-_FILES_ARRIVING = 4  # Times the largest file: the files that arrive or are translated,
-_FILES_WAITING = 10  # and the translated ones that wait for their clients.
+_MOST_FILES = 10  # As many of the largest arrive or are translated, and as many wait for clients.
 _FORM_BYTES = 20_000  # Of a form, beside its file.
 _BYTES_PER_SECOND = 100_000  # Of a file that arrives.
 
@@ -123,8 +123,8 @@ class _Server:
     def __init__(self, models, limits, keys, log):
         self._models, self._limits, self._keys = list(models), limits, keys
         self._documents = HostedDocuments(limits.characters, limits.file_bytes)
-        self._arriving = ArrivingFiles(_FILES_ARRIVING * limits.file_bytes)
-        self._translated = TranslatedFiles(_FILES_WAITING * limits.file_bytes)
+        self._arriving = ArrivingFiles(_MOST_FILES * limits.file_bytes)
+        self._translated = TranslatedFiles(_MOST_FILES * limits.file_bytes)
         self._metrics = ServerMetrics(lambda: sum(model.waiting for model in self._models), log)
 
     @contextlib.asynccontextmanager
@@ -218,8 +218,10 @@ class _Server:
     async def _translate_file(self, request, facts):
         most = self._limits.file_bytes + _FORM_BYTES
         size = min(declared_size(request, most), most)
+        seconds = self._limits.seconds + size / _BYTES_PER_SECOND
+        if not self._arriving.has_place(size):
+            await discard_body(request, seconds)
         with self._arriving.place(size):
-            seconds = self._limits.seconds + size / _BYTES_PER_SECOND
             body = await read_body(request, most, seconds)
             content_type = request.headers.get("content-type", "")
             schema = libre_translate.TranslateFileRequest

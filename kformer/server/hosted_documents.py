@@ -19,7 +19,7 @@ from kformer.server.refusals import Refusal
 from kformer.text.paragraphs.split_translation import SplitTranslation
 
 _MARKUP_THREADS = 32  # Requests with markup at once, which are as many as a batch has rows.
-_DOCUMENT_THREADS = 4  # Documents at once: one needs many times the memory of its file.
+_DOCUMENT_THREADS = 2  # Documents at once: more would be no faster, and delay other requests.
 
 
 class Languages(NamedTuple):

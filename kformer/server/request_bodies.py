@@ -1,6 +1,7 @@
 """Reads requests within bounds of size and time, checks their keys, and notices who has gone."""
 
 import asyncio
+import contextlib
 import hmac
 from collections.abc import Coroutine, Sequence
 from typing import Any, NamedTuple
@@ -59,6 +60,12 @@ async def read_body(request: Request, most: int, seconds: float) -> bytes:
         message = f"A request may have {most:,} bytes. Received: more."
         raise Refusal(413, message, unread=size > readable)
     return bytes(body)
+
+
+async def discard_body(request: Request, seconds: float):
+    """Reads a request that is refused, because a client that still sends does not see an answer."""
+    with contextlib.suppress(Refusal):
+        await read_body(request, 0, seconds)
 
 
 def declared_size(request: Request, default: int = 0) -> int:

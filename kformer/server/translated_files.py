@@ -64,6 +64,10 @@ class ArrivingFiles:
     def __init__(self, most: int):
         self._most, self._bytes = most, 0
 
+    def has_place(self, size: int) -> bool:
+        """Returns whether there is a place for a file of so many bytes."""
+        return not self._bytes or self._bytes + size <= self._most
+
     @contextlib.contextmanager
     def place(self, size: int) -> Iterator[None]:
         """Keeps a place for a file in a `with` statement.
@@ -71,7 +75,7 @@ class ArrivingFiles:
         Raises:
             Refusal: There is none at the moment.
         """
-        if self._bytes and self._bytes + size > self._most:
+        if not self.has_place(size):
             message = "The server has as many files as it can hold. Received: another one."
             raise Refusal(429, message, retry_after=10, unread=True)
         self._bytes += size
