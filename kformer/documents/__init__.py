@@ -6,7 +6,7 @@
 - `segments`: texts with the markup inside them. `placeholders`: what must stay in a text.
 - `icu_messages`: the forms of plurals in placeholders.
 - `asking`: a translator's answers, each distinct text once.
-- `placement`, `word_places`: markup back into a translation.
+- `placement`, `word_places`, `pair_alignment`: markup back into a translation.
 - `plain_text`, `markdown_text`, `html_text`, `subtitles`: kinds of text. `inline_markdown`: where
   markup stands in a paragraph of Markdown.
 - `word_documents`, `open_documents`: docx and odt, in `office_archives`.

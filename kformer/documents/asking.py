@@ -9,9 +9,12 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from kformer.documents.pair_alignment import align_pairs
 from kformer.documents.placement import TakenText
-from kformer.documents.word_places import SentencePair
+from kformer.documents.word_places import LONGEST, SentencePair, word_pair, word_spans
 from kformer.text.paragraphs.split_translation import SplitTranslation, translate_split
+
+_ALIGNED = 1000  # Sentences that are aligned together.
 
 
 class Answer(NamedTuple):
@@ -64,7 +67,7 @@ class Answers:
         self._split = _splitter(translator, source_language, target_language)
         self._align = getattr(translator, "align", None)
         self._known: dict[str, SplitTranslation] = {}
-        self._links: dict[tuple[str, str], SentencePair] = {}
+        self._pairs: dict[tuple[str, str], SentencePair] = {}
         self.asked = 0
 
     def ask(self, texts: Iterable[TakenText]):
@@ -74,8 +77,7 @@ class Answers:
         self.asked += first
         failed = [taken for taken in texts if self._fails(taken)]
         self._translate(taken.without_shown().text for taken in failed)
-        if self._align:
-            self._align_all(texts)
+        self._align_all(texts)
 
     def answer(self, taken: TakenText) -> Answer:
         """Returns the answer to a text that was asked for."""
@@ -87,7 +89,7 @@ class Answers:
             text = self._syntax.sub("", self._spaced_syntax.sub("", text))
         text = taken.without_placeholders(text)
         pairs = (
-            self._links.get((sentence.source, sentence.text))
+            self._pairs.get((sentence.source, sentence.text))
             or SentencePair(sentence.source, sentence.text)
             for sentence in translation.sentences
         )
@@ -111,18 +113,31 @@ class Answers:
         return len(unknown)
 
     def _align_all(self, texts):
-        """Aligns the words of sentences in texts with codes."""
-        pairs = {}
+        """Aligns the words of sentences in texts with codes, together with other sentences."""
+        coded, plain = {}, {}
         for taken in texts:
             chosen = taken.without_shown() if self._fails(taken) else taken
-            if chosen.codes:
-                for sentence in self._known[chosen.text].sentences:
-                    pairs[sentence.source, sentence.text] = None
-        unknown = [pair for pair in pairs if pair not in self._links and all(pair)]
-        if unknown:
+            for sentence in self._known[chosen.text].sentences:
+                (coded if chosen.codes else plain)[sentence.source, sentence.text] = None
+        unknown = [pair for pair in coded if pair not in self._pairs and _has_words(pair)]
+        if not unknown:
+            return
+        extra = [pair for pair in plain if pair not in coded and _has_words(pair)]
+        extra = extra[: max(_ALIGNED - len(unknown), 0)]
+        attention: list = [None] * len(unknown)
+        if self._align:
             sources, targets = zip(*unknown, strict=True)
-            for pair, alignment in zip(unknown, self._align(sources, targets), strict=True):
-                self._links[pair] = SentencePair(*pair, alignment.links)
+            attention = [alignment.weights for alignment in self._align(sources, targets)]
+        pairs = [
+            word_pair(*pair, weights) for pair, weights in zip(unknown, attention, strict=True)
+        ]
+        pairs += [word_pair(*pair) for pair in extra]
+        for pair, weights in zip(unknown, align_pairs(pairs), strict=False):
+            self._pairs[pair] = SentencePair(*pair, weights)
+
+
+def _has_words(pair):
+    return all(0 < len(word_spans(text)) <= LONGEST for text in pair)
 
 
 def _splitter(translator, source_language, target_language) -> Callable:

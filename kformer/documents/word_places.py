@@ -1,4 +1,4 @@
-"""Places in a translation for places in its source: by word alignment, or else in proportion.
+"""Places in a translation for places in its source, by the alignment of their words.
 
 The texts are compared sentence by sentence, so that a place in one sentence is never in another.
 """
@@ -6,24 +6,29 @@ The texts are compared sentence by sentence, so that a place in one sentence is 
 import bisect
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+
+from kformer.documents.pair_alignment import WordPair, align_pairs
 
 _HAN_AND_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_HAN_AND_KANA}]|[^\W_{_HAN_AND_KANA}]+(?:['’.\-][^\W_{_HAN_AND_KANA}]+)*")
 
 
 class SentencePair(NamedTuple):
-    """A sentence and its translation, with what is known of their words.
+    """A sentence and its translation.
 
     Attributes:
         source, target: Texts.
-        links: Pairs of places of words, counted between spaces; None if they are not known.
+        weights: float array (words of the target, words of the source), how strongly they belong
+            together; None if the pair was not aligned with others.
     """
 
     source: str
     target: str
-    links: Sequence[tuple[int, int]] | None = None
+    weights: np.ndarray | None = None
 
 
 class _Words(NamedTuple):
@@ -31,7 +36,7 @@ class _Words(NamedTuple):
 
     source: list[tuple[int, int]]
     target: list[tuple[int, int]]
-    links: Mapping[int, list[int]]
+    weights: np.ndarray | None
 
 
 class WordPlaces:
@@ -108,15 +113,14 @@ class WordPlaces:
     def _targets(self, number, first, last):
         """Returns the start and end of the target words for words of a sentence."""
         words = self._sentences[number]
-        linked = [j for i in range(first, last + 1) for j in words.links.get(i, ())]
         if not words.target:
             return 0, 0
-        if linked:
-            begin, stop = min(linked), max(linked)
-        else:
+        if words.weights is None:
             ratio = len(words.target) / len(words.source)
-            begin = min(math.floor(first * ratio), len(words.target) - 1)
+            begin = min(int(first * ratio), len(words.target) - 1)
             stop = max(begin, math.ceil((last + 1) * ratio) - 1)
+            return words.target[begin][0], words.target[stop][1]
+        begin, stop = _heaviest(words.weights[:, first : last + 1].sum(axis=1) - _SHARE)
         return words.target[begin][0], words.target[stop][1]
 
     def _copied(self, start, end):
@@ -126,6 +130,25 @@ class WordPlaces:
             begin = self._target.index(text)
             return begin, begin + len(text)
         return None
+
+
+LONGEST = (
+    200  # Words of a sentence that is aligned; of longer ones, they are counted in proportion.
+)
+_SHARE = 0.5  # A word is in a span if more of its weight is at the words of the span.
+
+
+def _heaviest(gains):
+    """Returns the first and last place of the neighbouring words with the greatest sum."""
+    best, begin, stop = -np.inf, 0, 0
+    total, start = 0.0, 0
+    for place, gain in enumerate(gains):  # Kadane's algorithm.
+        if total <= 0:
+            total, start = 0.0, place
+        total += gain
+        if total > best:
+            best, begin, stop = total, start, place
+    return begin, stop
 
 
 _MARKS = ".,;:!?…)]}»”’\"'%"
@@ -176,26 +199,45 @@ def _located(source, target, sentences):
 
 
 def _words(pair, source_start, target_start):
-    if pair.links is not None:
-        links: dict[int, list[int]] = {}
-        for i, j in pair.links:
-            links.setdefault(i, []).append(j)
-        words = _between_spaces(pair.source), _between_spaces(pair.target)
-        if all(i < len(words[0]) and j < len(words[1]) for i, j in pair.links):
-            return _Words(_moved(words[0], source_start), _moved(words[1], target_start), links)
-    words = ([match.span() for match in _WORD.finditer(text)] for text in pair[:2])
-    source, target = words
-    return _Words(_moved(source, source_start), _moved(target, target_start), {})
+    source, target = (word_spans(text) for text in pair[:2])
+    weights = pair.weights
+    if weights is None and 0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST:
+        weights = align_pairs([word_pair(pair.source, pair.target)])[0]
+    return _Words(_moved(source, source_start), _moved(target, target_start), weights)
 
 
-def _between_spaces(text):
-    """Returns the start and end of each word, without the punctuation at its ends."""
-    spans = []
-    for match in re.finditer(r"\S+", text):
-        inner = re.search(r"[^\W_](?:.*[^\W_])?", match[0])
-        start, end = inner.span() if inner else (0, len(match[0]))
-        spans.append((match.start() + start, match.start() + end))
-    return spans
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Returns the start and end of each word of a text, without punctuation."""
+    return [match.span() for match in _WORD.finditer(text)]
+
+
+def word_pair(source: str, target: str, attention: np.ndarray | None = None) -> WordPair:
+    """Returns the words of a sentence and of its translation.
+
+    Args:
+        source, target: Texts.
+        attention: float array (words of the target, words of the source), where words are between
+            spaces, as of `kformer.WordAlignment`; None if it is not known.
+    """
+    spans = word_spans(source), word_spans(target)
+    words = (
+        [text[slice(*span)] for span in text_spans]
+        for text, text_spans in zip((source, target), spans, strict=True)
+    )
+    if attention is not None:
+        numbers = (
+            _numbers_between_spaces(source, spans[0]),
+            _numbers_between_spaces(target, spans[1]),
+        )
+        sizes = len(source.split()), len(target.split())
+        attention = attention[numbers[1]][:, numbers[0]] if attention.shape == sizes[::-1] else None
+    return WordPair(*words, attention)
+
+
+def _numbers_between_spaces(text, spans):
+    """Returns for each word the number of the word between spaces that it is a part of."""
+    starts = [match.start() for match in re.finditer(r"\S+", text)]
+    return [bisect.bisect_right(starts, start) - 1 for start, _ in spans]
 
 
 def _moved(spans, by):

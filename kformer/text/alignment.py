@@ -42,12 +42,14 @@ class WordAlignment(NamedTuple):
         links: Sorted list of pairs of places, in `source` and in `target`.
         agreement: Number of links that are also links of the opposite direction, from source to
             target.
+        weights: float array (M, N), the attention of each target word to each source word.
     """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     links: list[tuple[int, int]]
     agreement: int
+    weights: np.ndarray
 
     def __str__(self):
         """Writes the links in the format of Pharaoh: "0-0 1-2"."""
@@ -76,7 +78,7 @@ def align_words(
     source, source_words = _words(source_pieces)
     target, target_words = _words(target_pieces)
     if not source or not target:
-        return WordAlignment(source, target, [], 0)
+        return WordAlignment(source, target, [], 0, np.zeros((len(target), len(source))))
     to_words = np.zeros((len(target_pieces), len(source)))
     np.add.at(to_words.T, source_words, attention.T)
     weights = np.zeros((len(target), len(source)))  # (M, N)
@@ -85,7 +87,7 @@ def align_words(
     forward, backward = weights.argmax(axis=1), weights.argmax(axis=0)
     links = sorted((int(i), j) for j, i in enumerate(forward))
     agreement = sum(int(backward[i]) == j for i, j in links)
-    return WordAlignment(source, target, links, agreement)
+    return WordAlignment(source, target, links, agreement, weights)
 
 
 def _words(pieces):

@@ -3,6 +3,7 @@
 import re
 
 import hypothesis.strategies as st
+import numpy as np
 from hypothesis import given
 
 from kformer.documents.placeholders import keep_pattern, with_placeholders
@@ -85,13 +86,17 @@ def bold(parts):
 
 def put(source, answer, links=None, with_shown=True):
     taken = TakenText(bold(source), with_shown)
-    pairs = [SentencePair(taken.text, answer, links)]
+    weights = None
+    if links:
+        weights = np.zeros((len(answer.split()), len(taken.text.split())))
+        weights.T[tuple(zip(*links, strict=True))] = 1
+    pairs = [SentencePair(taken.text, answer, weights)]
     return "".join(
         part if isinstance(part, str) else part.raw for part in taken.put_back(answer, pairs)
     )
 
 
-def test_links_of_words_place_spans_and_siblings_may_change_places():
+def test_weights_of_words_place_spans_and_siblings_may_change_places():
     links = [(0, 1), (1, 0), (2, 2)]
     assert put("*red* *dogs* bark", "chiens rouges aboient", links) == "*chiens* *rouges* aboient"
     assert put("A *black dog* ran.", "Ran a dog black.", [(0, 1), (1, 3), (2, 2), (3, 0)]) == (
@@ -99,7 +104,7 @@ def test_links_of_words_place_spans_and_siblings_may_change_places():
     )
 
 
-def test_without_links_words_are_counted_in_proportion_but_names_are_found():
+def test_alone_words_near_the_diagonal_and_equal_ones_belong_together():
     assert put("the *old* house", "la vieille maison") == "la *vieille* maison"
     assert put("we met *Ann* at home yesterday", "Ann war gestern da") == "*Ann* war gestern da"
     assert put("*Note:* read it.", "*Hinweis*: lies es.".replace("*", "")) == "*Hinweis:* lies es."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -100,8 +101,7 @@ class Turning:
 
     def align(self, sources, _targets):
         numbers = [len(source.split()) for source in sources]
-        links = [[(i, number - i - 1) for i in range(number)] for number in numbers]
-        return [WordAlignment((), (), each, len(each)) for each in links]
+        return [WordAlignment((), (), [], 0, np.eye(number)[::-1]) for number in numbers]
 
 
 class Best(NamedTuple):
