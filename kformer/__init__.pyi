@@ -9,6 +9,7 @@ from .documents.document_translation import (
     Unplaced,
     document_segments,
     translate_document,
+    translate_markup,
 )
 from .export.loading import SavedTranslator, load
 from .imports.bergamot import from_bergamot
@@ -107,6 +108,7 @@ __all__ = [
     "plot_schedules",
     "scaled_dot_product_attention",
     "translate_document",
+    "translate_markup",
 ]
 
 __version__: str

@@ -250,7 +250,7 @@ class _Server:
             file.content,
             media_type="application/octet-stream",
             headers={
-                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
+                "Content-Disposition": _attached(file.name),
                 "Content-Security-Policy": "sandbox; default-src 'none'",
                 "X-Content-Type-Options": "nosniff",
                 "Cache-Control": "no-store",
@@ -328,6 +328,13 @@ class _Server:
 def _amount(texts: Sequence[str]) -> dict[str, int]:
     """Returns the numbers of texts and of their characters, for the log and the metrics."""
     return {"texts": len(texts), "characters": sum(map(len, texts))}
+
+
+def _attached(name: str) -> str:
+    """Returns the header by which a browser stores a file under its name."""
+    if (quoted := quote(name)) == name:
+        return f'attachment; filename="{name}"'
+    return f"attachment; filename*=UTF-8''{quoted}"
 
 
 def _json(content: Any) -> JSONResponse:

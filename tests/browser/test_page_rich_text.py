@@ -143,6 +143,89 @@ def random_markup(chance, words, tags):
 
 
 @pytest.mark.prove
+def test_any_html_becomes_text_with_marks_that_are_nested_and_allowed(page):
+    chance = random.Random(5)
+    parts = [
+        *[
+            "<p>",
+            "</p>",
+            "<b>",
+            "</b>",
+            "<i class=x>",
+            "</i>",
+            "<br>",
+            "<!--",
+            "-->",
+            "<ul>",
+            "<li>",
+        ],
+        *[
+            "<a href=https://a.example>",
+            "<a href=javascript:x>",
+            "</a>",
+            "<pre>\n",
+            "</pre>",
+            "<td>",
+        ],
+        *[
+            "<script>",
+            "</script>",
+            "<svg>",
+            "<h2>",
+            "</h2>",
+            "<code>",
+            "<span style=font-weight:700>",
+        ],
+        *["</span>", "wir", " ", "\n", "&lt;", "&nbsp;", "<", "<table>", "<div", "uns", "<title>"],
+    ]
+    fragments = ["".join(chance.choices(parts, k=chance.randint(1, 30))) for _ in range(400)]
+    found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
+    inline = []
+    for each in found:
+        open_ends, last = [], 0
+        for mark in each["marks"]:
+            assert last <= mark["start"] < mark["end"] <= len(each["text"])
+            assert ALLOWED.fullmatch(mark["name"])
+            assert mark.get("href") in (None, "https://a.example/")
+            while open_ends and open_ends[-1] <= mark["start"]:
+                open_ends.pop()
+            assert all(mark["end"] <= end for end in open_ends)
+            open_ends.append(mark["end"])
+            last = mark["start"]
+        chosen = [mark for mark in each["marks"] if not re.match("h.|.l", mark["name"])]
+        inline.append([each["text"], chosen])
+    assert [Shown(html).text for html in page("nodes", "nodesOf", inline)] == [
+        text for text, _ in inline
+    ]
+    assert sum(bool(marks) for _, marks in inline) > 100
+
+
+@pytest.mark.prove
+def test_marks_move_with_the_text_that_is_edited(page):
+    chance, rows = random.Random(6), []
+    for _ in range(400):
+        marks = []
+        for name in "biu":  # Nested: each within the one before.
+            first, last = (marks[-1]["start"], marks[-1]["end"]) if marks else (0, 20)
+            start, end = sorted(chance.choices(range(first, last + 1), k=2))
+            if start == end:
+                break
+            marks.append({"start": start, "end": end, "name": name})
+        start, end = sorted(chance.choices(range(21), k=2))
+        rows.append([marks, start, end, chance.randint(0, 5)])
+    moved = page("call", "rich-text.js", "marksAfterEdit", rows)
+
+    def names_at(marks, place):
+        return {mark["name"] for mark in marks if mark["start"] <= place < mark["end"]}
+
+    for (marks, start, end, length), after in zip(rows, moved, strict=True):
+        for place in range(20):
+            if not start <= place < end:
+                now = place if place < start else place - end + start + length
+                assert names_at(after, now) == names_at(marks, place)
+
+
+@pytest.mark.prove
 def test_text_and_marks_become_the_same_html_again(page):
     chance = random.Random(3)
     words = [*" ".join(toy.SOURCES).split(), "&amp;", "&lt;b&gt;", "\u05e9", "{x}"]

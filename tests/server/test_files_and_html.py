@@ -100,7 +100,8 @@ def test_a_file_is_translated_as_in_python_and_fetched_once(api, translator, tmp
     assert (response.status, answer["segments"], answer["unplaced"]) == (200, report.segments, [])
     download = fetched(api, response)
     stem, suffix = name.split(".")
-    assert unquote(download.headers["Content-Disposition"]).endswith(f"{stem}.en.{suffix}")
+    stored = unquote(download.headers["Content-Disposition"]).strip('"')
+    assert stored.endswith(f"{stem}.en.{suffix}")
     assert "sandbox" in download.headers["Content-Security-Policy"]
     if name.endswith("docx"):  # The times of compression differ.
         contents = download.content, (tmp_path / "output").read_bytes()
