@@ -1,5 +1,6 @@
 """Rich text that is pasted into the page keeps its links and emphasis, and runs no script."""
 
+import itertools
 import random
 import re
 from html.parser import HTMLParser
@@ -7,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from kformer.documents.document_translation import translate_markup
+from kformer.documents.word_places import LONGEST
 from kformer.pocket import PocketTranslator
 from support import toy
 from support.serving.served_api import served_api
@@ -240,11 +242,17 @@ def test_text_and_marks_become_the_same_html_again(page):
     assert sum(len(marks) > 1 for _, marks in rows) > 100
 
 
+def without_empty_marks(html):
+    shorter = re.sub(r"<(\w+)></\1>", "", html)
+    return html if shorter == html else without_empty_marks(shorter)
+
+
 @pytest.mark.prove
-def test_marks_are_placed_as_in_python(page):
+def test_marks_are_placed_as_python_does_without_alignment(page):
     """By a translator of other words, as many, half of them, or twice as many."""
+    words = LONGEST + 1  # Python aligns shorter sentences.
     chance = random.Random(4)
-    numbers = iter(range(10_000))
+    numbers = itertools.count()
     translations = {}
 
     def translate(texts):
@@ -254,8 +262,8 @@ def test_marks_are_placed_as_in_python(page):
         return [translations[text] for text in texts]
 
     fragments = [
-        random_markup(chance, [f"v{next(numbers)}" for _ in range(9)], ["b", "i", "u"])
-        for _ in range(300)
+        random_markup(chance, [f"v{next(numbers)}" for _ in range(words)], ["b", "i", "u"])
+        for _ in range(60)
     ]
     answers = [text for text, _ in translate_markup(fragments, translate)]
     found = page("call", "rich-text.js", "richText", [[fragment] for fragment in fragments])
@@ -264,6 +272,5 @@ def test_marks_are_placed_as_in_python(page):
     again = page(
         "nodes", "nodesOf", [[row[2], marks] for row, marks in zip(rows, placed, strict=True)]
     )
-    shown = [re.sub(r"<(\w+)></\1>", "", re.sub(r"<(\w+)></\1>", "", text)) for text in answers]
-    assert again == shown
-    assert len({*again}) == 300
+    assert again == [without_empty_marks(text) for text in answers]
+    assert len({*again}) == 60

@@ -1,7 +1,7 @@
 "use strict";
 // Puts the marks of a sentence into its translation: at equal words, or else in proportion.
 //
-// It is `kformer.documents.word_places` without alignment of words, which a .tflite file lacks.
+// It is `kformer.documents.word_places` without the alignment of words.
 
 const MARKED_WORDS =
   /[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|(?:(?![\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])[\p{L}\p{N}])+(?:['’.\-][\p{L}\p{N}]+)*/gu;
